@@ -1,0 +1,162 @@
+/** @file array.h  Three-dimensional arrays on disk: sources, sinks, and what can be asked of them.
+ */
+#ifndef FBP_ARRAY_H
+#define FBP_ARRAY_H
+
+#include "fbp/types.h"
+
+FBP_BEGIN
+
+/** Element types a source can hold; everything is delivered and accepted as float. */
+enum fbp_type {
+    FBP_TYPE_NONE = 0,
+    FBP_U8,
+    FBP_I8,
+    FBP_U16,
+    FBP_I16,
+    FBP_U32,
+    FBP_I32,
+    FBP_F32,
+    FBP_F64,
+};
+
+/** Bytes of one element; 0 for FBP_TYPE_NONE. */
+FBP_API size_t fbp_type_size(enum fbp_type type);
+/** "uint8" … "float64"; "none". */
+FBP_API const char *fbp_type_name(enum fbp_type type);
+/** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
+FBP_API enum fbp_type fbp_type_from_name(const char *name);
+
+/** Which way the row index of a stored picture runs. */
+enum fbp_row_order {
+    FBP_ROWS_AUTO = 0,  /**< what the file format usually means */
+    FBP_ROWS_BOTTOM_UP, /**< row index grows with +v */
+    FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the picture */
+};
+
+/** Layout of a headerless file.  type NONE: the file has a header of its own. */
+struct fbp_raw {
+    enum fbp_type type;
+    size_t n[3]; /**< columns, rows, slices; fastest first */
+    bool big_endian;
+    uint64_t header_bytes;
+};
+
+/** What is known about an array before a sample of it is read. */
+struct fbp_array_info {
+    size_t n[3]; /**< x, y, z of a volume; columns, rows, views of projections */
+    enum fbp_type type;
+    bool big_endian;
+    bool has_spacing; /**< spacing_mm and origin_mm come from the file */
+    double spacing_mm[3];
+    double origin_mm[3];          /**< centre of element (0,0,0) */
+    enum fbp_row_order row_order; /**< the format's habit, never AUTO */
+    char unit[16];                /**< "1/mm", "HU"; "" = unknown */
+    char format[16];              /**< "mha", "mhd", "npy", "raw" */
+};
+
+typedef struct fbp_source fbp_source;
+
+/**
+ * Open an array for reading; the format is detected from content, then from the extension.
+ *
+ * @param[out] out   NULL on failure.  Free with fbp_source_close().
+ * @param      raw   layout of a headerless file, or NULL / type NONE.
+ * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (damaged or contradictory header),
+ * FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *path,
+                                                  const struct fbp_raw *raw);
+FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
+
+/**
+ * Read rows [row0, row0+n_rows) of slices [slice0, slice0+n_slices) as float.
+ *
+ * out: [n_slices][n_rows][n[0]], x fastest, rows in file order.  Safe from several threads.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
+                                                  size_t row0, size_t n_rows, float *out);
+/** Close and set to NULL.  *src may be NULL. */
+FBP_API void fbp_source_close(fbp_source **src);
+
+/** How a sink treats what it finds and leaves.  Zero means default. */
+struct fbp_sink_params {
+    size_t struct_size;
+    bool resume;          /**< continue an interrupted run of the same fingerprint */
+    bool compress;        /**< zlib where the format has it (MHA, MHD) */
+    uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
+};
+
+typedef struct fbp_sink fbp_sink;
+
+/**
+ * Create an array of float32 under a temporary name (PATH.part, with a journal PATH.part.log when
+ * a fingerprint is given).  Space for the whole array is reserved at once, so that a full disk is
+ * found before anything is computed.  "null:" discards; "hash:" computes fbp_sink_hash().
+ *
+ * info: n, spacing_mm, origin_mm and unit are used.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path,
+                                                const struct fbp_array_info *info,
+                                                const struct fbp_sink_params *params);
+
+/** True if slices [z0, z0+nz) were written, and verified, before a resumed run was interrupted. */
+FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
+
+/** Write slices [z0, z0+nz); data: [nz][n[1]][n[0]].  Any order, each slice once; thread-safe. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
+                                                 const float *data);
+
+/** All slices are written: publish the file under its final name.  Replaces an existing file. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
+
+/** Hash of all values, equal for equal volumes whatever the order of writing; hash: sinks only. */
+FBP_API uint64_t fbp_sink_hash(const fbp_sink *sink);
+
+/**
+ * Close and set to NULL.  Without a successful fbp_sink_finish() nothing appears under the final
+ * name; the temporary file is kept if it can be resumed and holds at least one slice, else removed.
+ */
+FBP_API void fbp_sink_close(fbp_sink **sink);
+
+/** What fbp_compare() finds; mean_a and mean_b over the same elements as the differences. */
+struct fbp_comparison {
+    size_t count;   /**< elements compared */
+    double rmse;    /**< sqrt(mean (a-b)^2) */
+    double nrmse;   /**< rmse / rms(b) */
+    double max;     /**< max |a-b| */
+    double psnr_db; /**< 20 log10(max|b| / rmse); 999 when equal */
+    double mean_a, mean_b;
+};
+
+/**
+ * Compare two volumes of equal size, slice by slice.  A NaN on either side makes rmse NaN.
+ *
+ * inside_radius_mm: only elements whose distance from the z axis through the volume's middle is
+ * at most this; 0 = all.  Needs spacing in `a` or `b` when positive.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_compare(const char *path_a, const char *path_b,
+                                              double inside_radius_mm, struct fbp_comparison *out);
+
+/** How fbp_view_write() draws.  Zero means default. */
+struct fbp_view_params {
+    size_t struct_size;
+    bool mip;      /**< maximum intensity projections instead of the middle slices */
+    double lo, hi; /**< grey window; lo == hi: the range of what is shown */
+    bool at_slice; /**< use slice[] instead of the middle */
+    size_t slice[3];
+};
+
+#define fbp_view_params(...) \
+    (&(struct fbp_view_params){.struct_size = sizeof(struct fbp_view_params), __VA_ARGS__})
+
+/**
+ * Draw three orthogonal slices (xy, xz, yz) of a volume side by side as an 8-bit grey PNG: x to the
+ * right and y up, z up.  Non-cubic voxels are drawn to scale.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_view_write(const char *volume_path, const char *png_path,
+                                                 const struct fbp_view_params *params);
+
+FBP_END
+
+#endif /* FBP_ARRAY_H */

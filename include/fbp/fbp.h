@@ -1,0 +1,12 @@
+/** @file fbp.h  Filtered backprojection: the whole public interface. */
+#ifndef FBP_FBP_H
+#define FBP_FBP_H
+
+#include "fbp/array.h"
+#include "fbp/geometry.h"
+#include "fbp/phantom.h"
+#include "fbp/recon.h"
+#include "fbp/scan.h"
+#include "fbp/types.h"
+
+#endif /* FBP_FBP_H */

@@ -1,0 +1,143 @@
+/** @file recon.h  Reconstruction: a plan first, then the volume. */
+#ifndef FBP_RECON_H
+#define FBP_RECON_H
+
+#include "fbp/scan.h"
+
+FBP_BEGIN
+
+/** Filters: the band-limited ramp (its spatial kernel sampled) times a window W(f/f_cut). */
+enum fbp_filter {
+    FBP_FILTER_RAM_LAK = 0, /**< W = 1 */
+    FBP_FILTER_SHEPP_LOGAN, /**< W = sinc(f / 2 f_cut) */
+    FBP_FILTER_COSINE,      /**< W = cos(pi f / 2 f_cut) */
+    FBP_FILTER_HAMMING,     /**< W = .54 + .46 cos(pi f / f_cut) */
+    FBP_FILTER_HANN,        /**< W = .5 + .5 cos(pi f / f_cut) */
+};
+
+/** "ram-lak", "shepp-logan", "cosine", "hamming", "hann"; NULL beyond the last. */
+FBP_API const char *fbp_filter_name(enum fbp_filter filter);
+
+/** Trade between speed and exactness; a backend that has only one says so. */
+enum fbp_precision {
+    FBP_PRECISION_DEFAULT = 0,
+    FBP_PRECISION_EXACT,
+    FBP_PRECISION_FAST,
+    FBP_PRECISION_HALF
+};
+
+/** Progress snapshot.  Updates are voxel x view. */
+struct fbp_progress {
+    uint64_t done, total; /**< updates */
+    size_t views_read;    /**< of this pass over the views */
+    size_t slabs_done, n_slabs;
+    double seconds;
+};
+
+/** Everything that selects how a volume is computed.  Zero means "default". */
+struct fbp_recon_params {
+    size_t struct_size;         /**< sizeof(struct fbp_recon_params); set by the macro */
+    const char *device;         /**< "auto", "ref", "cpu", "mock:0,1" …; NULL = auto */
+    int n_threads;              /**< compute threads (0 = one a core of the affinity mask) */
+    size_t memory_bytes;        /**< hard limit of the process's resident set (0 = 80 % of free) */
+    size_t device_memory_bytes; /**< limit of device memory (0 = 90 % of free) */
+    enum fbp_filter filter;
+    double cutoff;      /**< fraction of Nyquist, (0, 1]; 0 = 1 */
+    int spatial_filter; /**< convolve in space instead of by FFT */
+    size_t half_width;  /**< taps on each side of a spatial kernel (0 = the whole row) */
+    enum fbp_angular_weights angular_weights;
+    enum fbp_precision precision;
+    double mu_water;        /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm] */
+    struct fbp_grid volume; /**< n[0] == 0: the scan's */
+    int resume;             /**< continue an interrupted run at its first missing slab */
+    int compress;           /**< zlib-compress the output where the format has it */
+    size_t batch_views;     /**< views a batch (0 = the plan decides) */
+    size_t slab_slices;     /**< slices a slab at most (0 = the plan decides) */
+
+    /** Called from one thread at a time; return nonzero to cancel.  Optional. */
+    int (*progress)(void *user, const struct fbp_progress *p);
+    fbp_log_fn *log; /**< notes and warnings; optional */
+    void *user;
+};
+
+/** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */
+#define fbp_recon_params(...) \
+    (&(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), __VA_ARGS__})
+
+/** What a plan decided; all of it before anything runs. */
+struct fbp_plan_info {
+    const char *backend; /**< "ref", "cpu", "mock" */
+    const char *kernel;  /**< "matrix", "column" … */
+    const char *isa;     /**< "c", "avx2" …; "" where it means nothing */
+    size_t n_devices;
+    int n_threads;
+    struct fbp_grid volume;
+    struct fbp_geometry_facts facts;
+    char weights[256]; /**< one line: scan type, weights, filter, steps */
+    size_t n_slabs, slab_slices;
+    size_t batch_views, n_batches;
+    double view_reads;                  /**< how often a detector row is read, on average */
+    size_t fft_length;                  /**< 0 for the spatial form */
+    uint64_t memory_bytes;              /**< predicted peak resident set */
+    uint64_t memory_limit;              /**< limit that was planned for */
+    uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
+    uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
+    uint64_t updates;                   /**< voxels x views */
+    double expected_seconds;            /**< from a measurement of a few milliseconds */
+};
+
+/** What a finished run took.  Stages overlap, so they add up to more than `total`. */
+struct fbp_report {
+    double total, read, filter, backproject, write; /**< seconds busy, a stage */
+    double open;                                    /**< before the first view was read */
+    double waiting_read;   /**< seconds that computing stood still for input */
+    double waiting_write;  /**< seconds that computing stood still for output */
+    double gups;           /**< updates / total / 1e9 */
+    double min, max, mean; /**< of the volume */
+    size_t not_finite;     /**< input samples that were NaN or infinite, and were bridged */
+    size_t clipped;        /**< intensities <= 0 whose logarithm was clipped */
+    size_t slabs_resumed;  /**< taken from an interrupted run */
+    uint64_t hash;         /**< of the volume; hash: outputs only */
+};
+
+typedef struct fbp_plan fbp_plan;
+
+/**
+ * Build a plan: choose the device, weights, kernel, slabs and batches.  Array headers are read,
+ * no samples but those of flats, darks and masks.
+ *
+ * @param[out] out     NULL on failure.  Free with fbp_plan_destroy().
+ * @param      scan    must outlive the plan.
+ * @param      params  read during the call, callbacks later.  NULL = all defaults.
+ * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM (the limit is too small: the message
+ *         says how much is needed), FBP_ERR_UNSUPPORTED.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
+                                                  const struct fbp_recon_params *params);
+
+FBP_API const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan);
+
+/**
+ * Reconstruct into `output` (any sink path).  A plan can run more than once.
+ * @return also FBP_ERR_CANCELLED; nothing is then left under the final name.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run(fbp_plan *plan, const char *output,
+                                               struct fbp_report *report);
+
+/** Free a plan and set the caller's pointer to NULL.  `*plan` may be NULL. */
+FBP_API void fbp_plan_destroy(fbp_plan **plan);
+
+/** One device that could compute, or the sentence that says why it cannot. */
+struct fbp_device_info {
+    char name[32];    /**< as in --device: "cpu", "ref" … */
+    char text[160];   /**< model, cores, instruction set */
+    char reason[200]; /**< why it cannot be used; "" = usable */
+    uint64_t memory_bytes;
+};
+
+/** Fill at most n entries; returns how many devices there are. */
+FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
+
+FBP_END
+
+#endif /* FBP_RECON_H */

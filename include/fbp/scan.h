@@ -1,0 +1,62 @@
+/** @file scan.h  A scan: where its arrays are, how it was taken, which volume is wanted. */
+#ifndef FBP_SCAN_H
+#define FBP_SCAN_H
+
+#include "fbp/array.h"
+#include "fbp/geometry.h"
+
+FBP_BEGIN
+
+/** How views are weighted by angle. */
+enum fbp_angular_weights {
+    FBP_ANGULAR_DEFAULT = 0, /**< what the scan says; a scan: AUTO */
+    FBP_ANGULAR_AUTO,        /**< half the distance to both neighbours */
+    FBP_ANGULAR_EQUAL,       /**< arc / K each */
+};
+
+/**
+ * A scan.  Strings and views are owned by the scan and freed by fbp_scan_clear(); paths are usable
+ * from the current directory.
+ */
+struct fbp_scan {
+    enum fbp_kind kind;
+    size_t n_views;
+    struct fbp_panel panel;
+    struct fbp_view *views;
+    char *path;         /**< the scan file, for messages; may be NULL */
+    char *projections;  /**< [view][row][column] */
+    struct fbp_raw raw; /**< layout of headerless projections, darks and flats */
+    enum fbp_row_order row_order;
+    enum fbp_angular_weights angular_weights;
+    char *dark, *flat;      /**< one image or several, which are averaged; NULL = none */
+    double i0;              /**< unattenuated intensity; 0 = none */
+    char *bad_pixels;       /**< image, non-zero = bad; NULL = none */
+    struct fbp_grid volume; /**< n[0] == 0: fbp_grid_default() */
+};
+
+/** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
+FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
+
+/**
+ * Read a scan file (docs/scan.md).  Array headers are looked at, no samples read.
+ * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy), NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path);
+
+/**
+ * Write a scan file; `projections` is stored relative to it.  A circular scan is written as
+ * distances and angles if `circle` is given, else as one matrix a view.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
+                                                const struct fbp_circle *circle);
+
+/** 3x4 matrices from plain text: 12 numbers a view, '#' starts a comment.  Free *out. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **out,
+                                                    size_t *n_views);
+
+/** Free what a scan owns and zero it. */
+FBP_API void fbp_scan_clear(struct fbp_scan *scan);
+
+FBP_END
+
+#endif /* FBP_SCAN_H */

@@ -1,0 +1,56 @@
+/** @file types.h  Status codes, messages and plain types shared by every public header. */
+#ifndef FBP_TYPES_H
+#define FBP_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#    define FBP_BEGIN extern "C" {
+#    define FBP_END   }
+#else
+#    define FBP_BEGIN
+#    define FBP_END
+#endif
+
+#if defined(__GNUC__)
+#    define FBP_API        __attribute__((visibility("default")))
+#    define FBP_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#    define FBP_API
+#    define FBP_MUST_CHECK
+#endif
+
+FBP_BEGIN
+
+/** Result of every call that can fail.  Zero is success; values are stable ABI. */
+typedef enum fbp_status {
+    FBP_OK = 0,
+    FBP_ERR_INVALID = -1,     /**< argument or input outside its documented domain */
+    FBP_ERR_NOMEM = -2,       /**< host or device memory, or a limit the user set */
+    FBP_ERR_IO = -3,          /**< source or sink failed; errno text in the message */
+    FBP_ERR_UNSUPPORTED = -4, /**< this build or device cannot do it */
+    FBP_ERR_DEVICE = -5,      /**< driver or kernel failure; the plan is dead */
+    FBP_ERR_CANCELLED = -6,   /**< a callback asked to stop */
+} fbp_status;
+
+/**
+ * The message of the last call that failed in this thread: the fact and the remedy, one line
+ * without a final newline.  "" if none has failed.  Valid until the next failing call of the same
+ * thread; failures of worker threads are carried over to the thread that called the library.
+ */
+FBP_API const char *fbp_message(void);
+
+/** Release of the library, such as "0.1.0". */
+FBP_API const char *fbp_version(void);
+
+/** How serious a line handed to a log callback is. */
+enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };
+
+/** Receives one line (no newline) from one thread at a time. */
+typedef void fbp_log_fn(void *user, enum fbp_log_level level, const char *line);
+
+FBP_END
+
+#endif /* FBP_TYPES_H */

@@ -1,0 +1,134 @@
+/** @file backend.h  THE vtable: what a device must be able to do (internal).
+ *
+ * The pipeline (pipeline/run.c) knows views, rows, batches and slabs, and nothing else: no scan
+ * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
+ * have memory and queues of its own.  The data on its way:
+ *
+ *     host float [view][row][column]                          read by pipeline/load.c
+ *       | upload (IN)
+ *     raw        device copy of the same
+ *       | filter (FILTER): prep, weight, filter
+ *     filtered   device layout, `filtered_bytes` a batch
+ *       | backproject (BP), batch after batch, into
+ *     volume     device layout, `volume_bytes` a slab
+ *       | fetch (OUT)
+ *     host float [z][y][x]                                    written by io/sink.c
+ *
+ * Optional slots are NULL: the line beside each says what that means.  Every slot returns a status
+ * and is called with arguments that api.c and the plan have checked.
+ */
+#ifndef FBP_SRC_BACKEND_H
+#define FBP_SRC_BACKEND_H
+
+#include "fbp/recon.h"
+
+#include "base/pool.h"
+#include "filter/filter.h"
+#include "prep/prep.h"
+#include "weight/weight.h"
+
+/** Everything about one reconstruction that does not change while it runs.  Shared, read only. */
+struct fbp_job {
+    enum fbp_kind kind;
+    size_t n_views;
+    struct fbp_panel panel;
+    struct fbp_grid grid;
+    const struct fbp_view *views;
+    double (*matrices)[12]; /**< one a view, scaled to w(0) = 1, row-major */
+    const fbp_weights *weights;
+    const struct fbp_prep *prep;
+    const struct fbp_filter_design *filter;
+    bool spatial_filter;
+    struct fbp_geometry_facts facts;
+    double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
+    enum fbp_precision precision;
+    int n_threads;
+    uint64_t device_memory;
+    void *user; /**< for tests that plug in a geometry of their own */
+};
+
+/** Views [view0, view0 + n_views) and the detector rows [row0, row0 + n_rows) of them that are
+ *  filtered.  Read are [load_row0, load_row0 + load_rows): a few more where bad pixels need it. */
+struct fbp_batch {
+    size_t view0, n_views;
+    size_t row0, n_rows;
+    size_t load_row0, load_rows;
+};
+
+/** Slices [z0, z0 + nz) of the grid. */
+struct fbp_slab {
+    size_t z0, nz;
+};
+
+/** Orders of work on a device.  Work of one queue runs in order; queues run side by side. */
+enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT, FBP_N_STAGES };
+
+/** A point in a stage's order of work; zero = long past. */
+struct fbp_mark {
+    enum fbp_stage stage;
+    uint64_t ticket;
+};
+
+typedef struct fbp_device fbp_device;
+
+struct fbp_backend {
+    const char *name, *summary;
+
+    /** How many devices can be used; if 0, `why` gets the sentence.  NULL: always one. */
+    int (*count)(char *why, size_t n);
+    /** Text and memory of a device.  NULL: the summary. */
+    void (*describe)(int index, struct fbp_device_info *out);
+
+    /** Names of kernel and instruction set that this job will use; decided from scan and volume
+     *  alone, never per slab. */
+    void (*choose)(const struct fbp_job *job, const char **kernel, const char **isa);
+
+    /** Bytes of a filtered batch and of a slab in the device's own layout. */
+    size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
+    size_t (*volume_bytes)(const struct fbp_job *job, size_t n_slices);
+    /** Bytes of tables and scratch, beyond batches and slabs. */
+    size_t (*fixed_bytes)(const struct fbp_job *job);
+    /** Batches are a multiple of this many views, anchored at view 0. */
+    size_t group_views;
+
+    /** Voxel updates and filtered samples a second, measured in a few milliseconds.  NULL: unknown.
+     */
+    fbp_status (*measure)(fbp_device *dev, double *updates_per_second, double *samples_per_second);
+
+    /** Open a device for one job.  NULL on failure. */
+    fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
+    void (*close)(fbp_device **dev);
+
+    /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
+    fbp_status (*alloc)(fbp_device *dev, size_t bytes, void **out);
+    void (*release)(fbp_device *dev, void *mem);
+    fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
+
+    /** raw [n_views][load_rows][n_columns] to filtered.  raw may be overwritten. */
+    fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
+    /** Set a slab to zero. */
+    fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
+    /** Add a batch to slices [z0, z1) (global) of a slab. */
+    fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
+                              const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
+    /** Slices [z0, z1) as output floats, scaled and shifted: host[z1-z0][ny][nx]. */
+    fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
+                        const void *volume, float *host);
+
+    /** Order between stages and with the host.  NULL (all three): slots return when work is done.
+     */
+    fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out);
+    fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark);
+    fbp_status (*wait)(fbp_device *dev, struct fbp_mark mark);
+
+    /** What the filter mended so far; all marks are past. */
+    void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
+};
+
+/** All backends, best last resort last; ended by NULL.  One line each in backend-list.h. */
+extern const struct fbp_backend *const fbp_backends[];
+
+/** Backend by name; NULL. */
+const struct fbp_backend *fbp_backend_find(const char *name);
+
+#endif /* FBP_SRC_BACKEND_H */

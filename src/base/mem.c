@@ -1,0 +1,69 @@
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out)
+{
+    if (__builtin_mul_overflow(a, b, out))
+        return fbp_fail(FBP_ERR_NOMEM, "memory: %s of %zu x %zu elements does not fit any memory",
+                        what, a, b);
+    return FBP_OK;
+}
+
+fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
+{
+    const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
+
+    *out = rounded >= bytes ? aligned_alloc(FBP_ALIGN, rounded ? rounded : FBP_ALIGN) : NULL;
+    return *out ? FBP_OK : fbp_fail_nomem(bytes, what);
+}
+
+void fbp_free(void *p)
+{
+    free(p);
+}
+
+fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what)
+{
+    *out = calloc(n ? n : 1, size);
+    return *out ? FBP_OK : fbp_fail_nomem(n * size, what);
+}
+
+/* "Key:   123 kB" from a file under /proc; 0 if it is not there. */
+static uint64_t proc_kib(const char *path, const char *key)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *f = fopen(path, "r");
+
+    if (!f)
+        return 0;
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, key, strlen(key)) == 0) {
+            kib = strtoull(line + strlen(key), NULL, 10);
+            break;
+        }
+    fclose(f);
+    return (uint64_t)kib * 1024;
+}
+
+uint64_t fbp_resident_bytes(void)
+{
+    return proc_kib("/proc/self/status", "VmRSS:");
+}
+
+uint64_t fbp_resident_peak_bytes(void)
+{
+    return proc_kib("/proc/self/status", "VmHWM:");
+}
+
+uint64_t fbp_available_bytes(void)
+{
+    const uint64_t available = proc_kib("/proc/meminfo", "MemAvailable:");
+    if (available)
+        return available;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}

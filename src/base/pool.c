@@ -1,0 +1,146 @@
+#include "base/pool.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+/* One call of fbp_pool_for, on the caller's stack; linked while items are left to hand out. */
+struct loop {
+    fbp_pool_fn *fn;
+    void *user;
+    size_t next, n_items, n_running;
+    struct loop *later;
+};
+
+struct fbp_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    struct loop *first;
+    bool stop;
+    int n_threads;
+    pthread_t *threads;
+};
+
+struct worker_start {
+    fbp_pool *pool;
+    int index;
+};
+
+int fbp_core_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    const int n = CPU_COUNT(&set);
+    return n > 0 ? n : 1;
+}
+
+static void unlink_loop(fbp_pool *p, struct loop *l)
+{
+    struct loop **at = &p->first;
+    while (*at != l)
+        at = &(*at)->later;
+    *at = l->later;
+}
+
+static void *worker_main(void *arg)
+{
+    const struct worker_start start = *(struct worker_start *)arg;
+    fbp_pool *p = start.pool;
+
+    free(arg);
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->first && !p->stop)
+            pthread_cond_wait(&p->work, &p->lock);
+        if (!p->first)
+            break;
+        struct loop *l = p->first;
+        const size_t item = l->next++;
+        l->n_running++;
+        if (l->next == l->n_items)
+            unlink_loop(p, l);
+        pthread_mutex_unlock(&p->lock);
+        l->fn(l->user, item, start.index);
+        pthread_mutex_lock(&p->lock);
+        if (--l->n_running == 0 && l->next == l->n_items)
+            pthread_cond_broadcast(&p->done);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+fbp_status fbp_pool_create(fbp_pool **out, int n_threads)
+{
+    fbp_pool *p = NULL;
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "thread pool"));
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
+    p->threads = calloc((size_t)n_threads, sizeof *p->threads);
+    while (p->threads && p->n_threads < n_threads) {
+        struct worker_start *start = malloc(sizeof *start);
+        if (!start)
+            break;
+        *start = (struct worker_start){p, p->n_threads};
+        if (pthread_create(&p->threads[p->n_threads], NULL, worker_main, start) != 0) {
+            free(start);
+            break;
+        }
+        p->n_threads++;
+    }
+    if (p->n_threads < n_threads) {
+        const int got = p->n_threads;
+        fbp_pool_destroy(&p);
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "threads: the system grants %d of %d threads: lower --threads", got,
+                        n_threads);
+    }
+    *out = p;
+    return FBP_OK;
+}
+
+void fbp_pool_destroy(fbp_pool **pool)
+{
+    fbp_pool *p = *pool;
+
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->n_threads; i++)
+        pthread_join(p->threads[i], NULL);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->done);
+    free(p->threads);
+    free(p);
+    *pool = NULL;
+}
+
+int fbp_pool_threads(const fbp_pool *pool)
+{
+    return pool->n_threads;
+}
+
+void fbp_pool_for(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user)
+{
+    struct loop l = {.fn = fn, .user = user, .n_items = n_items};
+
+    if (n_items == 0)
+        return;
+    pthread_mutex_lock(&p->lock);
+    struct loop **at = &p->first;
+    while (*at)
+        at = &(*at)->later;
+    *at = &l;
+    pthread_cond_broadcast(&p->work);
+    while (l.next < l.n_items || l.n_running > 0)
+        pthread_cond_wait(&p->done, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,23 @@
+/** @file pool.h  A fixed set of compute threads shared by concurrent parallel loops (internal). */
+#ifndef FBP_SRC_POOL_H
+#define FBP_SRC_POOL_H
+
+#include "base/status.h"
+
+typedef struct fbp_pool fbp_pool;
+
+/** Body of a loop: item in [0, n_items), worker in [0, n_threads). */
+typedef void fbp_pool_fn(void *user, size_t item, int worker);
+
+/** Cores in this process's affinity mask, at least 1. */
+int fbp_core_count(void);
+
+/** n_threads >= 1 threads; they compute, callers only wait, so that no more than n_threads run. */
+fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
+void fbp_pool_destroy(fbp_pool **pool);
+int fbp_pool_threads(const fbp_pool *pool);
+
+/** Run fn for every item and return when all are done.  Loops of several callers interleave. */
+void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+
+#endif /* FBP_SRC_POOL_H */

@@ -1,0 +1,38 @@
+/** @file status.h  Failing with a sentence (internal). */
+#ifndef FBP_SRC_STATUS_H
+#define FBP_SRC_STATUS_H
+
+#include "fbp/types.h"
+
+/**
+ * Latch a message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.
+ * The first message since the last fbp_message_clear() stays; later ones are consequences.
+ */
+fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** "cannot allocate 1.2 GiB for WHAT" as FBP_ERR_NOMEM. */
+fbp_status fbp_fail_nomem(size_t bytes, const char *what);
+
+/** Forget the message; every public entry point does this first. */
+void fbp_message_clear(void);
+
+/** Latch another thread's message in this one. */
+void fbp_message_adopt(const char *text);
+
+/** Pass a failure on. */
+#define FBP_TRY(expr)                       \
+    do {                                    \
+        const fbp_status fbp_try_ = (expr); \
+        if (fbp_try_ != FBP_OK)             \
+            return fbp_try_;                \
+    } while (0)
+
+/** Pass a failure on through the function's `fail:` label, with its status in `st`. */
+#define FBP_TRY_GOTO(expr) \
+    do {                   \
+        st = (expr);       \
+        if (st != FBP_OK)  \
+            goto fail;     \
+    } while (0)
+
+#endif /* FBP_SRC_STATUS_H */

@@ -1,0 +1,96 @@
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double v = (double)bytes;
+    size_t k = 0;
+
+    while (v >= 1000 && k + 1 < sizeof unit / sizeof *unit) {
+        v /= 1024;
+        k++;
+    }
+    snprintf(buf, n, k == 0 || v >= 100 ? "%.0f %s" : v >= 10 ? "%.1f %s" : "%.2f %s", v, unit[k]);
+    return buf;
+}
+
+enum { MAX_WORD = 48 };
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    const size_t na = strlen(a), nb = strlen(b);
+    size_t row[MAX_WORD + 1];
+
+    if (na > MAX_WORD || nb > MAX_WORD)
+        return MAX_WORD;
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const size_t same =
+                tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            size_t best = diagonal + !same;
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
+const char *fbp_nearest(const char *word, const char *const *candidates, size_t n)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) / 2 + 2;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t dist = edit_distance(word, candidates[i]);
+        if (dist < least) {
+            least = dist;
+            best = candidates[i];
+        }
+    }
+    return best;
+}
+
+char *fbp_strdup(const char *text)
+{
+    const size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+char *fbp_format(const char *fmt, ...)
+{
+    va_list ap, again;
+    char *out = NULL;
+
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, ap);
+    if (n >= 0 && (out = malloc((size_t)n + 1)))
+        vsnprintf(out, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(ap);
+    return out;
+}
+
+char *fbp_path_join(const char *base, const char *path)
+{
+    const char *slash = base ? strrchr(base, '/') : NULL;
+
+    if (path[0] == '/' || !slash)
+        return fbp_strdup(path);
+    return fbp_format("%.*s%s", (int)(slash - base + 1), base, path);
+}

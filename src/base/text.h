@@ -1,0 +1,23 @@
+/** @file text.h  Small text helpers (internal). */
+#ifndef FBP_SRC_TEXT_H
+#define FBP_SRC_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** "1.50 GiB"; returns buf. */
+char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
+
+/** The candidate nearest to `word` by edit distance, NULL if none is close; candidates[n]. */
+const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
+
+/** malloc'ed "dir-of(base)/path", or a copy of an absolute path; NULL when out of memory. */
+char *fbp_path_join(const char *base, const char *path);
+
+/** malloc'ed copy of text; NULL when out of memory. */
+char *fbp_strdup(const char *text);
+
+/** malloc'ed printf; NULL when out of memory. */
+char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* FBP_SRC_TEXT_H */

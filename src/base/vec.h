@@ -1,0 +1,43 @@
+/** @file vec.h  Three-vectors in double (internal). */
+#ifndef FBP_SRC_VEC_H
+#define FBP_SRC_VEC_H
+
+#include <math.h>
+
+static inline double fbp_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline double fbp_norm(const double a[3])
+{
+    return sqrt(fbp_dot(a, a));
+}
+
+static inline void fbp_cross(const double a[3], const double b[3], double out[3])
+{
+    const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+    out[0] = x;
+    out[1] = y;
+}
+
+/** out = a + k b */
+static inline void fbp_axpy(const double a[3], double k, const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[i] + k * b[i];
+}
+
+/** Scale to length 1; returns the old length (0 leaves the vector alone). */
+static inline double fbp_normalise(double a[3])
+{
+    const double n = fbp_norm(a);
+    for (int i = 0; n > 0 && i < 3; i++)
+        a[i] /= n;
+    return n;
+}
+
+#define FBP_PI 3.14159265358979323846
+
+#endif /* FBP_SRC_VEC_H */

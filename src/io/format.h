@@ -1,0 +1,56 @@
+/** @file format.h  The tables of array formats: one file a format, one line a table (internal).
+ *
+ * A reader turns a header into fbp_array_info and a place of the samples; if they lie in one
+ * uncompressed run, io/source.c does the rest, else the format brings its own read().
+ */
+#ifndef FBP_SRC_FORMAT_H
+#define FBP_SRC_FORMAT_H
+
+#include "fbp/array.h"
+
+#include "base/status.h"
+
+/** An opened array.  Formats fill this in. */
+struct fbp_source {
+    char *path; /**< as given, for messages */
+    struct fbp_array_info info;
+    int fd;          /**< file that holds the samples */
+    uint64_t offset; /**< of sample (0,0,0) in fd */
+    /** Samples in file type, native byte order, of whole rows; NULL: one run at `offset`. */
+    fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
+    void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
+    void *state;
+};
+
+struct fbp_format {
+    const char *name;
+    const char *extensions; /**< ".mha .mhd" */
+    /** Does the file start like one of ours?  head: its first n bytes (at most 4096). */
+    bool (*detect)(const char *path, const unsigned char *head, size_t n);
+    /** Fill in src (path and fd are set, fd at the header file). */
+    fbp_status (*open)(fbp_source *src);
+};
+
+extern const struct fbp_format fbp_format_mha, fbp_format_npy;
+
+/** Layout of a file that a sink writes around the samples. */
+struct fbp_layout {
+    char *header; /**< bytes before the samples, malloc'ed; may be empty */
+    size_t header_bytes;
+    char *side_path; /**< a second, small text file (MHD header), or NULL; malloc'ed */
+    char *side_text;
+    char *data_path; /**< final name of the file with the samples; malloc'ed */
+};
+
+struct fbp_sink_format {
+    const char *name;
+    const char *extensions;
+    /** `compressed_bytes`: 0 for plain samples, else the size of the zlib stream that follows. */
+    fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out);
+    bool can_compress;
+};
+
+extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw;
+
+#endif /* FBP_SRC_FORMAT_H */

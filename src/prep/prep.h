@@ -1,0 +1,46 @@
+/** @file prep.h  Intensities to line integrals: dark, flat, -log, bad pixels (internal). */
+#ifndef FBP_SRC_PREP_H
+#define FBP_SRC_PREP_H
+
+#include "fbp/scan.h"
+
+/** One bad pixel and the good ones it is interpolated from; weights add up to 1. */
+struct fbp_bridge {
+    size_t pixel; /**< row * n_columns + column */
+    size_t from[4];
+    float weight[4]; /**< unused ones 0, their `from` equal to a used one */
+};
+
+/** Tables for p = -log((I - dark) / (flat - dark)), in canonical row order (bottom-up). */
+struct fbp_prep {
+    struct fbp_panel panel;
+    bool intensity; /**< false: samples are line integrals already */
+    float *dark;    /**< [row][column]; NULL = 0 */
+    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); NULL = 1/i0 */
+    float inverse_i0;
+    struct fbp_bridge *bridges;
+    size_t n_bridges;
+    size_t margin_rows; /**< how far above or below a bad pixel its sources lie, at most */
+};
+
+/** Counters of what was mended, one set a thread. */
+struct fbp_prep_counts {
+    size_t not_finite, clipped;
+};
+
+/** Read darks, flats (averaged) and mask of a scan; top_down: stored pictures start at the top.
+ *  Pixels whose flat is not above their dark count as bad. */
+fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
+void fbp_prep_clear(struct fbp_prep *prep);
+
+/** One row in place.  Transmissions below 1e-6 are clipped to it and counted; values that are not
+ *  finite are bridged linearly along the row and counted. */
+void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
+                  struct fbp_prep_counts *counts);
+
+/** Bad pixels of rows [r0, r1) of a view whose stored rows start at `first_row`; the samples of
+ *  margin_rows around must have been through fbp_prep_row(). */
+void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,
+                     float *samples);
+
+#endif /* FBP_SRC_PREP_H */

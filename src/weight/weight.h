@@ -1,0 +1,52 @@
+/** @file weight.h  What a sample is multiplied with before the filter (internal; double, pure).
+ *
+ * The FDK sum for a panel of any orientation, with w the third row of fbp_view_to_matrix():
+ *
+ *     f(x) = sum_n  1/w_n(x)^2  sum_c'  h(c - c') W_n(c', r) p_n(c', r),
+ *
+ * h the ramp kernel of unit pitch (h(0) = 1/4), and for cone beam
+ *
+ *     W_n = 1/2 dbeta_n  m(ray)  SOD_n (e_r . (p-s)) / (|p-s| D_r |u|),
+ *
+ * p the pixel, D_r = |(p-s) x u|/|u| the distance from the source to the detector row's line, and
+ * e_r the unit vector, in the plane of source and row, across the source's direction of motion.
+ * In the mid-plane this is 1/2 dbeta (SOD/D) cos(gamma) of conventions section 2; for a panel
+ * perpendicular to the iso ray it is Feldkamp, Davis, Kress 1984.  m is the redundancy weight: 1 on
+ * a full circle, Parker 1982 on a short scan, Wang 2002 for an offset panel, each summing to 2 over
+ * the two measurements of a ray.  For parallel beam W_n = 1/2 dbeta m / |u|, w = 1.
+ *
+ * The backprojector divides by (w/w(0))^2, so the constant 1/w(0)^2 is part of W_n here.
+ */
+#ifndef FBP_SRC_WEIGHT_H
+#define FBP_SRC_WEIGHT_H
+
+#include "fbp/recon.h"
+
+typedef struct fbp_weights fbp_weights;
+
+/** views must outlive the weights.  angular: AUTO or EQUAL. */
+fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, size_t n_views,
+                              enum fbp_kind kind, const struct fbp_panel *panel,
+                              const struct fbp_geometry_facts *facts,
+                              enum fbp_angular_weights angular);
+void fbp_weights_destroy(fbp_weights **weights);
+
+/** Angular step of a view [rad]; the steps add up to the arc. */
+double fbp_weights_step(const fbp_weights *weights, size_t view);
+
+/** Redundancy weight m of the ray through (column, row), 0 … 2. */
+double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
+
+/** W of a whole detector row: out[n_columns].  Thread-safe. */
+void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double *out);
+
+/** True if W(view, c, r) = image(c, r) * line(view, c) with fbp_weights_image/_line below, which
+ *  holds when all views share one untilted panel; then a backend may tabulate. */
+bool fbp_weights_separable(const fbp_weights *weights);
+void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
+void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
+
+/** One line for people: scan type, redundancy, steps. */
+void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);
+
+#endif /* FBP_SRC_WEIGHT_H */
