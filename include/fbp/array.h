@@ -37,7 +37,7 @@ enum fbp_row_order {
 /** Layout of a headerless file.  type NONE: the file has a header of its own. */
 struct fbp_raw {
     enum fbp_type type;
-    size_t n[3]; /**< columns, rows, slices; fastest first */
+    size_t n[3]; /**< columns, rows, slices; slices 0 = as many as the file holds */
     bool big_endian;
     uint64_t header_bytes;
 };

@@ -33,6 +33,9 @@ struct fbp_format {
 
 extern const struct fbp_format fbp_format_mha, fbp_format_npy;
 
+/** Does the path end in one of ".mha .mhd", in upper or lower case? */
+bool fbp_has_extension(const char *path, const char *extensions);
+
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
     char *header; /**< bytes before the samples, malloc'ed; may be empty */

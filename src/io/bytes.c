@@ -1,0 +1,221 @@
+#include "io/bytes.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool fbp_is_foreign(bool big_endian)
+{
+    return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        const ssize_t got = pread(fd, (char *)out + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fbp_fail(FBP_ERR_IO, "%s: cannot read at byte %llu: %s", path,
+                            (unsigned long long)(offset + done), strerror(errno));
+        if (got == 0)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: the file ends at byte %llu, %llu are needed: it is truncated, "
+                            "copy it again",
+                            path, (unsigned long long)(offset + done),
+                            (unsigned long long)(offset + n));
+        done += (size_t)got;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        const ssize_t put = pwrite(fd, (const char *)data + done, n - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            const int error = put < 0 ? errno : ENOSPC;
+            return fbp_fail(FBP_ERR_IO, "%s: cannot write %zu bytes: %s%s", path, n - done,
+                            strerror(error),
+                            error == ENOSPC ? ": free some space or write to another disk" : "");
+        }
+        done += (size_t)put;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
+{
+    struct stat st;
+
+    /* Non-blocking, so that a named pipe is refused below instead of waiting for a writer. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, &st) < 0) {
+        const int error = errno;
+        if (*fd >= 0)
+            close(*fd);
+        *fd = -1;
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(*fd);
+        *fd = -1;
+        return fbp_fail(FBP_ERR_IO, "%s: not a regular file: name a file on disk", path);
+    }
+    *size = (uint64_t)st.st_size;
+    return FBP_OK;
+}
+
+fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)
+{
+    uint64_t size = 0;
+    fbp_status st;
+    int fd = -1;
+
+    *text = NULL;
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    if (size > max_bytes) {
+        char limit[32];
+        st =
+            fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)", path,
+                     (unsigned long long)size, fbp_bytes_text(limit, sizeof limit, max_bytes));
+        goto fail;
+    }
+    *n = (size_t)size;
+    FBP_TRY_GOTO(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
+    FBP_TRY_GOTO(fbp_read_at(fd, path, 0, *text, *n));
+    close(fd);
+    return FBP_OK;
+fail:
+    close(fd);
+    free(*text);
+    *text = NULL;
+    return st;
+}
+
+static void swap16(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 2) {
+        uint16_t x;
+        memcpy(&x, p, 2);
+        x = __builtin_bswap16(x);
+        memcpy(p, &x, 2);
+    }
+}
+
+static void swap32(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 4) {
+        uint32_t x;
+        memcpy(&x, p, 4);
+        x = __builtin_bswap32(x);
+        memcpy(p, &x, 4);
+    }
+}
+
+static void swap64(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 8) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        x = __builtin_bswap64(x);
+        memcpy(p, &x, 8);
+    }
+}
+
+void fbp_swap_bytes(void *data, size_t size, size_t n)
+{
+    if (size == 2)
+        swap16(data, n);
+    else if (size == 4)
+        swap32(data, n);
+    else if (size == 8)
+        swap64(data, n);
+}
+
+#define FBP_CONVERT(T)                                         \
+    for (size_t i = 0; i < n; i++) {                           \
+        T x;                                                   \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x); \
+        out[i] = (float)x;                                     \
+    }                                                          \
+    break
+
+void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
+{
+    switch (type) {
+    case FBP_U8:
+        FBP_CONVERT(uint8_t);
+    case FBP_I8:
+        FBP_CONVERT(int8_t);
+    case FBP_U16:
+        FBP_CONVERT(uint16_t);
+    case FBP_I16:
+        FBP_CONVERT(int16_t);
+    case FBP_U32:
+        FBP_CONVERT(uint32_t);
+    case FBP_I32:
+        FBP_CONVERT(int32_t);
+    case FBP_F32:
+        FBP_CONVERT(float);
+    case FBP_F64:
+        FBP_CONVERT(double);
+    case FBP_TYPE_NONE:
+        break;
+    }
+}
+
+fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes)
+{
+    uint64_t total = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (info->n[i] == 0)
+            return fbp_fail(FBP_ERR_INVALID, "%s: the size is %zu x %zu x %zu: none may be 0", path,
+                            info->n[0], info->n[1], info->n[2]);
+        if (__builtin_mul_overflow(total, (uint64_t)info->n[i], &total) || total > INT64_MAX / 16)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the header says %zu x %zu x %zu elements, which no file can "
+                            "hold: it is damaged",
+                            path, info->n[0], info->n[1], info->n[2]);
+    }
+    *bytes = total * fbp_type_size(info->type);
+    return FBP_OK;
+}
+
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static locale_t c_locale;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+double fbp_number(const char *text, char **end)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
+}
+
+char *fbp_number_text(char buf[32], double x)
+{
+    snprintf(buf, 32, "%.17g", x);
+    for (char *p = buf; *p; p++)
+        if (*p == ',')
+            *p = '.';
+    return buf;
+}

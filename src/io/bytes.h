@@ -1,0 +1,39 @@
+/** @file bytes.h  Whole reads and writes, byte order, numbers as text (internal). */
+#ifndef FBP_SRC_BYTES_H
+#define FBP_SRC_BYTES_H
+
+#include "fbp/array.h"
+
+#include "base/status.h"
+
+/** True where samples of this byte order must be swapped. */
+bool fbp_is_foreign(bool big_endian);
+
+/** n bytes at `offset`, interrupted and short reads mended; a file that ends early is an error. */
+fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
+
+/** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
+fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
+
+/** Open a regular file for reading; its size in *size. */
+fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
+
+/** The whole of a text file, with a final '\0' that *n does not count.  free() it. */
+fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
+
+/** Reverse the bytes of n elements of `size` in place. */
+void fbp_swap_bytes(void *data, size_t size, size_t n);
+
+/** n samples in native byte order, of any alignment, to float. */
+void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
+
+/** Bytes of all samples of a header; FBP_ERR_INVALID if a size is 0 or the product overflows. */
+fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
+
+/** strtod() with a decimal point in every locale. */
+double fbp_number(const char *text, char **end);
+
+/** "%.17g" with a decimal point in every locale; returns buf. */
+char *fbp_number_text(char buf[32], double x);
+
+#endif /* FBP_SRC_BYTES_H */

@@ -1,0 +1,132 @@
+/* A cursor in a zlib stream: forward is cheap, back starts again; memory does not grow. */
+#include "io/bytes.h"
+#include "io/mha.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { IN_BYTES = 1 << 16, SKIP_BYTES = 1 << 16 };
+
+struct cursor {
+    pthread_mutex_t lock;
+    z_stream z;
+    bool ready;        /* z is initialised */
+    uint64_t start;    /* of the stream in the file */
+    uint64_t file_pos; /* next byte of the file to feed in */
+    uint64_t pos;      /* samples' bytes delivered so far */
+    unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
+};
+
+static fbp_status rewind_stream(struct cursor *c)
+{
+    if (c->ready)
+        inflateEnd(&c->z);
+    memset(&c->z, 0, sizeof c->z);
+    c->ready = inflateInit2(&c->z, 15 + 32) == Z_OK; /* zlib or gzip, by its header */
+    c->file_pos = c->start;
+    c->pos = 0;
+    return c->ready ? FBP_OK : fbp_fail_nomem(1 << 16, "zlib");
+}
+
+static fbp_status feed(fbp_source *src, struct cursor *c)
+{
+    const ssize_t n = pread(src->fd, c->in, sizeof c->in, (off_t)c->file_pos);
+
+    if (n <= 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples end after %llu bytes: the file is truncated, "
+                        "copy it again",
+                        src->path, (unsigned long long)c->pos);
+    c->file_pos += (uint64_t)n;
+    c->z.next_in = c->in;
+    c->z.avail_in = (uInt)n;
+    return FBP_OK;
+}
+
+/* The next n bytes of the samples. */
+static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char *out, size_t n)
+{
+    while (n > 0) {
+        const uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
+        int code;
+
+        if (c->z.avail_in == 0)
+            FBP_TRY(feed(src, c));
+        c->z.next_out = out;
+        c->z.avail_out = room;
+        code = inflate(&c->z, Z_NO_FLUSH);
+        const size_t got = room - c->z.avail_out;
+        out += got;
+        n -= got;
+        c->pos += got;
+        if (code != Z_OK && code != Z_BUF_ERROR && !(code == Z_STREAM_END && n == 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the compressed samples %s after %llu bytes: the file is damaged",
+                            src->path, code == Z_STREAM_END ? "end" : "cannot be decoded",
+                            (unsigned long long)c->pos);
+    }
+    return FBP_OK;
+}
+
+static fbp_status seek_to(fbp_source *src, struct cursor *c, uint64_t pos)
+{
+    if (!c->ready || pos < c->pos)
+        FBP_TRY(rewind_stream(c));
+    while (c->pos < pos) {
+        const uint64_t left = pos - c->pos;
+        FBP_TRY(inflate_bytes(src, c, c->skipped, left < SKIP_BYTES ? (size_t)left : SKIP_BYTES));
+    }
+    return FBP_OK;
+}
+
+static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, size_t n_rows,
+                                  void *out)
+{
+    struct cursor *c = src->state;
+    const size_t size = fbp_type_size(src->info.type), row_bytes = src->info.n[0] * size;
+    const uint64_t pos = ((uint64_t)slice * src->info.n[1] + row0) * row_bytes;
+    fbp_status st;
+
+    pthread_mutex_lock(&c->lock);
+    st = seek_to(src, c, pos);
+    if (st == FBP_OK)
+        st = inflate_bytes(src, c, out, n_rows * row_bytes);
+    if (st != FBP_OK && c->ready) { /* a stream that has failed is not to be continued */
+        inflateEnd(&c->z);
+        c->ready = false;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (st == FBP_OK && fbp_is_foreign(src->info.big_endian))
+        fbp_swap_bytes(out, size, n_rows * src->info.n[0]);
+    return st;
+}
+
+static void close_compressed(fbp_source *src)
+{
+    struct cursor *c = src->state;
+
+    if (!c)
+        return;
+    if (c->ready)
+        inflateEnd(&c->z);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    src->state = NULL;
+}
+
+fbp_status fbp_mha_inflate_open(struct fbp_source *src)
+{
+    struct cursor *c = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
+    pthread_mutex_init(&c->lock, NULL);
+    c->start = src->offset;
+    src->state = c;
+    src->read = read_compressed;
+    src->close = close_compressed;
+    return FBP_OK;
+}

@@ -1,0 +1,225 @@
+#include "io/sink.h"
+#include "io/bytes.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
+
+static const struct fbp_sink_format *const formats[] = {&fbp_sink_mha, &fbp_sink_mhd, &fbp_sink_npy,
+                                                        &fbp_sink_raw};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+void fbp_layout_clear(struct fbp_layout *layout)
+{
+    free(layout->header);
+    free(layout->side_path);
+    free(layout->side_text);
+    free(layout->data_path);
+    memset(layout, 0, sizeof *layout);
+}
+
+uint64_t fbp_sink_part_bytes(const struct fbp_sink *s)
+{
+    return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2];
+}
+
+void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t z = z0; z < z0 + nz; z++) {
+        s->n_have += !s->have[z];
+        s->have[z] = 1;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static fbp_status find_format(struct fbp_sink *s, const char *path)
+{
+    char known[64] = "";
+    struct stat st;
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
+                 formats[i]->extensions);
+        if (fbp_has_extension(path, formats[i]->extensions))
+            s->format = formats[i];
+    }
+    if (!s->format)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: no format is known for this name: end it in one of %s, or use null: "
+                        "or hash:",
+                        path, known);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
+                        path);
+    return FBP_OK;
+}
+
+static fbp_status name_files(struct fbp_sink *s, const char *path)
+{
+    s->path = fbp_strdup(path);
+    s->part = fbp_format("%s.part", path);
+    s->log = fbp_format("%s.part.log", path);
+    if (!s->path || !s->part || !s->log)
+        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(s->format->layout(path, &s->info, s->compress, &s->layout));
+    s->part_offset = s->compress ? 0 : s->layout.header_bytes;
+    return FBP_OK;
+}
+
+static fbp_status open_file(struct fbp_sink *s, const char *path, bool resume)
+{
+    bool fresh = true;
+
+    FBP_TRY(find_format(s, path));
+    if (resume && s->fingerprint == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
+    s->compress = s->compress && s->format->can_compress;
+    FBP_TRY(name_files(s, path));
+    FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
+    FBP_TRY(fbp_sink_reserve(s));
+    if (s->part_offset)
+        FBP_TRY(fbp_write_at(s->fd, s->part, 0, s->layout.header, s->part_offset));
+    if (!fresh)
+        return fbp_journal_resume(s);
+    return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
+}
+
+static fbp_status open_any(struct fbp_sink *s, const char *path, bool resume)
+{
+    uint64_t bytes = 0;
+
+    s->info.type = FBP_F32;
+    s->fd = s->log_fd = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
+    if (bytes > SIZE_MAX)
+        return fbp_fail(FBP_ERR_INVALID, "%s: too large for this machine", path);
+    s->slice_bytes = s->info.n[0] * s->info.n[1] * sizeof(float);
+    FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
+    if (strcmp(path, "null:") == 0) {
+        s->kind = FBP_SINK_NULL;
+        return FBP_OK;
+    }
+    if (strcmp(path, "hash:") == 0) {
+        s->kind = FBP_SINK_HASH;
+        return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
+    }
+    s->kind = FBP_SINK_FILE;
+    return open_file(s, path, resume);
+}
+
+fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                         const struct fbp_sink_params *params)
+{
+    static const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
+    struct fbp_sink *s = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = NULL;
+    if (!params)
+        params = &defaults;
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
+    s->info = *info;
+    s->compress = params->compress;
+    s->fingerprint = params->fingerprint;
+    FBP_TRY_GOTO(open_any(s, path, params->resume));
+    *out = s;
+    return FBP_OK;
+fail:
+    fbp_sink_close(&s);
+    return st;
+}
+
+bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
+{
+    struct fbp_sink *s = (struct fbp_sink *)(uintptr_t)sink; /* only its lock is changed */
+    bool all = z0 <= s->info.n[2] && nz <= s->info.n[2] - z0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t z = z0; all && z < z0 + nz; z++)
+        all = s->have[z];
+    pthread_mutex_unlock(&s->lock);
+    return all;
+}
+
+fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    fbp_message_clear();
+    if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
+        return fbp_fail(FBP_ERR_INVALID, "output: slices [%zu, +%zu) of %zu cannot be written%s",
+                        z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
+    if (nz == 0)
+        return FBP_OK;
+    if (s->kind == FBP_SINK_HASH)
+        for (size_t z = 0; z < nz; z++)
+            s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
+    if (s->kind == FBP_SINK_FILE) {
+        const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
+        FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+        if (s->log_fd >= 0)
+            FBP_TRY(fbp_journal_append(s, z0, nz, data));
+    }
+    fbp_sink_mark(s, z0, nz);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_finish(fbp_sink *s)
+{
+    fbp_message_clear();
+    if (s->finished)
+        return FBP_OK;
+    if (s->n_have < s->info.n[2]) {
+        size_t z = 0;
+        while (s->have[z])
+            z++;
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu of %zu slices were never written, the first is %zu: resume the "
+                        "run",
+                        s->path ? s->path : "output", s->info.n[2] - s->n_have, s->info.n[2], z);
+    }
+    if (s->kind == FBP_SINK_FILE)
+        FBP_TRY(fbp_sink_publish(s));
+    s->finished = true;
+    return FBP_OK;
+}
+
+uint64_t fbp_sink_hash(const fbp_sink *s)
+{
+    return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
+}
+
+void fbp_sink_close(fbp_sink **sink)
+{
+    struct fbp_sink *s = *sink;
+
+    if (!s)
+        return;
+    /* Removed before the lock is let go, so that it cannot be somebody else's by then. */
+    if (s->owned && !s->finished && !(s->fingerprint && s->n_have > 0)) {
+        unlink(s->part);
+        unlink(s->log);
+    }
+    if (s->log_fd >= 0)
+        close(s->log_fd);
+    if (s->fd >= 0)
+        close(s->fd);
+    fbp_layout_clear(&s->layout);
+    pthread_mutex_destroy(&s->lock);
+    free(s->path);
+    free(s->part);
+    free(s->log);
+    free(s->have);
+    free(s->hash);
+    free(s);
+    *sink = NULL;
+}

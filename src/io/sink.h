@@ -1,0 +1,60 @@
+/** @file sink.h  A sink from inside (internal). */
+#ifndef FBP_SRC_SINK_H
+#define FBP_SRC_SINK_H
+
+#include "io/format.h"
+
+#include <pthread.h>
+
+enum fbp_sink_kind { FBP_SINK_NULL, FBP_SINK_HASH, FBP_SINK_FILE };
+
+struct fbp_sink {
+    enum fbp_sink_kind kind;
+    struct fbp_array_info info;
+    uint64_t fingerprint; /**< 0 = not resumable */
+    bool compress;        /**< the samples are compressed when all are there */
+    bool owned;           /**< the temporary files are ours to keep or to remove */
+    bool finished;
+    size_t slice_bytes;
+    uint64_t *hash; /**< of each slice; HASH only */
+    pthread_mutex_t lock;
+    unsigned char *have; /**< 1 a slice that is written; under `lock` */
+    size_t n_have;
+
+    const struct fbp_sink_format *format; /**< the rest: FILE only */
+    char *path, *part, *log;
+    struct fbp_layout layout;
+    size_t part_offset; /**< of the samples in the temporary file */
+    int fd, log_fd;
+};
+
+void fbp_layout_clear(struct fbp_layout *layout);
+
+/** Bytes of the temporary file. */
+uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);
+
+/** Mark slices [z0, z0+nz) as written. */
+void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz);
+
+/** Open and lock PATH.part; *fresh: nothing of use was found in it. */
+fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh);
+
+/** Reserve room for the whole file; a full disk is found here. */
+fbp_status fbp_sink_reserve(struct fbp_sink *s);
+
+/** Everything is written: compress, sync, rename, remove the journal. */
+fbp_status fbp_sink_publish(struct fbp_sink *s);
+
+/** Start an empty journal. */
+fbp_status fbp_journal_create(struct fbp_sink *s);
+
+/** Does PATH.part.log hold a journal?  FBP_ERR_INVALID if it is that of other settings. */
+fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found);
+
+/** Read the journal, check the hash of every run against PATH.part and mark those that agree. */
+fbp_status fbp_journal_resume(struct fbp_sink *s);
+
+/** Note that slices [z0, z0+nz) are written; data as in fbp_sink_write(). */
+fbp_status fbp_journal_append(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+
+#endif /* FBP_SRC_SINK_H */

@@ -1,0 +1,291 @@
+/* The temporary file of a sink: locked, reserved, and at last published. */
+#include "io/bytes.h"
+#include "io/sink.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static fbp_status cannot(const char *what, const char *path)
+{
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static int open_retry(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Is fd still what `path` names?  Another process may have renamed it before we got the lock. */
+static bool is_named(int fd, const char *path)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino &&
+           a.st_dev == b.st_dev;
+}
+
+static fbp_status lock_part(struct fbp_sink *s)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        s->fd = open_retry(s->part, O_RDWR | O_CREAT);
+        if (s->fd < 0)
+            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", s->part, strerror(errno),
+                            errno == ENOENT ? ": create its folder first" : "");
+        if (flock(s->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: another process is writing this output: wait for it or choose "
+                            "another name",
+                            s->part);
+        /* File systems without locks are used without. */
+        if (is_named(s->fd, s->part))
+            return FBP_OK;
+        close(s->fd);
+        s->fd = -1;
+    }
+    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", s->part);
+}
+
+fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh)
+{
+    bool found = false;
+
+    FBP_TRY(lock_part(s));
+    if (resume)
+        FBP_TRY(fbp_journal_find(s, &found));
+    *fresh = !found;
+    s->owned = *fresh; /* what can be resumed is not removed by a failure from here on */
+    if (*fresh) {
+        unlink(s->log);
+        if (ftruncate(s->fd, 0) < 0)
+            return cannot("empty", s->part);
+    }
+    return FBP_OK;
+}
+
+static fbp_status no_room(const struct fbp_sink *s, uint64_t need, uint64_t left)
+{
+    char a[32], b[32];
+
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
+                    "another disk",
+                    s->path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
+}
+
+static uint64_t free_bytes(const struct fbp_sink *s)
+{
+    struct statvfs v;
+
+    return fstatvfs(s->fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}
+
+/* Where blocks cannot be reserved, asking how many are free is the next best. */
+static fbp_status grow(struct fbp_sink *s, uint64_t need)
+{
+    const uint64_t left = free_bytes(s);
+    struct stat st;
+
+    if (fstat(s->fd, &st) < 0)
+        return cannot("look at", s->part);
+    const uint64_t taken = (uint64_t)st.st_blocks * 512;
+    if (need > taken && need - taken > left)
+        return no_room(s, need - taken, left);
+    if ((uint64_t)st.st_size < need && ftruncate(s->fd, (off_t)need) < 0)
+        return cannot("enlarge", s->part);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_reserve(struct fbp_sink *s)
+{
+    const uint64_t need = fbp_sink_part_bytes(s);
+    int code;
+
+    do
+        code = fallocate(s->fd, 0, 0, (off_t)need);
+    while (code < 0 && errno == EINTR);
+    if (code == 0)
+        return FBP_OK;
+    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+        return grow(s, need);
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+        if (s->owned && ftruncate(s->fd, 0) < 0) /* what was reserved so far counts as free */
+            return cannot("empty", s->part);
+        return no_room(s, need, free_bytes(s));
+    }
+    return cannot("reserve space", s->part);
+}
+
+static fbp_status sync_file(int fd, const char *path)
+{
+    if (fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", path, strerror(errno));
+    return FBP_OK;
+}
+
+enum { CHUNK = 1 << 18 };
+
+struct deflater {
+    z_stream z;
+    uint64_t at; /* next byte of the compressed file */
+    unsigned char in[CHUNK], out[CHUNK];
+};
+
+static fbp_status deflate_chunk(struct deflater *d, int fd, const char *path, int flush)
+{
+    do {
+        d->z.next_out = d->out;
+        d->z.avail_out = sizeof d->out;
+        if (deflate(&d->z, flush) == Z_STREAM_ERROR)
+            return fbp_fail(FBP_ERR_IO, "%s: zlib failed", path);
+        const size_t n = sizeof d->out - d->z.avail_out;
+        FBP_TRY(fbp_write_at(fd, path, d->at, d->out, n));
+        d->at += n;
+    } while (d->z.avail_out == 0);
+    return FBP_OK;
+}
+
+static fbp_status deflate_all(struct fbp_sink *s, struct deflater *d, int fd, const char *path)
+{
+    const uint64_t total = fbp_sink_part_bytes(s);
+
+    for (uint64_t at = s->part_offset; at < total;) {
+        const size_t n = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
+        FBP_TRY(fbp_read_at(s->fd, s->part, at, d->in, n));
+        at += n;
+        d->z.next_in = d->in;
+        d->z.avail_in = (uInt)n;
+        FBP_TRY(deflate_chunk(d, fd, path, at == total ? Z_FINISH : Z_NO_FLUSH));
+    }
+    return FBP_OK;
+}
+
+/* Samples through zlib into a second temporary file, its header last: it holds their size. */
+static fbp_status compress_to(struct fbp_sink *s, int fd, const char *path)
+{
+    const uint64_t start = s->layout.header_bytes;
+    struct deflater *d = NULL;
+    fbp_status st;
+
+    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
+    d->at = start;
+    if (deflateInit(&d->z, Z_BEST_SPEED) != Z_OK) { /* noise shrinks little at any level */
+        free(d);
+        return fbp_fail_nomem(1 << 18, "zlib");
+    }
+    FBP_TRY_GOTO(deflate_all(s, d, fd, path));
+    fbp_layout_clear(&s->layout);
+    FBP_TRY_GOTO(s->format->layout(s->path, &s->info, d->at - start, &s->layout));
+    FBP_TRY_GOTO(fbp_write_at(fd, path, 0, s->layout.header, s->layout.header_bytes));
+    st = sync_file(fd, path);
+fail:
+    deflateEnd(&d->z);
+    free(d);
+    return st;
+}
+
+static fbp_status compress_part(struct fbp_sink *s, const char *path)
+{
+    fbp_status st;
+    int fd = open_retry(path, O_RDWR | O_CREAT | O_TRUNC);
+
+    if (fd < 0)
+        return cannot("create", path);
+    st = compress_to(s, fd, path);
+    if (close(fd) < 0 && st == FBP_OK)
+        st = cannot("close", path);
+    if (st != FBP_OK)
+        unlink(path);
+    return st;
+}
+
+static fbp_status rename_to(const char *from, const char *to)
+{
+    if (rename(from, to) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(errno));
+    return FBP_OK;
+}
+
+/* The small file beside the samples, as a whole or not at all. */
+static fbp_status write_side(const struct fbp_sink *s)
+{
+    char *temporary = fbp_format("%s.part.side", s->path);
+    fbp_status st = FBP_OK;
+    int fd;
+
+    if (!temporary)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    fd = open_retry(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0)
+        st = cannot("create", temporary);
+    if (st == FBP_OK)
+        st = fbp_write_at(fd, temporary, 0, s->layout.side_text, strlen(s->layout.side_text));
+    if (st == FBP_OK)
+        st = sync_file(fd, temporary);
+    if (fd >= 0)
+        close(fd);
+    if (st == FBP_OK)
+        st = rename_to(temporary, s->layout.side_path);
+    if (st != FBP_OK && fd >= 0)
+        unlink(temporary);
+    free(temporary);
+    return st;
+}
+
+/* The new names are on disk; where a folder cannot be synced the files still are. */
+static void sync_folder(const char *path)
+{
+    char *folder = fbp_path_join(path, ".");
+    const int fd = folder ? open_retry(folder, O_RDONLY | O_DIRECTORY) : -1;
+
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+static fbp_status publish_compressed(struct fbp_sink *s)
+{
+    char *packed = fbp_format("%s.part.z", s->path);
+    fbp_status st;
+
+    if (!packed)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    st = compress_part(s, packed);
+    if (st == FBP_OK)
+        st = rename_to(packed, s->layout.data_path);
+    if (st == FBP_OK)
+        unlink(s->part);
+    free(packed);
+    return st;
+}
+
+fbp_status fbp_sink_publish(struct fbp_sink *s)
+{
+    if (s->compress) {
+        FBP_TRY(publish_compressed(s));
+    } else {
+        FBP_TRY(sync_file(s->fd, s->part));
+        FBP_TRY(rename_to(s->part, s->layout.data_path));
+    }
+    if (s->layout.side_path)
+        FBP_TRY(write_side(s));
+    unlink(s->log);
+    sync_folder(s->path);
+    return FBP_OK;
+}

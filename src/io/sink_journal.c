@@ -1,0 +1,151 @@
+/* PATH.part.log: one line that says what is written, then one line "z0 nz hash" a run of slices,
+ * appended when its samples are in PATH.part.  The lines are believed only after the samples have
+ * been read again, so that nothing needs to reach the disk in any order. */
+#include "io/bytes.h"
+#include "io/sink.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_LINE = 160, CHUNK = 1 << 20, MAX_JOURNAL = 1 << 28 };
+
+static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
+{
+    snprintf(line, FIRST_LINE, "fbp-journal 1 %016llx size %zu %zu %zu header %zu\n",
+             (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1], s->info.n[2],
+             s->part_offset);
+}
+
+static fbp_status append_line(const struct fbp_sink *s, const char *line)
+{
+    const size_t n = strlen(line);
+    ssize_t put;
+
+    do
+        put = write(s->log_fd, line, n);
+    while (put < 0 && errno == EINTR);
+    if (put != (ssize_t)n)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", s->log,
+                        strerror(put < 0 ? errno : ENOSPC));
+    return FBP_OK;
+}
+
+static fbp_status open_log(struct fbp_sink *s, int flags)
+{
+    s->log_fd = open(s->log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
+    if (s->log_fd < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", s->log, strerror(errno));
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_create(struct fbp_sink *s)
+{
+    char line[FIRST_LINE];
+
+    FBP_TRY(open_log(s, O_TRUNC));
+    first_line(s, line);
+    return append_line(s, line);
+}
+
+fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
+{
+    char line[FIRST_LINE], old[FIRST_LINE] = "";
+    FILE *f = fopen(s->log, "re");
+    bool whole;
+
+    *found = false;
+    if (!f && errno == ENOENT)
+        return FBP_OK;
+    if (!f)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", s->log, strerror(errno));
+    whole = fgets(old, sizeof old, f) && strchr(old, '\n');
+    fclose(f);
+    if (!whole) /* killed before anything was written */
+        return FBP_OK;
+    first_line(s, line);
+    if (strcmp(line, old) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: belongs to a run with other settings or data: use the same ones to "
+                        "resume it, or start anew without --resume",
+                        s->part);
+    *found = true;
+    return FBP_OK;
+}
+
+/* Chained over chunks, so that neither writing nor checking a run needs it in one piece. */
+static uint64_t hash_more(uint64_t h, const void *data, size_t n)
+{
+    for (size_t at = 0; at < n; at += CHUNK)
+        h = fbp_hash(h, (const char *)data + at, n - at < CHUNK ? n - at : CHUNK);
+    return h;
+}
+
+fbp_status fbp_journal_append(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    char line[80];
+
+    snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz,
+             (unsigned long long)hash_more(0, data, nz * s->slice_bytes));
+    return append_line(s, line);
+}
+
+static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                         void *scratch)
+{
+    const uint64_t total = (uint64_t)nz * s->slice_bytes;
+    uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes, h = 0;
+
+    for (uint64_t done = 0; done < total;) {
+        const size_t n = total - done < CHUNK ? (size_t)(total - done) : CHUNK;
+        if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
+            fbp_message_clear(); /* such slices are simply computed again */
+            return false;
+        }
+        h = fbp_hash(h, scratch, n);
+        done += n;
+        at += n;
+    }
+    return h == hash;
+}
+
+static void take_line(struct fbp_sink *s, const char *line, void *scratch)
+{
+    unsigned long long z0 = 0, nz = 0, hash = 0;
+
+    if (sscanf(line, "%llu %llu %16llx", &z0, &nz, &hash) != 3 || z0 >= s->info.n[2] ||
+        nz > s->info.n[2] - z0)
+        return;
+    if (run_is_there(s, (size_t)z0, (size_t)nz, hash, scratch))
+        fbp_sink_mark(s, (size_t)z0, (size_t)nz);
+}
+
+fbp_status fbp_journal_resume(struct fbp_sink *s)
+{
+    char *text = NULL, *line, *newline;
+    void *scratch = NULL;
+    fbp_status st;
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &n));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, CHUNK, "a piece of the output"));
+    FBP_TRY_GOTO(open_log(s, 0));
+    line = memchr(text, '\n', n);
+    line = line ? line + 1 : text + n;
+    for (; (newline = strchr(line, '\n')); line = newline + 1) {
+        *newline = '\0';
+        take_line(s, line, scratch);
+    }
+    if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line torn by a kill */
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", s->log, strerror(errno));
+fail:
+    fbp_free(scratch);
+    free(text);
+    return st;
+}

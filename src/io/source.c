@@ -1,0 +1,275 @@
+#include "io/bytes.h"
+#include "io/format.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[] = {
+    [FBP_TYPE_NONE] = {"none",    0},
+      [FBP_U8] = {"uint8",   1},
+      [FBP_I8] = {"int8",    1},
+    [FBP_U16] = {"uint16",  2},
+      [FBP_I16] = {"int16",   2},
+      [FBP_U32] = {"uint32",  4},
+    [FBP_I32] = {"int32",   4},
+      [FBP_F32] = {"float32", 4},
+      [FBP_F64] = {"float64", 8},
+};
+
+enum { N_TYPES = sizeof types / sizeof *types };
+
+static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
+
+size_t fbp_type_size(enum fbp_type type)
+{
+    return (size_t)type < N_TYPES ? types[type].size : 0;
+}
+
+const char *fbp_type_name(enum fbp_type type)
+{
+    return (size_t)type < N_TYPES ? types[type].name : "none";
+}
+
+enum fbp_type fbp_type_from_name(const char *name)
+{
+    for (size_t i = 1; name && i < N_TYPES; i++)
+        if (strcmp(types[i].name, name) == 0)
+            return (enum fbp_type)i;
+    return FBP_TYPE_NONE;
+}
+
+bool fbp_has_extension(const char *path, const char *extensions)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+
+    if (!dot || (slash && dot < slash))
+        return false;
+    for (const char *p = extensions; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (strlen(dot) == n && strncasecmp(dot, p, n) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static const struct fbp_format *by_content(const char *path, const unsigned char *head, size_t n)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i]->detect(path, head, n))
+            return formats[i];
+    return NULL;
+}
+
+static const struct fbp_format *by_extension(const char *path)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (fbp_has_extension(path, formats[i]->extensions))
+            return formats[i];
+    return NULL;
+}
+
+static fbp_status unknown_format(const char *path)
+{
+    char known[128] = "";
+
+    for (size_t i = 0; i < N_FORMATS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
+                 formats[i]->extensions);
+    return fbp_fail(
+        FBP_ERR_UNSUPPORTED,
+        "%s: not a known array format (known: %s): convert it, or describe a headerless "
+        "file with \"raw\": {\"type\", \"shape\"} in the scan file",
+        path, known);
+}
+
+static fbp_status open_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
+{
+    uint64_t bytes = 0, total = 0;
+
+    src->info.type = raw->type;
+    src->info.big_endian = raw->big_endian;
+    src->info.row_order = FBP_ROWS_BOTTOM_UP;
+    memcpy(src->info.n, raw->n, sizeof raw->n);
+    snprintf(src->info.format, sizeof src->info.format, "raw");
+    src->offset = raw->header_bytes;
+    if (fbp_type_size(raw->type) == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: raw: no such element type", src->path);
+    if (raw->n[2] == 0 && size > raw->header_bytes) {
+        const uint64_t samples = (size - raw->header_bytes) / fbp_type_size(raw->type);
+        const uint64_t row = raw->n[0] ? samples / raw->n[0] : 0;
+        src->info.n[2] = raw->n[1] ? (size_t)(row / raw->n[1]) : 0;
+    }
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    if (__builtin_add_overflow(bytes, raw->header_bytes, &total) || total != size)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file has %llu bytes, but raw describes %llu + %zu x %zu x %zu "
+                        "%s = %llu: correct type, shape or header_bytes",
+                        src->path, (unsigned long long)size, (unsigned long long)raw->header_bytes,
+                        src->info.n[2], raw->n[1], raw->n[0], fbp_type_name(raw->type),
+                        (unsigned long long)total);
+    return FBP_OK;
+}
+
+/* The samples must be there before anything is computed from them. */
+static fbp_status check_size(const struct fbp_source *src)
+{
+    uint64_t bytes = 0, end = 0;
+    off_t size;
+
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    if (src->read)
+        return FBP_OK;
+    size = lseek(src->fd, 0, SEEK_END);
+    if (__builtin_add_overflow(bytes, src->offset, &end) || size < 0 || (uint64_t)size < end)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file with the samples has %lld bytes, but the header asks for "
+                        "%llu: it is truncated, copy it again",
+                        src->path, (long long)size, (unsigned long long)end);
+    return FBP_OK;
+}
+
+static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
+{
+    unsigned char head[HEAD_BYTES];
+    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
+    const struct fbp_format *format;
+
+    FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
+    format = by_content(src->path, head, n);
+    if (!format && raw && raw->type != FBP_TYPE_NONE)
+        return open_raw(src, raw, size);
+    if (!format)
+        format = by_extension(src->path);
+    if (!format)
+        return unknown_format(src->path);
+    snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
+    src->info.row_order = FBP_ROWS_BOTTOM_UP;
+    FBP_TRY(format->open(src));
+    return check_size(src);
+}
+
+fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
+{
+    fbp_source *src = NULL;
+    uint64_t size = 0;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    src->fd = -1;
+    src->path = fbp_strdup(path);
+    if (!src->path) {
+        st = fbp_fail_nomem(strlen(path), "a path");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_open_file(path, &src->fd, &size));
+    FBP_TRY_GOTO(open_any(src, raw, size));
+    *out = src;
+    return FBP_OK;
+fail:
+    fbp_source_close(&src);
+    return st;
+}
+
+const struct fbp_array_info *fbp_source_info(const fbp_source *src)
+{
+    return &src->info;
+}
+
+void fbp_source_close(fbp_source **src)
+{
+    if (!*src)
+        return;
+    if ((*src)->close)
+        (*src)->close(*src);
+    if ((*src)->fd >= 0)
+        close((*src)->fd);
+    free((*src)->path);
+    free(*src);
+    *src = NULL;
+}
+
+/* `count` samples in one run, `first` samples behind the start. */
+static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
+{
+    const size_t size = fbp_type_size(src->info.type);
+    const bool foreign = fbp_is_foreign(src->info.big_endian);
+    unsigned char chunk[CHUNK_BYTES];
+    uint64_t at = src->offset + first * size;
+
+    if (src->info.type == FBP_F32) {
+        FBP_TRY(fbp_read_at(src->fd, src->path, at, out, count * size));
+        if (foreign)
+            fbp_swap_bytes(out, size, count);
+        return FBP_OK;
+    }
+    while (count > 0) {
+        const size_t n = count < sizeof chunk / size ? count : sizeof chunk / size;
+        FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n * size));
+        if (foreign)
+            fbp_swap_bytes(chunk, size, n);
+        fbp_to_float(src->info.type, chunk, n, out);
+        count -= n;
+        out += n;
+        at += n * size;
+    }
+    return FBP_OK;
+}
+
+/* Rows of one slice of a format that reads them itself. */
+static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, float *out)
+{
+    const size_t nx = src->info.n[0], row_bytes = nx * fbp_type_size(src->info.type);
+    const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
+    fbp_status st = FBP_OK;
+    void *scratch = NULL;
+
+    if (src->info.type == FBP_F32)
+        return src->read(src, slice, row0, n_rows, out);
+    FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
+    for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
+        const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
+        st = src->read(src, slice, row0 + r, n, scratch);
+        if (st == FBP_OK)
+            fbp_to_float(src->info.type, scratch, n * nx, out + r * nx);
+    }
+    fbp_free(scratch);
+    return st;
+}
+
+fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                           size_t n_rows, float *out)
+{
+    const size_t *n = src->info.n;
+
+    fbp_message_clear();
+    if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
+                        "%zu rows",
+                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
+    if (n_slices == 0 || n_rows == 0)
+        return FBP_OK;
+    if (!src->read && n_rows == n[1])
+        return read_run(src, (uint64_t)slice0 * n[1] * n[0], n_slices * n[1] * n[0], out);
+    for (size_t i = 0; i < n_slices; i++, out += n_rows * n[0]) {
+        if (src->read)
+            FBP_TRY(read_rows(src, slice0 + i, row0, n_rows, out));
+        else
+            FBP_TRY(
+                read_run(src, ((uint64_t)(slice0 + i) * n[1] + row0) * n[0], n_rows * n[0], out));
+    }
+    return FBP_OK;
+}

@@ -1,0 +1,215 @@
+#include "prep/prep.h"
+
+#include "base/mem.h"
+#include "prep/bridge.h"
+
+#include <math.h>
+#include <string.h>
+
+static const float LEAST_TRANSMISSION = 1e-6f;
+
+/* The mean over the slices of an image file, in canonical row order; must fit the panel. */
+static fbp_status read_mean(const struct fbp_scan *scan, const char *path, bool top_down,
+                            double *mean)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
+    struct fbp_raw raw = scan->raw;
+    fbp_source *source = NULL;
+    float *row = NULL;
+    fbp_status st = FBP_OK;
+
+    /* Headerless images have the pixels of the projections; their file says how many they are. */
+    raw.n[2] = 0;
+    FBP_TRY_GOTO(fbp_source_open(&source, path, &raw));
+    const struct fbp_array_info *info = fbp_source_info(source);
+    if (info->n[0] != nc || info->n[1] != nr || info->n[2] == 0) {
+        st =
+            fbp_fail(FBP_ERR_INVALID,
+                     "%s: has %zu columns and %zu rows, the projections %zu and %zu: use the image "
+                     "that belongs to this scan",
+                     path, info->n[0], info->n[1], nc, nr);
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
+    memset(mean, 0, nc * nr * sizeof *mean);
+    for (size_t k = 0; k < info->n[2]; k++)
+        for (size_t r = 0; r < nr; r++) {
+            FBP_TRY_GOTO(fbp_source_read(source, k, 1, top_down ? nr - 1 - r : r, 1, row));
+            for (size_t c = 0; c < nc; c++)
+                mean[r * nc + c] += (double)row[c] / (double)info->n[2];
+        }
+fail:
+    fbp_free(row);
+    fbp_source_close(&source);
+    return st;
+}
+
+/* 1 / (bright - dark); pixels where that is not a positive number are bad. */
+static void invert(const double *bright, const double *dark, float *gain, unsigned char *bad,
+                   size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double span = bright[i] - (dark ? dark[i] : 0);
+        const bool good = span > 0 && isfinite(span);
+        gain[i] = good ? (float)(1 / span) : 0;
+        bad[i] |= !good;
+    }
+}
+
+struct images {
+    double *dark, *bright, *mask;
+    unsigned char *bad;
+};
+
+static fbp_status read_images(struct images *m, const struct fbp_scan *scan, bool top_down)
+{
+    const size_t n = scan->panel.n_columns * scan->panel.n_rows;
+    const struct {
+        const char *path;
+        double **to;
+    } files[] = {
+        {scan->dark,       &m->dark  },
+        {scan->flat,       &m->bright},
+        {scan->bad_pixels, &m->mask  }
+    };
+
+    FBP_TRY(fbp_calloc((void **)&m->bad, n, 1, "a mask of bad pixels"));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].path) {
+            FBP_TRY(fbp_alloc((void **)files[i].to, n * sizeof(double), "an image"));
+            FBP_TRY(read_mean(scan, files[i].path, top_down, *files[i].to));
+        }
+    for (size_t i = 0; m->mask && i < n; i++)
+        m->bad[i] = !(m->mask[i] == 0); /* a NaN is no good pixel either */
+    return FBP_OK;
+}
+
+/* Dark and gain as the rows will want them. */
+static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fbp_scan *scan)
+{
+    const size_t n = p->panel.n_columns * p->panel.n_rows;
+
+    if (!p->intensity)
+        return FBP_OK;
+    if (!m->bright && !(scan->i0 > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: a dark image alone does not give transmissions: add "
+                        "\"flat\" or \"i0\"",
+                        scan->path ? scan->path : "scan");
+    p->inverse_i0 = scan->i0 > 0 ? (float)(1 / scan->i0) : 0;
+    if (m->dark) {
+        FBP_TRY(fbp_alloc((void **)&p->dark, n * sizeof(float), "dark image"));
+        for (size_t i = 0; i < n; i++)
+            p->dark[i] = (float)m->dark[i];
+    }
+    if (!m->bright && !m->dark)
+        return FBP_OK;
+    if (!m->bright) {
+        FBP_TRY(fbp_alloc((void **)&m->bright, n * sizeof(double), "an image"));
+        for (size_t i = 0; i < n; i++)
+            m->bright[i] = scan->i0;
+    }
+    FBP_TRY(fbp_alloc((void **)&p->gain, n * sizeof(float), "gain image"));
+    invert(m->bright, m->dark, p->gain, m->bad, n);
+    return FBP_OK;
+}
+
+fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
+{
+    struct images m = {0};
+    fbp_status st = FBP_OK;
+
+    *out = (struct fbp_prep){.panel = scan->panel, .intensity = fbp_scan_is_intensity(scan)};
+    if (!out->intensity && !scan->bad_pixels)
+        return FBP_OK;
+    FBP_TRY_GOTO(read_images(&m, scan, top_down));
+    FBP_TRY_GOTO(tabulate(out, &m, scan));
+    FBP_TRY_GOTO(fbp_bridges_find(out, m.bad));
+fail:
+    fbp_free(m.dark);
+    fbp_free(m.bright);
+    fbp_free(m.mask);
+    free(m.bad);
+    if (st != FBP_OK)
+        fbp_prep_clear(out);
+    return st;
+}
+
+void fbp_prep_clear(struct fbp_prep *prep)
+{
+    fbp_free(prep->dark);
+    fbp_free(prep->gain);
+    free(prep->bridges);
+    *prep = (struct fbp_prep){0};
+}
+
+static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
+{
+    const size_t nc = p->panel.n_columns;
+    const float *dark = p->dark ? p->dark + row * nc : NULL;
+    const float *gain = p->gain ? p->gain + row * nc : NULL;
+    size_t clipped = 0;
+
+    for (size_t c = 0; c < nc; c++) {
+        float t = (x[c] - (dark ? dark[c] : 0)) * (gain ? gain[c] : p->inverse_i0);
+        if (gain && gain[c] == 0) /* a bad pixel, bridged later */
+            t = 1;
+        if (t < LEAST_TRANSMISSION) {
+            t = LEAST_TRANSMISSION;
+            clipped++;
+        }
+        x[c] = -logf(t);
+    }
+    return clipped;
+}
+
+/* Replace what is not finite by the line between its finite neighbours. */
+static size_t bridge_row(float *x, size_t n)
+{
+    size_t mended = 0, last = n; /* the last finite sample; n = none yet */
+
+    for (size_t c = 0; c < n; c++) {
+        if (!isfinite(x[c]))
+            continue;
+        const size_t first = last == n ? 0 : last + 1;
+        for (size_t i = first; i < c; i++, mended++)
+            x[i] = last == n ? x[c]
+                             : x[last] + (x[c] - x[last]) * (float)(i - last) / (float)(c - last);
+        last = c;
+    }
+    const float tail = last == n ? 0 : x[last];
+    for (size_t i = last == n ? 0 : last + 1; i < n; i++, mended++)
+        x[i] = tail;
+    return mended;
+}
+
+void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
+                  struct fbp_prep_counts *counts)
+{
+    const size_t nc = p->panel.n_columns;
+    float sum = 0;
+
+    if (p->intensity)
+        counts->clipped += take_logarithm(p, row, samples);
+    /* 0 x is NaN for whatever is not finite, and a sum of zeros is quick to take. */
+    for (size_t c = 0; c < nc; c++)
+        sum += 0 * samples[c];
+    if (!(sum == 0))
+        counts->not_finite += bridge_row(samples, nc);
+}
+
+void fbp_prep_bridge(const struct fbp_prep *p, size_t first_row, size_t r0, size_t r1,
+                     float *samples)
+{
+    const size_t nc = p->panel.n_columns, shift = first_row * nc;
+
+    for (size_t i = 0; i < p->n_bridges; i++) {
+        const struct fbp_bridge *b = &p->bridges[i];
+        float sum = 0;
+        if (b->pixel / nc < r0 || b->pixel / nc >= r1)
+            continue;
+        for (int k = 0; k < 4; k++)
+            sum += b->weight[k] * samples[b->from[k] - shift];
+        samples[b->pixel - shift] = sum;
+    }
+}
