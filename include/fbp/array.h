@@ -138,25 +138,6 @@ struct fbp_comparison {
 FBP_API FBP_MUST_CHECK fbp_status fbp_compare(const char *path_a, const char *path_b,
                                               double inside_radius_mm, struct fbp_comparison *out);
 
-/** How fbp_view_write() draws.  Zero means default. */
-struct fbp_view_params {
-    size_t struct_size;
-    bool mip;      /**< maximum intensity projections instead of the middle slices */
-    double lo, hi; /**< grey window; lo == hi: the range of what is shown */
-    bool at_slice; /**< use slice[] instead of the middle */
-    size_t slice[3];
-};
-
-#define fbp_view_params(...) \
-    (&(struct fbp_view_params){.struct_size = sizeof(struct fbp_view_params), __VA_ARGS__})
-
-/**
- * Draw three orthogonal slices (xy, xz, yz) of a volume side by side as an 8-bit grey PNG: x to the
- * right and y up, z up.  Non-cubic voxels are drawn to scale.
- */
-FBP_API FBP_MUST_CHECK fbp_status fbp_view_write(const char *volume_path, const char *png_path,
-                                                 const struct fbp_view_params *params);
-
 FBP_END
 
 #endif /* FBP_ARRAY_H */

@@ -5,6 +5,7 @@
 #include "fbp/array.h"
 #include "fbp/geometry.h"
 #include "fbp/phantom.h"
+#include "fbp/picture.h"
 #include "fbp/recon.h"
 #include "fbp/scan.h"
 #include "fbp/types.h"

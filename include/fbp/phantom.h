@@ -39,33 +39,42 @@ FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double 
 /** Density at a point [1/mm]. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
-/** Means over voxels of slices [z0, z1): out[z1-z0][ny][nx].  Voxels that a surface cuts are
- *  averaged over 6^3 points. */
+/** Means over voxels of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 6 x 6 lines
+ *  along x, each with its exact overlap, which is finer than 6^3 points; voxels entirely inside or
+ *  outside an ellipsoid are exact. */
 FBP_API void fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                                 size_t z0, size_t z1, float *out);
 
 /**
- * Simulate the projections of scan->views into an array (any sink path).
+ * Simulate the projections of scan->views into an array [view][row][column] (any sink path).
  *
- * noise_i0  > 0: Poisson counts of mean noise_i0 exp(-p), stored again as -log(max(n, 1)/i0)
- * seed      of the noise; the same for any number of threads
+ * scan       kind (cone, parallel), n_views, views and panel are used
+ * noise_i0   > 0: Poisson counts of mean noise_i0 exp(-p), stored again as -log(max(n, 1)/i0)
+ * seed       of the noise; the values do not depend on the number of threads
+ * n_threads  0 = one a core.  Memory: one view a thread.
+ * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED (planes), FBP_ERR_NOMEM, FBP_ERR_IO.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *phantom,
                                                       const struct fbp_scan *scan, const char *path,
                                                       double noise_i0, uint64_t seed,
                                                       int n_threads);
 
-/** Write the voxel means of a grid as a volume with unit 1/mm. */
+/** Write the voxel means of a grid as a volume with unit 1/mm.  Memory: one slice a thread. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, const char *path,
                                                      int n_threads);
 
 /**
- * Views of a C-arm of the RabbitCT class over `arc_rad`: the source wobbles by about 1.5 mm, the
- * principal point wanders by 33 px in u and 10 px in v, the panel tilts by fractions of a degree;
- * smooth in the angle, always the same.  Distances and pitch from `circle`.
+ * Views of a C-arm of the RabbitCT class: the source wobbles by 1.5 mm in radius and height (about
+ * -4.1 mm), the focal length by 0.18 %, the principal point wanders by 33 px in u and 10 px in v
+ * of a panel 1248 px wide (by the same share of other panels), the panel turns by up to 0.4 degrees
+ * about its three axes.  Sums of a few sines of the angle: smooth, always the same.
+ *
+ * circle: angles, distances, pitch and offset are used; tilt and skew are ignored.
+ * @return FBP_ERR_INVALID unless the circle is a cone beam with angles and distances.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_c_arm_views(const struct fbp_circle *circle,
+                                                  const struct fbp_panel *panel,
                                                   struct fbp_view *views);
 
 FBP_END

@@ -1,0 +1,131 @@
+/* Views of a circular scan (design: the source stands at (d cos t, d sin t, 0)). */
+#include "base/status.h"
+#include "base/vec.h"
+#include "fbp/geometry.h"
+
+#include <string.h>
+
+/* A panel's axes before and after it is turned. */
+struct axes {
+    double u[3], v[3], n[3];
+};
+
+/* Turn a towards b by angle; both unit and orthogonal. */
+static void turn(double a[3], double b[3], double angle)
+{
+    const double c = cos(angle), s = sin(angle);
+
+    for (int i = 0; i < 3; i++) {
+        const double x = a[i], y = b[i];
+        a[i] = c * x + s * y;
+        b[i] = c * y - s * x;
+    }
+}
+
+/* Each turn is about the panel's own axis as the turns before have left it. */
+static void turn_panel(struct axes *p, const double tilt[3])
+{
+    turn(p->v, p->n, tilt[0]);
+    turn(p->n, p->u, tilt[1]);
+    turn(p->u, p->v, tilt[2]);
+}
+
+static fbp_status check_distances(const struct fbp_circle *c)
+{
+    if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
+        (c->n_sdd != 1 && c->n_sdd != c->n_views))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: %zu source-to-axis and %zu source-to-detector distances for %zu "
+                        "views: give one, or one a view",
+                        c->n_sod, c->n_sdd, c->n_views);
+    for (size_t k = 0; k < c->n_views; k++) {
+        const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
+        const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
+        if (!(sod > 0 && isfinite(sod)))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: source-to-axis distance %g mm: it must be "
+                            "positive",
+                            k, sod);
+        if (!(sdd > sod && isfinite(sdd)))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: source-to-detector distance %g mm: it must exceed "
+                            "the source-to-axis distance %g mm",
+                            k, sdd, sod);
+    }
+    return FBP_OK;
+}
+
+static fbp_status check_panel(const struct fbp_circle *c)
+{
+    for (int i = 0; i < 2; i++)
+        if (!(c->pitch_mm[i] > 0 && isfinite(c->pitch_mm[i])) || !isfinite(c->offset_mm[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: pixel pitch %g mm, panel offset %g mm along %c: the pitch "
+                            "must be positive, both finite",
+                            c->pitch_mm[i], c->offset_mm[i], "uv"[i]);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: the panel is turned by %g degrees: turns must stay below 90",
+                            c->tilt_rad[i] * 180 / FBP_PI);
+    if (!(fabs(c->skew_rad) < FBP_PI / 4))
+        return fbp_fail(FBP_ERR_INVALID, "geometry: panel skew %g degrees: it must stay below 45",
+                        c->skew_rad * 180 / FBP_PI);
+    return FBP_OK;
+}
+
+static fbp_status check(const struct fbp_circle *c)
+{
+    if (c->kind != FBP_CONE && c->kind != FBP_PARALLEL)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: a circular scan is of kind cone or parallel, not %d",
+                        (int)c->kind);
+    if (c->n_views == 0 || !c->angles_rad)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
+    for (size_t k = 0; k < c->n_views; k++)
+        if (!isfinite(c->angles_rad[k]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: the angle of view %zu is not a finite number", k);
+    FBP_TRY(check_panel(c));
+    return c->kind == FBP_CONE ? check_distances(c) : FBP_OK;
+}
+
+static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *out)
+{
+    const double t = c->angles_rad[k], cs = cos(t), sn = sin(t);
+    const bool cone = c->kind == FBP_CONE;
+    const double sod = cone ? c->sod_mm[c->n_sod == 1 ? 0 : k] : 1;
+    const double sdd = cone ? c->sdd_mm[c->n_sdd == 1 ? 0 : k] : 1;
+    struct axes p = {
+        {-sn, cs, 0},
+        {0,   0,  1},
+        {cs,  sn, 0}
+    };
+
+    for (int i = 0; i < 3; i++) {
+        out->s[i] = sod * p.n[i];
+        out->d[i] = (sod - sdd) * p.n[i] + c->offset_mm[0] * p.u[i] + c->offset_mm[1] * p.v[i];
+    }
+    turn_panel(&p, c->tilt_rad);
+    for (int i = 0; i < 3; i++) {
+        out->u[i] = c->pitch_mm[0] * p.u[i];
+        out->v[i] = c->pitch_mm[1] * (cos(c->skew_rad) * p.v[i] + sin(c->skew_rad) * p.u[i]);
+    }
+}
+
+fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
+{
+    struct fbp_circle c = {0};
+
+    fbp_message_clear();
+    if (!circle || circle->struct_size == 0 || circle->struct_size > sizeof c)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: struct_size of the circle is %zu: set it to "
+                        "sizeof(struct fbp_circle)",
+                        circle ? circle->struct_size : 0);
+    memcpy(&c, circle, circle->struct_size); /* fields that an older caller lacks are zero */
+    FBP_TRY(check(&c));
+    for (size_t k = 0; k < c.n_views; k++)
+        circle_view(&c, k, &views[k]);
+    return FBP_OK;
+}

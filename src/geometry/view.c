@@ -1,0 +1,102 @@
+/* Views as vectors and as matrices.  B = inv(A) = [u v d0-s] holds the panel in its columns. */
+#include "base/status.h"
+#include "geometry/frame.h"
+
+#include <string.h>
+
+/* Below this |det| relative to the product of the lengths, three vectors count as dependent. */
+static const double SINGULAR = 1e-12;
+
+void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
+                    double out[3])
+{
+    const double dc = c - ((double)panel->n_columns - 1) / 2;
+    const double dr = r - ((double)panel->n_rows - 1) / 2;
+
+    for (int i = 0; i < 3; i++)
+        out[i] = view->d[i] + dc * view->u[i] + dr * view->v[i];
+}
+
+/* Rows of the inverse of the matrix with columns a, b, c (or columns of that with rows a, b, c). */
+static bool dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3])
+{
+    fbp_cross(b, c, out[0]);
+    fbp_cross(c, a, out[1]);
+    fbp_cross(a, b, out[2]);
+    const double det = fbp_dot(a, out[0]);
+    if (!(fabs(det) > SINGULAR * fbp_norm(a) * fbp_norm(b) * fbp_norm(c)))
+        return false;
+    for (int i = 0; i < 9; i++)
+        out[i / 3][i % 3] /= det;
+    return isfinite(out[0][0] + out[1][0] + out[2][0]);
+}
+
+bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
+                     double P[12])
+{
+    const bool cone = kind == FBP_CONE;
+    double d0[3], depth[3], A[3][3];
+
+    fbp_view_pixel(view, panel, 0, 0, d0);
+    if (cone)
+        fbp_axpy(d0, -1, view->s, depth);
+    else
+        memcpy(depth, view->s, sizeof depth);
+    if (!dual_basis(view->u, view->v, depth, A))
+        return false;
+    const double *from = cone ? view->s : d0;
+    for (int i = 0; i < 3; i++) {
+        memcpy(P + 4 * i, A[i], sizeof A[i]);
+        P[4 * i + 3] = -fbp_dot(A[i], from);
+    }
+    if (!cone)
+        memcpy(P + 8, (const double[4]){0, 0, 0, 1}, 4 * sizeof *P);
+    return true;
+}
+
+fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
+                              const struct fbp_panel *panel, double P[12])
+{
+    fbp_message_clear();
+    if (fbp_view_matrix(view, kind, panel, P))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "geometry: the source lies in the plane of the panel, or its rows and columns "
+                    "are parallel: check source, panel centre and axes of the view");
+}
+
+/*
+ * P = k A [I | -s] for an unknown k, so inv(k A) = B/k.  |u| gives |k|; its sign is that which
+ * puts the iso-centre in front of the source: the depth of the iso-centre is P[11]/k.
+ */
+fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
+                                const struct fbp_panel *panel, struct fbp_view *out)
+{
+    double B[3][3], row_norm = 0, d0[3];
+
+    fbp_message_clear();
+    if (!(pitch_u_mm > 0 && isfinite(pitch_u_mm)))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: pixel pitch %g mm: give the positive pitch along the rows",
+                        pitch_u_mm);
+    if (!dual_basis(P, P + 4, P + 8, B))
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular: "
+                                         "only cone-beam matrices have a source");
+    for (int i = 0; i < 3; i++)
+        out->s[i] = -(B[0][i] * P[3] + B[1][i] * P[7] + B[2][i] * P[11]);
+    row_norm = fbp_norm(P + 8);
+    if (!(fabs(P[11]) > SINGULAR * row_norm * fbp_norm(out->s)))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: the matrix puts the iso-centre into the plane of the source: "
+                        "shift the world so that its origin lies on the rotation axis");
+    const double k = copysign(fbp_norm(B[0]) / pitch_u_mm, P[11]);
+    for (int i = 0; i < 3; i++) {
+        out->u[i] = B[0][i] / k;
+        out->v[i] = B[1][i] / k;
+        d0[i] = out->s[i] + B[2][i] / k;
+    }
+    for (int i = 0; i < 3; i++)
+        out->d[i] = d0[i] + ((double)panel->n_columns - 1) / 2 * out->u[i] +
+                    ((double)panel->n_rows - 1) / 2 * out->v[i];
+    return FBP_OK;
+}

@@ -1,0 +1,61 @@
+#include "phantom/ellipsoid.h"
+
+#include "base/status.h"
+#include "base/vec.h"
+
+#include <float.h>
+
+void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
+{
+    const double t = e->turn_deg * (FBP_PI / 180), ct = cos(t), st = sin(t);
+    const double *a = e->axes_mm;
+
+    *out = (struct fbp_ball){
+        .c = {e->centre_mm[0],   e->centre_mm[1], e->centre_mm[2]                       },
+        .M = {                       {ct / a[0], st / a[0], 0},                   {-st / a[1], ct / a[1], 0},                {0, 0, 1 / a[2]}                        },
+        .reach = { hypot(a[0] * ct, a[1] * st),                            hypot(a[0] * st,a[1] * ct), a[2]},
+        .density = e->density,
+    };
+}
+
+/* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which does
+ * not lose digits when the point is far away. */
+static double chord(const double y[3], const double w[3])
+{
+    double q[3];
+    fbp_cross(y, w, q);
+    const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
+    return disc > 0 ? 2 * sqrt(disc) / ww : 0;
+}
+
+double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_ball b;
+        double dx[3], y[3], w[3];
+        fbp_ball_of(&phantom->items[i], &b);
+        fbp_axpy(p, -1, b.c, dx);
+        fbp_ball_map(&b, dx, y);
+        fbp_ball_map(&b, dir, w);
+        sum += b.density * chord(y, w);
+    }
+    return sum;
+}
+
+double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_ball b;
+        double dx[3], y[3];
+        fbp_ball_of(&phantom->items[i], &b);
+        fbp_axpy(x, -1, b.c, dx);
+        fbp_ball_map(&b, dx, y);
+        if (fbp_dot(y, y) <= 1)
+            sum += b.density;
+    }
+    return sum;
+}

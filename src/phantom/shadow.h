@@ -1,0 +1,32 @@
+/** @file shadow.h  Line integrals of a whole view (internal). */
+#ifndef FBP_SRC_SHADOW_H
+#define FBP_SRC_SHADOW_H
+
+#include "phantom/ellipsoid.h"
+
+/**
+ * One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
+ * g and moment q = g x y (y: any of its points), both linear in c and r:
+ * g = g[0] + c g[1] + r g[2].  Chord = 2 sqrt(|g|^2 - |q|^2) / |g|^2 in units of the ray's step.
+ */
+struct fbp_shadow {
+    double g[3][3], q[3][3];
+    double density;
+};
+
+/** The ray of pixel (c, r) in world coordinates, step = e[0] + c e[1] + r e[2], in mm. */
+struct fbp_ray {
+    double e[3][3];
+};
+
+void fbp_shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, enum fbp_kind kind,
+                   const struct fbp_panel *panel, struct fbp_shadow *out);
+
+void fbp_ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
+                struct fbp_ray *out);
+
+/** out[nc] = line integrals of row r; work[nc]. */
+void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp_ray *ray,
+                    size_t nc, size_t r, double *work, float *out);
+
+#endif /* FBP_SRC_SHADOW_H */

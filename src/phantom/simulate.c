@@ -1,0 +1,222 @@
+/* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
+ * that memory is one picture a thread. */
+#include "phantom/poisson.h"
+#include "phantom/shadow.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/vec.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* What a worker owns. */
+struct bench {
+    float *picture;
+    double *row;
+    struct fbp_shadow *shadows;
+};
+
+struct job {
+    const struct fbp_phantom *phantom;
+    const struct fbp_ball *balls;
+    const struct fbp_scan *scan;
+    const struct fbp_grid *grid;
+    double i0;
+    uint64_t seed;
+    fbp_sink *sink;
+    struct bench *benches;
+    int n_threads;
+    /* the first failure, with its sentence; messages belong to threads */
+    pthread_mutex_t lock;
+    fbp_status st;
+    char message[512];
+};
+
+static bool failed(struct job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    const bool yes = job->st != FBP_OK;
+    pthread_mutex_unlock(&job->lock);
+    return yes;
+}
+
+static void write_slice(struct job *job, size_t index, const float *picture)
+{
+    fbp_message_clear();
+    const fbp_status st = fbp_sink_write(job->sink, index, 1, picture);
+    if (st == FBP_OK)
+        return;
+    pthread_mutex_lock(&job->lock);
+    if (job->st == FBP_OK) {
+        job->st = st;
+        snprintf(job->message, sizeof job->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void add_noise(const struct job *job, size_t view, size_t n, float *p)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct fbp_random random = fbp_random_at(job->seed, view, i);
+        const double count = fbp_poisson(&random, job->i0 * exp(-(double)p[i]));
+        p[i] = (float)-log(fmax(count, 1) / job->i0);
+    }
+}
+
+static void project_view(void *user, size_t k, int worker)
+{
+    struct job *job = user;
+    const struct fbp_scan *scan = job->scan;
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = job->phantom->n;
+    struct bench *b = &job->benches[worker];
+    struct fbp_ray ray;
+
+    if (failed(job))
+        return;
+    fbp_ray_of(&scan->views[k], scan->kind, &scan->panel, &ray);
+    for (size_t i = 0; i < n; i++)
+        fbp_shadow_of(&job->balls[i], &scan->views[k], scan->kind, &scan->panel, &b->shadows[i]);
+    for (size_t r = 0; r < nr; r++)
+        fbp_shadow_row(b->shadows, n, &ray, nc, r, b->row, b->picture + r * nc);
+    if (job->i0 > 0)
+        add_noise(job, k, nc * nr, b->picture);
+    write_slice(job, k, b->picture);
+}
+
+static void fill_slice(void *user, size_t z, int worker)
+{
+    struct job *job = user;
+    float *picture = job->benches[worker].picture;
+
+    if (failed(job))
+        return;
+    fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture);
+    write_slice(job, z, picture);
+}
+
+static void free_benches(struct job *job)
+{
+    for (int i = 0; job->benches && i < job->n_threads; i++) {
+        fbp_free(job->benches[i].picture);
+        free(job->benches[i].row);
+        free(job->benches[i].shadows);
+    }
+    free(job->benches);
+}
+
+static fbp_status alloc_benches(struct job *job, const size_t n[3])
+{
+    size_t pixels, bytes;
+
+    FBP_TRY(fbp_mul(n[0], n[1], "picture", &pixels));
+    FBP_TRY(fbp_mul(pixels, sizeof(float), "picture", &bytes));
+    FBP_TRY(fbp_calloc((void **)&job->benches, (size_t)job->n_threads, sizeof *job->benches,
+                       "workers"));
+    for (int i = 0; i < job->n_threads; i++) {
+        struct bench *b = &job->benches[i];
+        FBP_TRY(fbp_alloc((void **)&b->picture, bytes, "picture"));
+        FBP_TRY(fbp_calloc((void **)&b->row, n[0], sizeof *b->row, "row of a view"));
+        FBP_TRY(
+            fbp_calloc((void **)&b->shadows, job->phantom->n + 1, sizeof *b->shadows, "shadows"));
+    }
+    return FBP_OK;
+}
+
+/* Run fn for every slice of an array described by info, into the sink at path. */
+static fbp_status run(struct job *job, const struct fbp_array_info *info, const char *path,
+                      fbp_pool_fn *fn)
+{
+    fbp_pool *pool = NULL;
+    fbp_status st;
+
+    pthread_mutex_init(&job->lock, NULL);
+    if (job->n_threads <= 0)
+        job->n_threads = fbp_core_count();
+    if ((size_t)job->n_threads > info->n[2])
+        job->n_threads = (int)info->n[2];
+    FBP_TRY_GOTO(alloc_benches(job, info->n));
+    FBP_TRY_GOTO(fbp_pool_create(&pool, job->n_threads));
+    FBP_TRY_GOTO(
+        fbp_sink_open(&job->sink, path, info,
+                      &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params)}));
+    fbp_pool_for(pool, info->n[2], fn, job);
+    st = job->st;
+    if (st != FBP_OK)
+        fbp_message_adopt(job->message);
+    else
+        st = fbp_sink_finish(job->sink);
+fail:
+    fbp_sink_close(&job->sink);
+    fbp_pool_destroy(&pool);
+    free_benches(job);
+    pthread_mutex_destroy(&job->lock);
+    return st;
+}
+
+static void projections_info(const struct fbp_scan *scan, struct fbp_array_info *info)
+{
+    const struct fbp_panel *p = &scan->panel;
+    const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
+
+    *info = (struct fbp_array_info){
+        .n = {p->n_columns,                               p->n_rows, scan->n_views},
+        .type = FBP_F32,
+        .has_spacing = true,
+        .spacing_mm = {pitch[0],                                   pitch[1],  1            },
+        .origin_mm = {-((double)p->n_columns - 1) / 2 * pitch[0],
+              -((double)p->n_rows - 1) / 2 * pitch[1],               0            },
+        .row_order = FBP_ROWS_BOTTOM_UP,
+    };
+}
+
+fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+                               const char *path, double noise_i0, uint64_t seed, int n_threads)
+{
+    struct fbp_array_info info;
+    struct fbp_ball *balls = NULL;
+
+    fbp_message_clear();
+    if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "phantom: plane integrals are not built in: use cone or parallel");
+    if (scan->n_views == 0 || scan->panel.n_columns == 0 || scan->panel.n_rows == 0)
+        return fbp_fail(FBP_ERR_INVALID, "phantom: the scan has no views or no pixels");
+    if (!(noise_i0 >= 0 && isfinite(noise_i0)))
+        return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
+                        noise_i0);
+    FBP_TRY(fbp_calloc((void **)&balls, phantom->n + 1, sizeof *balls, "phantom"));
+    for (size_t i = 0; i < phantom->n; i++)
+        fbp_ball_of(&phantom->items[i], &balls[i]);
+    projections_info(scan, &info);
+    struct job job = {.phantom = phantom,
+                      .balls = balls,
+                      .scan = scan,
+                      .i0 = noise_i0,
+                      .seed = seed,
+                      .n_threads = n_threads};
+    const fbp_status st = run(&job, &info, path, project_view);
+    free(balls);
+    return st;
+}
+
+fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
+                              const char *path, int n_threads)
+{
+    struct fbp_array_info info = {
+        .type = FBP_F32, .has_spacing = true, .unit = "1/mm", .row_order = FBP_ROWS_BOTTOM_UP};
+
+    fbp_message_clear();
+    for (int i = 0; i < 3; i++) {
+        if (grid->n[i] == 0 || !(grid->voxel_mm[i] > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "phantom: volume of %zu voxels of %g mm along axis %d: give a size "
+                            "and a voxel",
+                            grid->n[i], grid->voxel_mm[i], i);
+        info.n[i] = grid->n[i];
+        info.spacing_mm[i] = grid->voxel_mm[i];
+        info.origin_mm[i] = fbp_grid_coordinate(grid, i, 0);
+    }
+    struct job job = {.phantom = phantom, .grid = grid, .n_threads = n_threads};
+    return run(&job, &info, path, fill_slice);
+}

@@ -1,0 +1,215 @@
+/* Phantoms by name and from files. */
+#include "phantom/ellipsoid.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Lengths in units of the cube's half side. */
+struct row {
+    double density, a, b, c, x, y, z, turn_deg;
+};
+
+/* Toft 1996 (densities), Schabel's three-dimensional extension (geometry). */
+static const struct row shepp_logan[] = {
+    {1.0, .69,   .92,  .81, 0,    0,      0,    0  },
+    {-.8, .6624, .874, .78, 0,    -.0184, 0,    0  },
+    {-.2, .11,   .31,  .22, .22,  0,      0,    -18},
+    {-.2, .16,   .41,  .28, -.22, 0,      0,    18 },
+    {.1,  .21,   .25,  .41, 0,    .35,    -.15, 0  },
+    {.1,  .046,  .046, .05, 0,    .1,     .25,  0  },
+    {.1,  .046,  .046, .05, 0,    -.1,    .25,  0  },
+    {.1,  .046,  .023, .05, -.08, -.605,  0,    0  },
+    {.1,  .023,  .023, .02, 0,    -.606,  0,    0  },
+    {.1,  .023,  .046, .02, .06,  -.605,  0,    0  },
+};
+
+/* Kak & Slaney 1988, Principles of Computerized Tomographic Imaging, table 3.1. */
+static const struct row kak_slaney[] = {
+    {2.0,  .69,   .92,  .9,   0,    0,     0,    0  },
+    {-.98, .6624, .874, .88,  0,    0,     0,    0  },
+    {-.02, .41,   .16,  .21,  -.22, 0,     -.25, 108},
+    {-.02, .31,   .11,  .22,  .22,  0,     -.25, 72 },
+    {.02,  .21,   .25,  .5,   0,    .35,   -.25, 0  },
+    {.02,  .046,  .046, .046, 0,    .1,    -.25, 0  },
+    {.01,  .046,  .023, .02,  -.08, -.65,  -.25, 0  },
+    {.01,  .046,  .023, .02,  .06,  -.65,  -.25, 90 },
+    {.02,  .056,  .04,  .1,   .06,  -.105, .625, 90 },
+    {-.02, .056,  .056, .1,   0,    .1,    .625, 0  },
+};
+
+/* Defrise: disks across the axis, which a circular orbit cannot tell apart far from its plane. */
+static const struct row defrise[] = {
+    {1, .7, .7, .04, 0, 0, -.72, 0},
+    {1, .7, .7, .04, 0, 0, -.48, 0},
+    {1, .7, .7, .04, 0, 0, -.24, 0},
+    {1, .7, .7, .04, 0, 0, 0,    0},
+    {1, .7, .7, .04, 0, 0, .24,  0},
+    {1, .7, .7, .04, 0, 0, .48,  0},
+    {1, .7, .7, .04, 0, 0, .72,  0},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static const struct {
+    const char *name;
+    const struct row *rows;
+    size_t n;
+} tables[] = {
+    {"shepp-logan",          shepp_logan, COUNT(shepp_logan)},
+    {"shepp-logan-original", kak_slaney,  COUNT(kak_slaney) },
+    {"defrise",              defrise,     COUNT(defrise)    },
+};
+
+static fbp_status from_table(struct fbp_phantom *out, const struct row *rows, size_t n, double h,
+                             double scale)
+{
+    FBP_TRY(fbp_calloc((void **)&out->items, n, sizeof *out->items, "phantom"));
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
+        out->items[i] = (struct fbp_ellipsoid){
+            .centre_mm = {r->x * h, r->y * h, r->z * h},
+            .axes_mm = {r->a * h, r->b * h, r->c * h},
+            .turn_deg = r->turn_deg,
+            .density = r->density * scale,
+        };
+    }
+    return FBP_OK;
+}
+
+static fbp_status append(struct fbp_phantom *p, size_t *room, const struct fbp_ellipsoid *e)
+{
+    if (p->n == *room) {
+        const size_t more = *room ? 2 * *room : 16;
+        size_t bytes;
+        FBP_TRY(fbp_mul(more, sizeof *e, "phantom", &bytes));
+        struct fbp_ellipsoid *items = realloc(p->items, bytes);
+        if (!items)
+            return fbp_fail_nomem(bytes, "phantom");
+        p->items = items;
+        *room = more;
+    }
+    p->items[p->n++] = *e;
+    return FBP_OK;
+}
+
+/* Numbers of a line into v[8]; how many there were, -1 for something that is no number.  Numbers
+ * have a decimal point whatever the program's locale. */
+static int parse_numbers(const char *line, locale_t c_locale, double v[8])
+{
+    int n = 0;
+
+    for (;; n++) {
+        line += strspn(line, " \t\r\n,");
+        if (*line == '\0' || *line == '#')
+            return n;
+        char *end;
+        const double x = strtod_l(line, &end, c_locale);
+        if (end == line || !isfinite(x))
+            return -1;
+        if (n < 8)
+            v[n] = x;
+        line = end;
+    }
+}
+
+static fbp_status parse_line(struct fbp_phantom *out, size_t *room, const char *path,
+                             size_t line_number, const char *line, locale_t c_locale, double scale)
+{
+    double v[8];
+    const int n = parse_numbers(line, c_locale, v);
+
+    if (n == 0)
+        return FBP_OK;
+    if (n < 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s:%zu: not a number: a line is x y z a b c turn_deg density, in mm, # "
+                        "starts a comment",
+                        path, line_number);
+    if (n != 8)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s:%zu: %d numbers instead of 8: a line is x y z a b c turn_deg density",
+                        path, line_number, n);
+    if (!(v[3] > 0 && v[4] > 0 && v[5] > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s:%zu: half axes %g %g %g mm: all three must be positive", path,
+                        line_number, v[3], v[4], v[5]);
+    return append(out, room,
+                  &(struct fbp_ellipsoid){
+                      {v[0], v[1], v[2]},
+                      {v[3], v[4], v[5]},
+                      v[6], v[7] * scale
+    });
+}
+
+static fbp_status parse_file(struct fbp_phantom *out, const char *path, FILE *f, double scale)
+{
+    char *line = NULL;
+    size_t capacity = 0, room = 0;
+    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    fbp_status st = c_locale ? FBP_OK : fbp_fail_nomem(sizeof(double), "number format");
+
+    for (size_t number = 1; st == FBP_OK && getline(&line, &capacity, f) >= 0; number++)
+        st = parse_line(out, &room, path, number, line, c_locale, scale);
+    if (st == FBP_OK && ferror(f))
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    if (st == FBP_OK && out->n == 0)
+        st =
+            fbp_fail(FBP_ERR_INVALID,
+                     "%s: no ellipsoids: write a line x y z a b c turn_deg density for each", path);
+    free(line);
+    if (c_locale)
+        freelocale(c_locale);
+    return st;
+}
+
+static fbp_status from_file(struct fbp_phantom *out, const char *path, double scale)
+{
+    FILE *f = fopen(path, "re");
+
+    if (!f && errno == ENOENT)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "phantom: '%s' is neither a name nor a file: use shepp-logan, "
+                        "shepp-logan-original, defrise or a text file of ellipsoids",
+                        path);
+    if (!f)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    const fbp_status st = parse_file(out, path, f, scale);
+    fclose(f);
+    return st;
+}
+
+fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
+                              double scale)
+{
+    fbp_status st;
+    size_t t = 0;
+
+    fbp_message_clear();
+    *out = (struct fbp_phantom){0};
+    if (!isfinite(scale))
+        return fbp_fail(FBP_ERR_INVALID, "phantom: scale %g: give a finite number", scale);
+    while (t < COUNT(tables) && strcmp(name, tables[t].name) != 0)
+        t++;
+    if (t < COUNT(tables) && !(half_mm > 0 && isfinite(half_mm)))
+        return fbp_fail(FBP_ERR_INVALID, "phantom: half side %g mm: give a positive length",
+                        half_mm);
+    if (t < COUNT(tables))
+        st = from_table(out, tables[t].rows, tables[t].n, half_mm, scale);
+    else
+        st = from_file(out, name, scale);
+    if (st != FBP_OK)
+        fbp_phantom_clear(out);
+    return st;
+}
+
+void fbp_phantom_clear(struct fbp_phantom *phantom)
+{
+    free(phantom->items);
+    *phantom = (struct fbp_phantom){0};
+}

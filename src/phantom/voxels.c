@@ -1,0 +1,122 @@
+/* Voxel means.  A row of voxels is pierced by LINES x LINES lines along x; where each enters and
+ * leaves an ellipsoid is known exactly, so a voxel's share is a mean of overlaps, and the voxels
+ * that every line crosses entirely need no arithmetic at all. */
+#include "phantom/ellipsoid.h"
+
+#include "base/vec.h"
+
+enum { LINES = 6, N_LINES = LINES * LINES };
+
+/* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
+struct chords {
+    int n;
+    double from[N_LINES], to[N_LINES];
+    double first, last;           /* hull of all chords */
+    double full_first, full_last; /* what all N_LINES lines share */
+};
+
+static double sub_centre(int k)
+{
+    return (k + .5) / LINES - .5;
+}
+
+static void add_chord(struct chords *s, double from, double to)
+{
+    s->from[s->n] = from;
+    s->to[s->n++] = to;
+    s->first = fmin(s->first, from);
+    s->last = fmax(s->last, to);
+    s->full_first = fmax(s->full_first, from);
+    s->full_last = fmin(s->full_last, to);
+}
+
+/* All chords of the row through (y, z). */
+static void cut_row(const struct fbp_ball *b, const struct fbp_grid *g, double y, double z,
+                    struct chords *s)
+{
+    const double h = g->voxel_mm[0], x0 = fbp_grid_coordinate(g, 0, -.5);
+    const double w[3] = {b->M[0][0], b->M[1][0], b->M[2][0]};
+    const double ww = fbp_dot(w, w);
+
+    *s = (struct chords){
+        .first = INFINITY, .last = -INFINITY, .full_first = -INFINITY, .full_last = INFINITY};
+    for (int i = 0; i < N_LINES; i++) {
+        const double dx[3] = {0, y + sub_centre(i % LINES) * g->voxel_mm[1] - b->c[1],
+                              z + sub_centre(i / LINES) * g->voxel_mm[2] - b->c[2]};
+        double p[3];
+        fbp_ball_map(b, dx, p);
+        const double pw = fbp_dot(p, w), disc = pw * pw - ww * (fbp_dot(p, p) - 1);
+        if (!(disc > 0))
+            continue;
+        const double mid = b->c[0] - pw / ww, half = sqrt(disc) / ww;
+        add_chord(s, (mid - half - x0) / h, (mid + half - x0) / h);
+    }
+    if (s->n < N_LINES)
+        s->full_first = s->full_last = s->first; /* no voxel is crossed by all */
+}
+
+/* x as an index, held inside [0, n]. */
+static size_t clip(double x, size_t n)
+{
+    return x <= 0 ? 0 : x >= (double)n ? n : (size_t)x;
+}
+
+static void add_partial(const struct chords *s, double density, size_t i0, size_t i1, float *row)
+{
+    for (size_t i = i0; i < i1; i++) {
+        double share = 0;
+        for (int k = 0; k < s->n; k++)
+            share += fmax(0, fmin(s->to[k], (double)i + 1) - fmax(s->from[k], (double)i));
+        row[i] += (float)(density * share / N_LINES);
+    }
+}
+
+static void add_row(const struct chords *s, double density, size_t nx, float *row)
+{
+    const size_t i0 = clip(floor(s->first), nx), i1 = clip(ceil(s->last), nx);
+    size_t f0 = clip(ceil(s->full_first), nx), f1 = clip(floor(s->full_last), nx);
+
+    if (f1 <= f0)
+        f0 = f1 = i1;
+    add_partial(s, density, i0, f0, row);
+    for (size_t i = f0; i < f1; i++)
+        row[i] += (float)density;
+    add_partial(s, density, f1, i1, row);
+}
+
+/* Does slice or row `i` along `axis` come near the ellipsoid? */
+static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, double x)
+{
+    return fabs(x - b->c[axis]) < b->reach[axis] + g->voxel_mm[axis] / 2;
+}
+
+static void add_slice(const struct fbp_ball *b, const struct fbp_grid *g, double z, float *out)
+{
+    for (size_t iy = 0; iy < g->n[1]; iy++) {
+        const double y = fbp_grid_coordinate(g, 1, (double)iy);
+        struct chords s;
+        if (!near(b, g, 1, y))
+            continue;
+        cut_row(b, g, y, z, &s);
+        if (s.n > 0)
+            add_row(&s, b->density, g->n[0], out + iy * g->n[0]);
+    }
+}
+
+void fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid, size_t z0,
+                        size_t z1, float *out)
+{
+    const size_t n = grid->n[0] * grid->n[1];
+
+    for (size_t iz = z0; iz < z1; iz++, out += n) {
+        const double z = fbp_grid_coordinate(grid, 2, (double)iz);
+        for (size_t i = 0; i < n; i++)
+            out[i] = 0;
+        for (size_t i = 0; i < phantom->n; i++) {
+            struct fbp_ball b;
+            fbp_ball_of(&phantom->items[i], &b);
+            if (near(&b, grid, 2, z))
+                add_slice(&b, grid, z, out);
+        }
+    }
+}
