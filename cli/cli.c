@@ -91,8 +91,8 @@ char *cli_seconds(char *buf, size_t n, double seconds)
 char *cli_grid(char *buf, size_t n, const struct fbp_grid *g)
 {
     const double *v = g->voxel_mm;
-    const int len = snprintf(buf, n, "%zu x %zu x %zu voxels of %.6g", g->n[0], g->n[1], g->n[2],
-                             v[0]);
+    const int len =
+        snprintf(buf, n, "%zu x %zu x %zu voxels of %.6g", g->n[0], g->n[1], g->n[2], v[0]);
     const bool cubes = fabs(v[0] - v[1]) < 1e-9 * v[0] && fabs(v[0] - v[2]) < 1e-9 * v[0];
 
     if (len > 0 && (size_t)len < n) {

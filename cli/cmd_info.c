@@ -165,8 +165,8 @@ static int scan_text(const struct fbp_scan *s, const struct fbp_grid *g)
     printf("projections  %s\n", s->projections);
     printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
            s->panel.n_rows);
-    printf("values       %s\n", fbp_scan_is_intensity(s) ? "intensities: -log is taken"
-                                                         : "line integrals");
+    printf("values       %s\n",
+           fbp_scan_is_intensity(s) ? "intensities: -log is taken" : "line integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
     printf("more         fbp geometry check %s\n", s->path ? s->path : "scan.json");

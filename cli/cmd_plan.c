@@ -29,7 +29,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_plan = {
     .name = "plan",
-    .summary = "what recon would do: memory, slabs, reads and time, before it starts",
+    .summary = "what recon would do: memory, slabs, reads, time",
     .usage = "scan.json [options]",
     .about = "Reads headers only.  Takes the options of fbp recon, and fails where recon would "
              "fail, with the same message.",

@@ -1,5 +1,7 @@
 #include "recon.h"
 
+#include "fbp/picture.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,12 +11,12 @@ static const struct opt table[] = {
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help = "volume to write: .mha, .mhd, .npy or .raw; null: discards it, hash: prints a "
                 "hash of its values"),
+    OPT(R, preview, .name = "preview", .arg = "FILE.png",
+        .help = "also draw three slices of the volume"),
     RECON_OPTIONS,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
-    OPT(R, preview, .name = "preview", .arg = "FILE.png",
-        .help = "also draw three slices of the volume"),
     OPT(R, follow, .name = "follow", .help = "reconstruct while scanning; not in this release"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, and stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
@@ -144,7 +146,8 @@ static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progre
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    struct recon_args a = {.p = *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    struct recon_args a = {.p =
+                               *fbp_recon_params(.progress = progress_update, .log = progress_log)};
     struct fbp_scan scan = {0};
     fbp_plan *plan;
     int rc = opt_parse(self, &a, argc, argv);

@@ -22,44 +22,44 @@ static const struct opt table[] = {
         .help = "the volume is a cube of N voxels a side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
         .help = "number of projections"),
-    OPT(S, phantom, .name = "phantom", .arg = "NAME", .fallback = "default: shepp-logan",
+    OPT(S, phantom, .name = "phantom", .arg = "NAME", .fallback = "shepp-logan",
         .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file with a "
                 "line \"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm)"),
-    OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "default: cone",
+    OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
         .help = "what a view measures"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
-        .fallback = "default: circle", .help = "path of the source; c-arm wobbles"),
+        .fallback = "circle", .help = "path of the source; the c-arm wobbles"),
     OPT(S, arc_deg, .name = "arc", .arg = "DEG", .min = -360, .max = 360,
-        .fallback = "default: 360; c-arm 198",
+        .fallback = "360; c-arm 198",
         .help = "angle the views spread over; negative: clockwise"),
     OPT(S, start_deg, .name = "start", .arg = "DEG", .min = -360, .max = 360,
-        .fallback = "default: 0", .help = "angle of the first view"),
+        .fallback = "0", .help = "angle of the first view"),
     OPT(S, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65536,
-        .fallback = "default: 1.5 N x 1.5 N", .help = "columns x rows of the panel; rows 1 = fan"),
+        .fallback = "1.5 N x 1.5 N", .help = "columns x rows of the panel; rows 1 = fan"),
     OPT(S, voxel_mm, .name = "voxel", .arg = "MM", .min = 1e-6, .max = 1e4,
-        .fallback = "default: 256/N", .help = "voxel side"),
+        .fallback = "256/N", .help = "voxel side"),
     OPT(S, pitch_mm, .name = "pitch", .arg = "MM", .min = 1e-6, .max = 1e4,
-        .fallback = "default: voxel SDD/SOD", .help = "detector pixel side"),
+        .fallback = "voxel SDD/SOD", .help = "detector pixel side"),
     OPT(S, sod_mm, .name = "sod", .arg = "MM", .min = 1e-3, .max = 1e6,
-        .fallback = "default: 750", .help = "source to rotation axis"),
+        .fallback = "750", .help = "source to rotation axis"),
     OPT(S, sdd_mm, .name = "sdd", .arg = "MM", .min = 1e-3, .max = 1e6,
-        .fallback = "default: 1200", .help = "source to detector"),
+        .fallback = "1200", .help = "source to detector"),
     OPT(S, offset_mm, .name = "offset", .arg = "U,V", .min = -1e5, .max = 1e5,
-        .fallback = "default: 0,0", .help = "panel centre moved along its rows and columns [mm]"),
+        .fallback = "0,0", .help = "panel centre moved along its rows and columns [mm]"),
     OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,
-        .fallback = "default: 0,0,0", .help = "panel turned about u, then v, then normal [deg]"),
+        .fallback = "0,0,0", .help = "panel turned about u, then v, then normal [deg]"),
     OPT(S, scale, .name = "scale", .arg = "S", .min = -1e6, .max = 1e6,
-        .fallback = "default: 1", .help = "factor on the phantom's densities [1/mm]"),
+        .fallback = "1", .help = "factor on the phantom's densities [1/mm]"),
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = 1, .max = 1e15,
-        .fallback = "default: none",
+        .fallback = "none",
         .help = "Poisson noise of I0 photons a pixel; values stay line integrals"),
-    OPT(S, seed, .name = "seed", .arg = "N", .fallback = "default: 1", .help = "of the noise"),
+    OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, averaged over every voxel"),
     OPT(S, directions, .name = "directions", .arg = "NAME",
         .help = "for --kind planes (EPR imaging); not in this release"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
-        .fallback = "default: all cores", .help = "threads to compute with"),
+        .fallback = "all cores", .help = "threads to compute with"),
     OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 // clang-format on
@@ -92,7 +92,7 @@ static double *make_angles(const struct simulate_args *a)
 static fbp_status make_views(const struct simulate_args *a, const struct fbp_circle *circle,
                              struct fbp_scan *scan)
 {
-    return a->trajectory == C_ARM ? fbp_c_arm_views(circle, scan->views)
+    return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
                                   : fbp_circle_views(circle, scan->views);
 }
 
@@ -101,8 +101,8 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 {
     const bool tilted = a->tilt_deg[0] != 0 || a->tilt_deg[1] != 0 || a->tilt_deg[2] != 0;
     const bool as_circle = a->trajectory == CIRCLE && !tilted;
-    fbp_status st = fbp_phantom_project(phantom, scan, scan->projections, a->noise_i0, a->seed,
-                                        a->threads);
+    fbp_status st =
+        fbp_phantom_project(phantom, scan, scan->projections, a->noise_i0, a->seed, a->threads);
 
     if (st == FBP_OK && a->truth)
         st = fbp_phantom_volume(phantom, &scan->volume, a->truth, a->threads);
@@ -119,12 +119,12 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     *scan = (struct fbp_scan){
         .kind = (enum fbp_kind)a->kind,
         .n_views = a->views,
-        .panel = {a->detector[0], a->detector[1]},
+        .panel = {a->detector[0],                                             a->detector[1]},
         .row_order = FBP_ROWS_BOTTOM_UP,
         .views = calloc(a->views, sizeof *scan->views),
         .projections = malloc(stem + sizeof ".mha"),
         .volume = {.n = {a->size, a->size, a->detector[1] == 1 ? 1 : a->size},
-                   .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}},
+                  .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}                       },
     };
     if (!scan->views || !scan->projections)
         return FBP_ERR_NOMEM;
@@ -157,9 +157,9 @@ int simulate_scan(struct simulate_args *a)
         .sdd_mm = &a->sdd_mm,
         .n_sod = 1,
         .n_sdd = 1,
-        .pitch_mm = {a->pitch_mm, a->pitch_mm},
-        .offset_mm = {a->offset_mm[0], a->offset_mm[1]},
-        .tilt_rad = {a->tilt_deg[0] * rad, a->tilt_deg[1] * rad, a->tilt_deg[2] * rad},
+        .pitch_mm = {a->pitch_mm,           a->pitch_mm},
+        .offset_mm = {                    a->offset_mm[0],      a->offset_mm[1]           },
+        .tilt_rad = { a->tilt_deg[0] * rad, a->tilt_deg[1] * rad,            a->tilt_deg[2] * rad},
     };
     fbp_status st = angles ? make_scan(a, &circle, &scan) : FBP_ERR_NOMEM;
     if (st == FBP_OK)

@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "fbp/picture.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +20,10 @@ static const struct opt table[] = {
         .help = "picture to write"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
     OPT(V, window, .name = "window", .arg = "LO,HI", .min = -1e30, .max = 1e30,
-        .fallback = "default: the range of what is shown", .help = "values of black and white"),
-    OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "default: the middle",
+        .fallback = "the range of what is shown", .help = "values of black and white"),
+    OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel that the slices cross, from 0"),
-    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "default: auto",
+    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help = "auto or cpu; others are not in this release"),
     OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
@@ -29,7 +31,11 @@ static const struct opt table[] = {
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct view_args a = {.window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .device = "auto"};
+    struct view_args a = {
+        .window = {NAN, NAN},
+          .slice = { SIZE_MAX,  0,   0},
+          .device = "auto"
+    };
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)

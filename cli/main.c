@@ -76,7 +76,7 @@ static bool is_help(const char *word)
 
 static bool is_planned(const char *group, const char *word)
 {
-    static const char *const planned[] = {"bench S0", "bench S1", "bench S2",        "bench S3",
+    static const char *const planned[] = {"bench S0", "bench S1",     "bench S2",        "bench S3",
                                           "bench S4", "bench kernel", "geometry convert"};
     char both[80];
 

@@ -28,11 +28,11 @@ enum opt_type {
 
 struct opt {
     enum opt_type type;
-    size_t offset, count; /**< of the field; elements of a list */
-    const char *name;     /**< without the dashes; what the help calls a positional argument */
-    char letter;          /**< 'o' for -o; 0 = none */
-    const char *arg;      /**< metavariable, with the unit where there is one */
-    double min, max;      /**< inclusive; both 0: any finite number the field holds */
+    size_t offset, count;     /**< of the field; elements of a list */
+    const char *name;         /**< without the dashes; what the help calls a positional argument */
+    char letter;              /**< 'o' for -o; 0 = none */
+    const char *arg;          /**< metavariable, with the unit where there is one */
+    double min, max;          /**< inclusive; both 0: any finite number the field holds */
     const char *const *names; /**< OPT_ENUM: ends with NULL */
     bool positional, required;
     const char *fallback; /**< default, for the help */
@@ -80,6 +80,12 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv);
 /** Say what is wrong with the usage of a command; returns OPT_USAGE. */
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+bool opt_takes_value(const struct opt *opt);
+/** Put `text` into the option's field of `args`; false if it is malformed or out of range. */
+bool opt_set_value(const struct opt *opt, const char *text, void *args);
+/** What a value must be, such as "a whole number from 1 to 16". */
+void opt_describe(const struct opt *opt, char *buf, size_t n);
 
 void opt_help(FILE *f, const struct command *command);
 

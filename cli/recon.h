@@ -20,39 +20,39 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
 /** The options that decide how a volume is computed; rows of an option table. */
 #define RECON_OPTIONS                                                                             \
     OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = 1 << 20,                      \
-        .fallback = "default: the scan's", .help = "voxels along x, y, z"),                       \
+        .fallback = "the scan's", .help = "voxels along x, y, z"),                       \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = 1e-6, .max = 1e4,                    \
-        .fallback = "default: the scan's", .help = "voxel sides along x, y, z [mm]"),             \
+        .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
-        .fallback = "default: ram-lak", .help = "window on the ramp"),                            \
+        .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
-        .fallback = "default: 1", .help = "where the filter ends, as a fraction of Nyquist"),     \
+        .fallback = "1", .help = "where the filter ends, as a fraction of Nyquist"),     \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same kernel, slower"),                  \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = 1 << 20,              \
-        .fallback = "default: the whole row",                                                     \
+        .fallback = "the whole row",                                                     \
         .help = "cut the spatial kernel off after S taps a side; implies --spatial"),             \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
-        .fallback = "default: the scan's, or auto",                                               \
-        .help = "auto: true distances between the views; equal: all alike"),                      \
+        .fallback = "the scan's, or auto",                                               \
+        .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = 1e-9, .max = 1e3,                  \
-        .fallback = "default: 1/mm",                                                              \
+        .fallback = "1/mm",                                                              \
         .help = "values in Hounsfield units, given the attenuation of water [1/mm]"),             \
-    OPT(R, p.device, .name = "device", .arg = "NAME", .fallback = "default: auto",                \
-        .help = "auto, ref, cpu …: where to compute; fbp devices lists them"),                    \
+    OPT(R, p.device, .name = "device", .arg = "NAME", .fallback = "auto",                \
+        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                    \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .names = recon_precisions,            \
-        .fallback = "default: the device's", .help = "speed against exactness"),                  \
+        .fallback = "the device's", .help = "speed against exactness"),                  \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,                     \
-        .fallback = "default: all cores", .help = "threads to compute with"),                     \
+        .fallback = "all cores", .help = "threads to compute with"),                     \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
-        .fallback = "default: 80% of what is free",                                               \
+        .fallback = "80% of what is free",                                               \
         .help = "hard limit of the memory this process holds, such as 8G or 600M"),               \
     OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
-        .fallback = "default: 90% of what is free", .help = "limit of a device's own memory"),    \
+        .fallback = "90% of what is free", .help = "limit of a device's own memory"),    \
     OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = 1 << 20,                   \
-        .fallback = "default: planned", .help = "slices computed at a time, at most"),            \
+        .fallback = "planned", .help = "slices computed at a time, at most"),            \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = 1 << 20,                  \
-        .fallback = "default: planned", .help = "views computed at a time, at most")
+        .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
 
 /**
