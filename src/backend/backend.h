@@ -27,6 +27,12 @@
 #include "prep/prep.h"
 #include "weight/weight.h"
 
+struct fbp_job;
+
+/** Detector rows [*r0, *r1) that slices [z0, z1) need of views [k0, k1). */
+typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                         size_t *r0, size_t *r1);
+
 /** Everything about one reconstruction that does not change while it runs.  Shared, read only. */
 struct fbp_job {
     enum fbp_kind kind;
@@ -40,6 +46,7 @@ struct fbp_job {
     const struct fbp_filter_design *filter;
     bool spatial_filter;
     struct fbp_geometry_facts facts;
+    fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     int n_threads;
@@ -90,10 +97,6 @@ struct fbp_backend {
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Batches are a multiple of this many views, anchored at view 0. */
     size_t group_views;
-
-    /** Voxel updates and filtered samples a second, measured in a few milliseconds.  NULL: unknown.
-     */
-    fbp_status (*measure)(fbp_device *dev, double *updates_per_second, double *samples_per_second);
 
     /** Open a device for one job.  NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);

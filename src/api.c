@@ -1,0 +1,329 @@
+/* The public reconstruction calls: validate once, then call down. */
+#include "fbp/recon.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "pipeline/estimate.h"
+#include "pipeline/job.h"
+#include "pipeline/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_DEVICES = 64 };
+
+struct fbp_plan {
+    const struct fbp_scan *scan;
+    struct fbp_recon_params params;
+    struct fbp_job_tables tables;
+    const struct fbp_backend *backend;
+    int devices[MAX_DEVICES];
+    size_t n_devices;
+    bool top_down;
+    struct fbp_work work;
+    struct fbp_plan_info info;
+};
+
+static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
+{
+    if (p->params.log)
+        p->params.log(p->params.user, level, line);
+}
+
+static fbp_status check_params(const struct fbp_recon_params *p)
+{
+    if (p->cutoff < 0 || p->cutoff > 1 || isnan(p->cutoff))
+        return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g is not in (0, 1]", p->cutoff);
+    if (p->n_threads < 0 || p->n_threads > 4096)
+        return fbp_fail(FBP_ERR_INVALID, "threads: %d is not in 0 … 4096 (0 = one a core)",
+                        p->n_threads);
+    if (!(p->mu_water >= 0) || isinf(p->mu_water))
+        return fbp_fail(FBP_ERR_INVALID, "hu: the attenuation of water must be positive, in 1/mm");
+    if (!fbp_filter_name(p->filter))
+        return fbp_fail(FBP_ERR_INVALID, "filter: unknown filter %d", (int)p->filter);
+    for (int i = 0; i < 3; i++)
+        if (!(p->volume.voxel_mm[i] >= 0) || isinf(p->volume.voxel_mm[i]))
+            return fbp_fail(FBP_ERR_INVALID, "volume: voxel size %g mm is not positive",
+                            p->volume.voxel_mm[i]);
+    return FBP_OK;
+}
+
+/* "name" or "name:0,2" into a backend and device indices. */
+static fbp_status find_devices(fbp_plan *p, const char *text)
+{
+    char name[32], why[200] = "";
+    const char *colon = strchr(text, ':');
+    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    p->backend = fbp_backend_find(strcmp(name, "auto") == 0 ? "cpu" : name);
+    if (!p->backend) {
+        char known[200] = "auto";
+        for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
+            strncat(known, ", ", sizeof known - strlen(known) - 1);
+            strncat(known, (*b)->name, sizeof known - strlen(known) - 1);
+        }
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
+                        name, known);
+    }
+    const int available = p->backend->count ? p->backend->count(why, sizeof why) : 1;
+    if (available == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
+    if (!colon) {
+        p->devices[p->n_devices++] = 0;
+        return FBP_OK;
+    }
+    for (const char *at = colon + 1;; at++) {
+        char *end;
+        const long index = strtol(at, &end, 10);
+        if (end == at || index < 0 || index >= available || p->n_devices == MAX_DEVICES)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1", text,
+                            available - 1, name);
+        p->devices[p->n_devices++] = (int)index;
+        if (*end == '\0')
+            return FBP_OK;
+        if (*end != ',')
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
+        at = end;
+    }
+}
+
+/* The projections must be what the scan says; tells which way their rows run. */
+static fbp_status check_projections(fbp_plan *p)
+{
+    const struct fbp_scan *s = p->scan;
+    fbp_source *source = NULL;
+
+    if (!s->projections)
+        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+    FBP_TRY(fbp_source_open(&source, s->projections, &s->raw));
+    const struct fbp_array_info info = *fbp_source_info(source);
+    fbp_source_close(&source);
+    if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
+                        "%zu: correct the scan file",
+                        s->projections, info.n[2], info.n[1], info.n[0], s->n_views,
+                        s->panel.n_rows, s->panel.n_columns);
+    p->top_down =
+        (s->row_order == FBP_ROWS_AUTO ? info.row_order : s->row_order) == FBP_ROWS_TOP_DOWN;
+    p->info.input_bytes = (uint64_t)info.n[0] * info.n[1] * info.n[2] * fbp_type_size(info.type);
+    if (info.type != FBP_F32 && info.type != FBP_F64 && !fbp_scan_is_intensity(s))
+        note(p, FBP_LOG_WARNING,
+             "projections are integers but neither flat nor i0 is given: they are taken as line "
+             "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
+    return FBP_OK;
+}
+
+static void warn_about(const fbp_plan *p)
+{
+    const struct fbp_geometry_facts *f = &p->tables.job.facts;
+    char line[300];
+
+    if (f->coverage == FBP_COVERAGE_PARTIAL) {
+        snprintf(line, sizeof line,
+                 "the views cover %.1f degrees, %.1f are needed: values and shapes are not "
+                 "determined everywhere",
+                 f->arc_rad * 180 / 3.14159265358979, f->needed_rad * 180 / 3.14159265358979);
+        note(p, FBP_LOG_WARNING, line);
+    }
+    if (!f->volume_inside) {
+        snprintf(line, sizeof line,
+                 "the volume reaches %.1f mm from the axis, the field of view %.1f mm: values "
+                 "outside it are not right",
+                 f->volume_radius_mm, f->fov_radius_mm);
+        note(p, FBP_LOG_NOTE, line);
+    }
+    if (p->tables.prep.n_bridges > 0) {
+        snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
+                 p->tables.prep.n_bridges);
+        note(p, FBP_LOG_NOTE, line);
+    }
+}
+
+static fbp_status divide(fbp_plan *p, struct fbp_work *work)
+{
+    const struct fbp_recon_params *params = &p->params;
+    const uint64_t base = fbp_resident_bytes(), available = fbp_available_bytes();
+    const struct fbp_work_request request = {
+        .job = &p->tables.job,
+        .backend = p->backend,
+        .n_workers = p->n_devices,
+        .base_bytes = base,
+        .memory_limit = params->memory_bytes ? params->memory_bytes : base + available / 5 * 4,
+        .device_limit = params->device_memory_bytes,
+        .batch_views = params->batch_views,
+        .slab_slices = params->slab_slices,
+    };
+
+    p->info.memory_limit = request.memory_limit;
+    return fbp_work_divide(&request, work);
+}
+
+static fbp_status fill_info(fbp_plan *p)
+{
+    struct fbp_plan_info *i = &p->info;
+    const struct fbp_job *job = &p->tables.job;
+    const uint64_t voxels = (uint64_t)job->grid.n[0] * job->grid.n[1] * job->grid.n[2];
+
+    i->backend = p->backend->name;
+    p->backend->choose(job, &i->kernel, &i->isa);
+    i->n_devices = p->n_devices;
+    i->n_threads = job->n_threads;
+    i->volume = job->grid;
+    i->facts = job->facts;
+    fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+    i->n_slabs = p->work.n_slabs;
+    i->slab_slices = p->work.slab_slices;
+    i->batch_views = p->work.batch_views;
+    i->n_batches = p->work.n_batches;
+    i->view_reads = p->work.view_reads;
+    i->fft_length = job->spatial_filter ? 0 : job->filter->n_fft;
+    i->memory_bytes = p->work.memory_bytes;
+    i->device_bytes = p->work.device_bytes;
+    i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
+    i->output_bytes = voxels * sizeof(float);
+    i->updates = voxels * job->n_views;
+    return fbp_estimate(job, p->backend, p->devices[0], &p->work, &i->expected_seconds);
+}
+
+fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
+                           const struct fbp_recon_params *params)
+{
+    static const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
+    fbp_plan *p = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = NULL;
+    if (!params)
+        params = &defaults;
+    if (params->struct_size != sizeof *params)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "parameters: struct_size %zu is not %zu: use the macro "
+                        "fbp_recon_params()",
+                        params->struct_size, sizeof *params);
+    FBP_TRY(check_params(params));
+    FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
+    p->scan = scan;
+    p->params = *params;
+    FBP_TRY_GOTO(find_devices(p, params->device ? params->device : "auto"));
+    FBP_TRY_GOTO(check_projections(p));
+    FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
+    FBP_TRY_GOTO(divide(p, &p->work));
+    FBP_TRY_GOTO(fill_info(p));
+    warn_about(p);
+    *out = p;
+    return FBP_OK;
+fail:
+    fbp_plan_destroy(&p);
+    return st;
+}
+
+const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan)
+{
+    return &plan->info;
+}
+
+void fbp_plan_destroy(fbp_plan **plan)
+{
+    if (!*plan)
+        return;
+    fbp_job_clear(&(*plan)->tables);
+    free(*plan);
+    *plan = NULL;
+}
+
+/* What the values depend on, the projections' file included by size and time. */
+static uint64_t fingerprint(const fbp_plan *p)
+{
+    uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
+    struct stat file;
+
+    h = fbp_hash(h, p->scan->projections, strlen(p->scan->projections));
+    if (stat(p->scan->projections, &file) == 0) {
+        const int64_t facts[3] = {(int64_t)file.st_size, (int64_t)file.st_mtim.tv_sec,
+                                  (int64_t)file.st_mtim.tv_nsec};
+        h = fbp_hash(h, facts, sizeof facts);
+    }
+    return h ? h : 1;
+}
+
+static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **sink)
+{
+    const struct fbp_grid *g = &p->tables.job.grid;
+    const struct fbp_sink_params params = {.struct_size = sizeof params,
+                                           .resume = p->params.resume != 0,
+                                           .compress = p->params.compress != 0,
+                                           .fingerprint = fingerprint(p)};
+    struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
+
+    for (int i = 0; i < 3; i++) {
+        info.n[i] = g->n[i];
+        info.spacing_mm[i] = g->voxel_mm[i];
+        info.origin_mm[i] = fbp_grid_coordinate(g, i, 0);
+    }
+    snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
+    return fbp_sink_open(sink, output, &info, &params);
+}
+
+fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
+{
+    const double start = fbp_seconds();
+    struct fbp_report ignored;
+    fbp_source *source = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    if (!report)
+        report = &ignored;
+    *report = (struct fbp_report){0};
+    FBP_TRY_GOTO(fbp_source_open(&source, p->scan->projections, &p->scan->raw));
+    FBP_TRY_GOTO(open_sink(p, output, &sink));
+    const struct fbp_run_request request = {.job = &p->tables.job,
+                                            .backend = p->backend,
+                                            .work = &p->work,
+                                            .source = source,
+                                            .top_down = p->top_down,
+                                            .sink = sink,
+                                            .devices = p->devices,
+                                            .n_devices = p->n_devices,
+                                            .progress = p->params.progress,
+                                            .user = p->params.user};
+    FBP_TRY_GOTO(fbp_run(&request, report));
+    FBP_TRY_GOTO(fbp_sink_finish(sink));
+    report->hash = fbp_sink_hash(sink);
+    report->total = fbp_seconds() - start;
+fail:
+    fbp_sink_close(&sink);
+    fbp_source_close(&source);
+    return st;
+}
+
+size_t fbp_devices(struct fbp_device_info *out, size_t n)
+{
+    size_t found = 0;
+
+    for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
+        char why[200] = "";
+        const int count = (*b)->count ? (*b)->count(why, sizeof why) : 1;
+        for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
+            if (found >= n)
+                continue;
+            struct fbp_device_info *d = &out[found];
+            *d = (struct fbp_device_info){0};
+            snprintf(d->name, sizeof d->name, count > 1 ? "%s:%d" : "%s", (*b)->name, i);
+            snprintf(d->text, sizeof d->text, "%s", (*b)->summary);
+            snprintf(d->reason, sizeof d->reason, "%s", why);
+            if (count > 0 && (*b)->describe)
+                (*b)->describe(i, d);
+        }
+    }
+    return found;
+}

@@ -1,0 +1,4 @@
+/* One line a backend, in the order `auto` prefers them; the last resort last. */
+FBP_BACKEND(cpu)
+FBP_BACKEND(ref)
+FBP_BACKEND(mock)

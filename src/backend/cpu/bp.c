@@ -1,0 +1,40 @@
+#include "backend/cpu/bp.h"
+
+#include "base/cpu.h"
+
+#include <math.h>
+
+static float clampf(float a, float lo, float hi)
+{
+    return a < lo ? lo : a > hi ? hi : a;
+}
+
+void fbp_bp_matrix_c(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
+                     const struct fbp_bp_line *l)
+{
+    for (size_t x = x0; x < x1; x++) {
+        const float t = (float)x - l->x_ref;
+        const float r = 1.0f / (l->w0 + t * l->w1);
+        const float u = clampf((l->u0 + t * l->u1) * r, l->u_lo, l->u_hi);
+        const float v = clampf((l->v0 + t * l->v1) * r, l->v_lo, l->v_hi);
+        const float fu = floorf(u), fv = floorf(v), a = u - fu, b = v - fv;
+        const float *p =
+            view + (ptrdiff_t)((int)fv + l->row) * (ptrdiff_t)stride + ((int)fu + l->column);
+        const float *q = p + stride;
+        const float lower = p[0] + a * (p[1] - p[0]), upper = q[0] + a * (q[1] - q[0]);
+        dst[x] += r * r * (lower + b * (upper - lower));
+    }
+}
+
+void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
+{
+    dsp->matrix = fbp_bp_matrix_c;
+
+#if defined(__x86_64__)
+    if (!(flags & FBP_CPU_AVX2))
+        return;
+    dsp->matrix = fbp_bp_matrix_avx2;
+#else
+    (void)flags;
+#endif
+}

@@ -1,0 +1,208 @@
+#include "backend/cpu/cpu.h"
+#include "backend/rows.h"
+
+#include "base/mem.h"
+#include "filter/fft_lock.h"
+
+#include <string.h>
+
+enum { ROWS_AN_ITEM = 8 };
+
+struct filter_loop {
+    struct cpu_device *dev;
+    const struct fbp_batch *batch;
+    float *raw, *filtered;
+    size_t items_a_view;
+    bool prepared; /* bad pixels need whole views first, so a pass of its own has done that */
+};
+
+static void convolve_fft(const struct cpu_device *dev, struct cpu_scratch *s, float *out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+
+    memset(s->line + f->n_columns, 0, (f->n_fft - f->n_columns) * sizeof *s->line);
+    fftwf_execute_dft_r2c(dev->forward, s->line, s->spectrum);
+    for (size_t i = 0; i <= f->n_fft / 2; i++) {
+        s->spectrum[i][0] *= dev->response[i];
+        s->spectrum[i][1] *= dev->response[i];
+    }
+    fftwf_execute_dft_c2r(dev->inverse, s->spectrum, s->line);
+    memcpy(out, s->line, f->n_columns * sizeof *out);
+}
+
+/* S0's form: every tap of the row spread over the outputs it reaches, kernel[S + c - i]. */
+static void convolve_spatial(const struct cpu_device *dev, const struct cpu_scratch *s, float *out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+    const float *centre = dev->kernel + f->half_width;
+
+    memset(out, 0, f->n_columns * sizeof *out);
+    for (size_t i = 0; i < f->n_columns; i++) {
+        const size_t lo = i > f->half_width ? i - f->half_width : 0;
+        const size_t hi = i + f->half_width < f->n_columns ? i + f->half_width : f->n_columns - 1;
+        const float x = s->line[i], *k = centre + ((ptrdiff_t)lo - (ptrdiff_t)i);
+        for (size_t c = lo; c <= hi; c++)
+            out[c] += x * k[c - lo];
+    }
+}
+
+static void weight_row(const struct cpu_device *dev, struct cpu_scratch *s, size_t view, size_t row,
+                       const float *in)
+{
+    const size_t nc = dev->job->panel.n_columns;
+
+    if (dev->image) {
+        const float *image = dev->image + row * nc, *line = dev->lines + view * nc;
+        for (size_t c = 0; c < nc; c++)
+            s->line[c] = in[c] * image[c] * line[c];
+        return;
+    }
+    fbp_weights_row(dev->job->weights, view, row, s->weights);
+    for (size_t c = 0; c < nc; c++)
+        s->line[c] = in[c] * (float)s->weights[c];
+}
+
+/* A row of the border, or the border columns of a row. */
+static void zero_border(float *row, size_t stride, size_t nc, bool whole)
+{
+    memset(row, 0, (whole ? stride : FBP_VIEW_LEFT) * sizeof *row);
+    memset(row + FBP_VIEW_LEFT + nc, 0, (stride - FBP_VIEW_LEFT - nc) * sizeof *row);
+}
+
+static void filter_rows(void *user, size_t item, int worker)
+{
+    const struct filter_loop *l = user;
+    const struct fbp_job *job = l->dev->job;
+    const struct fbp_batch *b = l->batch;
+    struct cpu_scratch *s = &l->dev->scratch[worker];
+    const size_t nc = job->panel.n_columns, stride = cpu_stride(job);
+    const size_t k = item / l->items_a_view, first = item % l->items_a_view * ROWS_AN_ITEM;
+    float *view = l->filtered + k * cpu_view_size(job, b->n_rows);
+
+    /* Border rows belong to the view's first item. */
+    for (size_t i = 0; first == 0 && i < FBP_VIEW_BELOW; i++)
+        zero_border(view + i * stride, stride, nc, true);
+    for (size_t i = 0; first == 0 && i < FBP_VIEW_ABOVE; i++)
+        zero_border(view + (FBP_VIEW_BELOW + b->n_rows + i) * stride, stride, nc, true);
+    for (size_t i = first; i < first + ROWS_AN_ITEM && i < b->n_rows; i++) {
+        float *in = fbp_raw_row(job, b, l->raw, k, b->row0 + i);
+        float *out = view + (FBP_VIEW_BELOW + i) * stride;
+        if (!l->prepared)
+            fbp_prep_row(job->prep, b->row0 + i, in, &s->counts);
+        weight_row(l->dev, s, b->view0 + k, b->row0 + i, in);
+        zero_border(out, stride, nc, false);
+        if (job->spatial_filter)
+            convolve_spatial(l->dev, s, out + FBP_VIEW_LEFT);
+        else
+            convolve_fft(l->dev, s, out + FBP_VIEW_LEFT);
+    }
+}
+
+static void prepare_view(void *user, size_t item, int worker)
+{
+    const struct filter_loop *l = user;
+    fbp_prepare_view(l->dev->job, l->batch, l->raw, item, &l->dev->scratch[worker].counts);
+}
+
+fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+{
+    struct cpu_device *dev = (struct cpu_device *)(void *)device;
+    struct filter_loop loop = {dev,
+                               batch,
+                               raw,
+                               filtered,
+                               (batch->n_rows + ROWS_AN_ITEM - 1) / ROWS_AN_ITEM,
+                               dev->job->prep->n_bridges > 0};
+
+    if (batch->n_rows == 0)
+        return FBP_OK;
+    if (loop.prepared)
+        fbp_pool_for(dev->pool, batch->n_views, prepare_view, &loop);
+    fbp_pool_for(dev->pool, batch->n_views * loop.items_a_view, filter_rows, &loop);
+    return FBP_OK;
+}
+
+static fbp_status tabulate_filter(struct cpu_device *dev)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+    const size_t n_response = f->n_fft / 2 + 1, n_kernel = 2 * f->half_width + 1;
+
+    FBP_TRY(fbp_alloc((void **)&dev->response, n_response * sizeof(float), "filter response"));
+    FBP_TRY(fbp_alloc((void **)&dev->kernel, n_kernel * sizeof(float), "filter kernel"));
+    for (size_t i = 0; i < n_response; i++)
+        dev->response[i] = (float)f->response[i];
+    for (size_t i = 0; i < n_kernel; i++)
+        dev->kernel[i] =
+            (float)f->kernel[i > f->half_width ? i - f->half_width : f->half_width - i];
+    return FBP_OK;
+}
+
+static fbp_status tabulate_weights(struct cpu_device *dev)
+{
+    const struct fbp_job *job = dev->job;
+    const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
+    double *row = dev->scratch[0].weights;
+
+    if (!fbp_weights_separable(job->weights))
+        return FBP_OK;
+    FBP_TRY(fbp_alloc((void **)&dev->image, nr * nc * sizeof(float), "cosine weights"));
+    FBP_TRY(fbp_alloc((void **)&dev->lines, job->n_views * nc * sizeof(float), "view weights"));
+    for (size_t r = 0; r < nr; r++) {
+        fbp_weights_image(job->weights, r, row);
+        for (size_t c = 0; c < nc; c++)
+            dev->image[r * nc + c] = (float)row[c];
+    }
+    for (size_t k = 0; k < job->n_views; k++) {
+        fbp_weights_line(job->weights, k, row);
+        for (size_t c = 0; c < nc; c++)
+            dev->lines[k * nc + c] = (float)row[c];
+    }
+    return FBP_OK;
+}
+
+fbp_status cpu_filter_open(struct cpu_device *dev)
+{
+    const struct fbp_job *job = dev->job;
+    const size_t n_fft = job->filter->n_fft;
+
+    FBP_TRY(fbp_calloc((void **)&dev->scratch, (size_t)job->n_threads, sizeof *dev->scratch,
+                       "filter scratch"));
+    for (int i = 0; i < job->n_threads; i++) {
+        struct cpu_scratch *s = &dev->scratch[i];
+        FBP_TRY(fbp_alloc((void **)&s->weights, job->panel.n_columns * sizeof(double), "weights"));
+        FBP_TRY(fbp_alloc((void **)&s->line, n_fft * sizeof(float), "filter row"));
+        FBP_TRY(fbp_alloc((void **)&s->spectrum, (n_fft / 2 + 1) * sizeof(fftwf_complex),
+                          "filter spectrum"));
+    }
+    /* By estimate, on buffers of one alignment: the same plan, so the same bits, every time. */
+    fbp_fft_lock();
+    dev->forward = fftwf_plan_dft_r2c_1d((int)n_fft, dev->scratch[0].line, dev->scratch[0].spectrum,
+                                         FFTW_ESTIMATE);
+    dev->inverse = fftwf_plan_dft_c2r_1d((int)n_fft, dev->scratch[0].spectrum, dev->scratch[0].line,
+                                         FFTW_ESTIMATE);
+    fbp_fft_unlock();
+    if (!dev->forward || !dev->inverse)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);
+    FBP_TRY(tabulate_filter(dev));
+    return tabulate_weights(dev);
+}
+
+void cpu_filter_close(struct cpu_device *dev)
+{
+    fbp_fft_lock();
+    if (dev->forward)
+        fftwf_destroy_plan(dev->forward);
+    if (dev->inverse)
+        fftwf_destroy_plan(dev->inverse);
+    fbp_fft_unlock();
+    for (int i = 0; dev->scratch && i < dev->job->n_threads; i++) {
+        fbp_free(dev->scratch[i].weights);
+        fbp_free(dev->scratch[i].line);
+        fbp_free(dev->scratch[i].spectrum);
+    }
+    free(dev->scratch);
+    fbp_free(dev->response);
+    fbp_free(dev->kernel);
+    fbp_free(dev->image);
+    fbp_free(dev->lines);
+}

@@ -1,0 +1,299 @@
+#include "backend/mock/mock.h"
+
+#include "backend/mock/stream.h"
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct fbp_mock_plant fbp_mock_plant;
+
+extern const struct fbp_backend fbp_backend_cpu;
+
+/* A NaN whose payload no arithmetic makes. */
+static const uint32_t POISON = 0x7fc5a5a5u;
+
+struct mock_device {
+    const struct fbp_job *job;
+    fbp_device *inner;
+    struct mock_stream *streams[FBP_N_STAGES];
+    atomic_uint_fast64_t n_uploads, n_afters, n_waits;
+};
+
+static void poison(void *mem, size_t bytes)
+{
+    uint32_t *p = mem;
+    for (size_t i = 0; i < bytes / sizeof *p; i++)
+        p[i] = POISON;
+}
+
+static bool is_poisoned(const void *mem, size_t n_samples)
+{
+    const uint32_t *p = mem;
+    for (size_t i = 0; i < n_samples; i++)
+        if (p[i] == POISON)
+            return true;
+    return false;
+}
+
+static int count(char *why, size_t n)
+{
+    (void)why;
+    (void)n;
+    return FBP_MOCK_DEVICES;
+}
+
+static void describe(int index, struct fbp_device_info *out)
+{
+    snprintf(out->text, sizeof out->text, "pretended device %d in host memory, for tests", index);
+    out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
+}
+
+static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
+{
+    fbp_backend_cpu.choose(job, kernel, isa);
+}
+
+static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    return fbp_backend_cpu.filtered_bytes(job, n_views, n_rows);
+}
+
+static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+{
+    return fbp_backend_cpu.volume_bytes(job, n_slices);
+}
+
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    return fbp_backend_cpu.fixed_bytes(job);
+}
+
+static void close_device(fbp_device **device)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)*device;
+
+    if (!dev)
+        return;
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        mock_stream_destroy(&dev->streams[i]);
+    if (dev->inner)
+        fbp_backend_cpu.close(&dev->inner);
+    free(dev);
+    *device = NULL;
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
+    struct mock_device *dev = NULL;
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "mock device"));
+    *out = (fbp_device *)(void *)dev;
+    dev->job = job;
+    FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
+    for (int i = 0; i < FBP_N_STAGES; i++) {
+        const unsigned late = fbp_mock_plant.slow_stage == (unsigned)i + 1 ? 10 : 1;
+        FBP_TRY_GOTO(mock_stream_create(&dev->streams[i], late * fbp_mock_plant.delay_us));
+    }
+    return FBP_OK;
+fail:
+    close_device(out);
+    return st;
+}
+
+static fbp_status mock_alloc(fbp_device *device, size_t bytes, void **out)
+{
+    (void)device;
+    FBP_TRY(fbp_alloc(out, bytes, "mock device memory"));
+    poison(*out, bytes);
+    return FBP_OK;
+}
+
+static void mock_release(fbp_device *device, void *mem)
+{
+    (void)device;
+    fbp_free(mem);
+}
+
+/* Commands: what a slot was called with, run later by its stage's thread. */
+struct command {
+    struct mock_device *dev;
+    void *dst, *volume;
+    const void *src;
+    size_t n_samples, z0, z1;
+    struct fbp_batch batch;
+    struct fbp_slab slab;
+};
+
+static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_command_fn *fn,
+                         const struct command *c)
+{
+    struct command *copy = malloc(sizeof *copy);
+
+    if (!copy)
+        return fbp_fail_nomem(sizeof *copy, "mock command");
+    *copy = *c;
+    copy->dev = dev;
+    return mock_stream_submit(dev->streams[stage], fn, copy);
+}
+
+static fbp_status run_upload(void *user)
+{
+    const struct command *c = user;
+    memcpy(c->dst, c->src, c->n_samples * sizeof(float));
+    return FBP_OK;
+}
+
+static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
+        return FBP_OK;
+    return submit(dev, FBP_STAGE_IN, run_upload,
+                  &(struct command){.dst = dst, .src = src, .n_samples = n_samples});
+}
+
+static fbp_status run_filter(void *user)
+{
+    struct command *c = user;
+    const struct fbp_job *job = c->dev->job;
+    const size_t n = c->batch.n_views * c->batch.load_rows * job->panel.n_columns;
+
+    if (is_poisoned(c->volume, n))
+        return fbp_fail(FBP_ERR_DEVICE,
+                        "mock: views %zu to %zu were filtered before they were uploaded",
+                        c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
+    const fbp_status st = fbp_backend_cpu.filter(c->dev->inner, &c->batch, c->volume, c->dst);
+    poison(c->volume, n * sizeof(float));
+    return st;
+}
+
+static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                         void *filtered)
+{
+    return submit((struct mock_device *)(void *)device, FBP_STAGE_FILTER, run_filter,
+                  &(struct command){.dst = filtered, .volume = raw, .batch = *batch});
+}
+
+static fbp_status run_clear(void *user)
+{
+    const struct command *c = user;
+    return fbp_backend_cpu.clear(c->dev->inner, &c->slab, c->volume);
+}
+
+static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
+{
+    return submit((struct mock_device *)(void *)device, FBP_STAGE_BP, run_clear,
+                  &(struct command){.volume = volume, .slab = *slab});
+}
+
+static fbp_status run_backproject(void *user)
+{
+    const struct command *c = user;
+    const size_t bytes = filtered_bytes(c->dev->job, c->batch.n_views, c->batch.n_rows);
+
+    if (c->batch.n_rows > 0 && is_poisoned(c->src, bytes / sizeof(float)))
+        return fbp_fail(FBP_ERR_DEVICE,
+                        "mock: views %zu to %zu were backprojected before they were filtered",
+                        c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
+    const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
+                                                      c->z0, c->z1, c->volume);
+    /* A batch is used up with the slab's last slices. */
+    if (c->batch.n_rows > 0 && c->z1 == c->slab.z0 + c->slab.nz)
+        poison(c->dst, bytes);
+    return st;
+}
+
+static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
+                              const void *filtered, const struct fbp_slab *slab, size_t z0,
+                              size_t z1, void *volume)
+{
+    return submit(
+        (struct mock_device *)(void *)device, FBP_STAGE_BP, run_backproject,
+        &(struct command){
+            .src = filtered, .volume = volume, .batch = *batch, .slab = *slab, .z0 = z0, .z1 = z1});
+}
+
+static fbp_status run_fetch(void *user)
+{
+    struct command *c = user;
+    const size_t slice = c->dev->job->grid.n[0] * c->dev->job->grid.n[1];
+    void *from = (char *)c->volume + volume_bytes(c->dev->job, c->z0 - c->slab.z0);
+    const fbp_status st =
+        fbp_backend_cpu.fetch(c->dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
+
+    /* Nobody may count on what is left in a slab that was fetched. */
+    poison(from, (c->z1 - c->z0) * slice * sizeof(float));
+    return st;
+}
+
+static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                        const void *volume, float *host)
+{
+    poison(host, (z1 - z0) * ((struct mock_device *)(void *)device)->job->grid.n[0] *
+                     ((struct mock_device *)(void *)device)->job->grid.n[1] * sizeof(float));
+    return submit(
+        (struct mock_device *)(void *)device, FBP_STAGE_OUT, run_fetch,
+        &(struct command){
+            .dst = host, .volume = (void *)(uintptr_t)volume, .slab = *slab, .z0 = z0, .z1 = z1});
+}
+
+static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    *out = (struct fbp_mark){stage, mock_stream_ticket(dev->streams[stage])};
+    return FBP_OK;
+}
+
+static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark m)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_plant.drop_after)
+        return FBP_OK;
+    return mock_stream_after(dev->streams[stage], dev->streams[m.stage], m.ticket);
+}
+
+static fbp_status wait(fbp_device *device, struct fbp_mark m)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    if (atomic_fetch_add(&dev->n_waits, 1) + 1 == fbp_mock_plant.drop_wait)
+        return FBP_OK;
+    return mock_stream_wait(dev->streams[m.stage], m.ticket);
+}
+
+static void counts(fbp_device *device, struct fbp_prep_counts *out)
+{
+    fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
+}
+
+const struct fbp_backend fbp_backend_mock = {
+    .name = "mock",
+    .summary = "a pretended device with memory and queues of its own, for tests",
+    .count = count,
+    .describe = describe,
+    .choose = choose,
+    .filtered_bytes = filtered_bytes,
+    .volume_bytes = volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = 8,
+    .open = open_device,
+    .close = close_device,
+    .alloc = mock_alloc,
+    .release = mock_release,
+    .upload = upload,
+    .filter = filter,
+    .clear = clear,
+    .backproject = backproject,
+    .fetch = fetch,
+    .mark = mark,
+    .after = after,
+    .wait = wait,
+    .counts = counts,
+};

@@ -1,0 +1,25 @@
+/** @file mock.h  A pretended device: memory and queues of its own, the CPU's arithmetic (internal).
+ *
+ * Memory is filled with a poison no upload can contain, queues are threads that run late, and every
+ * read of poison is an error.  A pipeline that forgets a transfer or an order fails here, on any
+ * machine; one that passes can drive a real device.
+ */
+#ifndef FBP_SRC_MOCK_H
+#define FBP_SRC_MOCK_H
+
+#include "backend/backend.h"
+
+enum { FBP_MOCK_DEVICES = 4 };
+
+/** Mistakes that tests plant; all zero in normal use. */
+struct fbp_mock_plant {
+    uint64_t drop_upload; /**< this upload (counted from 1) is forgotten */
+    uint64_t drop_after;  /**< this ordering between queues is forgotten */
+    uint64_t drop_wait;   /**< this host wait returns at once */
+    unsigned delay_us;    /**< every command starts up to this late */
+    unsigned slow_stage;  /**< 1 + stage: that queue's commands start ten times as late */
+};
+
+extern struct fbp_mock_plant fbp_mock_plant;
+
+#endif /* FBP_SRC_MOCK_H */

@@ -1,0 +1,26 @@
+/** @file stream.h  A device queue as a thread: commands in order, tickets to wait for (internal).
+ */
+#ifndef FBP_SRC_MOCK_STREAM_H
+#define FBP_SRC_MOCK_STREAM_H
+
+#include "base/status.h"
+
+struct mock_stream;
+
+typedef fbp_status mock_command_fn(void *user);
+
+fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us);
+/** Finishes what was submitted first. */
+void mock_stream_destroy(struct mock_stream **stream);
+
+/** Queue fn(user); user is freed after it ran.  Does not wait. */
+fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
+/** Number of commands submitted so far: a mark is past when that many have run. */
+uint64_t mock_stream_ticket(struct mock_stream *stream);
+/** Later commands of `stream` start when `other` has passed `ticket`. */
+fbp_status mock_stream_after(struct mock_stream *stream, struct mock_stream *other,
+                             uint64_t ticket);
+/** Block until `ticket` is past; the stream's first failure, with its message. */
+fbp_status mock_stream_wait(struct mock_stream *stream, uint64_t ticket);
+
+#endif /* FBP_SRC_MOCK_STREAM_H */

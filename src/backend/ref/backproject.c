@@ -1,0 +1,67 @@
+#include "backend/ref/ref.h"
+
+#include <math.h>
+
+/* Sample (c, r) of a filtered view; outside the detector 0.  A row that the detector has but the
+ * batch lacks is a mistake of the plan, and must not pass for a zero. */
+static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                  double c, double r)
+{
+    if (!(c >= 0 && c < (double)job->panel.n_columns && r >= 0 && r < (double)job->panel.n_rows))
+        return 0;
+    const size_t row = (size_t)r;
+    if (row < batch->row0 || row >= batch->row0 + batch->n_rows)
+        return NAN;
+    return view[(row - batch->row0) * job->panel.n_columns + (size_t)c];
+}
+
+static double bilinear(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                       double u, double v)
+{
+    const double c = floor(u), r = floor(v), fu = u - c, fv = v - r;
+
+    return (1 - fv) *
+               ((1 - fu) * tap(job, batch, view, c, r) + fu * tap(job, batch, view, c + 1, r)) +
+           fv * ((1 - fu) * tap(job, batch, view, c, r + 1) +
+                 fu * tap(job, batch, view, c + 1, r + 1));
+}
+
+/* sum_k bilinear(view_k, u, v) / w^2 at one point, w(0) = 1; S1, section II. */
+static double sum_views(const struct fbp_job *job, const struct fbp_batch *batch,
+                        const double *filtered, const double x[3])
+{
+    const size_t view_size = batch->n_rows * job->panel.n_columns;
+    double sum = 0;
+
+    for (size_t k = 0; k < batch->n_views; k++) {
+        const double *m = job->matrices[batch->view0 + k];
+        const double w = m[8] * x[0] + m[9] * x[1] + m[10] * x[2] + m[11];
+        if (w <= 0)
+            continue;
+        const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
+        const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
+        if (u > -1 && u < (double)job->panel.n_columns && v > -1 && v < (double)job->panel.n_rows)
+            sum += bilinear(job, batch, filtered + k * view_size, u, v) / (w * w);
+    }
+    return sum;
+}
+
+fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
+                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
+{
+    struct ref_device *dev = (struct ref_device *)(void *)device;
+    const struct fbp_grid *g = &dev->job->grid;
+    double *out = (double *)volume + (z0 - slab->z0) * g->n[1] * g->n[0];
+
+    pthread_mutex_lock(&dev->lock);
+    for (size_t z = z0; z < z1; z++)
+        for (size_t y = 0; y < g->n[1]; y++)
+            for (size_t x = 0; x < g->n[0]; x++) {
+                const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
+                                     fbp_grid_coordinate(g, 1, (double)y),
+                                     fbp_grid_coordinate(g, 2, (double)z)};
+                *out++ += sum_views(dev->job, batch, filtered, p);
+            }
+    pthread_mutex_unlock(&dev->lock);
+    return FBP_OK;
+}

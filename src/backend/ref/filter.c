@@ -1,0 +1,59 @@
+#include "backend/ref/ref.h"
+#include "backend/rows.h"
+
+#include <string.h>
+
+/* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
+static void convolve_fft(struct ref_device *dev, double *out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+
+    memset(dev->line + f->n_columns, 0, (f->n_fft - f->n_columns) * sizeof *dev->line);
+    fftw_execute(dev->forward);
+    for (size_t i = 0; i <= f->n_fft / 2; i++) {
+        dev->spectrum[i][0] *= f->response[i];
+        dev->spectrum[i][1] *= f->response[i];
+    }
+    fftw_execute(dev->inverse);
+    memcpy(out, dev->line, f->n_columns * sizeof *out);
+}
+
+/* The same sum, term by term, with S taps on each side (S0, eq. 1). */
+static void convolve_spatial(const struct ref_device *dev, double *out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+
+    for (size_t c = 0; c < f->n_columns; c++) {
+        const size_t lo = c > f->half_width ? c - f->half_width : 0;
+        const size_t hi = c + f->half_width < f->n_columns ? c + f->half_width : f->n_columns - 1;
+        double sum = 0;
+        for (size_t i = lo; i <= hi; i++)
+            sum += f->kernel[i > c ? i - c : c - i] * dev->line[i];
+        out[c] = sum;
+    }
+}
+
+fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+{
+    struct ref_device *dev = (struct ref_device *)(void *)device;
+    const struct fbp_job *job = dev->job;
+    const size_t nc = job->panel.n_columns;
+    double *out = filtered;
+
+    pthread_mutex_lock(&dev->lock);
+    for (size_t k = 0; k < batch->n_views; k++) {
+        fbp_prepare_view(job, batch, raw, k, &dev->counts);
+        for (size_t r = batch->row0; r < batch->row0 + batch->n_rows; r++, out += nc) {
+            const float *in = fbp_raw_row(job, batch, raw, k, r);
+            fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+            for (size_t c = 0; c < nc; c++)
+                dev->line[c] = (double)in[c] * dev->weights[c];
+            if (job->spatial_filter)
+                convolve_spatial(dev, out);
+            else
+                convolve_fft(dev, out);
+        }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return FBP_OK;
+}

@@ -1,0 +1,118 @@
+#include "backend/ref/ref.h"
+
+#include "base/mem.h"
+#include "filter/fft_lock.h"
+
+#include <string.h>
+
+static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    return n_views * n_rows * job->panel.n_columns * sizeof(double);
+}
+
+static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+{
+    return n_slices * job->grid.n[1] * job->grid.n[0] * sizeof(double);
+}
+
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    return (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double);
+}
+
+static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
+{
+    (void)job;
+    *kernel = "matrix";
+    *isa = "double";
+}
+
+static void close_device(fbp_device **device)
+{
+    struct ref_device *dev = (struct ref_device *)(void *)*device;
+
+    if (!dev)
+        return;
+    fbp_fft_lock();
+    if (dev->forward)
+        fftw_destroy_plan(dev->forward);
+    if (dev->inverse)
+        fftw_destroy_plan(dev->inverse);
+    fbp_fft_unlock();
+    fbp_free(dev->weights);
+    fbp_free(dev->line);
+    fbp_free(dev->spectrum);
+    pthread_mutex_destroy(&dev->lock);
+    free(dev);
+    *device = NULL;
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
+    const size_t n_fft = job->filter->n_fft;
+    struct ref_device *dev = NULL;
+    fbp_status st = FBP_OK;
+
+    (void)index;
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "reference device"));
+    *out = (fbp_device *)(void *)dev;
+    dev->job = job;
+    pthread_mutex_init(&dev->lock, NULL);
+    FBP_TRY_GOTO(
+        fbp_alloc((void **)&dev->weights, job->panel.n_columns * sizeof(double), "weights"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
+                           "filter spectrum"));
+    fbp_fft_lock();
+    dev->forward = fftw_plan_dft_r2c_1d((int)n_fft, dev->line, dev->spectrum, FFTW_ESTIMATE);
+    dev->inverse = fftw_plan_dft_c2r_1d((int)n_fft, dev->spectrum, dev->line, FFTW_ESTIMATE);
+    fbp_fft_unlock();
+    if (dev->forward && dev->inverse)
+        return FBP_OK;
+    st = fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);
+fail:
+    close_device(out);
+    return st;
+}
+
+static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
+{
+    const struct ref_device *dev = (const struct ref_device *)(const void *)device;
+    memset(volume, 0, volume_bytes(dev->job, slab->nz));
+    return FBP_OK;
+}
+
+static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                        const void *volume, float *host)
+{
+    const struct fbp_job *job = ((const struct ref_device *)(const void *)device)->job;
+    const size_t slice = job->grid.n[1] * job->grid.n[0];
+    const double *in = (const double *)volume + (z0 - slab->z0) * slice;
+
+    for (size_t i = 0; i < (z1 - z0) * slice; i++)
+        host[i] = (float)(job->scale * in[i] + job->shift);
+    return FBP_OK;
+}
+
+static void counts(fbp_device *device, struct fbp_prep_counts *out)
+{
+    *out = ((const struct ref_device *)(const void *)device)->counts;
+}
+
+const struct fbp_backend fbp_backend_ref = {
+    .name = "ref",
+    .summary = "plain C in double, one thread: the specification",
+    .choose = choose,
+    .filtered_bytes = filtered_bytes,
+    .volume_bytes = volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = 8,
+    .open = open_device,
+    .close = close_device,
+    .filter = ref_filter,
+    .clear = clear,
+    .backproject = ref_backproject,
+    .fetch = fetch,
+    .counts = counts,
+};

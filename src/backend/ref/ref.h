@@ -1,0 +1,27 @@
+/** @file ref.h  The specification: plain C, one thread, double (internal). */
+#ifndef FBP_SRC_REF_H
+#define FBP_SRC_REF_H
+
+#include "backend/backend.h"
+
+#include <fftw3.h>
+#include <pthread.h>
+
+struct ref_device {
+    const struct fbp_job *job;
+    pthread_mutex_t lock; /**< stages call from threads of their own; one computes at a time */
+    double *weights;      /**< one row */
+    double *line;         /**< n_fft samples */
+    fftw_complex *spectrum;
+    fftw_plan forward, inverse;
+    struct fbp_prep_counts counts;
+};
+
+/** filtered: double [n_views][n_rows][n_columns]. */
+fbp_status ref_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
+
+/** volume: double [nz][ny][nx]. */
+fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
+                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
+
+#endif /* FBP_SRC_REF_H */

@@ -1,0 +1,111 @@
+#include "pipeline/estimate.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+enum { SAMPLE_UPDATES = 1 << 21 };
+
+struct sample {
+    fbp_device *dev;
+    float *host;
+    void *raw, *filtered, *volume;
+};
+
+/* As many views as make a sample, of those that see the slice; none may. */
+static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
+                                     const struct fbp_slab *slab)
+{
+    struct fbp_work small = *work;
+    const size_t slice = job->grid.n[0] * job->grid.n[1];
+    const size_t views = slice < SAMPLE_UPDATES ? SAMPLE_UPDATES / slice : 1;
+
+    small.batch_views = views < work->batch_views ? views : work->batch_views;
+    return fbp_work_batch(&small, job, slab, 0);
+}
+
+static fbp_status get(const struct fbp_backend *b, fbp_device *dev, size_t bytes, void **out)
+{
+    return b->alloc ? b->alloc(dev, bytes, out) : fbp_alloc(out, bytes, "a sample of the work");
+}
+
+static void put(const struct fbp_backend *b, fbp_device *dev, void *memory)
+{
+    if (memory && b->alloc)
+        b->release(dev, memory);
+    else
+        fbp_free(memory);
+}
+
+static fbp_status settle(const struct fbp_backend *b, fbp_device *dev, enum fbp_stage stage)
+{
+    struct fbp_mark m;
+
+    if (!b->mark)
+        return FBP_OK;
+    FBP_TRY(b->mark(dev, stage, &m));
+    return b->wait(dev, m);
+}
+
+static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job *job,
+                              struct sample *s, const struct fbp_batch *batch,
+                              const struct fbp_slab *slab, double *filter, double *backproject)
+{
+    const size_t n = batch->n_views * batch->load_rows * job->panel.n_columns;
+
+    for (size_t i = 0; i < n; i++)
+        s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
+    if (b->upload) {
+        FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
+        FBP_TRY(settle(b, s->dev, FBP_STAGE_IN));
+    }
+    const double start = fbp_seconds();
+    FBP_TRY(b->filter(s->dev, batch, b->upload ? s->raw : s->host, s->filtered));
+    FBP_TRY(settle(b, s->dev, FBP_STAGE_FILTER));
+    *filter = fbp_seconds() - start;
+    FBP_TRY(b->clear(s->dev, slab, s->volume));
+    FBP_TRY(settle(b, s->dev, FBP_STAGE_BP));
+    const double middle = fbp_seconds();
+    FBP_TRY(b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + 1, s->volume));
+    FBP_TRY(settle(b, s->dev, FBP_STAGE_BP));
+    *backproject = fbp_seconds() - middle;
+    return FBP_OK;
+}
+
+fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
+                        const struct fbp_work *work, double *seconds)
+{
+    const struct fbp_slab slab = {job->grid.n[2] / 2, 1};
+    const struct fbp_batch batch = sample_batch(job, work, &slab);
+    const size_t raw_bytes = batch.n_views * batch.load_rows * job->panel.n_columns * sizeof(float);
+    struct sample s = {0};
+    double filter = 0, backproject = 0;
+    fbp_status st = FBP_OK;
+
+    *seconds = 0;
+    if (batch.n_rows == 0)
+        return FBP_OK;
+    FBP_TRY_GOTO(b->open(&s.dev, device, job));
+    FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
+    if (b->upload)
+        FBP_TRY_GOTO(get(b, s.dev, raw_bytes, &s.raw));
+    FBP_TRY_GOTO(get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows), &s.filtered));
+    FBP_TRY_GOTO(get(b, s.dev, b->volume_bytes(job, 1), &s.volume));
+    FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
+
+    const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
+    const double sampled = (double)batch.n_views;
+    *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
+                backproject * (double)job->grid.n[2] * (double)job->n_views / sampled) /
+               (double)work->n_workers;
+fail:
+    if (s.dev) {
+        put(b, s.dev, s.raw);
+        put(b, s.dev, s.filtered);
+        put(b, s.dev, s.volume);
+        b->close(&s.dev);
+    }
+    fbp_free(s.host);
+    return st;
+}

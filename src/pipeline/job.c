@@ -1,0 +1,150 @@
+#include "pipeline/job.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+                      struct fbp_grid *out)
+{
+    *out = scan->volume;
+    if (out->n[0] == 0)
+        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, out);
+    if (!wanted)
+        return;
+    const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
+    for (int i = 0; i < 3; i++) {
+        const double extent = (double)out->n[i] * out->voxel_mm[i];
+        if (size)
+            out->n[i] = wanted->n[i];
+        if (voxel)
+            out->voxel_mm[i] = wanted->voxel_mm[i];
+        if (size && !voxel)
+            out->voxel_mm[i] = extent / (double)out->n[i];
+        if (voxel && !size)
+            out->n[i] = (size_t)fmax(1, ceil(extent / out->voxel_mm[i] - 1e-9));
+    }
+}
+
+static void rows_of_lines(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                          size_t *r0, size_t *r1)
+{
+    fbp_geometry_rows(job->views, k0, k1, job->kind, &job->panel, &job->grid, z0, z1, r0, r1);
+}
+
+static fbp_status make_matrices(struct fbp_job *job)
+{
+    FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        double *m = job->matrices[k];
+        FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
+        const double w0 = m[11];
+        if (!(w0 > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: the iso-centre does not lie between source and "
+                            "detector: check the signs of its matrix or distances",
+                            k);
+        for (int i = 0; i < 12; i++)
+            m[i] /= w0;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
+                          const struct fbp_recon_params *p, bool top_down)
+{
+    struct fbp_job *job = &t->job;
+    fbp_status st = FBP_OK;
+
+    *t = (struct fbp_job_tables){.filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
+    t->angular = p->angular_weights != FBP_ANGULAR_DEFAULT      ? p->angular_weights
+                 : scan->angular_weights != FBP_ANGULAR_DEFAULT ? scan->angular_weights
+                                                                : FBP_ANGULAR_AUTO;
+    *job = (struct fbp_job){
+        .kind = scan->kind,
+        .n_views = scan->n_views,
+        .panel = scan->panel,
+        .views = scan->views,
+        .prep = &t->prep,
+        .rows = rows_of_lines,
+        .filter = &t->filter,
+        .spatial_filter = p->spatial_filter != 0,
+        .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
+        .shift = p->mu_water > 0 ? -1000 : 0,
+        .precision = p->precision,
+        .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
+        .device_memory = p->device_memory_bytes,
+    };
+    fbp_grid_resolve(&p->volume, scan, &job->grid);
+    FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
+                                    &job->facts));
+    FBP_TRY_GOTO(make_matrices(job));
+    FBP_TRY_GOTO(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
+                                    &job->facts, t->angular));
+    job->weights = t->weights;
+    FBP_TRY_GOTO(
+        fbp_filter_design(&t->filter, p->filter, t->cutoff, job->panel.n_columns, p->half_width));
+    FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
+    return FBP_OK;
+fail:
+    fbp_job_clear(t);
+    return st;
+}
+
+void fbp_job_clear(struct fbp_job_tables *t)
+{
+    free(t->job.matrices);
+    fbp_weights_destroy(&t->weights);
+    fbp_filter_design_clear(&t->filter);
+    fbp_prep_clear(&t->prep);
+    *t = (struct fbp_job_tables){0};
+}
+
+uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
+{
+    const struct fbp_job *job = &t->job;
+    const size_t pixels = job->panel.n_columns * job->panel.n_rows;
+    const char *kernel, *isa;
+    uint64_t h = 0x66627021;
+
+    backend->choose(job, &kernel, &isa);
+    h = fbp_hash(h, backend->name, strlen(backend->name));
+    h = fbp_hash(h, kernel, strlen(kernel));
+    h = fbp_hash(h, isa, strlen(isa));
+    h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
+    h = fbp_hash(h, &job->panel, sizeof job->panel);
+    h = fbp_hash(h, &job->grid, sizeof job->grid);
+    h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
+    const double choices[] = {(double)job->kind,
+                              (double)job->spatial_filter,
+                              job->scale,
+                              job->shift,
+                              (double)job->precision,
+                              (double)t->angular,
+                              (double)t->prep.inverse_i0,
+                              (double)t->prep.intensity};
+    h = fbp_hash(h, choices, sizeof choices);
+    if (t->prep.dark)
+        h = fbp_hash(h, t->prep.dark, pixels * sizeof(float));
+    if (t->prep.gain)
+        h = fbp_hash(h, t->prep.gain, pixels * sizeof(float));
+    for (size_t i = 0; i < t->prep.n_bridges; i++)
+        h = fbp_hash(h, &t->prep.bridges[i].pixel, sizeof(size_t));
+    return h;
+}
+
+void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
+{
+    char weights[200];
+
+    fbp_weights_describe(t->weights, weights, sizeof weights);
+    int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    if (t->cutoff < 1 && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->job.spatial_filter && used > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
+}

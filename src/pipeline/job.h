@@ -1,0 +1,37 @@
+/** @file job.h  From a scan and parameters to the tables that backends share (internal). */
+#ifndef FBP_SRC_JOB_H
+#define FBP_SRC_JOB_H
+
+#include "backend/backend.h"
+
+/** A job and everything it points to, owned. */
+struct fbp_job_tables {
+    struct fbp_job job;
+    struct fbp_prep prep;
+    struct fbp_filter_design filter;
+    fbp_weights *weights;
+    enum fbp_filter filter_name;
+    double cutoff;
+    enum fbp_angular_weights angular;
+};
+
+/**
+ * The volume that is reconstructed: `wanted` completed from the scan's, and that from the default.
+ * A size without voxels keeps the extent, voxels without a size too.
+ */
+void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+                      struct fbp_grid *out);
+
+/** top_down: stored pictures start with the top row.  scan must outlive the tables. */
+fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
+                          const struct fbp_recon_params *params, bool top_down);
+void fbp_job_clear(struct fbp_job_tables *tables);
+
+/** Identifies everything the values depend on but the samples themselves. */
+uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
+                             const struct fbp_backend *backend);
+
+/** One line for people: scan type, weights, filter. */
+void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
+
+#endif /* FBP_SRC_JOB_H */

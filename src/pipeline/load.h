@@ -1,0 +1,11 @@
+/** @file load.h  Reading a batch in canonical row order (internal). */
+#ifndef FBP_SRC_LOAD_H
+#define FBP_SRC_LOAD_H
+
+#include "backend/backend.h"
+
+/** out: [n_views][load_rows][n_columns], row index growing with +v. */
+fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_panel *panel,
+                    const struct fbp_batch *batch, float *out);
+
+#endif /* FBP_SRC_LOAD_H */

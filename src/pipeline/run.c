@@ -1,0 +1,189 @@
+#include "pipeline/run.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "pipeline/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N_THREADS = 4 };
+
+/* A run's workers, so that a failure in one stops them all. */
+struct run {
+    struct run_state state;
+    struct worker *workers;
+    size_t n_workers;
+};
+
+void fbp_run_failed(struct run_state *s, fbp_status status)
+{
+    struct run *run = (struct run *)(void *)s; /* state is the first member */
+
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_OK) {
+        s->status = status;
+        snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&s->stop, true);
+    for (size_t i = 0; i < run->n_workers; i++)
+        fbp_worker_abort(&run->workers[i]);
+}
+
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+{
+    int cancel = 0;
+
+    pthread_mutex_lock(&s->lock);
+    s->updates_done += updates;
+    s->slabs_done += slabs;
+    const struct fbp_progress p = {.done = s->updates_done,
+                                   .total = s->updates_total,
+                                   .views_read = views_read,
+                                   .slabs_done = s->slabs_done,
+                                   .n_slabs = s->n_slabs,
+                                   .seconds = fbp_seconds() - s->started};
+    if (s->rq->progress)
+        cancel = s->rq->progress(s->rq->user, &p);
+    pthread_mutex_unlock(&s->lock);
+    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : FBP_OK;
+}
+
+/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
+static struct fbp_slab missing_part(const fbp_sink *sink, struct fbp_slab slab)
+{
+    while (slab.nz > 0 && fbp_sink_has(sink, slab.z0, 1)) {
+        slab.z0++;
+        slab.nz--;
+    }
+    while (slab.nz > 0 && fbp_sink_has(sink, slab.z0 + slab.nz - 1, 1))
+        slab.nz--;
+    return slab;
+}
+
+/* Open worker i with the slabs that are its share and still missing. */
+static fbp_status open_worker(struct run *run, size_t i)
+{
+    const struct fbp_run_request *rq = run->state.rq;
+    const struct fbp_work *work = rq->work;
+    struct fbp_slab *slabs = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&slabs, work->n_slabs, sizeof *slabs, "slab list"));
+    for (size_t at = rq->first_worker + i; at < work->n_slabs; at += work->n_workers) {
+        const struct fbp_slab slab = fbp_work_slab(work, &rq->job->grid, at);
+        slabs[n] = missing_part(rq->sink, slab);
+        run->state.updates_total +=
+            (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * slabs[n].nz * rq->job->n_views;
+        if (slabs[n].nz == 0)
+            run->state.report.slabs_resumed++;
+        else
+            n++;
+    }
+    run->state.n_slabs += n;
+    const fbp_status st =
+        fbp_worker_create(&run->workers[i], &run->state, rq->devices[i], slabs, n);
+    free(slabs);
+    return st;
+}
+
+struct stage_start {
+    void (*stage)(struct worker *);
+    struct worker *worker;
+};
+
+static void *stage_main(void *arg)
+{
+    const struct stage_start *start = arg;
+
+    fbp_message_clear();
+    start->stage(start->worker);
+    return NULL;
+}
+
+/* All stages of all workers at once, until the last has left. */
+static void run_stages(struct run *run, pthread_t *threads, struct stage_start *starts)
+{
+    static void (*const stages[N_THREADS])(struct worker *) = {
+        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n_workers; i++)
+        for (int k = 0; k < N_THREADS; k++) {
+            starts[n] = (struct stage_start){stages[k], &run->workers[i]};
+            if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) != 0) {
+                fbp_run_failed(&run->state,
+                               fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: "
+                                                       "close other programs"));
+                break;
+            }
+            n++;
+        }
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void sum_up(struct run *run, struct fbp_report *out, double seconds)
+{
+    struct run_state *s = &run->state;
+    const double now = fbp_seconds();
+
+    for (size_t i = 0; i < run->n_workers; i++) {
+        const struct worker *w = &run->workers[i];
+        struct fbp_prep_counts counts;
+        s->report.read += w->busy[0];
+        s->report.filter += w->busy[1];
+        s->report.backproject += w->busy[2];
+        s->report.write += w->busy[3];
+        s->report.waiting_read += w->waited[1];
+        s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
+        s->rq->backend->counts(w->dev, &counts);
+        s->report.not_finite += counts.not_finite;
+        s->report.clipped += counts.clipped;
+    }
+    s->report.total = seconds;
+    s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
+    s->report.min = s->count ? s->min : NAN;
+    s->report.max = s->count ? s->max : NAN;
+    s->report.mean = s->count ? s->sum / (double)s->count : NAN;
+    *out = s->report;
+}
+
+fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
+{
+    struct run run = {
+        .state = {.rq = rq, .min = INFINITY, .max = -INFINITY}
+    };
+    pthread_t *threads = NULL;
+    struct stage_start *starts = NULL;
+    fbp_status st = FBP_OK;
+
+    run.state.started = fbp_seconds();
+    pthread_mutex_init(&run.state.lock, NULL);
+    FBP_TRY_GOTO(fbp_calloc((void **)&run.workers, rq->n_devices, sizeof *run.workers, "workers"));
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&threads, N_THREADS * rq->n_devices, sizeof *threads, "threads"));
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&starts, N_THREADS * rq->n_devices, sizeof *starts, "threads"));
+    for (; run.n_workers < rq->n_devices; run.n_workers++) {
+        st = open_worker(&run, run.n_workers);
+        if (st != FBP_OK) {
+            run.n_workers++; /* half built */
+            goto fail;
+        }
+    }
+    run.state.report.open = fbp_seconds() - run.state.started;
+    run_stages(&run, threads, starts);
+    st = run.state.status;
+    fbp_message_adopt(run.state.message);
+    sum_up(&run, report, fbp_seconds() - run.state.started);
+fail:
+    for (size_t i = 0; i < run.n_workers; i++)
+        fbp_worker_destroy(&run.workers[i]);
+    free(run.workers);
+    free(threads);
+    free(starts);
+    pthread_mutex_destroy(&run.state.lock);
+    return st;
+}

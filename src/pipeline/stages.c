@@ -1,0 +1,216 @@
+/*
+ * The four stages of a worker.  Each loop body takes a slot from the stage before, works, and hands
+ * a slot to the stage after; freed slots run back.  On a device with queues of its own the calls
+ * only enqueue, and marks carry the order.
+ */
+#include "pipeline/worker.h"
+
+#include "base/clock.h"
+#include "pipeline/load.h"
+
+#include <math.h>
+
+enum { READ, FILTER, BACKPROJECT, WRITE };
+
+static const struct fbp_backend *backend(const struct worker *w)
+{
+    return w->run->rq->backend;
+}
+
+static fbp_status mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out)
+{
+    return backend(w)->mark ? backend(w)->mark(w->dev, stage, out) : FBP_OK;
+}
+
+static fbp_status after(struct worker *w, enum fbp_stage stage, struct fbp_mark m)
+{
+    return backend(w)->after && m.ticket ? backend(w)->after(w->dev, stage, m) : FBP_OK;
+}
+
+static fbp_status wait(struct worker *w, struct fbp_mark m)
+{
+    return backend(w)->wait && m.ticket ? backend(w)->wait(w->dev, m) : FBP_OK;
+}
+
+static fbp_status read_task(struct worker *w, struct raw_slot *slot)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const double start = fbp_seconds();
+
+    FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
+    FBP_TRY(fbp_load(rq->source, rq->top_down, &rq->job->panel, &w->tasks[slot->task].batch,
+                     slot->host));
+    w->busy[READ] += fbp_seconds() - start;
+    return FBP_OK;
+}
+
+void fbp_stage_read(struct worker *w)
+{
+    for (size_t i = 0; i < w->n_tasks && !atomic_load(&w->run->stop); i++) {
+        size_t at;
+        if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
+            break;
+        w->raw[at].task = i;
+        const fbp_status st = read_task(w, &w->raw[at]);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->raw_full, at);
+    }
+    fbp_queue_close(w->raw_full);
+}
+
+static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
+{
+    const struct fbp_batch *batch = &w->tasks[raw->task].batch;
+    const double start = fbp_seconds();
+
+    if (backend(w)->upload && batch->load_rows > 0) {
+        const size_t n = batch->n_views * batch->load_rows * w->run->rq->job->panel.n_columns;
+        FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+        FBP_TRY(backend(w)->upload(w->dev, raw->device, raw->host, n));
+        FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
+        FBP_TRY(after(w, FBP_STAGE_FILTER, raw->uploaded));
+    }
+    FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
+    if (batch->n_rows > 0)
+        FBP_TRY(backend(w)->filter(w->dev, batch, raw->device, out->memory));
+    FBP_TRY(mark(w, FBP_STAGE_FILTER, &out->ready));
+    raw->consumed = out->ready;
+    out->task = raw->task;
+    w->busy[FILTER] += fbp_seconds() - start;
+    return FBP_OK;
+}
+
+void fbp_stage_filter(struct worker *w)
+{
+    size_t from, to;
+
+    while (fbp_queue_pop(w->raw_full, &from, &w->waited[FILTER]) &&
+           fbp_queue_pop(w->filtered_free, &to, NULL)) {
+        const fbp_status st = filter_task(w, &w->raw[from], &w->filtered[to]);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->raw_free, from);
+        fbp_queue_push(w->filtered_full, to);
+    }
+    fbp_queue_close(w->filtered_full);
+}
+
+/* Slices [z0, z1) of the slab are finished: hand them to the writer. */
+static fbp_status finish_block(struct worker *w, const struct task *t, size_t volume, size_t z0,
+                               size_t z1)
+{
+    size_t at;
+
+    if (!fbp_queue_pop(w->block_free, &at, &w->waited[BACKPROJECT]))
+        return FBP_ERR_CANCELLED;
+    w->blocks[at] = (struct block_slot){.volume = volume,
+                                        .slab = t->slab,
+                                        .z0 = z0,
+                                        .z1 = z1,
+                                        .last = z1 == t->slab.z0 + t->slab.nz};
+    FBP_TRY(mark(w, FBP_STAGE_BP, &w->blocks[at].ready));
+    fbp_queue_push(w->block_full, at);
+    return FBP_OK;
+}
+
+static fbp_status backproject_task(struct worker *w, const struct task *t,
+                                   struct filtered_slot *slot, size_t volume)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1], end = t->slab.z0 + t->slab.nz;
+    const size_t step = t->last ? rq->work->block_slices : t->slab.nz;
+    void *memory = w->volumes[volume].memory;
+
+    FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
+    if (t->first) {
+        FBP_TRY(after(w, FBP_STAGE_BP, w->volumes[volume].fetched));
+        FBP_TRY(backend(w)->clear(w->dev, &t->slab, memory));
+    }
+    for (size_t z0 = t->slab.z0; z0 < end; z0 += step) {
+        const size_t z1 = z0 + step < end ? z0 + step : end;
+        const double start = fbp_seconds();
+        FBP_TRY(backend(w)->backproject(w->dev, &t->batch, slot->memory, &t->slab, z0, z1, memory));
+        w->busy[BACKPROJECT] += fbp_seconds() - start;
+        FBP_TRY(fbp_run_progress(w->run, (uint64_t)slice * (z1 - z0) * t->batch.n_views, 0,
+                                 t->batch.view0 + t->batch.n_views));
+        if (t->last)
+            FBP_TRY(finish_block(w, t, volume, z0, z1));
+    }
+    return mark(w, FBP_STAGE_BP, &slot->consumed);
+}
+
+void fbp_stage_backproject(struct worker *w)
+{
+    size_t at, volume = 0;
+
+    while (fbp_queue_pop(w->filtered_full, &at, NULL)) {
+        const struct task *t = &w->tasks[w->filtered[at].task];
+        if (t->first && !fbp_queue_pop(w->volume_free, &volume, &w->waited[BACKPROJECT]))
+            break;
+        const fbp_status st = backproject_task(w, t, &w->filtered[at], volume);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->filtered_free, at);
+    }
+    w->computed_at = fbp_seconds();
+    fbp_queue_close(w->block_full);
+}
+
+static void add_statistics(struct run_state *run, const float *x, size_t n)
+{
+    double sum = 0;
+    float least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)x[i];
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+    }
+    pthread_mutex_lock(&run->lock);
+    run->sum += sum;
+    run->count += n;
+    run->min = fmin(run->min, (double)least);
+    run->max = fmax(run->max, (double)most);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static fbp_status write_block(struct worker *w, const struct block_slot *b)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
+    struct volume_slot *volume = &w->volumes[b->volume];
+    const double start = fbp_seconds();
+
+    FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
+    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, b->z0, b->z1, volume->memory, w->block_host));
+    FBP_TRY(mark(w, FBP_STAGE_OUT, &volume->fetched));
+    FBP_TRY(wait(w, volume->fetched));
+    add_statistics(w->run, w->block_host, (b->z1 - b->z0) * slice);
+    FBP_TRY(fbp_sink_write(rq->sink, b->z0, b->z1 - b->z0, w->block_host));
+    w->busy[WRITE] += fbp_seconds() - start;
+    return b->last ? fbp_run_progress(w->run, 0, 1, rq->job->n_views) : FBP_OK;
+}
+
+void fbp_stage_write(struct worker *w)
+{
+    size_t at;
+
+    while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
+        const struct block_slot b = w->blocks[at];
+        const fbp_status st = write_block(w, &b);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->block_free, at);
+        if (b.last)
+            fbp_queue_push(w->volume_free, b.volume);
+    }
+}

@@ -1,0 +1,49 @@
+/** @file work.h  Who computes which slab from which batch, in which memory (internal; pure). */
+#ifndef FBP_SRC_WORK_H
+#define FBP_SRC_WORK_H
+
+#include "backend/backend.h"
+
+/** What a division of the work is made from. */
+struct fbp_work_request {
+    const struct fbp_job *job;
+    const struct fbp_backend *backend;
+    size_t n_workers;      /**< devices, of all machines together */
+    uint64_t base_bytes;   /**< resident already */
+    uint64_t memory_limit; /**< of this process */
+    uint64_t device_limit; /**< of a device with memory of its own */
+    size_t batch_views;    /**< wanted; 0 = free */
+    size_t slab_slices;    /**< at most; 0 = free */
+};
+
+/**
+ * The division.  Slabs are runs of `slab_slices` slices, the last one shorter; worker i of n takes
+ * slabs i, i + n, …  Each slab passes over all batches once; in its last batch it is finished, and
+ * written, block after block.
+ */
+struct fbp_work {
+    size_t n_workers;
+    size_t n_slabs, slab_slices;
+    size_t n_batches, batch_views;
+    size_t block_slices;
+    size_t load_rows, filter_rows;       /**< most rows of any batch */
+    size_t n_raw, n_filtered, n_volumes; /**< buffers of each sort, a worker */
+    size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */
+    uint64_t memory_bytes;                                       /**< predicted peak resident set */
+    uint64_t device_bytes; /**< a device; 0 if it is host memory */
+    double view_reads;     /**< rows read / rows of the scan */
+};
+
+/**
+ * Divide the work: the fewest slabs that fit, then the largest batches.
+ * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
+ */
+fbp_status fbp_work_divide(const struct fbp_work_request *request, struct fbp_work *out);
+
+struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_grid *grid, size_t i);
+
+/** Batch b as slices [z0, z1) need it. */
+struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
+                                const struct fbp_slab *slab, size_t b);
+
+#endif /* FBP_SRC_WORK_H */

@@ -1,0 +1,98 @@
+/** @file worker.h  One device at work: its buffers, queues and four stages (internal). */
+#ifndef FBP_SRC_WORKER_H
+#define FBP_SRC_WORKER_H
+
+#include "base/queue.h"
+#include "pipeline/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/** What all workers of a run share. */
+struct run_state {
+    const struct fbp_run_request *rq;
+    pthread_mutex_t lock; /**< all below */
+    fbp_status status;    /**< the first failure, and its message */
+    char message[1200];
+    atomic_bool stop;
+    uint64_t updates_done, updates_total;
+    size_t slabs_done, n_slabs;
+    double started;
+    double min, max, sum;
+    size_t count;
+    struct fbp_report report; /**< busy and waiting seconds, added up over workers */
+};
+
+/** One slab against one batch. */
+struct task {
+    struct fbp_slab slab;
+    struct fbp_batch batch;
+    bool first, last; /**< of the slab */
+};
+
+struct raw_slot {
+    float *host;
+    void *device; /**< the same memory as host where the backend has none of its own */
+    size_t task;
+    struct fbp_mark uploaded, consumed;
+};
+
+struct filtered_slot {
+    void *memory;
+    size_t task;
+    struct fbp_mark ready, consumed;
+};
+
+struct volume_slot {
+    void *memory;
+    struct fbp_mark fetched;
+};
+
+struct block_slot {
+    size_t volume;
+    struct fbp_slab slab;
+    size_t z0, z1;
+    bool last;
+    struct fbp_mark ready;
+};
+
+enum { MAX_SLOTS = 4, N_BLOCKS = 8 };
+
+struct worker {
+    struct run_state *run;
+    fbp_device *dev;
+    struct task *tasks;
+    size_t n_tasks;
+    struct raw_slot raw[MAX_SLOTS];
+    struct filtered_slot filtered[MAX_SLOTS];
+    struct volume_slot volumes[MAX_SLOTS];
+    struct block_slot blocks[N_BLOCKS];
+    float *block_host;
+    fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
+        *block_full;
+    double busy[4], waited[4]; /**< read, filter, backproject, write */
+    double computed_at;        /**< when the last batch was backprojected */
+};
+
+/** Buffers and queues for slabs[n_slabs]; a half-built worker can be destroyed. */
+fbp_status fbp_worker_create(struct worker *w, struct run_state *run, int device,
+                             const struct fbp_slab *slabs, size_t n_slabs);
+void fbp_worker_destroy(struct worker *w);
+
+/** Wake everybody up to leave. */
+void fbp_worker_abort(struct worker *w);
+
+/** The stages, each in a thread of its own until its queue is closed or the run stops. */
+void fbp_stage_read(struct worker *w);
+void fbp_stage_filter(struct worker *w);
+void fbp_stage_backproject(struct worker *w);
+void fbp_stage_write(struct worker *w);
+
+/** Latch this thread's failure for the run and stop it. */
+void fbp_run_failed(struct run_state *run, fbp_status status);
+
+/** Account for updates; asks the user whether to go on. */
+fbp_status fbp_run_progress(struct run_state *run, uint64_t updates, size_t slabs,
+                            size_t views_read);
+
+#endif /* FBP_SRC_WORKER_H */
