@@ -1,0 +1,181 @@
+/*
+ * Every backprojection kernel variant against C, on guarded buffers: random, adversarial and edge
+ * lines.  `--bench` prints updates a second of the same cases; another argument is the seed.
+ */
+#include "backend/cpu/bp.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* n floats that end at an unmapped page and start after one. */
+struct guarded {
+    char *base;
+    size_t bytes;
+    float *data;
+};
+
+static struct guarded guarded(size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size = (n * sizeof(float) + page - 1) / page * page;
+    struct guarded g = {.bytes = size + 2 * page};
+
+    g.base = mmap(NULL, g.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (g.base == MAP_FAILED || mprotect(g.base, page, PROT_NONE) != 0 ||
+        mprotect(g.base + page + size, page, PROT_NONE) != 0)
+        abort();
+    g.data = (float *)(void *)(g.base + page + size) - n;
+    return g;
+}
+
+static void release(struct guarded *g)
+{
+    munmap(g->base, g->bytes);
+}
+
+static float uniform(float a, float b)
+{
+    return a + (b - a) * (float)rand() / (float)RAND_MAX;
+}
+
+struct view {
+    struct guarded memory;
+    const float *origin;
+    size_t stride;
+    int nc, nr;
+};
+
+/* Random samples inside a border of zeros, as the filter leaves them. */
+static struct view make_view(int nc, int nr)
+{
+    const size_t stride = FBP_VIEW_LEFT + (size_t)nc + FBP_VIEW_RIGHT;
+    struct view v = {.stride = stride, .nc = nc, .nr = nr};
+
+    v.memory = guarded(((size_t)nr + FBP_VIEW_BELOW + FBP_VIEW_ABOVE) * stride);
+    v.origin = v.memory.data + FBP_VIEW_BELOW * stride + FBP_VIEW_LEFT;
+    for (int r = 0; r < nr; r++)
+        for (int c = 0; c < nc; c++)
+            v.memory.data[((size_t)r + FBP_VIEW_BELOW) * stride + FBP_VIEW_LEFT + (size_t)c] =
+                uniform(-1, 1);
+    return v;
+}
+
+/* A line across the view from (ua, va) to (ub, vb) while w runs from wa to wb over n voxels. */
+static struct fbp_bp_line make_line(const struct view *v, size_t n, int wild)
+{
+    const float over = wild ? 3.0f : 0.5f;
+    const float nc = (float)v->nc, nr = (float)v->nr, span = n > 1 ? (float)n - 1 : 1;
+    const float ua = uniform(-over * nc, (1 + over) * nc),
+                ub = uniform(-over * nc, (1 + over) * nc);
+    const float va = uniform(-over * nr, (1 + over) * nr),
+                vb = uniform(-over * nr, (1 + over) * nr);
+    const float wa = uniform(0.7f, 1.4f), wb = uniform(0.7f, 1.4f);
+    struct fbp_bp_line l = {.column = v->nc / 2, .row = v->nr / 2, .x_ref = floorf(span / 2)};
+    const float c = (float)l.column, r = (float)l.row;
+
+    l.w1 = (wb - wa) / span;
+    l.w0 = wa + l.x_ref * l.w1;
+    l.u1 = ((ub - c) * wb - (ua - c) * wa) / span;
+    l.u0 = (ua - c) * wa + l.x_ref * l.u1;
+    l.v1 = ((vb - r) * wb - (va - r) * wa) / span;
+    l.v0 = (va - r) * wa + l.x_ref * l.v1;
+    l.u_lo = -1 - c;
+    l.u_hi = nc - c;
+    l.v_lo = -1 - r;
+    l.v_hi = nr - r;
+    return l;
+}
+
+static int check(fbp_bp_matrix_fn *fn, const char *name, unsigned seed)
+{
+    srand(seed);
+    for (int t = 0; t < 3000; t++) {
+        struct view v = make_view(1 + rand() % 200, 1 + rand() % 60);
+        const size_t n = 1 + (size_t)(rand() % 150);
+        const size_t x0 = (size_t)rand() % n, x1 = x0 + 1 + (size_t)rand() % (n - x0);
+        struct guarded ref = guarded(n), out = guarded(n);
+        const struct fbp_bp_line l = make_line(&v, n, t % 3 == 0);
+        /* Two roundings of a coordinate of up to 200 pixels, over samples that differ by up to 2.
+         */
+        const double tolerance = 4e-4;
+        double worst = 0;
+
+        for (size_t i = 0; i < n; i++)
+            ref.data[i] = out.data[i] = uniform(-1, 1);
+        fbp_bp_matrix_c(ref.data, x0, x1, v.origin, v.stride, &l);
+        fn(out.data, x0, x1, v.origin, v.stride, &l);
+        for (size_t i = 0; i < n; i++) {
+            const double d = fabs((double)ref.data[i] - (double)out.data[i]);
+            worst = d > worst || isnan(d) ? d : worst;
+            if (i < x0 || i >= x1)
+                worst = d == 0 ? worst : NAN; /* not to be touched */
+        }
+        release(&ref);
+        release(&out);
+        release(&v.memory);
+        if (!(worst < tolerance)) {
+            fprintf(stderr, "%s: differs by %g (seed %u, case %d: %d x %d, voxels %zu to %zu)\n",
+                    name, worst, seed, t, v.nc, v.nr, x0, x1);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static double bench(fbp_bp_matrix_fn *fn)
+{
+    enum { N = 512, LINES = 64, REPEATS = 400 };
+    static float dst[N];
+    struct view v = make_view(512, 512);
+    struct fbp_bp_line lines[LINES];
+
+    for (int i = 0; i < LINES; i++) {
+        lines[i] = make_line(&v, N, 0);
+        lines[i].v1 = 0;
+    }
+    const double start = fbp_seconds();
+    for (int i = 0; i < REPEATS * LINES; i++)
+        fn(dst, 0, N, v.origin, v.stride, &lines[i % LINES]);
+    const double seconds = fbp_seconds() - start;
+    release(&v.memory);
+    return 1e-9 * N * LINES * REPEATS / seconds;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        unsigned flags;
+    } levels[] = {
+        {"c",    0           },
+        {"avx2", FBP_CPU_AVX2}
+    };
+    const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
+    const unsigned seed =
+        argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
+    const unsigned has = fbp_cpu_flags();
+    int failed = 0;
+
+    printf("seed %u\n", seed);
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct fbp_bp_dsp dsp;
+        if ((levels[i].flags & has) != levels[i].flags) {
+            printf("%-8s not on this machine\n", levels[i].name);
+            continue;
+        }
+        fbp_bp_dsp_init(&dsp, levels[i].flags);
+        const int bad = check(dsp.matrix, levels[i].name, seed);
+        printf("matrix %-8s %s", levels[i].name, bad ? "FAIL" : "ok");
+        if (timed)
+            printf("  %.3f GUPS", bench(dsp.matrix));
+        putchar('\n');
+        failed |= bad;
+    }
+    return failed;
+}

@@ -1,0 +1,33 @@
+#!/bin/bash
+# memory.sh FBP PEAK DIR [slow]: --memory is a hard limit on the peak resident set, and changes no bit.
+set -eu
+fbp=$1 peak=$2 dir=$3/memory.$$ slow=${4:-}
+mkdir -p "$dir"
+trap 'rm -rf "$dir"' EXIT
+
+check() { # NAME LIMIT_MIB "recon options" simulate options …
+    local name=$1 limit=$2
+    read -ra volume <<<"$3"
+    shift 3
+    "$fbp" simulate --phantom shepp-logan "$@" -o "$dir/scan.json" -q
+    local whole
+    whole=$("$fbp" recon "$dir/scan.json" "${volume[@]}" -o hash: -q)
+    for threads in 1 2 5; do
+        local got
+        got=$("$peak" "$limit" "$fbp" recon "$dir/scan.json" "${volume[@]}" -o hash: --memory "${limit}M" \
+            --threads $threads -q)
+        [ "$got" = "$whole" ] || { echo "$name: $threads threads in $limit MiB: $got, not $whole"; exit 1; }
+        [ -z "$slow" ] || break
+    done
+    "$peak" "$limit" "$fbp" recon "$dir/scan.json" "${volume[@]}" -o "$dir/volume.mha" --memory "${limit}M" -q
+    echo "$name: the same volume, $whole, in $limit MiB"
+    rm -f "$dir"/*
+}
+
+if [ -n "$slow" ]; then
+    check "1024x1024x512 from 180 views of 512x512" 600 \
+        "--size 1024x1024x512 --voxel 0.25x0.25x0.5" --size 512 --views 180 --detector 512x512
+else
+    check "256^3 from 360 views of 384x384" 150 "--size 256" \
+        --size 256 --views 360 --detector 384x384
+fi

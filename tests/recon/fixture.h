@@ -1,0 +1,140 @@
+/** @file fixture.h  Simulate, reconstruct, look at the values: what every test of physics does. */
+#ifndef FBP_TESTS_FIXTURE_H
+#define FBP_TESTS_FIXTURE_H
+
+#include "fbp/fbp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PI 3.14159265358979323846
+
+/** Fail with the library's own sentence. */
+#define OK(expr)                                      \
+    do {                                              \
+        if ((expr) != FBP_OK)                         \
+            fail_msg("%s: %s", #expr, fbp_message()); \
+    } while (0)
+
+/** A path under the test directory that no other running test uses; malloc'ed. */
+static inline char *temporary(const char *name)
+{
+    char *path = malloc(strlen(FBP_TEST_DIR) + strlen(name) + 32);
+    assert_non_null(path);
+    sprintf(path, "%s/%d-%s", FBP_TEST_DIR, (int)getpid(), name);
+    return path;
+}
+
+static inline size_t grid_size(const struct fbp_grid *g)
+{
+    return g->n[0] * g->n[1] * g->n[2];
+}
+
+/** Simulate the scan's projections into a temporary file that scan->projections names. */
+static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *phantom)
+{
+    scan->projections = temporary("projections.mha");
+    OK(fbp_phantom_project(phantom, scan, scan->projections, 0, 1, 2));
+}
+
+/** Remove the projections and free the scan. */
+static inline void drop_scan(struct fbp_scan *scan)
+{
+    if (scan->projections)
+        remove(scan->projections);
+    fbp_scan_clear(scan);
+}
+
+/** All values of an array; free() them. */
+static inline float *read_array(const char *path)
+{
+    fbp_source *source;
+    OK(fbp_source_open(&source, path, NULL));
+    const size_t *n = fbp_source_info(source)->n;
+    float *out = malloc(n[0] * n[1] * n[2] * sizeof *out);
+    assert_non_null(out);
+    OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
+    fbp_source_close(&source);
+    return out;
+}
+
+/** Reconstruct; values [z][y][x], free() them. */
+static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params)
+{
+    char *path = temporary("volume.mha");
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, params));
+    OK(fbp_plan_run(plan, path, NULL));
+    fbp_plan_destroy(&plan);
+    float *out = read_array(path);
+    remove(path);
+    free(path);
+    return out;
+}
+
+/** Hash of the volume that a reconstruction gives. */
+static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
+                                        const struct fbp_recon_params *params)
+{
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, params));
+    OK(fbp_plan_run(plan, "hash:", &report));
+    fbp_plan_destroy(&plan);
+    return report.hash;
+}
+
+/** J1's geometry (SOD 750, SDD 1200, 512 pixels of 0.8 mm) with `n` columns and rows instead. */
+static inline struct fbp_scan circle_scan(size_t n_views, size_t n, const double *angles)
+{
+    static const double sod = 750, sdd = 1200;
+    struct fbp_scan scan = {
+        .n_views = n_views, .panel = {n, n}
+    };
+    const struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .n_views = n_views,
+        .angles_rad = angles,
+        .sod_mm = &sod,
+        .sdd_mm = &sdd,
+        .n_sod = 1,
+        .n_sdd = 1,
+        .pitch_mm = {409.6 / (double)n, 409.6 / (double)n}
+    };
+    scan.views = calloc(n_views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    return scan;
+}
+
+static inline double *even_angles(size_t n, double start_deg, double step_deg)
+{
+    double *out = malloc(n * sizeof *out);
+    assert_non_null(out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (start_deg + step_deg * (double)i) * PI / 180;
+    return out;
+}
+
+/** PSNR of a against b, peak = max |b|; 999 when equal; NaN stays NaN. */
+static inline double psnr_db(const float *a, const float *b, size_t n)
+{
+    double sum = 0, peak = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)a[i] - (double)b[i];
+        sum += d * d;
+        peak = fmax(peak, fabs((double)b[i]));
+    }
+    return sum == 0 ? 999 : 20 * log10(peak / sqrt(sum / (double)n));
+}
+
+#endif /* FBP_TESTS_FIXTURE_H */

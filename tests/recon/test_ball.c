@@ -1,0 +1,199 @@
+/*
+ * A ball of 0.02/mm, radius 40 mm, 30 mm off the axis, in J1's geometry at a quarter of its size:
+ * every kind of scan returns its value.
+ */
+#include "recon/fixture.h"
+
+enum { N = 128, VIEWS = 360, SLICES = 9 };
+
+static const double MU = 0.02, RADIUS = 40, OFF_AXIS = 30;
+
+/* A scan to be made: what differs from the plain full circle. */
+struct variant {
+    enum fbp_kind kind;
+    size_t n_views, n_rows;
+    double step_deg, start_deg;
+    double jitter;    /* of angles, in steps */
+    double wander_mm; /* of the source distance */
+    double offset_mm; /* of the panel along u */
+    double tilt_deg[3];
+    int c_arm;
+    enum fbp_angular_weights weights;
+};
+
+static double noise(size_t i)
+{
+    const uint32_t h = (uint32_t)(i + 1) * 2654435761u;
+    return (double)(h >> 8) / (double)(1u << 24) - 0.5;
+}
+
+static struct fbp_scan make_scan(const struct variant *v)
+{
+    const size_t n = v->n_views ? v->n_views : VIEWS;
+    const double step = v->step_deg != 0 ? v->step_deg : 360.0 / (double)n;
+    double *angles = even_angles(n, v->start_deg, step), *sod = malloc(n * sizeof *sod);
+    const double sdd = 1200, pitch = v->kind == FBP_PARALLEL ? 2.0 : 3.2;
+    struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .kind = v->kind,
+        .n_views = n,
+        .angles_rad = angles,
+        .sod_mm = sod,
+        .sdd_mm = &sdd,
+        .n_sod = n,
+        .n_sdd = 1,
+        .pitch_mm = {pitch,        pitch},
+        .offset_mm = {v->offset_mm, 0    }
+    };
+    struct fbp_scan scan = {
+        .kind = v->kind,
+        .n_views = n,
+        .panel = {N,                                        v->n_rows ? v->n_rows : N},
+        .angular_weights = v->weights,
+        .volume = {.n = {N, N, v->n_rows == 1 ? 1 : SLICES}, .voxel_mm = {2, 2, 2}    }
+    };
+
+    assert_non_null(sod);
+    for (size_t i = 0; i < n; i++) {
+        angles[i] += v->jitter * noise(i) * step * PI / 180;
+        sod[i] = 750 + v->wander_mm * noise(i + 7777);
+    }
+    for (int i = 0; i < 3; i++)
+        circle.tilt_rad[i] = v->tilt_deg[i] * PI / 180;
+    scan.views = calloc(n, sizeof *scan.views);
+    assert_non_null(scan.views);
+    if (v->c_arm) {
+        circle.n_sod = 1;
+        OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));
+        for (size_t i = 0; i < n; i++) { /* nothing but the 3x4 matrix may be needed */
+            double P[12];
+            OK(fbp_view_to_matrix(&scan.views[i], FBP_CONE, &scan.panel, P));
+            OK(fbp_view_from_matrix(P, pitch, &scan.panel, &scan.views[i]));
+        }
+    } else {
+        OK(fbp_circle_views(&circle, scan.views));
+    }
+    free(angles);
+    free(sod);
+    return scan;
+}
+
+/* Mean inside 0.8 of the ball's radius, over the middle slices. */
+static double mean_inside(const float *volume, const struct fbp_grid *g)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t z = 0; z < g->n[2]; z++)
+        for (size_t y = 0; y < g->n[1]; y++)
+            for (size_t x = 0; x < g->n[0]; x++) {
+                const double dx = fbp_grid_coordinate(g, 0, (double)x) - OFF_AXIS;
+                const double dy = fbp_grid_coordinate(g, 1, (double)y);
+                const double dz = fbp_grid_coordinate(g, 2, (double)z);
+                if (sqrt(dx * dx + dy * dy + dz * dz) > 0.8 * RADIUS)
+                    continue;
+                sum += (double)volume[(z * g->n[1] + y) * g->n[0] + x];
+                count++;
+            }
+    assert_true(count > 500);
+    return sum / (double)count;
+}
+
+static void check(const char *name, const struct variant *v)
+{
+    struct fbp_ellipsoid ball = {
+        {OFF_AXIS, 0,      0     },
+        {RADIUS,   RADIUS, RADIUS},
+        0, MU
+    };
+    const struct fbp_phantom phantom = {1, &ball};
+    static const struct {
+        const char *device, *isa;
+    } backends[] = {
+        {"ref", NULL},
+        {"cpu", NULL},
+        {"cpu", "c" }
+    };
+    const char *saved = getenv("FBP_CPU");
+    char *keep = saved ? strdup(saved) : NULL;
+    struct fbp_scan scan = make_scan(v);
+
+    simulate(&scan, &phantom);
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        if (backends[i].isa)
+            setenv("FBP_CPU", backends[i].isa, 1);
+        float *volume = reconstruct(&scan, fbp_recon_params(.device = backends[i].device));
+        const double mean = mean_inside(volume, &scan.volume);
+        const double off = 100 * (mean / MU - 1);
+        print_message("%-28s %-4s%-3s mean %.6f  %+.3f %%\n", name, backends[i].device,
+                      backends[i].isa ? backends[i].isa : "", mean, off);
+        if (!(fabs(off) < 0.2))
+            fail_msg("%s on %s: mean %.6f is off by %+.3f %%", name, backends[i].device, mean, off);
+        free(volume);
+    }
+    if (keep)
+        setenv("FBP_CPU", keep, 1);
+    else
+        unsetenv("FBP_CPU");
+    free(keep);
+    drop_scan(&scan);
+}
+
+#define BALL(name, ...)                               \
+    static void name(void **state)                    \
+    {                                                 \
+        (void)state;                                  \
+        check(#name, &(struct variant){__VA_ARGS__}); \
+    }
+
+BALL(full, .n_views = VIEWS)
+BALL(full_clockwise, .step_deg = -1, .start_deg = 33)
+BALL(full_last_view_twice, .n_views = VIEWS + 1, .step_deg = 1)
+BALL(short_210, .n_views = 210, .step_deg = 1, .start_deg = 40)
+BALL(short_210_clockwise, .n_views = 210, .step_deg = -1, .start_deg = 40)
+BALL(short_300, .n_views = 300, .step_deg = 1, .start_deg = -70)
+BALL(offset_30_percent, .offset_mm = 0.3 * 409.6)
+BALL(offset_minus_30_percent, .offset_mm = -0.3 * 409.6)
+BALL(uneven_angles, .jitter = 0.9)
+BALL(uneven_short, .n_views = 210, .step_deg = 1, .jitter = 0.9)
+BALL(turned_about_v_2, .tilt_deg = {0, 2, 0})
+BALL(turned_about_v_10, .tilt_deg = {0, 10, 0})
+BALL(tilted_about_u_2, .tilt_deg = {2, 0, 0})
+BALL(tilted_about_u_10, .tilt_deg = {10, 0, 0})
+BALL(rolled_2, .tilt_deg = {0, 0, 2})
+BALL(distances_a_view, .wander_mm = 20)
+BALL(c_arm_matrices, .n_views = 210, .step_deg = 1, .c_arm = 1)
+BALL(fan, .n_rows = 1)
+BALL(fan_short, .n_rows = 1, .n_views = 210, .step_deg = 1)
+BALL(parallel, .kind = FBP_PARALLEL)
+BALL(parallel_180, .kind = FBP_PARALLEL, .n_views = 180, .step_deg = 1)
+BALL(parallel_offset, .kind = FBP_PARALLEL, .offset_mm = 0.3 * 256)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full),
+        cmocka_unit_test(full_clockwise),
+        cmocka_unit_test(full_last_view_twice),
+        cmocka_unit_test(short_210),
+        cmocka_unit_test(short_210_clockwise),
+        cmocka_unit_test(short_300),
+        cmocka_unit_test(offset_30_percent),
+        cmocka_unit_test(offset_minus_30_percent),
+        cmocka_unit_test(uneven_angles),
+        cmocka_unit_test(uneven_short),
+        cmocka_unit_test(turned_about_v_2),
+        cmocka_unit_test(turned_about_v_10),
+        cmocka_unit_test(tilted_about_u_2),
+        cmocka_unit_test(tilted_about_u_10),
+        cmocka_unit_test(rolled_2),
+        cmocka_unit_test(distances_a_view),
+        cmocka_unit_test(c_arm_matrices),
+        cmocka_unit_test(fan),
+        cmocka_unit_test(fan_short),
+        cmocka_unit_test(parallel),
+        cmocka_unit_test(parallel_180),
+        cmocka_unit_test(parallel_offset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

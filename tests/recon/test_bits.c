@@ -1,0 +1,117 @@
+/* "The same bits": no split of the work changes a single voxel, on any backend. */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+static struct fbp_scan make_scan(void)
+{
+    enum { VIEWS = 53, N = 48 };
+    struct fbp_phantom phantom;
+    double *angles = even_angles(VIEWS, 11, 360.0 / VIEWS);
+    struct fbp_scan scan = circle_scan(VIEWS, N, angles);
+
+    /* Nothing symmetric, so that no two ways of computing agree by luck. */
+    scan.volume = (struct fbp_grid){
+        {41,  37,  45 },
+        {4.1, 3.9, 4.3},
+        {3,   -2,  5  }
+    };
+    free(angles);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    return scan;
+}
+
+static void splits_change_nothing(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.n_threads = 1    },
+        {                               .n_threads = 2                 },
+        {                  .n_threads = 5    },
+        {               .n_threads = 7,     .batch_views = 8},
+        { .n_threads = 2,                  .batch_views = 16, .slab_slices = 45},
+        {                                   .n_threads = 3,                  .slab_slices = 1},
+        {                                   .n_threads = 2, .slab_slices = 7, .batch_views = 24},
+        {                               .n_threads = 1, .slab_slices = 44},
+    };
+    struct fbp_scan scan = make_scan();
+
+    (void)state;
+    static const char *const devices[] = {"cpu", "ref"};
+    for (size_t d = 0; d < 2; d++) {
+        const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = devices[d]));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct fbp_recon_params p = cases[i];
+            p.struct_size = sizeof p;
+            p.device = devices[d];
+            if (reconstruct_hash(&scan, &p) != whole)
+                fail_msg("%s: %d threads, batches of %zu, slabs of %zu: other values", devices[d],
+                         p.n_threads, p.batch_views, p.slab_slices);
+        }
+    }
+    drop_scan(&scan);
+}
+
+static void mock_devices_give_the_cpus_bits(void **state)
+{
+    static const char *const devices[] = {"mock", "mock:2", "mock:0,1", "mock:3,0,1"};
+    struct fbp_scan scan = make_scan();
+    const uint64_t cpu = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+
+    (void)state;
+    for (unsigned slow = 0; slow <= FBP_N_STAGES; slow++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 300, .slow_stage = slow};
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+            assert_true(
+                reconstruct_hash(&scan, fbp_recon_params(.device = devices[i], .batch_views = 8,
+                                                         .slab_slices = 6)) == cpu);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* A pipeline with one transfer or one order missing must not pass unnoticed. */
+static void planted_mistakes_are_found(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock", .batch_views = 8, .slab_slices = 12};
+    const uint64_t right = reconstruct_hash(&scan, &p);
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    for (uint64_t i = 1; i <= 20; i += 3) {
+        fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = i};
+        assert_int_equal(fbp_plan_run(plan, "hash:", &report), FBP_ERR_DEVICE);
+        assert_non_null(strstr(fbp_message(), "before they were uploaded"));
+    }
+    /* Orders: with a late queue, each kind of forgotten order shows in some place. */
+    int found = 0;
+    for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)
+        for (uint64_t i = 1; i <= 24; i++) {
+            fbp_mock_plant =
+                (struct fbp_mock_plant){.drop_after = i, .delay_us = 300, .slow_stage = slow};
+            const fbp_status st = fbp_plan_run(plan, "hash:", &report);
+            found += st != FBP_OK || report.hash != right;
+        }
+    print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * 24);
+    assert_true(found >= 12);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    OK(fbp_plan_run(plan, "hash:", &report));
+    assert_true(report.hash == right);
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_change_nothing),
+        cmocka_unit_test(mock_devices_give_the_cpus_bits),
+        cmocka_unit_test(planted_mistakes_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

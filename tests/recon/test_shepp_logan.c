@@ -1,0 +1,67 @@
+/*
+ * Mid-plane of the Shepp-Logan phantom against its voxel means: the error falls with the voxel,
+ * about as the share of voxels that an edge cuts (1/N, so the RMSE as 1/sqrt N).
+ */
+#include "recon/fixture.h"
+
+static double midplane_rmse(size_t n)
+{
+    const size_t n_views = 3 * n / 2, nd = 3 * n / 2;
+    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
+    const double sod = 750, sdd = 1200, voxel = 256.0 / (double)n, pitch = voxel * sdd / sod;
+    const struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .n_views = n_views,
+        .angles_rad = angles,
+        .sod_mm = &sod,
+        .sdd_mm = &sdd,
+        .n_sod = 1,
+        .n_sdd = 1,
+        .pitch_mm = {pitch, pitch}
+    };
+    /* An odd number of rows and one slice: the mid-plane itself. */
+    struct fbp_scan scan = {
+        .n_views = n_views,
+        .panel = {nd,                     9        },
+        .volume = { {n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}
+    };
+    struct fbp_phantom phantom;
+    float *truth = malloc(n * n * sizeof *truth);
+    double sum = 0;
+
+    assert_non_null(truth);
+    scan.views = calloc(n_views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 1));
+    simulate(&scan, &phantom);
+    fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth);
+    fbp_phantom_clear(&phantom);
+    float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    for (size_t i = 0; i < n * n; i++) {
+        const double d = (double)volume[i] - (double)truth[i];
+        sum += d * d;
+    }
+    free(angles);
+    free(truth);
+    free(volume);
+    drop_scan(&scan);
+    return sqrt(sum / (double)(n * n));
+}
+
+static void error_falls_with_the_voxel(void **state)
+{
+    const double e64 = midplane_rmse(64), e128 = midplane_rmse(128), e256 = midplane_rmse(256);
+
+    (void)state;
+    print_message("mid-plane RMSE [1/mm]: 64: %.5f  128: %.5f  256: %.5f; ratios %.2f %.2f\n", e64,
+                  e128, e256, e64 / e128, e128 / e256);
+    assert_true(e256 < 0.04);
+    assert_true(e64 / e128 > 1.25 && e128 / e256 > 1.25);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(error_falls_with_the_voxel)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

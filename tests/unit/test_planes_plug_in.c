@@ -1,0 +1,250 @@
+/*
+ * Another geometry through the same pipeline: plane integrals along directions (EPR imaging), with
+ * a backend of this file's own.  Nothing of pipeline/ knows what a view is; if that changes, this
+ * stops linking or computing.
+ */
+#include "recon/fixture.h"
+
+#include "base/mem.h"
+#include "pipeline/run.h"
+
+enum { SAMPLES = 33, DIRECTIONS = 21, N = 12 };
+
+struct fbp_device {
+    const struct fbp_job *job;
+};
+
+/* Direction k of a spiral on the sphere. */
+static void direction(size_t k, double out[3])
+{
+    const double z = 1 - (2 * (double)k + 1) / DIRECTIONS, phi = 2.4 * (double)k;
+    out[0] = sqrt(1 - z * z) * cos(phi);
+    out[1] = sqrt(1 - z * z) * sin(phi);
+    out[2] = z;
+}
+
+static float nearest(const float *profile, const double n[3], const double x[3])
+{
+    const double at = floor(n[0] * x[0] + n[1] * x[1] + n[2] * x[2] + SAMPLES / 2 + 0.5);
+    return at >= 0 && at < SAMPLES ? profile[(size_t)at] : 0;
+}
+
+static void all_of_a_line(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                          size_t *r0, size_t *r1)
+{
+    (void)job;
+    (void)k0;
+    (void)k1;
+    (void)z0;
+    (void)z1;
+    *r0 = 0;
+    *r1 = 1;
+}
+
+static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    return n_views * n_rows * job->panel.n_columns * sizeof(float);
+}
+
+static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+{
+    return n_slices * job->grid.n[0] * job->grid.n[1] * sizeof(float);
+}
+
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    (void)job;
+    return 0;
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
+    (void)index;
+    FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "device"));
+    (*out)->job = job;
+    return FBP_OK;
+}
+
+static void close_device(fbp_device **dev)
+{
+    free(*dev);
+    *dev = NULL;
+}
+
+/* Any filter will do: the second difference, the heart of the 3-D inversion. */
+static fbp_status filter(fbp_device *dev, const struct fbp_batch *b, void *raw, void *filtered)
+{
+    (void)dev;
+    for (size_t k = 0; k < b->n_views; k++) {
+        const float *in = (const float *)raw + k * SAMPLES;
+        float *out = (float *)filtered + k * SAMPLES;
+        for (size_t i = 0; i < SAMPLES; i++)
+            out[i] = -2 * in[i] + (i > 0 ? in[i - 1] : 0) + (i + 1 < SAMPLES ? in[i + 1] : 0);
+    }
+    return FBP_OK;
+}
+
+static fbp_status clear(fbp_device *dev, const struct fbp_slab *slab, void *volume)
+{
+    memset(volume, 0, volume_bytes(dev->job, slab->nz));
+    return FBP_OK;
+}
+
+static void add(const struct fbp_grid *g, const float *profile, size_t k, size_t z0, size_t z1,
+                float *out)
+{
+    double n[3];
+
+    direction(k, n);
+    for (size_t z = z0; z < z1; z++)
+        for (size_t y = 0; y < g->n[1]; y++)
+            for (size_t x = 0; x < g->n[0]; x++) {
+                const double at[3] = {fbp_grid_coordinate(g, 0, (double)x),
+                                      fbp_grid_coordinate(g, 1, (double)y),
+                                      fbp_grid_coordinate(g, 2, (double)z)};
+                *out++ += nearest(profile, n, at);
+            }
+}
+
+static fbp_status backproject(fbp_device *dev, const struct fbp_batch *b, const void *filtered,
+                              const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
+{
+    const struct fbp_grid *g = &dev->job->grid;
+
+    for (size_t k = 0; k < b->n_views; k++)
+        add(g, (const float *)filtered + k * SAMPLES, b->view0 + k, z0, z1,
+            (float *)volume + (z0 - slab->z0) * g->n[0] * g->n[1]);
+    return FBP_OK;
+}
+
+static fbp_status fetch(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
+                        const void *volume, float *host)
+{
+    const size_t slice = volume_bytes(dev->job, 1);
+    memcpy(host, (const char *)volume + (z0 - slab->z0) * slice, (z1 - z0) * slice);
+    return FBP_OK;
+}
+
+static void counts(fbp_device *dev, struct fbp_prep_counts *out)
+{
+    (void)dev;
+    *out = (struct fbp_prep_counts){0};
+}
+
+static const struct fbp_backend planes = {
+    .name = "planes",
+    .filtered_bytes = filtered_bytes,
+    .volume_bytes = volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = 4,
+    .open = open_device,
+    .close = close_device,
+    .filter = filter,
+    .clear = clear,
+    .backproject = backproject,
+    .fetch = fetch,
+    .counts = counts,
+};
+
+static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES])
+{
+    const struct fbp_sink_params params = {.struct_size = sizeof params};
+    const struct fbp_array_info info = {
+        .n = {SAMPLES, 1, DIRECTIONS},
+          .spacing_mm = {1,       1, 1         }
+    };
+    fbp_sink *sink;
+
+    for (size_t k = 0; k < DIRECTIONS; k++)
+        for (size_t i = 0; i < SAMPLES; i++)
+            profiles[k][i] = (float)((k * 37 + i * 11) % 17);
+    OK(fbp_sink_open(&sink, path, &info, &params));
+    OK(fbp_sink_write(sink, 0, DIRECTIONS, profiles[0]));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+}
+
+/* What the pipeline must give, in one loop. */
+static void expect(float profiles[DIRECTIONS][SAMPLES], const struct fbp_job *job, float *out)
+{
+    float filtered[DIRECTIONS][SAMPLES];
+    const struct fbp_batch all = {.n_views = DIRECTIONS, .n_rows = 1, .load_rows = 1};
+
+    (void)filter(NULL, &all, profiles, filtered);
+    memset(out, 0, volume_bytes(job, N));
+    for (size_t k = 0; k < DIRECTIONS; k++)
+        add(&job->grid, filtered[k], k, 0, N, out);
+}
+
+static void planes_plug_in(void **state)
+{
+    static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
+    const struct fbp_prep prep = {
+        .panel = {SAMPLES, 1}
+    };
+    const struct fbp_job job = {
+        .kind = FBP_PLANES,
+        .n_views = DIRECTIONS,
+        .panel = {SAMPLES,    1        },
+        .grid = { {N, N, N}, {1, 1, 1}, {0, 0, 0}},
+        .prep = &prep,
+        .rows = all_of_a_line,
+        .n_threads = 1
+    };
+    const struct fbp_array_info info = {
+        .n = {N, N, N},
+          .spacing_mm = {1, 1, 1}
+    };
+    const struct fbp_sink_params keep = {
+        .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
+    char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
+    static const int device = 0;
+
+    (void)state;
+    write_profiles(in, profiles);
+    expect(profiles, &job, wanted);
+    /* Three ranks, one after another, each with its share of the slabs of one plan. */
+    const struct fbp_work_request rq = {.job = &job,
+                                        .backend = &planes,
+                                        .n_workers = 3,
+                                        .memory_limit = 1 << 30,
+                                        .batch_views = 8,
+                                        .slab_slices = 2};
+    struct fbp_work work;
+    OK(fbp_work_divide(&rq, &work));
+    assert_int_equal(work.n_slabs, N / 2);
+    for (size_t rank = 0; rank < 3; rank++) {
+        fbp_source *source;
+        fbp_sink *sink;
+        struct fbp_report report;
+        OK(fbp_source_open(&source, in, NULL));
+        OK(fbp_sink_open(&sink, out, &info, &keep));
+        OK(fbp_run(&(struct fbp_run_request){.job = &job,
+                                             .backend = &planes,
+                                             .work = &work,
+                                             .source = source,
+                                             .sink = sink,
+                                             .devices = &device,
+                                             .n_devices = 1,
+                                             .first_worker = rank},
+                   &report));
+        assert_true(fbp_sink_has(sink, 2 * rank, 2));
+        if (rank == 2)
+            OK(fbp_sink_finish(sink));
+        fbp_sink_close(&sink);
+        fbp_source_close(&source);
+    }
+    float *got = read_array(out);
+    assert_memory_equal(got, wanted, sizeof wanted);
+    free(got);
+    remove(in);
+    remove(out);
+    free(in);
+    free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planes_plug_in)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* The division of the work: every slice once, within every limit, or a sentence that says why not.
+ */
+#include "recon/fixture.h"
+
+#include "pipeline/job.h"
+#include "pipeline/work.h"
+
+struct case_ {
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+};
+
+static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid grid)
+{
+    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
+    c->scan = circle_scan(n_views, n, angles);
+    c->scan.volume = grid;
+    free(angles);
+    OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 2), false));
+}
+
+static void drop(struct case_ *c)
+{
+    fbp_job_clear(&c->tables);
+    fbp_scan_clear(&c->scan);
+}
+
+static struct fbp_work_request request(const struct case_ *c, uint64_t limit)
+{
+    return (struct fbp_work_request){.job = &c->tables.job,
+                                     .backend = fbp_backend_find("cpu"),
+                                     .n_workers = 1,
+                                     .base_bytes = 8 << 20,
+                                     .memory_limit = limit};
+}
+
+/* Slabs tile the slices, batches the views; rows of a batch are those its slab needs. */
+static void check_cover(const struct fbp_work *w, const struct fbp_job *job, size_t group)
+{
+    size_t z = 0;
+
+    for (size_t i = 0; i < w->n_slabs; i++) {
+        const struct fbp_slab slab = fbp_work_slab(w, &job->grid, i);
+        size_t view = 0;
+        assert_int_equal(slab.z0, z);
+        assert_true(slab.nz > 0 && slab.nz <= w->slab_slices);
+        z += slab.nz;
+        for (size_t b = 0; b < w->n_batches; b++) {
+            const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
+            size_t r0, r1;
+            assert_int_equal(batch.view0, view);
+            assert_int_equal(batch.view0 % group, 0);
+            assert_true(batch.n_views > 0);
+            view += batch.n_views;
+            job->rows(job, batch.view0, view, slab.z0, z, &r0, &r1);
+            assert_int_equal(batch.n_rows, r1 - r0);
+            assert_true(batch.n_rows <= w->filter_rows && batch.load_rows <= w->load_rows);
+        }
+        assert_int_equal(view, job->n_views);
+    }
+    assert_int_equal(z, job->grid.n[2]);
+}
+
+static void covers_everything_within_the_limit(void **state)
+{
+    static const uint64_t limits[] = {40 << 20, 64 << 20, 100 << 20, 150 << 20, (uint64_t)1 << 34};
+    struct case_ c;
+    size_t slabs = (size_t)-1;
+
+    (void)state;
+    setup(&c, 361, 384,
+          (struct fbp_grid){
+              {256, 256, 251},
+              {1,   1,   1  },
+              {0,   0,   0  }
+    });
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const struct fbp_work_request rq = request(&c, limits[i]);
+        struct fbp_work w;
+        OK(fbp_work_divide(&rq, &w));
+        assert_true(w.memory_bytes <= limits[i]);
+        assert_true(w.n_slabs <= slabs); /* more memory, never more slabs */
+        slabs = w.n_slabs;
+        check_cover(&w, &c.tables.job, rq.backend->group_views);
+    }
+    assert_int_equal(slabs, 1);
+    drop(&c);
+}
+
+static void honours_wishes(void **state)
+{
+    struct case_ c;
+
+    (void)state;
+    setup(&c, 13, 32,
+          (struct fbp_grid){
+              {20, 21, 22},
+              {4,  4,  4 },
+              {0,  0,  9 }
+    });
+    for (size_t slices = 1; slices <= 23; slices++)
+        for (size_t batch = 1; batch <= 20; batch += 3)
+            for (size_t workers = 1; workers <= 4; workers++) {
+                struct fbp_work_request rq = request(&c, 1 << 30);
+                struct fbp_work w;
+                rq.slab_slices = slices;
+                rq.batch_views = batch;
+                rq.n_workers = workers;
+                OK(fbp_work_divide(&rq, &w));
+                assert_true(w.slab_slices <= slices);
+                assert_true(w.n_slabs >= workers);
+                check_cover(&w, &c.tables.job, rq.backend->group_views);
+            }
+    drop(&c);
+}
+
+static void says_what_is_needed(void **state)
+{
+    struct fbp_work_request rq;
+    struct fbp_work w;
+    struct case_ c;
+
+    (void)state;
+    setup(&c, 90, 512,
+          (struct fbp_grid){
+              {512, 512, 512},
+              {.5,  .5,  .5 },
+              {0,   0,   0  }
+    });
+    rq = request(&c, 20 << 20);
+    assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "--memory"));
+    assert_non_null(strstr(fbp_message(), "20.0 MiB"));
+    fbp_message_clear();
+    rq = request(&c, (uint64_t)1 << 40);
+    rq.backend = fbp_backend_find("mock");
+    rq.device_limit = 1 << 20;
+    assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "--device-memory"));
+    rq.device_limit = 64 << 20;
+    OK(fbp_work_divide(&rq, &w));
+    assert_true(w.device_bytes <= rq.device_limit && w.n_slabs > 1);
+    drop(&c);
+}
+
+static void sizes_and_voxels_complete_each_other(void **state)
+{
+    struct case_ c;
+    struct fbp_grid g;
+
+    (void)state;
+    setup(&c, 90, 64,
+          (struct fbp_grid){
+              {64, 64, 32},
+              {4,  4,  8 },
+              {1,  2,  3 }
+    });
+    fbp_grid_resolve(
+        &(struct fbp_grid){
+            .n = {128, 32, 32}
+    },
+        &c.scan, &g);
+    assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
+    fbp_grid_resolve(
+        &(struct fbp_grid){
+            .voxel_mm = {2, 2, 2}
+    },
+        &c.scan, &g);
+    assert_true(g.n[0] == 128 && g.n[1] == 128 && g.n[2] == 128 && g.centre_mm[2] == 3);
+    fbp_grid_resolve(
+        &(struct fbp_grid){
+            .n = {10, 11, 12},
+              .voxel_mm = {1,  1,  1 }
+    },
+        &c.scan, &g);
+    assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1);
+    drop(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(covers_everything_within_the_limit),
+        cmocka_unit_test(honours_wishes),
+        cmocka_unit_test(says_what_is_needed),
+        cmocka_unit_test(sizes_and_voxels_complete_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
