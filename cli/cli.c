@@ -25,6 +25,18 @@ int cli_fail(void)
     return cli_error("%s", *text ? text : "failed without a message: please report this");
 }
 
+/* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
+ * inside a string is escaped, so all that are seen are the printer's. */
+static void put_with_spaces(const char *text)
+{
+    for (char before = '\n'; *text; before = *text++)
+        if (*text == '\t')
+            fputs(before == ':' ? " " : "  ", stdout);
+        else
+            putchar(*text);
+    putchar('\n');
+}
+
 int cli_json(cJSON *root, bool compact)
 {
     char *text = root ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(root) : NULL;
@@ -32,7 +44,7 @@ int cli_json(cJSON *root, bool compact)
     cJSON_Delete(root);
     if (!text)
         return cli_error("out of memory for the JSON output");
-    puts(text);
+    put_with_spaces(text);
     free(text);
     return 0;
 }

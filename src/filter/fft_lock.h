@@ -1,8 +1,8 @@
-/** @file fft_lock.h  FFTW's planner is one per process and not thread-safe (internal). */
+/** @file fft_lock.h  FFTW's planner serves one thread at a time (internal). */
 #ifndef FBP_SRC_FFT_LOCK_H
 #define FBP_SRC_FFT_LOCK_H
 
-/** Hold this around every call that makes or destroys an FFTW plan. */
+/** Hold this around every fftw_plan_* and fftw_destroy_plan, of either precision. */
 void fbp_fft_lock(void);
 void fbp_fft_unlock(void);
 

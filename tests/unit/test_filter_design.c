@@ -1,0 +1,188 @@
+/* Does the table equal the closed form, and are both forms one filter? */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "geometry_util.h"
+
+#include "filter/filter.h"
+
+#include <complex.h>
+#include <string.h>
+
+static const enum fbp_filter all[] = {FBP_FILTER_RAM_LAK, FBP_FILTER_SHEPP_LOGAN, FBP_FILTER_COSINE,
+                                      FBP_FILTER_HAMMING, FBP_FILTER_HANN};
+enum { N_FILTERS = 5 };
+
+static struct fbp_filter_design make(enum fbp_filter filter, double cutoff, size_t n, size_t half)
+{
+    struct fbp_filter_design d;
+    assert_int_equal(fbp_filter_design(&d, filter, cutoff, n, half), FBP_OK);
+    return d;
+}
+
+static void ram_lak_is_kak_and_slaney_3_61(void **state)
+{
+    (void)state;
+    struct fbp_filter_design d = make(FBP_FILTER_RAM_LAK, 1, 401, 0);
+
+    assert_int_equal(d.n_fft, 810);
+    assert_int_equal(d.half_width, 400);
+    for (size_t i = 0; i <= 400; i++) {
+        const double x = FBP_PI * (double)i;
+        check_near(d.kernel[i], i == 0 ? 0.25 : i % 2 ? -1 / (x * x) : 0, 1e-15);
+    }
+    fbp_filter_design_clear(&d);
+    assert_null(d.kernel);
+}
+
+/* Shepp & Logan 1974: h(n) = -2 / (pi^2 (4 n^2 - 1)).  It is the transform of |sin(pi f)|/pi, ours
+ * that of the sampled ramp, so they meet as the period grows. */
+static void shepp_logan_meets_its_closed_form(void **state)
+{
+    (void)state;
+    struct fbp_filter_design d = make(FBP_FILTER_SHEPP_LOGAN, 1, 8192, 0);
+
+    for (size_t i = 0; i < 50; i++) {
+        const double n = (double)i;
+        check_near(d.kernel[i], -2 / (FBP_PI * FBP_PI * (4 * n * n - 1)), 1e-7);
+    }
+    fbp_filter_design_clear(&d);
+}
+
+static void windows_are_their_formulas(void **state)
+{
+    (void)state;
+    for (double x = 0; x <= 1; x += 1.0 / 64) {
+        const double half = FBP_PI * x / 2;
+        check_near(fbp_filter_window(FBP_FILTER_RAM_LAK, x), 1, 0);
+        check_near(fbp_filter_window(FBP_FILTER_SHEPP_LOGAN, x), x > 0 ? sin(half) / half : 1,
+                   1e-15);
+        check_near(fbp_filter_window(FBP_FILTER_COSINE, x), cos(half), 1e-15);
+        check_near(fbp_filter_window(FBP_FILTER_HAMMING, x), .54 + .46 * cos(FBP_PI * x), 1e-15);
+        check_near(fbp_filter_window(FBP_FILTER_HANN, x), cos(half) * cos(half), 1e-15);
+    }
+    for (int i = 0; i < N_FILTERS; i++) {
+        check_near(fbp_filter_window(all[i], 1.001), 0, 0);
+        check_near(fbp_filter_window(all[i], NAN), 0, 0);
+    }
+}
+
+/* By a direct sum, which owes nothing to any FFT. */
+static void response_is_window_times_transformed_kernel(void **state)
+{
+    (void)state;
+    const double cutoff = 0.7;
+    struct fbp_filter_design d = make(FBP_FILTER_HAMMING, cutoff, 60, 0);
+    const size_t n = d.n_fft;
+
+    for (size_t k = 0; k <= n / 2; k++) {
+        double sum = 0.25;
+        for (size_t i = 1; i < n; i++) {
+            const double x = FBP_PI * (double)(i <= n / 2 ? i : n - i);
+            const size_t lag = i <= n / 2 ? i : n - i;
+            if (lag % 2)
+                sum -= cos(2 * FBP_PI * (double)(i * k % n) / (double)n) / (x * x);
+        }
+        const double f = 2 * (double)k / (double)n;
+        check_near(d.response[k] * (double)n,
+                   sum * fbp_filter_window(FBP_FILTER_HAMMING, f / cutoff), 1e-14);
+        if (f > cutoff)
+            check_near(d.response[k], 0, 0);
+        check_near(sum, f / 2, 2.0 / (double)n); /* the ramp, |f| of unit pitch, but for its foot */
+    }
+    assert_true(d.response[0] > 0);
+    fbp_filter_design_clear(&d);
+}
+
+/* out = filtered row through the response, by direct sums. */
+static void by_response(const struct fbp_filter_design *d, const double *row, double *out)
+{
+    const size_t n = d->n_fft;
+
+    memset(out, 0, d->n_columns * sizeof *out);
+    for (size_t k = 0; k < n; k++) {
+        double complex sum = 0;
+        for (size_t i = 0; i < d->n_columns; i++)
+            sum += row[i] * cexp(-2 * FBP_PI * I * (double)(i * k % n) / (double)n);
+        sum *= d->response[k <= n / 2 ? k : n - k];
+        for (size_t i = 0; i < d->n_columns; i++)
+            out[i] += creal(sum * cexp(2 * FBP_PI * I * (double)(i * k % n) / (double)n));
+    }
+}
+
+static void both_forms_are_one_filter(void **state)
+{
+    (void)state;
+    enum { N = 75 };
+    double row[N], want[N];
+
+    for (int f = 0; f < N_FILTERS; f++) {
+        struct fbp_filter_design d = make(all[f], f % 2 ? 0.6 : 1, N, 0);
+        for (int i = 0; i < N; i++)
+            row[i] = uniform(-1, 1);
+        by_response(&d, row, want);
+        for (int i = 0; i < N; i++) {
+            double sum = 0;
+            for (int j = 0; j < N; j++)
+                sum += d.kernel[abs(i - j)] * row[j];
+            check_near(sum, want[i], 1e-12);
+        }
+        fbp_filter_design_clear(&d);
+    }
+}
+
+static void lengths_are_small_products(void **state)
+{
+    (void)state;
+    const size_t n_columns[] = {1, 2, 3, 7, 256, 257, 487, 1024};
+    const size_t n_fft[] = {2, 4, 6, 16, 512, 540, 1000, 2048};
+
+    for (size_t i = 0; i < sizeof n_columns / sizeof *n_columns; i++) {
+        struct fbp_filter_design d = make(FBP_FILTER_HANN, 1, n_columns[i], 0);
+        assert_int_equal(d.n_fft, n_fft[i]);
+        assert_int_equal(d.half_width, n_columns[i] - 1);
+        fbp_filter_design_clear(&d);
+    }
+    struct fbp_filter_design d = make(FBP_FILTER_HANN, 1, 100, 12);
+    assert_int_equal(d.half_width, 12);
+    fbp_filter_design_clear(&d);
+    d = make(FBP_FILTER_HANN, 1, 100, 1000);
+    assert_int_equal(d.half_width, 99);
+    fbp_filter_design_clear(&d);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};
+    struct fbp_filter_design d;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, bad[i], 100, 0), FBP_ERR_INVALID);
+        assert_null(d.response);
+    }
+    assert_int_equal(fbp_filter_design(&d, (enum fbp_filter)17, 1, 100, 0), FBP_ERR_INVALID);
+    assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, 1, 0, 0), FBP_ERR_INVALID);
+    assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, 1, SIZE_MAX, 0), FBP_ERR_INVALID);
+    assert_null(fbp_filter_name((enum fbp_filter)5));
+    assert_null(fbp_filter_name((enum fbp_filter) - 1));
+    assert_string_equal(fbp_filter_name(FBP_FILTER_SHEPP_LOGAN), "shepp-logan");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ram_lak_is_kak_and_slaney_3_61),
+        cmocka_unit_test(shepp_logan_meets_its_closed_form),
+        cmocka_unit_test(windows_are_their_formulas),
+        cmocka_unit_test(response_is_window_times_transformed_kernel),
+        cmocka_unit_test(both_forms_are_one_filter),
+        cmocka_unit_test(lengths_are_small_products),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
