@@ -39,9 +39,9 @@ FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double 
 /** Density at a point [1/mm]. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
-/** Means over voxels of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 6 x 6 lines
- *  along x, each with its exact overlap, which is finer than 6^3 points; voxels entirely inside or
- *  outside an ellipsoid are exact. */
+/** Means over voxels of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
+ * along x, each with its exact overlap, which is finer than 6^3 points; voxels entirely inside or
+ * outside an ellipsoid are exact. */
 FBP_API void fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                                 size_t z0, size_t z1, float *out);
 

@@ -1,11 +1,12 @@
-/* Voxel means.  A row of voxels is pierced by LINES x LINES lines along x; where each enters and
- * leaves an ellipsoid is known exactly, so a voxel's share is a mean of overlaps, and the voxels
- * that every line crosses entirely need no arithmetic at all. */
+/* Voxel means.  A row of voxels is pierced by N_LINES lines along x; where each enters and leaves
+ * an ellipsoid is known exactly, so a voxel's share is a mean of overlaps, and the voxels that
+ * every line crosses entirely need no arithmetic at all.  The lines stand on a Fibonacci lattice,
+ * which resolves surfaces facing y or z to 1/89 of a voxel where a square grid as large has 1/9. */
 #include "phantom/ellipsoid.h"
 
 #include "base/vec.h"
 
-enum { LINES = 6, N_LINES = LINES * LINES };
+enum { N_LINES = 89, LATTICE_STEP = 55, LATTICE_SHIFT = 27 }; /* the shift: point symmetry */
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
 struct chords {
@@ -15,9 +16,10 @@ struct chords {
     double full_first, full_last; /* what all N_LINES lines share */
 };
 
+/* Place of step k in a voxel, -.5 to .5. */
 static double sub_centre(int k)
 {
-    return (k + .5) / LINES - .5;
+    return (k + .5) / N_LINES - .5;
 }
 
 static void add_chord(struct chords *s, double from, double to)
@@ -41,8 +43,10 @@ static void cut_row(const struct fbp_ball *b, const struct fbp_grid *g, double y
     *s = (struct chords){
         .first = INFINITY, .last = -INFINITY, .full_first = -INFINITY, .full_last = INFINITY};
     for (int i = 0; i < N_LINES; i++) {
-        const double dx[3] = {0, y + sub_centre(i % LINES) * g->voxel_mm[1] - b->c[1],
-                              z + sub_centre(i / LINES) * g->voxel_mm[2] - b->c[2]};
+        const double dx[3] = {
+            0, y + sub_centre(i) * g->voxel_mm[1] - b->c[1],
+            z + sub_centre((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES) * g->voxel_mm[2] -
+                b->c[2]};
         double p[3];
         fbp_ball_map(b, dx, p);
         const double pw = fbp_dot(p, w), disc = pw * pw - ww * (fbp_dot(p, p) - 1);

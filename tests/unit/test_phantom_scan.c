@@ -1,0 +1,249 @@
+/* Simulated scans: every pixel is the line integral of its ray, whatever the thread count. */
+#include "fbp/phantom.h"
+
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/one_array.h"
+
+#define PATH FBP_TEST_DIR "/phantom_scan.mha"
+
+enum { NC = 41, NR = 29, NK = 7, N = NC * NR * NK };
+
+static void circle_views(enum fbp_kind kind, double sod, struct fbp_view views[NK])
+{
+    for (int k = 0; k < NK; k++) {
+        const double t = .3 + k, c = cos(t), s = sin(t), m = kind == FBP_CONE ? sod : 1;
+        views[k] = (struct fbp_view){
+            {m * c,            m * s,            kind == FBP_CONE ? -3. : 0},
+            {-450 * c - 4 * s, -450 * s + 4 * c, 7                         },
+            {-6 * s,           6 * c,            .1                        },
+            {.2,               -.1,              7                         }
+        };
+    }
+}
+
+static void expected_ray(const struct fbp_scan *scan, size_t k, size_t c, size_t r, double at[3],
+                         double dir[3])
+{
+    const struct fbp_view *v = &scan->views[k];
+    fbp_axpy(v->d, (double)c - (NC - 1) / 2., v->u, at);
+    fbp_axpy(at, (double)r - (NR - 1) / 2., v->v, at);
+    if (scan->kind == FBP_CONE)
+        fbp_axpy(at, -1, v->s, dir);
+    else
+        fbp_axpy((double[]){0, 0, 0}, -1, v->s, dir);
+    fbp_normalise(dir);
+}
+
+static void check_every_ray(enum fbp_kind kind, double sod, const char *name, double half)
+{
+    static float data[N];
+    struct fbp_view views[NK];
+    struct fbp_phantom p;
+    struct fbp_scan scan = {
+        .kind = kind, .n_views = NK, .panel = {NC, NR},
+                .views = views
+    };
+    struct fbp_array_info info = {0};
+
+    circle_views(kind, sod, views);
+    assert_int_equal(fbp_phantom_create(&p, name, half, 1), FBP_OK);
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 2), FBP_OK);
+    assert_true(array_read(PATH, &info, data));
+    int hits = 0;
+    for (size_t i = 0; i < N; i++) {
+        double at[3], dir[3];
+        expected_ray(&scan, i / NC / NR, i % NC, i / NC % NR, at, dir);
+        const double line = fbp_phantom_line(&p, at, dir);
+        hits += line != 0;
+        assert_true(fabs((double)data[i] - line) < 1e-5 + 1e-7 * fabs(line));
+    }
+    assert_true(hits > N / 8);
+    fbp_phantom_clear(&p);
+}
+
+static void cone(void **state)
+{
+    (void)state;
+    check_every_ray(FBP_CONE, 750, "shepp-logan", 90);
+    check_every_ray(FBP_CONE, 750, "defrise", 90);
+}
+
+static void parallel(void **state)
+{
+    (void)state;
+    check_every_ray(FBP_PARALLEL, 0, "shepp-logan-original", 120);
+}
+
+/* The shadow of an ellipsoid around the source is not bounded by an ellipse. */
+static void source_inside(void **state)
+{
+    (void)state;
+    check_every_ray(FBP_CONE, 60, "shepp-logan", 150);
+}
+
+static void noise_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static float one[N], five[N], other[N];
+    struct fbp_view views[NK];
+    struct fbp_phantom p;
+    struct fbp_scan scan = {
+        .kind = FBP_CONE, .n_views = NK, .panel = {NC, NR},
+                .views = views
+    };
+    struct fbp_array_info info = {0};
+
+    circle_views(FBP_CONE, 750, views);
+    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 90, .02), FBP_OK);
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 1), FBP_OK);
+    assert_true(array_read(PATH, &info, one));
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 9, 5), FBP_OK);
+    assert_true(array_read(PATH, &info, five));
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 1000, 10, 2), FBP_OK);
+    assert_true(array_read(PATH, &info, other));
+    assert_memory_equal(one, five, sizeof one);
+    assert_true(memcmp(one, other, sizeof one) != 0);
+    fbp_phantom_clear(&p);
+}
+
+static void header_of_projections(void **state)
+{
+    (void)state;
+    static float data[N];
+    struct fbp_view views[NK];
+    struct fbp_phantom p = {0};
+    struct fbp_scan scan = {
+        .kind = FBP_CONE, .n_views = NK, .panel = {NC, NR},
+                .views = views
+    };
+    struct fbp_array_info info = {0};
+
+    circle_views(FBP_CONE, 750, views);
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 0), FBP_OK);
+    assert_true(array_read(PATH, &info, data));
+    assert_int_equal(info.n[2], NK);
+    assert_true(fabs(info.spacing_mm[0] - sqrt(36.01)) < 1e-12);
+    assert_true(fabs(info.origin_mm[0] + 20 * sqrt(36.01)) < 1e-12);
+    for (int i = 0; i < N; i++)
+        assert_true(data[i] == 0);
+}
+
+static void what_cannot_be_simulated(void **state)
+{
+    (void)state;
+    struct fbp_view view = {
+        .u = {1, 0, 0},
+          .v = {0, 0, 1}
+    };
+    struct fbp_phantom p = {0};
+    struct fbp_scan scan = {
+        .kind = FBP_PLANES, .n_views = 1, .panel = {1, 1},
+                .views = &view
+    };
+
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_UNSUPPORTED);
+    scan.kind = FBP_CONE;
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, -1, 0, 1), FBP_ERR_INVALID);
+    scan.n_views = 0;
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_INVALID);
+    assert_int_equal(fbp_phantom_volume(&p,
+                                        &(struct fbp_grid){
+                                            .n = {1, 1, 1}
+    },
+                                        PATH, 1),
+                     FBP_ERR_INVALID);
+}
+
+static void volume_is_the_voxels(void **state)
+{
+    (void)state;
+    const struct fbp_grid g = {
+        {12, 10, 14 },
+        {1,  2,  1.5},
+        {0,  1,  0  }
+    };
+    static float data[12 * 10 * 14], direct[12 * 10 * 14];
+    struct fbp_phantom p;
+    struct fbp_array_info info = {0};
+
+    assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 8, 1), FBP_OK);
+    assert_int_equal(fbp_phantom_volume(&p, &g, PATH, 3), FBP_OK);
+    assert_true(array_read(PATH, &info, data));
+    fbp_phantom_voxels(&p, &g, 0, 14, direct);
+    assert_memory_equal(data, direct, sizeof data);
+    assert_non_null(strstr("1/mm", info.unit)); /* not every format keeps it */
+    assert_true(fabs(info.origin_mm[1] + 8) < 1e-12);
+    fbp_phantom_clear(&p);
+}
+
+/* The wobble is what its comment promises, and smooth. */
+static void c_arm(void **state)
+{
+    (void)state;
+    enum { K = 496 };
+    static struct fbp_view views[K];
+    static double angles[K];
+    const double sod = 820, sdd = 1244;
+    const struct fbp_panel panel = {1248, 960};
+    const struct fbp_circle circle = {
+        .kind = FBP_CONE,
+        .n_views = K,
+        .angles_rad = angles,
+        .sod_mm = &sod,
+        .sdd_mm = &sdd,
+        .n_sod = 1,
+        .n_sdd = 1,
+        .pitch_mm = {.32, .32}
+    };
+    double turned = 0, moved_u = 0;
+
+    for (int k = 0; k < K; k++)
+        angles[k] = 200 * FBP_PI / 180 * k / K;
+    assert_int_equal(fbp_c_arm_views(&circle, &panel, views), FBP_OK);
+    for (int k = 0; k < K; k++) {
+        const struct fbp_view *v = &views[k];
+        double n[3], to_panel[3];
+        fbp_cross(v->u, v->v, n);
+        fbp_normalise(n);
+        fbp_axpy(v->d, -1, v->s, to_panel);
+        const double pu = fbp_dot(to_panel, v->u) / .32 / .32;
+        const double pv = fbp_dot(to_panel, v->v) / .32 / .32;
+        assert_true(fabs(hypot(v->s[0], v->s[1]) - sod) < 1.51);
+        assert_true(fabs(v->s[2] + 4.1) < 1.51);
+        assert_true(fabs(fbp_dot(n, to_panel) + sdd) < sdd * 7.01 / 3890);
+        assert_true(fabs(pu) < 33.01 && fabs(pv) < 10.01);
+        assert_true(fabs(fbp_norm(v->u) - .32) < 1e-12 && fabs(fbp_dot(v->u, v->v)) < 1e-12);
+        const double turn = acos(n[0] * cos(angles[k]) + n[1] * sin(angles[k]));
+        assert_true(turn < .6 * FBP_PI / 180);
+        turned = fmax(turned, turn);
+        moved_u = fmax(moved_u, fabs(pu));
+        for (int i = 0; k > 0 && i < 3; i++)
+            assert_true(fabs(v->s[i] - views[k - 1].s[i]) < 820 * .0075);
+    }
+    assert_true(turned > .1 * FBP_PI / 180 && moved_u > 15);
+    assert_int_equal(fbp_c_arm_views(&(struct fbp_circle){.kind = FBP_PARALLEL}, &panel, views),
+                     FBP_ERR_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cone),
+        cmocka_unit_test(parallel),
+        cmocka_unit_test(source_inside),
+        cmocka_unit_test(noise_does_not_depend_on_threads),
+        cmocka_unit_test(header_of_projections),
+        cmocka_unit_test(what_cannot_be_simulated),
+        cmocka_unit_test(volume_is_the_voxels),
+        cmocka_unit_test(c_arm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
