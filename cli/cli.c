@@ -13,7 +13,7 @@ int cli_error(const char *fmt, ...)
 
     fputs("fbp: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vfprintf(stderr, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
     va_end(ap);
     fputc('\n', stderr);
     return 1;

@@ -120,7 +120,7 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
 
 static int array_info(const struct info_args *a)
 {
-    struct range range;
+    struct range range = {0};
     fbp_source *src = NULL;
 
     if (fbp_source_open(&src, a->file, NULL) != FBP_OK)

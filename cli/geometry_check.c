@@ -80,6 +80,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
     if (c->n_warnings == MAX_WARNINGS)
         return;
     va_start(ap, fmt);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
     vsnprintf(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt, ap);
     va_end(ap);
 }

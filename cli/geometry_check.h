@@ -26,8 +26,8 @@ struct check {
 };
 
 /** @return 0, or 1 with the failure reported. */
-int check_geometry(const struct fbp_scan *scan, struct check *out);
-int check_print_text(const struct fbp_scan *scan, const struct check *check);
-int check_print_json(const struct fbp_scan *scan, const struct check *check);
+int check_geometry(const struct fbp_scan *scan, struct check *c);
+int check_print_text(const struct fbp_scan *scan, const struct check *c);
+int check_print_json(const struct fbp_scan *scan, const struct check *c);
 
 #endif /* FBP_CLI_GEOMETRY_CHECK_H */

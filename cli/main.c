@@ -33,14 +33,17 @@ static int match(const char *words, int argc, char **argv)
     return n;
 }
 
-static const struct command *find_command(int argc, char **argv, int *n_words)
+/* Index of the command that argv begins with, n_commands if there is none. */
+static size_t find_command(int argc, char **argv, int *n_words)
 {
-    for (size_t i = 0; i < n_commands; i++) {
+    size_t i = 0;
+
+    for (; i < n_commands; i++) {
         *n_words = match(commands[i]->name, argc, argv);
         if (*n_words)
-            return commands[i];
+            break;
     }
-    return NULL;
+    return i;
 }
 
 static const char *command_name(const void *list, size_t i)
@@ -123,10 +126,10 @@ static int help(int argc, char **argv)
         list_group(stdout, argv[0]);
         return OPT_DONE;
     }
-    const struct command *c = find_command(argc, argv, &n_words);
-    if (!c)
+    const size_t i = find_command(argc, argv, &n_words);
+    if (i == n_commands)
         return unknown_command(argc, argv);
-    opt_help(stdout, c);
+    opt_help(stdout, commands[i]);
     return OPT_DONE;
 }
 
@@ -146,8 +149,10 @@ static int run(int argc, char **argv)
         printf("fbp %s\n", fbp_version());
         return OPT_DONE;
     }
-    const struct command *c = find_command(argc, argv, &n_words);
-    return c ? c->run(c, argc - n_words, argv + n_words) : unknown_command(argc, argv);
+    const size_t i = find_command(argc, argv, &n_words);
+    if (i == n_commands)
+        return unknown_command(argc, argv);
+    return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@ int opt_usage(const struct command *command, const char *fmt, ...)
 
     fprintf(stderr, "fbp: %s: ", command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vfprintf(stderr, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
     va_end(ap);
     fprintf(stderr, "; see fbp %s --help\n", command->name);
     return OPT_USAGE;
@@ -43,15 +43,21 @@ struct parser {
     bool *seen; /* by option */
 };
 
-static const struct opt *find(const struct command *c, const char *name, size_t len, char letter)
+static const struct opt *find_long(const struct command *c, const char *name, size_t len)
 {
     for (size_t i = 0; i < c->n_opts; i++) {
         const struct opt *o = &c->opts[i];
-        if (o->positional)
-            continue;
-        if (letter ? o->letter == letter : strlen(o->name) == len && !strncmp(o->name, name, len))
+        if (!o->positional && strlen(o->name) == len && strncmp(o->name, name, len) == 0)
             return o;
     }
+    return NULL;
+}
+
+static const struct opt *find_letter(const struct command *c, char letter)
+{
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (c->opts[i].letter == letter)
+            return &c->opts[i];
     return NULL;
 }
 
@@ -61,7 +67,7 @@ static int take_option(struct parser *p, const char *word)
     const bool is_long = word[1] == '-';
     const char *name = word + 1 + is_long, *equals = is_long ? strchr(name, '=') : NULL;
     const size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    const struct opt *o = find(c, name, len, is_long ? '\0' : name[0]);
+    const struct opt *o = is_long ? find_long(c, name, len) : find_letter(c, name[0]);
     const char *value = equals ? equals + 1 : NULL;
     char bare[MAX_WORD + 1];
 

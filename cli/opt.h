@@ -21,14 +21,14 @@ enum opt_type {
     OPT_SIZE,
     OPT_BYTES, /**< size_t with an optional suffix K, M, G or T: powers of 1024 */
     OPT_DOUBLE,
-    OPT_SIZES,   /**< size_t[count] */
-    OPT_DOUBLES, /**< double[count] */
+    OPT_SIZES,   /**< size_t[] */
+    OPT_DOUBLES, /**< double[] */
     OPT_ENUM,    /**< by name; value = index in names; an empty name cannot be chosen */
 };
 
 struct opt {
     enum opt_type type;
-    size_t offset, count;     /**< of the field; elements of a list */
+    size_t offset, bytes;     /**< of the field */
     const char *name;         /**< without the dashes; what the help calls a positional argument */
     char letter;              /**< 'o' for -o; 0 = none */
     const char *arg;          /**< metavariable, with the unit where there is one */
@@ -40,7 +40,7 @@ struct opt {
 };
 
 // clang-format off
-#define OPT_FIELD(S, f) .offset = offsetof(S, f), .count = sizeof(((S *)0)->f) / sizeof(double)
+#define OPT_FIELD(S, f) .offset = offsetof(S, f), .bytes = sizeof(((S *)0)->f)
 /** Type from the field. */
 #define OPT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, const char *: OPT_STRING, bool: OPT_BOOL, int: OPT_INT, \

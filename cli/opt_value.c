@@ -54,13 +54,19 @@ static double suffix(const char **end)
     return ldexp(1, 10 * (int)(at - letters + 1));
 }
 
+static size_t list_length(const struct opt *o)
+{
+    return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
+}
+
 /* Numbers joined by the separator the metavariable shows; returns how many, 0 if malformed. */
 static size_t read_list(const struct opt *o, const char *text, double v[8])
 {
     const char separator = strchr(o->arg, ',') ? ',' : 'x';
     const bool whole = o->type == OPT_SIZES;
+    const size_t count = list_length(o);
 
-    for (size_t n = 0; n < o->count && n < 8; text++) {
+    for (size_t n = 0; n < count && n < 8; text++) {
         const char *end;
         if (!(whole ? read_whole : read_number)(text, &end, &v[n]) || !in_range(o, v[n]))
             return 0;
@@ -77,11 +83,12 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
 static bool set_list(const struct opt *o, const char *text, void *field)
 {
     double v[8];
+    const size_t count = list_length(o);
     const size_t n = read_list(o, text, v);
 
-    if (n != o->count && !(n == 1 && strchr(o->arg, '|')))
+    if (n != count && !(n == 1 && strchr(o->arg, '|')))
         return false;
-    for (size_t i = 0; i < o->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const double value = v[n == 1 ? 0 : i];
         if (o->type == OPT_SIZES)
             ((size_t *)field)[i] = (size_t)value;

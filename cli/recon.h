@@ -65,7 +65,7 @@ int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **pla
 /** Print a plan for people, or as JSON; returns the exit status. */
 int plan_print(const struct fbp_plan_info *info, bool json);
 /** "cpu, kernel column+mirror, avx2, 8 threads"; returns buf. */
-char *plan_device(char *buf, size_t n, const struct fbp_plan_info *info);
+char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p);
 
 /** A progress bar on standard error; `user` of the callbacks. */
 struct progress {
@@ -77,9 +77,9 @@ struct progress {
 /** Also takes over SIGINT and SIGTERM: the first cancels, the second kills. */
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
 /** An fbp_recon_params.progress. */
-int progress_update(void *progress, const struct fbp_progress *now);
+int progress_update(void *user, const struct fbp_progress *now);
 /** An fbp_log_fn: a line above the bar, unless quiet. */
-void progress_log(void *progress, enum fbp_log_level level, const char *line);
+void progress_log(void *user, enum fbp_log_level level, const char *line);
 /** Erase the bar. */
 void progress_end(struct progress *progress);
 

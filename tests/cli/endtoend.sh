@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # simulate, recon, compare, view, info, plan, geometry, bench: the commands together.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run 0 simulate --size 32 --views 60 -o scan.json --truth truth.mha
@@ -8,8 +9,8 @@ has out '60 views of 48 x 48 pixels'
 exists scan.json
 exists scan.mha
 exists truth.mha
-[ "$(ls | grep -cvE '^(scan.json|scan.mha|truth.mha|out|err)$')" -eq 0 ] ||
-    say "simulate left other files: $(ls)"
+files=$(echo *)
+[ "$files" = "err out scan.json scan.mha truth.mha" ] || say "simulate left other files: $files"
 
 run 0 info scan.mha --json
 is "$(json size.0) == 48 && $(json size.1) == 48 && $(json size.2) == 60"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Pictures of the help, compared word for word.  FBP_UPDATE=1 draws them again.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 expected=$here/help.expected

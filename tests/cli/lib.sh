@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # What the shell tests share.  Called as: SCRIPT FBP JSON_GET WORK_DIR
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

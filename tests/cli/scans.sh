@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What simulate can make, recon can read: kinds, trajectories, panels, noise, phantom files.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 made() { # NAME OPTIONS…: simulate with truth, reconstruct, and agree within the ball's middle

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Wrong usage: status 2, one line that names what was expected, nothing on standard output.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 wrong() { # PATTERN ARGUMENTS…
