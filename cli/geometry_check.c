@@ -102,6 +102,17 @@ static void warn_angles(struct check *c)
              cli_degrees(f->gap_rad + f->step_rad[1]));
 }
 
+/* Distance from the axis of the middle of the volume's farther side.  That the corners of a cube
+ * lie outside a round field of view is usual and no reason to warn. */
+static double side_reach(const struct fbp_grid *g)
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fabs(g->centre_mm[i]) + (double)(g->n[i] - 1) * g->voxel_mm[i] / 2);
+    return reach;
+}
+
 static void warn_volume(const struct fbp_scan *scan, struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
@@ -109,7 +120,9 @@ static void warn_volume(const struct fbp_scan *scan, struct check *c)
 
     if (c->behind)
         warn(c, "the volume reaches behind the source in %zu views: make it smaller", c->behind);
-    if (f->volume_radius_mm > f->fov_radius_mm)
+    if (scan->volume.n[0] == 0) /* the default reaches as far as anything can be seen */
+        return;
+    if (side_reach(&c->grid) > f->fov_radius_mm)
         warn(c,
              "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
              "beyond it are not determined",

@@ -59,7 +59,7 @@ static void print_angles(const struct check *c)
            c->theta_deg, c->theta_deg + 90);
     printf("            steps %.4g to %.4g, median %.4g; largest gap beyond a step %.4g\n",
            cli_degrees(f->step_rad[0]), cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]),
-           cli_degrees(fmax(f->gap_rad, 0)));
+           f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0);
 }
 
 static void print_panel(const struct fbp_scan *scan, const struct check *c)
@@ -86,7 +86,8 @@ static void print_volume(const struct fbp_scan *scan, const struct check *c)
     printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
            scan->volume.n[0] ? "" : ", worked out from the detector");
     printf("            reaches %.5g mm from the axis; the field of view is %.5g mm: %s\n",
-           f->volume_radius_mm, f->fov_radius_mm, f->volume_inside ? "inside" : "not all inside");
+           f->volume_radius_mm, f->fov_radius_mm,
+           f->volume_radius_mm <= f->fov_radius_mm ? "inside" : "its corners are outside");
     if (scan->panel.n_rows > 1)
         printf("            on the axis every view sees z from %.5g to %.5g mm\n",
                f->fov_half_height_mm[0], f->fov_half_height_mm[1]);

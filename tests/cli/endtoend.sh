@@ -80,7 +80,7 @@ grep -q '<svg' setup.svg || say "setup.svg is not an SVG"
 
 run 0 geometry check scan.json --json
 [ "$(json coverage)" = full ] || say "$last: coverage"
-is "$(json direction) == 1 && $(json iso_centre.column.min) == 23.5"
+is "$(json direction) == 1 && $(json iso_centre.column.min) > 23.4999 && $(json iso_centre.column.max) < 23.5001"
 is "$(json corners.column.min) >= -0.5 && $(json corners.column.max) <= 47.5"
 is "$(json corners.row.min) >= -0.5 && $(json corners.row.max) <= 47.5"
 is "$(json alpha_deg) - $(json theta_deg) == 90"
