@@ -1,0 +1,466 @@
+/* The set-up of a scan as a drawing: world millimetres in, SVG pixels out. */
+#include "fbp/picture.h"
+
+#include "base/vec.h"
+#include "picture/outfile.h"
+
+#include <float.h>
+#include <locale.h>
+
+enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
+
+/* A panel of the drawing: two world axes and a place on the page. */
+struct frame {
+    double right[3], up[3];
+    double lo[2], hi[2]; /* world range that is drawn, mm */
+    double x0, y0;       /* page position of world (0, 0) */
+};
+
+struct drawing {
+    FILE *f;
+    const struct fbp_view *views;
+    size_t n_views;
+    enum fbp_kind kind;
+    const struct fbp_panel *panel;
+    const struct fbp_grid *grid; /* NULL = none */
+    const struct fbp_geometry_facts *facts;
+    double far; /* parallel: where sources are drawn, mm */
+    double px;  /* pixels a millimetre */
+};
+
+/* What stands for the source: the point, or one far along the direction. */
+static void source_of(const struct drawing *d, size_t k, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = d->views[k].s[i] * (d->kind == FBP_CONE ? 1 : d->far);
+}
+
+static void to_frame(const struct frame *fr, const double x[3], double out[2])
+{
+    out[0] = fbp_dot(x, fr->right);
+    out[1] = fbp_dot(x, fr->up);
+}
+
+static void to_page(const struct drawing *d, const struct frame *fr, const double x[3],
+                    double out[2])
+{
+    to_frame(fr, x, out);
+    out[0] = fr->x0 + d->px * out[0];
+    out[1] = fr->y0 - d->px * out[1];
+}
+
+static void include_point(struct frame *fr, const double x[3])
+{
+    double p[2];
+    to_frame(fr, x, p);
+    for (int i = 0; i < 2; i++) {
+        fr->lo[i] = fmin(fr->lo[i], p[i]);
+        fr->hi[i] = fmax(fr->hi[i], p[i]);
+    }
+}
+
+static void grid_corner(const struct fbp_grid *g, int corner, double out[3])
+{
+    for (int a = 0; a < 3; a++)
+        out[a] =
+            g->centre_mm[a] + ((corner >> a & 1) ? .5 : -.5) * (double)g->n[a] * g->voxel_mm[a];
+}
+
+/* A point of the first view's panel, c and r from -1 to 1, half pixels beyond the outer centres.
+ * Where a panel stands along parallel rays means nothing: it is drawn behind the object. */
+static void panel_point(const struct drawing *d, double c, double r, double out[3])
+{
+    const struct fbp_view *v = &d->views[0];
+
+    fbp_axpy(v->d, c * (double)d->panel->n_columns / 2, v->u, out);
+    fbp_axpy(out, r * (double)d->panel->n_rows / 2, v->v, out);
+    if (d->kind == FBP_PARALLEL)
+        fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
+}
+
+/* Where the ray to a point of the panel begins. */
+static void ray_start(const struct drawing *d, const double edge[3], double out[3])
+{
+    if (d->kind == FBP_PARALLEL)
+        fbp_axpy(edge, 2 * d->far, d->views[0].s, out);
+    else
+        source_of(d, 0, out);
+}
+
+static void include_all(const struct drawing *d, struct frame *fr, bool every_source)
+{
+    double x[3];
+
+    fr->lo[0] = fr->lo[1] = DBL_MAX;
+    fr->hi[0] = fr->hi[1] = -DBL_MAX;
+    for (size_t k = 0; k < (every_source ? d->n_views : 1); k++) {
+        source_of(d, k, x);
+        include_point(fr, x);
+    }
+    for (int i = 0; i < 4; i++) {
+        panel_point(d, i & 1 ? 1 : -1, i & 2 ? 1 : -1, x);
+        include_point(fr, x);
+        ray_start(d, x, x);
+        include_point(fr, x);
+    }
+    for (int i = 0; d->grid && i < 8; i++) {
+        grid_corner(d->grid, i, x);
+        include_point(fr, x);
+    }
+    for (int i = 0; i < 2; i++) {
+        const double r = i ? d->facts->fov_radius_mm : -d->facts->fov_radius_mm;
+        const double corner[3] = {fr->right[0] * r, fr->right[1] * r,
+                                  d->facts->fov_half_height_mm[i]};
+        include_point(fr, corner);
+    }
+}
+
+/* Farthest point of panel or field of view from the iso-centre, across the rays; far is still 0. */
+static double reach(const struct drawing *d)
+{
+    double most = d->facts->fov_radius_mm, x[3];
+
+    for (int i = 0; i < 4; i++) {
+        panel_point(d, i & 1 ? 1 : -1, i & 2 ? 1 : -1, x);
+        most = fmax(most, fbp_norm(x));
+    }
+    return most > 0 ? 1.1 * most : 1;
+}
+
+static void line(const struct drawing *d, const struct frame *fr, const double a[3],
+                 const double b[3], const char *style)
+{
+    double p[2], q[2];
+    to_page(d, fr, a, p);
+    to_page(d, fr, b, q);
+    fprintf(d->f, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" %s/>\n", p[0], p[1], q[0],
+            q[1], style);
+}
+
+static void text(const struct drawing *d, double x, double y, const char *style, const char *words)
+{
+    fprintf(d->f, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, style, words);
+}
+
+/* Words beside a world point. */
+static void label(const struct drawing *d, const struct frame *fr, const double at[3], double dx,
+                  double dy, const char *words)
+{
+    double p[2];
+    to_page(d, fr, at, p);
+    text(d, p[0] + dx, p[1] + dy, "class=\"small\"", words);
+}
+
+static const char *const thin = "stroke=\"#b7791f\" stroke-width=\"0.8\" stroke-opacity=\"0.8\"";
+static const char *const panel_style = "stroke=\"#276749\" stroke-width=\"3\"";
+static const char *const arrow_style =
+    "stroke=\"#276749\" stroke-width=\"1.4\" marker-end=\"url(#tip)\"";
+static const char *const axis_style =
+    "stroke=\"#a0aec0\" stroke-width=\"0.8\" stroke-dasharray=\"6 3 1 3\"";
+
+/* The arrow of u or v beside a panel from a to b, away from the iso-centre. */
+static void draw_arrow(const struct drawing *d, const struct frame *fr, const double a[3],
+                       const double b[3], const char *name)
+{
+    double away[3] = {d->views[0].s[0], d->views[0].s[1], d->views[0].s[2]};
+    double from[3], tip[3], p[2];
+
+    fbp_normalise(away);
+    for (int i = 0; i < 3; i++) {
+        from[i] = (a[i] + b[i]) / 2 - 9 / d->px * away[i];
+        tip[i] = from[i] + .25 * (b[i] - a[i]);
+    }
+    line(d, fr, from, tip, arrow_style);
+    fbp_axpy(tip, -11 / d->px, away, tip);
+    to_page(d, fr, tip, p);
+    text(d, p[0], p[1] + 4, "class=\"small\" text-anchor=\"middle\"", name);
+}
+
+/* Fan or bundle of the first view in the plane of the drawing, its panel, and an arrow. */
+static void draw_panel(const struct drawing *d, const struct frame *fr, bool along_u)
+{
+    double a[3], b[3], from[3];
+
+    panel_point(d, along_u ? -1 : 0, along_u ? 0 : -1, a);
+    panel_point(d, along_u ? 1 : 0, along_u ? 0 : 1, b);
+    ray_start(d, a, from);
+    line(d, fr, from, a, thin);
+    ray_start(d, b, from);
+    line(d, fr, from, b, thin);
+    line(d, fr, a, b, panel_style);
+    draw_arrow(d, fr, a, b, along_u ? "u" : "v");
+}
+
+static void draw_dots(const struct drawing *d, const struct frame *fr)
+{
+    const size_t step = (d->n_views + MOST_DOTS - 1) / MOST_DOTS;
+
+    for (size_t k = 0; k < d->n_views; k += step) {
+        const double t = d->n_views > 1 ? (double)k / (double)(d->n_views - 1) : 0;
+        double x[3], p[2];
+        source_of(d, k, x);
+        to_page(d, fr, x, p);
+        fprintf(d->f, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%s\" fill=\"rgb(%.0f,%.0f,%.0f)\"/>\n",
+                p[0], p[1], k == 0 ? "4.5" : "1.6", 43 + t * 178, 108 - t * 1, 176 - t * 144);
+    }
+    double first[3];
+    source_of(d, 0, first);
+    label(d, fr, first, 8, -8, d->kind == FBP_CONE ? "first source" : "first direction");
+}
+
+static void draw_box(const struct drawing *d, const struct frame *fr)
+{
+    struct frame box = *fr;
+    double x[3];
+
+    if (!d->grid)
+        return;
+    box.lo[0] = box.lo[1] = DBL_MAX;
+    box.hi[0] = box.hi[1] = -DBL_MAX;
+    for (int i = 0; i < 8; i++) {
+        grid_corner(d->grid, i, x);
+        include_point(&box, x);
+    }
+    fprintf(d->f,
+            "<rect class=\"volume\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+            "fill=\"#2b6cb0\" fill-opacity=\"0.14\" stroke=\"#2b6cb0\"/>\n",
+            fr->x0 + d->px * box.lo[0], fr->y0 - d->px * box.hi[1], d->px * (box.hi[0] - box.lo[0]),
+            d->px * (box.hi[1] - box.lo[1]));
+}
+
+/* An arc from the first source in the direction of rotation, a little inside the circle. */
+static void draw_direction(const struct drawing *d, const struct frame *fr)
+{
+    const double *s = d->views[0].s;
+    const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
+    double source[3], p[2], q[2];
+
+    if (d->facts->direction == 0)
+        return;
+    source_of(d, 0, source);
+    const double r = .86 * hypot(source[0], source[1]);
+    to_page(d, fr, (double[]){r * cos(t0 + .1 * turn), r * sin(t0 + .1 * turn), 0}, p);
+    to_page(d, fr, (double[]){r * cos(t0 + turn), r * sin(t0 + turn), 0}, q);
+    fprintf(d->f,
+            "<path d=\"M %.2f %.2f A %.2f %.2f 0 0 %d %.2f %.2f\" fill=\"none\" "
+            "stroke=\"#2d3748\" stroke-width=\"1.4\" marker-end=\"url(#tip)\"/>\n",
+            p[0], p[1], r * d->px, r * d->px, d->facts->direction > 0 ? 0 : 1, q[0], q[1]);
+}
+
+static void draw_cross(const struct drawing *d, const struct frame *fr)
+{
+    fprintf(d->f, "<path d=\"M %.2f %.2f h 10 m -5 -5 v 10\" stroke=\"#2d3748\" fill=\"none\"/>\n",
+            fr->x0 - 5, fr->y0);
+    text(d, fr->x0 + 7, fr->y0 - 6, "class=\"small\"", "iso-centre");
+}
+
+static void draw_top(const struct drawing *d, const struct frame *fr)
+{
+    draw_box(d, fr);
+    fprintf(d->f,
+            "<circle class=\"fov\" cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"none\" "
+            "stroke=\"#718096\" stroke-dasharray=\"4 3\"/>\n",
+            fr->x0, fr->y0, d->px * d->facts->fov_radius_mm);
+    draw_panel(d, fr, true);
+    draw_dots(d, fr);
+    draw_direction(d, fr);
+    draw_cross(d, fr);
+}
+
+static void draw_side(const struct drawing *d, const struct frame *fr)
+{
+    const double *z = d->facts->fov_half_height_mm, r = d->facts->fov_radius_mm;
+    double source[3], p[2];
+
+    draw_box(d, fr);
+    fprintf(d->f,
+            "<rect class=\"fov\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+            "fill=\"none\" stroke=\"#718096\" stroke-dasharray=\"4 3\"/>\n",
+            fr->x0 - d->px * r, fr->y0 - d->px * z[1], 2 * d->px * r, d->px * fmax(0, z[1] - z[0]));
+    line(d, fr, (double[]){0, 0, fr->lo[1]}, (double[]){0, 0, fr->hi[1]}, axis_style);
+    draw_panel(d, fr, false);
+    line(d, fr, (double[]){0, 0, z[0]}, (double[]){0, 0, z[1]},
+         "stroke=\"#c53030\" stroke-width=\"2.5\"");
+    source_of(d, 0, source);
+    to_page(d, fr, source, p);
+    fprintf(d->f, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"4.5\" fill=\"rgb(43,108,176)\"/>\n", p[0],
+            p[1]);
+    label(d, fr, source, -2, -10, d->kind == FBP_CONE ? "source" : "rays");
+    draw_cross(d, fr);
+}
+
+/* A round length of 1, 2 or 5 times a power of ten, about 100 pixels long. */
+static void draw_scale(const struct drawing *d, double x, double y)
+{
+    const double want = 100 / d->px, ten = pow(10, floor(log10(want)));
+    const double mm = want / ten >= 5 ? 5 * ten : want / ten >= 2 ? 2 * ten : ten;
+    char words[64];
+
+    fprintf(d->f,
+            "<path d=\"M %.1f %.1f v 6 h %.2f v -6\" fill=\"none\" stroke=\"#2d3748\" "
+            "stroke-width=\"1.2\"/>\n",
+            x, y, mm * d->px);
+    snprintf(words, sizeof words, "%g mm", mm);
+    text(d, x + mm * d->px + 8, y + 6, "class=\"small\"", words);
+}
+
+/* "600" or "599.1 to 601.2". */
+static void range_words(char *out, size_t n, const double range[2])
+{
+    if (range[1] - range[0] < 5e-3)
+        snprintf(out, n, "%.6g", range[0]);
+    else
+        snprintf(out, n, "%.6g to %.6g", range[0], range[1]);
+}
+
+static void legend_line(const struct drawing *d, double *y, const char *name, const char *words)
+{
+    text(d, 540, *y, "class=\"name\"", name);
+    text(d, 690, *y, "class=\"value\"", words);
+    *y += 19;
+}
+
+static void legend_distances(const struct drawing *d, double *y)
+{
+    char a[64], b[128];
+
+    if (d->kind != FBP_CONE)
+        return;
+    range_words(a, sizeof a, d->facts->sod_mm);
+    snprintf(b, sizeof b, "%s mm", a);
+    legend_line(d, y, "source to axis (SOD)", b);
+    range_words(a, sizeof a, d->facts->sdd_mm);
+    snprintf(b, sizeof b, "%s mm, magnification %.4g", a, d->facts->magnification);
+    legend_line(d, y, "source to panel (SDD)", b);
+}
+
+static void legend_angles(const struct drawing *d, double *y)
+{
+    static const char *const coverage[] = {"full scan", "short scan", "partial: not determined"};
+    static const char *const turning[] = {"clockwise", "unordered", "counter-clockwise"};
+    const struct fbp_geometry_facts *f = d->facts;
+    const double deg = 180 / FBP_PI, theta = deg * atan2(d->views[0].s[1], d->views[0].s[0]);
+    char b[160];
+
+    snprintf(b, sizeof b, "%zu over %.6g&#176;, %s", d->n_views, f->arc_rad * deg,
+             turning[f->direction + 1]);
+    legend_line(d, y, "views", b);
+    snprintf(b, sizeof b, "%s%s", coverage[f->coverage], f->offset ? ", offset detector" : "");
+    legend_line(d, y, "coverage", b);
+    snprintf(b, sizeof b, "&#952; = %.6g&#176;  (&#945; = &#952; + 90&#176; = %.6g&#176;)", theta,
+             theta + 90);
+    legend_line(d, y, "first view", b);
+}
+
+static void legend(const struct drawing *d, double y)
+{
+    const struct fbp_geometry_facts *f = d->facts;
+    char b[200];
+
+    legend_distances(d, &y);
+    legend_angles(d, &y);
+    snprintf(b, sizeof b, "%zu &#215; %zu pixels of %.5g &#215; %.5g mm", d->panel->n_columns,
+             d->panel->n_rows, fbp_norm(d->views[0].u), fbp_norm(d->views[0].v));
+    legend_line(d, &y, "panel", b);
+    snprintf(b, sizeof b, "radius %.5g mm, z on the axis %.5g to %.5g mm", f->fov_radius_mm,
+             f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
+    legend_line(d, &y, "field of view", b);
+    if (!d->grid)
+        return;
+    const struct fbp_grid *g = d->grid;
+    snprintf(b, sizeof b, "%zu &#215; %zu &#215; %zu voxels of %.4g &#215; %.4g &#215; %.4g mm",
+             g->n[0], g->n[1], g->n[2], g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]);
+    legend_line(d, &y, "volume", b);
+    if (!f->volume_inside)
+        legend_line(d, &y, "", "the volume leaves the field of view");
+}
+
+/* Centre a frame's range on the page box (x, y, w, h). */
+static void place(const struct drawing *d, struct frame *fr, double x, double y, double w, double h)
+{
+    fr->x0 = x + w / 2 - d->px * (fr->lo[0] + fr->hi[0]) / 2;
+    fr->y0 = y + h / 2 + d->px * (fr->lo[1] + fr->hi[1]) / 2;
+}
+
+static double fit(const struct frame *fr, double w, double h)
+{
+    return fmin(w / fmax(fr->hi[0] - fr->lo[0], 1e-9), h / fmax(fr->hi[1] - fr->lo[1], 1e-9));
+}
+
+static void write_page(struct drawing *d)
+{
+    const double *s = d->views[0].s, h = hypot(s[0], s[1]);
+    struct frame top = {
+        .right = {1, 0, 0},
+          .up = {0, 1, 0}
+    };
+    struct frame side = {
+        .right = {-1, 0, 0},
+          .up = {0,  0, 1}
+    };
+
+    for (int i = 0; h > 0 && i < 2; i++)
+        side.right[i] = -s[i] / h;
+    d->far = d->kind == FBP_CONE ? 0 : reach(d);
+    include_all(d, &top, true);
+    include_all(d, &side, false);
+    d->px = fmin(fit(&top, 440, 470), fit(&side, 410, 240));
+    place(d, &top, 30, 70, 440, 470);
+    place(d, &side, 550, 80, 410, 240);
+    fprintf(d->f,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\" font-family=\"Helvetica, Arial, sans-serif\">\n"
+            "<style>text{fill:#2d3748} .head{font-size:15px;font-weight:bold} "
+            ".small{font-size:11px} .name{font-size:12px;fill:#718096} "
+            ".value{font-size:12px}</style>\n"
+            "<defs><marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"7\" refY=\"4\" "
+            "orient=\"auto\" markerUnits=\"userSpaceOnUse\">"
+            "<path d=\"M 0 0 L 9 4 L 0 8 z\" fill=\"#2d3748\"/></marker></defs>\n"
+            "<rect width=\"%d\" height=\"%d\" fill=\"#fcfcfa\"/>\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
+    text(d, 30, 38, "class=\"head\"", "Seen from +z (x right, y up)");
+    text(d, 540, 38, "class=\"head\"", "Seen from the side (z up), first view");
+    draw_top(d, &top);
+    draw_side(d, &side);
+    draw_scale(d, 30, HEIGHT - 34);
+    legend(d, 400);
+    fprintf(d->f, "</svg>\n");
+}
+
+fbp_status fbp_geometry_svg(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                            const struct fbp_panel *panel, const struct fbp_grid *grid,
+                            const struct fbp_geometry_facts *facts, const char *path)
+{
+    struct drawing d = {.views = views,
+                        .n_views = n_views,
+                        .kind = kind,
+                        .panel = panel,
+                        .grid = grid && grid->n[0] ? grid : NULL,
+                        .facts = facts};
+    struct fbp_outfile out = {0};
+    locale_t c_locale = (locale_t)0;
+    fbp_status st;
+
+    fbp_message_clear();
+    if (n_views == 0)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
+    if (kind != FBP_CONE && kind != FBP_PARALLEL)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "geometry: only cone and parallel beams are drawn");
+    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) {
+        st = fbp_fail_nomem(0, "number format");
+        goto fail;
+    }
+    d.f = out.f;
+    const locale_t before = uselocale(c_locale); /* decimal points, whatever the program's locale */
+    write_page(&d);
+    uselocale(before);
+    st = fbp_outfile_finish(&out);
+fail:
+    if (c_locale)
+        freelocale(c_locale);
+    fbp_outfile_clear(&out);
+    return st;
+}

@@ -1,0 +1,279 @@
+/* Pictures: which way is up, the numbers of a drawing, clean failures. */
+#include "fbp/picture.h"
+
+#include "base/vec.h"
+#include "picture/png.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <png.h>
+
+#include "unit/one_array.h"
+
+#define VOLUME FBP_TEST_DIR "/picture.mha"
+#define PNG    FBP_TEST_DIR "/picture.png"
+#define SVG    FBP_TEST_DIR "/picture.svg"
+
+struct image {
+    size_t w, h;
+    uint8_t *grey;
+};
+
+static struct image decode(const char *path)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_file(&png, path));
+    png.format = PNG_FORMAT_GRAY;
+    struct image im = {png.width, png.height, malloc(PNG_IMAGE_SIZE(png))};
+    assert_non_null(im.grey);
+    assert_true(png_image_finish_read(&png, NULL, im.grey, 0, NULL));
+    return im;
+}
+
+static void write_volume(const size_t n[3], const double mm[3], const float *data)
+{
+    struct fbp_array_info info = {
+        .type = FBP_F32, .has_spacing = true, .row_order = FBP_ROWS_BOTTOM_UP};
+    for (int a = 0; a < 3; a++) {
+        info.n[a] = n[a];
+        info.spacing_mm[a] = mm[a];
+    }
+    assert_true(array_write(VOLUME, &info, data));
+}
+
+/* 3 x 4 x 5 voxels, one bright in each middle slice, off the centre. */
+static void axes_point_right_and_up(void **state)
+{
+    (void)state;
+    float v[5][4][3] = {{{0}}};
+    v[2][3][0] = 3; /* xy slice z = 2: left, top */
+    v[4][2][2] = 2; /* xz slice y = 2: right, top */
+    v[0][3][1] = 1; /* yz slice x = 1: right, bottom */
+    write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
+    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 3)), FBP_OK);
+
+    struct image im = decode(PNG);
+    const size_t k = 52; /* ceil(256 / 5) */
+    assert_int_equal(im.h, 5 * k);
+    assert_int_equal(im.w, (3 + 3 + 4) * k + 8);
+    for (size_t i = 0; i < 3 + 3 + 4; i++)
+        for (size_t j = 0; j < 5; j++) { /* columns; rows from the top */
+            const size_t panel = i < 3 ? 0 : i < 6 ? 1 : 2;
+            const size_t c = i - 3 * panel, lift = panel == 0 ? k / 2 : 0;
+            if (panel == 0 && j == 4)
+                continue;
+            const int expected = panel == 0   ? 255 * (c == 0 && j == 0)
+                                 : panel == 1 ? 170 * (c == 2 && j == 0)
+                                              : 85 * (c == 3 && j == 4);
+            const size_t x = i * k + 4 * panel + k / 2, y = lift + j * k + k / 2;
+            assert_int_equal(im.grey[y * im.w + x], expected);
+        }
+    free(im.grey);
+}
+
+static void projections_show_everything(void **state)
+{
+    (void)state;
+    float v[5][4][3] = {{{0}}};
+    v[4][3][2] = 3;
+    write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
+    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.mip = true)), FBP_OK);
+    struct image im = decode(PNG);
+    size_t white = 0;
+    for (size_t i = 0; i < im.w * im.h; i++)
+        white += im.grey[i] == 255;
+    assert_int_equal(white, 3 * 52 * 52);
+    free(im.grey);
+}
+
+/* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
+static void voxels_to_scale(void **state)
+{
+    (void)state;
+    float *v = calloc(300 * 2 * 4, sizeof *v);
+    assert_non_null(v);
+    write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
+    assert_int_equal(fbp_view_write(VOLUME, PNG, NULL), FBP_OK);
+    struct image im = decode(PNG);
+    assert_int_equal(im.w, 300 + 300 + 20 + 8);
+    assert_int_equal(im.h, 20);
+    free(im.grey);
+    free(v);
+}
+
+/* Pixels that fall together are averaged, the short last bin too. */
+static void large_volumes_are_reduced(void **state)
+{
+    (void)state;
+    enum { N = 2501 };
+    float *v = calloc(N, sizeof *v);
+    assert_non_null(v);
+    for (int i = 0; i < N; i++)
+        v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
+    write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
+    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 2)), FBP_OK);
+    struct image im = decode(PNG);
+    assert_int_equal(im.w, 834 + 834 + 1 + 8);
+    for (size_t x = 0; x < 833; x++)
+        assert_int_equal(im.grey[x], 128);
+    assert_int_equal(im.grey[833], 64); /* (0 + 1) / 2 of 2 */
+    free(im.grey);
+    free(v);
+}
+
+static void views_that_fail(void **state)
+{
+    (void)state;
+    float v[8] = {0};
+    write_volume((size_t[]){2, 2, 2}, (double[]){1, 1, 1}, v);
+    assert_int_equal(
+        fbp_view_write(VOLUME, PNG, fbp_view_params(.at_slice = true, .slice = {0, 2})),
+        FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "slice y = 2"));
+    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 2, .hi = 1)),
+                     FBP_ERR_INVALID);
+    assert_int_equal(fbp_view_write(FBP_TEST_DIR "/missing.mha", PNG, NULL), FBP_ERR_IO);
+    assert_int_equal(fbp_view_write(VOLUME, FBP_TEST_DIR "/no/such/folder.png", NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "cannot create"));
+}
+
+/* The temporary file is a link to a device that is always full. */
+static void full_disk(void **state)
+{
+    (void)state;
+    static uint8_t grey[300 * 300];
+    unsigned seed = 1;
+    for (size_t i = 0; i < sizeof grey; i++)
+        grey[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+    (void)unlink(FBP_TEST_DIR "/full.png.part");
+    assert_int_equal(symlink("/dev/full", FBP_TEST_DIR "/full.png.part"), 0);
+    assert_int_equal(fbp_png_write(FBP_TEST_DIR "/full.png", 300, 300, 1, grey), FBP_ERR_IO);
+    assert_true(access(FBP_TEST_DIR "/full.png", F_OK) != 0);
+    assert_true(access(FBP_TEST_DIR "/full.png.part", F_OK) != 0);
+}
+
+static char *slurp(const char *path)
+{
+    static char buf[1 << 18];
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    buf[fread(buf, 1, sizeof buf - 1, f)] = 0;
+    fclose(f);
+    return buf;
+}
+
+/* Every tag that is opened is closed, in order; attributes are quoted. */
+static void assert_well_formed(const char *xml)
+{
+    char open[32][16];
+    int depth = 0;
+
+    for (const char *at = strchr(xml, '<'); at; at = strchr(at + 1, '<')) {
+        const char *end = strchr(at, '>');
+        int quotes = 0, n = 0;
+        assert_non_null(end);
+        for (const char *c = at; c < end; c++)
+            quotes += *c == '"';
+        assert_int_equal(quotes % 2, 0);
+        if (at[1] == '?')
+            continue;
+        const char *name = at + 1 + (at[1] == '/');
+        n = (int)strcspn(name, " />");
+        assert_true(n > 0 && n < 16);
+        if (at[1] == '/') {
+            assert_true(depth-- > 0);
+            assert_int_equal(strncmp(open[depth], name, (size_t)n), 0);
+        } else if (end[-1] != '/') {
+            assert_true(depth < 32);
+            snprintf(open[depth++], sizeof open[0], "%.*s", n, name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void drawing_of_a_scan(void **state)
+{
+    (void)state;
+    struct fbp_view views[3];
+    const struct fbp_panel panel = {311, 207};
+    const struct fbp_grid grid = {
+        {101, 102, 103},
+        {.5,  .5,  .75},
+        {0,   0,   0  }
+    };
+    const struct fbp_geometry_facts facts = {
+        .sod_mm = {743,  745 },
+        .sdd_mm = {1201, 1201},
+        .magnification = 1.615,
+        .direction = 1,
+        .arc_rad = FBP_PI,
+        .coverage = FBP_COVERAGE_PARTIAL,
+        .fov_radius_mm = 77,
+        .fov_half_height_mm = {-41,  42  }
+    };
+
+    for (int k = 0; k < 3; k++) {
+        const double c = cos(.5 + k), s = sin(.5 + k);
+        views[k] = (struct fbp_view){
+            {744 * c,  744 * s,  0},
+            {-457 * c, -457 * s, 0},
+            {-s,       c,        0},
+            {0,        0,        1}
+        };
+    }
+    assert_int_equal(fbp_geometry_svg(views, 3, FBP_CONE, &panel, &grid, &facts, SVG), FBP_OK);
+    const char *svg = slurp(SVG);
+    assert_well_formed(svg);
+    static const char *const words[] = {
+        "743 to 745 mm", "1201 mm",        "3 over 180&#176;", "partial",      "28.6479&#176;",
+        "118.648&#176;", "311 &#215; 207", "101 &#215; 102",   "radius 77 mm", " mm</text>"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        assert_non_null(strstr(svg, words[i]));
+    assert_null(strstr(svg, "nan"));
+    assert_null(strstr(svg, "inf\""));
+    assert_null(strstr(svg, "<script"));
+
+    for (int k = 0; k < 3; k++)
+        fbp_normalise(views[k].s);
+    assert_int_equal(fbp_geometry_svg(views, 3, FBP_PARALLEL, &panel, NULL, &facts, SVG), FBP_OK);
+    svg = slurp(SVG);
+    assert_well_formed(svg);
+    assert_null(strstr(svg, "SOD"));
+    assert_null(strstr(svg, "nan"));
+}
+
+static void drawings_that_fail(void **state)
+{
+    (void)state;
+    const struct fbp_view view = {
+        {1,  0, 0},
+        {-1, 0, 0},
+        {0,  1, 0},
+        {0,  0, 1}
+    };
+    const struct fbp_panel panel = {1, 1};
+    const struct fbp_geometry_facts facts = {0};
+
+    assert_int_equal(fbp_geometry_svg(&view, 0, FBP_CONE, &panel, NULL, &facts, SVG),
+                     FBP_ERR_INVALID);
+    assert_int_equal(fbp_geometry_svg(&view, 1, FBP_PLANES, &panel, NULL, &facts, SVG),
+                     FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_geometry_svg(&view, 1, FBP_CONE, &panel, NULL, &facts,
+                                      FBP_TEST_DIR "/no/such/folder.svg"),
+                     FBP_ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(axes_point_right_and_up), cmocka_unit_test(projections_show_everything),
+        cmocka_unit_test(voxels_to_scale),         cmocka_unit_test(large_volumes_are_reduced),
+        cmocka_unit_test(views_that_fail),         cmocka_unit_test(full_disk),
+        cmocka_unit_test(drawing_of_a_scan),       cmocka_unit_test(drawings_that_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
