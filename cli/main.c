@@ -1,4 +1,168 @@
-int main(void)
+#include "cli.h"
+
+#include <string.h>
+
+static void help_all(FILE *f)
 {
-    return 0;
+    fputs("fbp: filtered backprojection, from measured projections to a volume in 1/mm\n\n"
+          "Usage: fbp COMMAND [arguments]\n\n",
+          f);
+    for (size_t i = 0; i < n_commands; i++)
+        fprintf(f, "  %-16s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n"
+          "  fbp COMMAND --help    what a command takes, with examples\n"
+          "  fbp --version         the release\n\n"
+          "A first reconstruction, of a simulated scan:\n"
+          "  fbp simulate --size 128 --views 180 -o scan.json\n"
+          "  fbp recon scan.json -o volume.mha\n"
+          "  fbp view volume.mha -o volume.png --window 0,0.4\n",
+          f);
+}
+
+/* Does `words` ("geometry show") equal the first words of argv?  Returns how many, else 0. */
+static int match(const char *words, int argc, char **argv)
+{
+    int n = 0;
+
+    for (const char *at = words; *at; n++) {
+        const size_t len = strcspn(at, " ");
+        if (n >= argc || strlen(argv[n]) != len || strncmp(argv[n], at, len) != 0)
+            return 0;
+        at += len + strspn(at + len, " ");
+    }
+    return n;
+}
+
+/* Index of the command that argv begins with, n_commands if there is none. */
+static size_t find_command(int argc, char **argv, int *n_words)
+{
+    size_t i = 0;
+
+    for (; i < n_commands; i++) {
+        *n_words = match(commands[i]->name, argc, argv);
+        if (*n_words)
+            break;
+    }
+    return i;
+}
+
+static const char *command_name(const void *list, size_t i)
+{
+    (void)list;
+    return commands[i]->name;
+}
+
+/* Is `word` the first of a command's several words, as "geometry" is? */
+static bool is_group(const char *word)
+{
+    const size_t len = strlen(word);
+
+    for (size_t i = 0; i < n_commands; i++)
+        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
+            return true;
+    return false;
+}
+
+static void list_group(FILE *f, const char *word)
+{
+    const size_t len = strlen(word);
+
+    for (size_t i = 0; i < n_commands; i++)
+        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
+            fprintf(f, "  fbp %-16s %s\n", commands[i]->name, commands[i]->summary);
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool is_planned(const char *group, const char *word)
+{
+    static const char *const planned[] = {"bench S0", "bench S1",     "bench S2",        "bench S3",
+                                          "bench S4", "bench kernel", "geometry convert"};
+    char both[80];
+
+    snprintf(both, sizeof both, "%s %s", group, word);
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
+        if (strcmp(both, planned[i]) == 0)
+            return true;
+    return false;
+}
+
+static int unknown_command(int argc, char **argv)
+{
+    if (is_group(argv[0])) {
+        if (argc > 1 && is_help(argv[1])) {
+            list_group(stdout, argv[0]);
+            return OPT_DONE;
+        }
+        if (argc > 1 && is_planned(argv[0], argv[1]))
+            fprintf(stderr, "fbp: %s %s is not in this release; there is:\n", argv[0], argv[1]);
+        else if (argc > 1)
+            fprintf(stderr, "fbp: unknown command \"%s %s\"; there is:\n", argv[0], argv[1]);
+        else
+            fprintf(stderr, "fbp: %s: which one? There is:\n", argv[0]);
+        list_group(stderr, argv[0]);
+        return OPT_USAGE;
+    }
+    const char *near = opt_nearest(argv[0], command_name, NULL, n_commands);
+    fprintf(stderr, "fbp: unknown %s \"%s\"", argv[0][0] == '-' ? "option" : "command", argv[0]);
+    if (near && argv[0][0] != '-')
+        fprintf(stderr, ": did you mean %s?", near);
+    fputs("; see fbp --help\n", stderr);
+    return OPT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+    int n_words;
+
+    if (argc == 0) {
+        help_all(stdout);
+        return OPT_DONE;
+    }
+    if (argc == 1 && is_group(argv[0])) {
+        list_group(stdout, argv[0]);
+        return OPT_DONE;
+    }
+    const size_t i = find_command(argc, argv, &n_words);
+    if (i == n_commands)
+        return unknown_command(argc, argv);
+    opt_help(stdout, commands[i]);
+    return OPT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    int n_words;
+
+    if (argc == 0) {
+        help_all(stderr);
+        return OPT_USAGE;
+    }
+    if (is_help(argv[0]))
+        return help(0, NULL);
+    if (strcmp(argv[0], "help") == 0)
+        return help(argc - 1, argv + 1);
+    if (strcmp(argv[0], "--version") == 0) {
+        printf("fbp %s\n", fbp_version());
+        return OPT_DONE;
+    }
+    const size_t i = find_command(argc, argv, &n_words);
+    if (i == n_commands)
+        return unknown_command(argc, argv);
+    return commands[i]->run(commands[i], argc - n_words, argv + n_words);
+}
+
+int main(int argc, char **argv)
+{
+    const int rc = run(argc - 1, argv + 1);
+
+    /* A full disk or a closed pipe shows only when the last bytes leave. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("fbp: standard output");
+        return rc ? rc : 1;
+    }
+    return rc;
 }

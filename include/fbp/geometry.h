@@ -78,13 +78,14 @@ struct fbp_circle {
     size_t n_sod, n_sdd;           /**< 1 or n_views; ignored for PARALLEL */
     double pitch_mm[2];            /**< along u, v */
     double offset_mm[2];           /**< panel centre along +u, +v */
-    double tilt_rad[3]; /**< panel turned about its u, then v, then normal, about its centre */
-    double skew_rad;    /**< v leans by this towards +u */
+    double tilt_rad[3];            /**< panel turned about its u, its then v, its then normal */
+    double skew_rad;               /**< v leans by this towards +u */
 };
 
 /**
- * Fill views[n_views].  Untilted: u along (-sin t, cos t, 0), v along z.  Turns are right-handed
- * about u, about v and about the normal u x v, applied in that order to the panel axes.
+ * Fill views[n_views].  Untilted: u along (-sin t, cos t, 0), v along z.  Turns are right-handed,
+ * about the panel's centre, and each is about the panel's own u, v or normal u x v as the turns
+ * before have left it: R = Ru Rv Rn.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_circle_views(const struct fbp_circle *circle,
                                                    struct fbp_view *views);
@@ -116,7 +117,8 @@ struct fbp_geometry_facts {
     double arc_rad;       /**< angle covered, half a step beyond both ends; 2 pi for full */
     double gap_rad;       /**< largest gap between neighbouring views, minus one median step */
     double step_rad[3];   /**< least, median, greatest step inside the arc */
-    double fan_rad[2];    /**< least, greatest fan angle, of the panel's outer edges; signed */
+    double fan_rad[2];    /**< least, greatest fan angle of the panel's outer edges; positive the
+                               way the source moves counter-clockwise (+u of a circle's views) */
     double edge_mm[2];    /**< the same as distances of those rays from the axis; signed */
     enum fbp_coverage coverage;
     double needed_rad;    /**< arc that determines the volume: pi + fan, or pi */

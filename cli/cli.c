@@ -1,0 +1,135 @@
+#include "cli.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+int cli_error(const char *fmt, ...)
+{
+    va_list ap;
+
+    fputs("fbp: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    va_end(ap);
+    fputc('\n', stderr);
+    return 1;
+}
+
+int cli_fail(void)
+{
+    const char *text = fbp_message();
+    return cli_error("%s", *text ? text : "failed without a message: please report this");
+}
+
+/* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
+ * inside a string is escaped, so all that are seen are the printer's. */
+static void put_with_spaces(const char *text)
+{
+    for (char before = '\n'; *text; before = *text++)
+        if (*text == '\t')
+            fputs(before == ':' ? " " : "  ", stdout);
+        else
+            putchar(*text);
+    putchar('\n');
+}
+
+int cli_json(cJSON *root, bool compact)
+{
+    char *text = root ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(root) : NULL;
+
+    cJSON_Delete(root);
+    if (!text)
+        return cli_error("out of memory for the JSON output");
+    put_with_spaces(text);
+    free(text);
+    return 0;
+}
+
+cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, key);
+
+    for (size_t i = 0; list && i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(v[i]));
+    return list;
+}
+
+cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, key);
+
+    for (size_t i = 0; list && i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)v[i]));
+    return list;
+}
+
+bool cli_ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+char *cli_bytes(char *buf, size_t n, uint64_t bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double v = (double)bytes;
+    size_t k = 0;
+
+    for (; v >= 1000 && k + 1 < sizeof unit / sizeof *unit; k++)
+        v /= 1024;
+    snprintf(buf, n, k == 0 || v >= 100 ? "%.0f %s" : v >= 10 ? "%.1f %s" : "%.2f %s", v, unit[k]);
+    return buf;
+}
+
+char *cli_seconds(char *buf, size_t n, double seconds)
+{
+    if (!(seconds >= 0) || seconds > 1e9)
+        snprintf(buf, n, "?");
+    else if (seconds < 0.9995)
+        snprintf(buf, n, "%.*f ms", seconds < 0.01, seconds * 1e3);
+    else if (seconds < 99.95)
+        snprintf(buf, n, "%.1f s", seconds);
+    else if (seconds < 3599.5)
+        snprintf(buf, n, "%d:%02d min", (int)(seconds + .5) / 60, (int)(seconds + .5) % 60);
+    else
+        snprintf(buf, n, "%d:%02d h", (int)(seconds / 3600), (int)(seconds / 60) % 60);
+    return buf;
+}
+
+char *cli_grid(char *buf, size_t n, const struct fbp_grid *g)
+{
+    const double *v = g->voxel_mm;
+    const int len =
+        snprintf(buf, n, "%zu x %zu x %zu voxels of %.6g", g->n[0], g->n[1], g->n[2], v[0]);
+    const bool cubes = fabs(v[0] - v[1]) < 1e-9 * v[0] && fabs(v[0] - v[2]) < 1e-9 * v[0];
+
+    if (len > 0 && (size_t)len < n) {
+        if (cubes)
+            snprintf(buf + len, n - (size_t)len, " mm");
+        else
+            snprintf(buf + len, n - (size_t)len, " x %.6g x %.6g mm", v[1], v[2]);
+    }
+    return buf;
+}
+
+double cli_degrees(double rad)
+{
+    return rad * (180 / 3.14159265358979323846);
+}
+
+uint64_t cli_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+double cli_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,42 @@
+/** @file cli.h  What the commands share: the table of commands, messages, JSON, small texts. */
+#ifndef FBP_CLI_CLI_H
+#define FBP_CLI_CLI_H
+
+#include "opt.h"
+
+#include "fbp/fbp.h"
+
+#include <cjson/cJSON.h>
+
+extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
+    cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_bench_pipeline;
+
+/** All commands, in the order of the help. */
+extern const struct command *const commands[];
+extern const size_t n_commands;
+
+/** Print "fbp: …" to standard error; returns 1, the exit status of a failure. */
+int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** The same with the library's last message. */
+int cli_fail(void);
+
+/** Print to standard output, free; returns the exit status.  `compact`: on one line. */
+int cli_json(cJSON *root, bool compact);
+/** An object's new member [a, b, …]; NULL when out of memory. */
+cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
+cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
+
+bool cli_ends_with(const char *text, const char *end);
+/** "1.50 GiB"; returns buf. */
+char *cli_bytes(char *buf, size_t n, uint64_t bytes);
+/** "45 ms", "12.3 s", "2:05 min", "1:05:00 h"; returns buf. */
+char *cli_seconds(char *buf, size_t n, double seconds);
+/** "256 x 256 x 256 voxels of 1 mm"; returns buf. */
+char *cli_grid(char *buf, size_t n, const struct fbp_grid *grid);
+double cli_degrees(double rad);
+/** Peak resident set of this process so far [bytes]. */
+uint64_t cli_peak_bytes(void);
+/** Seconds on a clock that never goes back. */
+double cli_now(void);
+
+#endif /* FBP_CLI_CLI_H */

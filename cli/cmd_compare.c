@@ -1,0 +1,71 @@
+#include "cli.h"
+
+struct compare_args {
+    const char *a, *b;
+    double inside_mm, tolerance;
+    bool json;
+};
+
+#define C struct compare_args
+static const struct opt table[] = {
+    OPT(C, a, .name = "a", .positional = true, .required = true, .help = "volume to judge"),
+    OPT(C, b, .name = "b", .positional = true, .required = true, .help = "volume to judge it by"),
+    OPT(C, inside_mm, .name = "inside", .arg = "RADIUS_MM", .min = 1e-9, .max = 1e9,
+        .fallback = "everything",
+        .help = "only voxels within this distance of the middle's z axis"),
+    OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = 1e30, .fallback = "none",
+        .help = "exit with status 1 if the rmse is greater"),
+    OPT(C, json, .name = "json", .help = "print one JSON object"),
+};
+#undef C
+
+static int print_json(const struct fbp_comparison *c)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(root, "rmse", c->rmse);
+    cJSON_AddNumberToObject(root, "nrmse", c->nrmse);
+    cJSON_AddNumberToObject(root, "max", c->max);
+    cJSON_AddNumberToObject(root, "psnr_db", c->psnr_db);
+    cJSON_AddNumberToObject(root, "mean_a", c->mean_a);
+    cJSON_AddNumberToObject(root, "mean_b", c->mean_b);
+    cJSON_AddNumberToObject(root, "count", (double)c->count);
+    return cli_json(root, false);
+}
+
+static int print_text(const struct fbp_comparison *c)
+{
+    printf("rmse     %.6g\nnrmse    %.6g\nmax      %.6g\npsnr_db  %.6g\n", c->rmse, c->nrmse,
+           c->max, c->psnr_db);
+    printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c->mean_a, c->mean_b, c->count);
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct compare_args a = {.tolerance = -1};
+    struct fbp_comparison c;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (fbp_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
+        return cli_fail();
+    rc = a.json ? print_json(&c) : print_text(&c);
+    if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* a NaN is beyond it */
+        rc = cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a.a, c.rmse, a.b,
+                       a.tolerance);
+    return rc;
+}
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .summary = "how far two volumes are apart",
+    .usage = "a.mha b.mha [options]",
+    .about = "Prints rmse, nrmse (rmse / rms of b), the greatest difference, psnr_db (20 log10 "
+             "of max |b| / rmse; 999 when equal) and both means.",
+    .examples = "  fbp compare volume.mha truth.mha --inside 100\n"
+                "  fbp compare new.mha old.mha --tolerance 1e-6\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

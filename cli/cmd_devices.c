@@ -1,0 +1,67 @@
+#include "cli.h"
+
+struct devices_args {
+    bool json;
+};
+
+#define D struct devices_args
+static const struct opt table[] = {
+    OPT(D, json, .name = "json", .help = "print one JSON object"),
+};
+#undef D
+
+enum { MAX_DEVICES = 64 };
+
+static int print_json(const struct fbp_device_info *d, size_t n)
+{
+    cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "devices");
+
+    for (size_t i = 0; list && i < n; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", d[i].name);
+        cJSON_AddStringToObject(one, "text", d[i].text);
+        cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
+        cJSON_AddStringToObject(one, "reason", d[i].reason);
+        cJSON_AddNumberToObject(one, "memory_bytes", (double)d[i].memory_bytes);
+        cJSON_AddItemToArray(list, one);
+    }
+    return cli_json(root, false);
+}
+
+static int print_text(const struct fbp_device_info *d, size_t n)
+{
+    char bytes[24];
+
+    for (size_t i = 0; i < n; i++) {
+        printf("%-8s %s", d[i].name, d[i].text);
+        if (d[i].memory_bytes)
+            printf(", %s", cli_bytes(bytes, sizeof bytes, d[i].memory_bytes));
+        if (d[i].reason[0])
+            printf("%snot usable: %s", d[i].text[0] ? "; " : "", d[i].reason);
+        putchar('\n');
+    }
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct devices_args a = {0};
+    struct fbp_device_info d[MAX_DEVICES];
+    const int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    const size_t n = fbp_devices(d, MAX_DEVICES);
+    return (a.json ? print_json : print_text)(d, n < MAX_DEVICES ? n : MAX_DEVICES);
+}
+
+const struct command cmd_devices = {
+    .name = "devices",
+    .summary = "what can compute here, and why others cannot",
+    .usage = "[--json]",
+    .about = "The names are those of --device.  The default is the fastest usable one.",
+    .examples = "  fbp devices\n"
+                "  fbp recon scan.json -o volume.mha --device cpu\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

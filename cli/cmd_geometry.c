@@ -1,0 +1,70 @@
+#include "geometry_check.h"
+
+#include "fbp/picture.h"
+
+struct geometry_args {
+    const char *scan, *output;
+    bool json, quiet;
+};
+
+#define G struct geometry_args
+static const struct opt show_table[] = {
+    OPT(G, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    OPT(G, output, .name = "output", .letter = 'o', .arg = "FILE.svg", .required = true,
+        .help = "drawing to write"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+static const struct opt check_table[] = {
+    OPT(G, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    OPT(G, json, .name = "json", .help = "print one JSON object"),
+};
+#undef G
+
+static int draw(const struct geometry_args *a, const struct fbp_scan *scan, const struct check *c)
+{
+    if (fbp_geometry_svg(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid, &c->facts,
+                         a->output) != FBP_OK)
+        return cli_fail();
+    if (!a->quiet)
+        printf("%s\n", a->output);
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct geometry_args a = {0};
+    struct fbp_scan scan = {0};
+    struct check c;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    rc = fbp_scan_load(&scan, a.scan) == FBP_OK ? check_geometry(&scan, &c) : cli_fail();
+    if (rc == 0)
+        rc = a.output ? draw(&a, &scan, &c)
+                      : (a.json ? check_print_json : check_print_text)(&scan, &c);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+const struct command cmd_geometry_show = {
+    .name = "geometry show",
+    .summary = "draw the set-up of a scan: source path, detector, volume",
+    .usage = "scan.json -o setup.svg",
+    .examples = "  fbp geometry show scan.json -o setup.svg\n"
+                "  fbp geometry show scan.json --output=setup.svg -q\n",
+    COMMAND_OPTS(show_table),
+    .run = run,
+};
+
+const struct command cmd_geometry_check = {
+    .name = "geometry check",
+    .summary = "coverage, where the volume lands, flips, warnings",
+    .usage = "scan.json [--json]",
+    .about = "Columns and rows count from 0 at pixel centres; corners are the outer corners of "
+             "the volume.  theta: the source is at (d cos theta, d sin theta, 0).",
+    .examples = "  fbp geometry check scan.json\n"
+                "  fbp geometry check scan.json --json\n",
+    COMMAND_OPTS(check_table),
+    .run = run,
+};

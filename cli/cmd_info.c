@@ -1,0 +1,208 @@
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct info_args {
+    const char *file;
+    bool header, json;
+};
+
+#define I struct info_args
+static const struct opt table[] = {
+    OPT(I, file, .name = "file", .positional = true, .required = true,
+        .help = "a volume or projections (.mha, .mhd, .npy), or a scan (.json)"),
+    OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
+    OPT(I, json, .name = "json", .help = "print one JSON object"),
+};
+#undef I
+
+/* Range and mean of an array, NaN and infinities apart. */
+struct range {
+    double min, max, mean;
+    size_t not_finite;
+};
+
+static void add_values(struct range *r, double *sum, size_t *count, const float *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(v[i])) {
+            r->not_finite++;
+            continue;
+        }
+        r->min = fmin(r->min, (double)v[i]);
+        r->max = fmax(r->max, (double)v[i]);
+        *sum += (double)v[i];
+        ++*count;
+    }
+}
+
+static int read_range(fbp_source *src, struct range *r)
+{
+    const struct fbp_array_info *info = fbp_source_info(src);
+    size_t count = 0, rows = 1;
+    double sum = 0;
+
+    /* About a megabyte at a time, whatever the shape. */
+    while (rows < info->n[1] && rows * info->n[0] < 1 << 18)
+        rows++;
+    float *buf = malloc(rows * info->n[0] * sizeof *buf);
+    if (!buf)
+        return cli_error("out of memory for %zu rows of %zu values", rows, info->n[0]);
+    *r = (struct range){.min = INFINITY, .max = -INFINITY};
+    for (size_t z = 0; z < info->n[2]; z++)
+        for (size_t y = 0; y < info->n[1]; y += rows) {
+            const size_t n = info->n[1] - y < rows ? info->n[1] - y : rows;
+            if (fbp_source_read(src, z, 1, y, n, buf) != FBP_OK) {
+                free(buf);
+                return cli_fail();
+            }
+            add_values(r, &sum, &count, buf, n * info->n[0]);
+        }
+    free(buf);
+    r->mean = sum / (double)count;
+    return 0;
+}
+
+static uint64_t array_bytes(const struct fbp_array_info *i)
+{
+    return (uint64_t)i->n[0] * i->n[1] * i->n[2] * fbp_type_size(i->type);
+}
+
+static int array_json(const char *path, const struct fbp_array_info *i, const struct range *r)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "file", path);
+    cJSON_AddStringToObject(root, "format", i->format);
+    cJSON_AddStringToObject(root, "type", fbp_type_name(i->type));
+    cli_json_sizes(root, "size", i->n, 3);
+    if (i->has_spacing) {
+        cli_json_numbers(root, "spacing_mm", i->spacing_mm, 3);
+        cli_json_numbers(root, "origin_mm", i->origin_mm, 3);
+    }
+    cJSON_AddStringToObject(root, "unit", i->unit);
+    cJSON_AddStringToObject(root, "row_order",
+                            i->row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up");
+    cJSON_AddNumberToObject(root, "bytes", (double)array_bytes(i));
+    if (r) {
+        cJSON_AddNumberToObject(root, "min", r->min);
+        cJSON_AddNumberToObject(root, "max", r->max);
+        cJSON_AddNumberToObject(root, "mean", r->mean);
+        cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+    }
+    return cli_json(root, false);
+}
+
+static int array_text(const char *path, const struct fbp_array_info *i, const struct range *r)
+{
+    char bytes[24];
+
+    printf("file     %s (%s)\n", path, i->format);
+    printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2], fbp_type_name(i->type),
+           cli_bytes(bytes, sizeof bytes, array_bytes(i)));
+    if (i->has_spacing) {
+        printf("spacing  %.6g x %.6g x %.6g mm\n", i->spacing_mm[0], i->spacing_mm[1],
+               i->spacing_mm[2]);
+        printf("origin   (%.6g, %.6g, %.6g) mm, the centre of the first voxel\n", i->origin_mm[0],
+               i->origin_mm[1], i->origin_mm[2]);
+    } else {
+        printf("spacing  not in the file\n");
+    }
+    printf("unit     %s\n", i->unit[0] ? i->unit : "not in the file");
+    if (r)
+        printf("values   from %.6g to %.6g, mean %.6g\n", r->min, r->max, r->mean);
+    if (r && r->not_finite)
+        printf("         %zu are not finite\n", r->not_finite);
+    return 0;
+}
+
+static int array_info(const struct info_args *a)
+{
+    struct range range = {0};
+    fbp_source *src = NULL;
+
+    if (fbp_source_open(&src, a->file, NULL) != FBP_OK)
+        return cli_fail();
+    const struct range *r = a->header ? NULL : &range;
+    int rc = r ? read_range(src, &range) : 0;
+    if (rc == 0)
+        rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
+    fbp_source_close(&src);
+    return rc;
+}
+
+static const char *kind_name(enum fbp_kind kind)
+{
+    return kind == FBP_CONE ? "cone" : kind == FBP_PARALLEL ? "parallel" : "planes";
+}
+
+static int scan_json(const struct fbp_scan *s, const struct fbp_grid *g)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "file", s->path ? s->path : "");
+    cJSON_AddStringToObject(root, "format", "scan");
+    cJSON_AddStringToObject(root, "kind", kind_name(s->kind));
+    cJSON_AddStringToObject(root, "projections", s->projections);
+    cJSON_AddNumberToObject(root, "views", (double)s->n_views);
+    cJSON_AddNumberToObject(root, "columns", (double)s->panel.n_columns);
+    cJSON_AddNumberToObject(root, "rows", (double)s->panel.n_rows);
+    cJSON_AddBoolToObject(root, "intensities", fbp_scan_is_intensity(s));
+    cli_json_sizes(root, "size", g->n, 3);
+    cli_json_numbers(root, "voxel_mm", g->voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", g->centre_mm, 3);
+    return cli_json(root, false);
+}
+
+static int scan_text(const struct fbp_scan *s, const struct fbp_grid *g)
+{
+    char grid[120];
+
+    printf("scan         %s, %s beam%s\n", s->path ? s->path : "", kind_name(s->kind),
+           s->panel.n_rows == 1 ? ", one row" : "");
+    printf("projections  %s\n", s->projections);
+    printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
+           s->panel.n_rows);
+    printf("values       %s\n",
+           fbp_scan_is_intensity(s) ? "intensities: -log is taken" : "line integrals");
+    printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
+           s->volume.n[0] ? "" : ", worked out from the detector");
+    printf("more         fbp geometry check %s\n", s->path ? s->path : "scan.json");
+    return 0;
+}
+
+static int scan_info(const struct info_args *a)
+{
+    struct fbp_scan scan = {0};
+
+    if (fbp_scan_load(&scan, a->file) != FBP_OK)
+        return cli_fail();
+    struct fbp_grid g = scan.volume;
+    if (g.n[0] == 0)
+        fbp_grid_default(scan.views, scan.n_views, scan.kind, &scan.panel, &g);
+    const int rc = (a->json ? scan_json : scan_text)(&scan, &g);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct info_args a = {0};
+    const int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    return cli_ends_with(a.file, ".json") ? scan_info(&a) : array_info(&a);
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .summary = "what is in a file: size, type, spacing, unit, range of values",
+    .usage = "FILE [options]",
+    .examples = "  fbp info volume.mha\n"
+                "  fbp info scan.json --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

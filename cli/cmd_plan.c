@@ -1,0 +1,41 @@
+#include "recon.h"
+
+static const struct opt table[] = {
+    OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    RECON_OPTIONS,
+    OPT(R, model, .name = "model", .arg = "NAME",
+        .help = "plan for another machine; not in this release"),
+    OPT(R, json, .name = "json", .help = "print one JSON object"),
+};
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct progress progress = {0};
+    struct recon_args a = {.p = *fbp_recon_params(.log = progress_log, .user = &progress)};
+    struct fbp_scan scan = {0};
+    fbp_plan *plan;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.model)
+        return cli_error("--model is not in this release: plan prints for this machine");
+    rc = recon_prepare(&a, &scan, &plan);
+    if (rc == 0)
+        rc = plan_print(fbp_plan_info(plan), a.json);
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .summary = "what recon would do: memory, slabs, reads, time",
+    .usage = "scan.json [options]",
+    .about = "Reads headers only.  Takes the options of fbp recon, and fails where recon would "
+             "fail, with the same message.",
+    .examples = "  fbp plan scan.json\n"
+                "  fbp plan scan.json --size 2048 --memory 4G\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,182 @@
+#include "recon.h"
+
+#include "fbp/picture.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct opt table[] = {
+    OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
+        .help = "the scan: where its arrays are and how it was taken (docs/scan.md)"),
+    OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
+        .help = "volume to write: .mha, .mhd, .npy or .raw; null: discards it, hash: prints a "
+                "hash of its values"),
+    OPT(R, preview, .name = "preview", .arg = "FILE.png",
+        .help = "also draw three slices of the volume"),
+    RECON_OPTIONS,
+    OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
+    OPT_SWITCH(R, p.resume, .name = "resume",
+               .help = "go on where an interrupted run of the same command stopped"),
+    OPT(R, follow, .name = "follow", .help = "reconstruct while scanning; not in this release"),
+    OPT(R, plan, .name = "plan", .help = "print what would be done, and stop"),
+    OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+
+static bool is_file(const char *output)
+{
+    return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
+}
+
+static int check(const struct command *self, const struct recon_args *a)
+{
+    if (a->follow)
+        return cli_error("--follow is not in this release: run recon when the scan is complete");
+    if (a->plan)
+        return OPT_GO_ON;
+    if (!a->output)
+        return opt_usage(self, "-o VOLUME is missing");
+    if (a->preview && !is_file(a->output))
+        return opt_usage(self, "--preview needs a volume on disk: expected -o FILE, got \"%s\"",
+                         a->output);
+    return OPT_GO_ON;
+}
+
+static void announce(const struct fbp_plan_info *p)
+{
+    char text[200];
+
+    fprintf(stderr, "%s\n%s\n", p->weights, plan_device(text, sizeof text, p));
+}
+
+/* The hash alone is the result of hash:, so that scripts can take it. */
+static void print_result(const struct recon_args *a, const struct fbp_report *r)
+{
+    FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
+    const char *unit = a->p.mu_water > 0 ? "HU" : "1/mm";
+    char t[6][24];
+
+    if (f == stderr)
+        printf("%016" PRIx64 "\n", r->hash);
+    if (a->quiet)
+        return;
+    fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", a->output, r->min, r->max, r->mean, unit);
+    fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
+            cli_seconds(t[0], sizeof t[0], r->total), r->gups,
+            cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
+            cli_seconds(t[3], sizeof t[3], r->backproject),
+            cli_seconds(t[4], sizeof t[4], r->write));
+    if (r->not_finite)
+        fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
+    if (r->clipped)
+        fprintf(stderr, "note: %zu intensities were not positive; their logarithm was clipped\n",
+                r->clipped);
+    if (r->slabs_resumed)
+        fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
+}
+
+static int print_json(const struct recon_args *a, const struct fbp_plan_info *p,
+                      const struct fbp_report *r)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    char hash[24];
+
+    cJSON_AddNumberToObject(seconds, "total", r->total);
+    cJSON_AddNumberToObject(seconds, "open", r->open);
+    cJSON_AddNumberToObject(seconds, "read", r->read);
+    cJSON_AddNumberToObject(seconds, "filter", r->filter);
+    cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
+    cJSON_AddNumberToObject(seconds, "write", r->write);
+    cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
+    cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
+    cJSON_AddNumberToObject(root, "gups", r->gups);
+    cJSON_AddStringToObject(root, "device", p->backend);
+    cJSON_AddStringToObject(root, "kernel", p->kernel);
+    cJSON_AddStringToObject(root, "isa", p->isa);
+    cJSON_AddNumberToObject(root, "threads", p->n_threads);
+    cJSON_AddStringToObject(root, "weights", p->weights);
+    cJSON_AddStringToObject(root, "output", a->output);
+    cJSON_AddStringToObject(root, "unit", a->p.mu_water > 0 ? "HU" : "1/mm");
+    cli_json_sizes(root, "size", p->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
+    cJSON_AddNumberToObject(root, "min", r->min);
+    cJSON_AddNumberToObject(root, "max", r->max);
+    cJSON_AddNumberToObject(root, "mean", r->mean);
+    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+    cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
+    cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);
+    cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());
+    if (strcmp(a->output, "hash:") == 0) {
+        snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
+        cJSON_AddStringToObject(root, "hash", hash);
+    }
+    return cli_json(root, false);
+}
+
+static int failed(const struct recon_args *a, fbp_status st)
+{
+    if (st != FBP_ERR_CANCELLED)
+        return cli_fail();
+    if (is_file(a->output))
+        return cli_error("interrupted: nothing was written as %s: --resume goes on from here",
+                         a->output);
+    return cli_error("interrupted");
+}
+
+static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progress *progress)
+{
+    const struct fbp_plan_info *info = fbp_plan_info(plan);
+    struct fbp_report report = {0};
+
+    if (!a->quiet)
+        announce(info);
+    const fbp_status st = fbp_plan_run(plan, a->output, &report);
+    progress_end(progress);
+    if (st != FBP_OK)
+        return failed(a, st);
+    if (a->preview && fbp_view_write(a->output, a->preview, fbp_view_params(0)) != FBP_OK)
+        return cli_fail();
+    if (a->json)
+        return print_json(a, info, &report);
+    print_result(a, &report);
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct progress progress;
+    struct recon_args a = {.p =
+                               *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    struct fbp_scan scan = {0};
+    fbp_plan *plan;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = check(self, &a);
+    if (rc != OPT_GO_ON)
+        return rc;
+    a.p.user = &progress;
+    progress_start(&progress, 0, a.quiet);
+    rc = recon_prepare(&a, &scan, &plan);
+    progress.n_views = scan.n_views;
+    if (rc == 0)
+        rc = a.plan ? plan_print(fbp_plan_info(plan), a.json) : reconstruct(&a, plan, &progress);
+    fbp_plan_destroy(&plan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+const struct command cmd_recon = {
+    .name = "recon",
+    .summary = "reconstruct a volume from a scan",
+    .usage = "scan.json -o VOLUME [options]",
+    .about = "Filtered backprojection (FDK for a cone beam).  Short scans, offset detectors, "
+             "tilted panels and uneven angles are recognised and announced.  Values come out in "
+             "1/mm.  Ctrl-C stops cleanly.",
+    .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
+                "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
+                "      --memory 4G\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

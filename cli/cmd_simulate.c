@@ -1,0 +1,222 @@
+#include "simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[] = {"cone", "parallel", "planes", NULL};
+static const char *const trajectories[] = {"circle", "c-arm", NULL};
+enum { CIRCLE, C_ARM };
+
+static const double rad = 3.14159265358979323846 / 180;
+
+const struct simulate_args simulate_defaults = {
+    .phantom = "shepp-logan", .sod_mm = 750, .sdd_mm = 1200, .scale = 1, .seed = 1};
+
+#define S struct simulate_args
+// clang-format off
+static const struct opt table[] = {
+    OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json", .required = true,
+        .help = "scan file to write; the projections go beside it, as SCAN.mha"),
+    OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
+        .help = "the volume is a cube of N voxels a side"),
+    OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
+        .help = "number of projections"),
+    OPT(S, phantom, .name = "phantom", .arg = "NAME", .fallback = "shepp-logan",
+        .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file with a "
+                "line \"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm)"),
+    OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
+        .help = "what a view measures"),
+    OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
+        .fallback = "circle", .help = "path of the source; the c-arm wobbles"),
+    OPT(S, arc_deg, .name = "arc", .arg = "DEG", .min = -360, .max = 360,
+        .fallback = "360; c-arm 198",
+        .help = "angle the views spread over; negative: clockwise"),
+    OPT(S, start_deg, .name = "start", .arg = "DEG", .min = -360, .max = 360,
+        .fallback = "0", .help = "angle of the first view"),
+    OPT(S, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65536,
+        .fallback = "1.5 N x 1.5 N", .help = "columns x rows of the panel; rows 1 = fan"),
+    OPT(S, voxel_mm, .name = "voxel", .arg = "MM", .min = 1e-6, .max = 1e4,
+        .fallback = "256/N", .help = "voxel side"),
+    OPT(S, pitch_mm, .name = "pitch", .arg = "MM", .min = 1e-6, .max = 1e4,
+        .fallback = "voxel SDD/SOD", .help = "detector pixel side"),
+    OPT(S, sod_mm, .name = "sod", .arg = "MM", .min = 1e-3, .max = 1e6,
+        .fallback = "750", .help = "source to rotation axis"),
+    OPT(S, sdd_mm, .name = "sdd", .arg = "MM", .min = 1e-3, .max = 1e6,
+        .fallback = "1200", .help = "source to detector"),
+    OPT(S, offset_mm, .name = "offset", .arg = "U,V", .min = -1e5, .max = 1e5,
+        .fallback = "0,0", .help = "panel centre moved along its rows and columns [mm]"),
+    OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,
+        .fallback = "0,0,0", .help = "panel turned about u, then v, then normal [deg]"),
+    OPT(S, scale, .name = "scale", .arg = "S", .min = -1e6, .max = 1e6,
+        .fallback = "1", .help = "factor on the phantom's densities [1/mm]"),
+    OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = 1, .max = 1e15,
+        .fallback = "none",
+        .help = "Poisson noise of I0 photons a pixel; values stay line integrals"),
+    OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "of the noise"),
+    OPT(S, truth, .name = "truth", .arg = "FILE",
+        .help = "also write the phantom itself, averaged over every voxel"),
+    OPT(S, directions, .name = "directions", .arg = "NAME",
+        .help = "for --kind planes (EPR imaging); not in this release"),
+    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
+        .fallback = "all cores", .help = "threads to compute with"),
+    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+// clang-format on
+#undef S
+
+/* Contract: the volume is a cube of 256 mm, its whole shadow falls on the detector. */
+static void fill_in(struct simulate_args *a)
+{
+    if (a->voxel_mm <= 0)
+        a->voxel_mm = 256.0 / (double)a->size;
+    if (a->pitch_mm <= 0)
+        a->pitch_mm = a->voxel_mm * (a->kind == FBP_PARALLEL ? 1 : a->sdd_mm / a->sod_mm);
+    if (a->detector[0] == 0)
+        a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
+    if (fabs(a->arc_deg) <= 0)
+        a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
+}
+
+/* A circle never measures its end twice; a C-arm stops at both of its ends. */
+static double *make_angles(const struct simulate_args *a)
+{
+    double *angles = malloc(a->views * sizeof *angles);
+    const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
+
+    for (size_t k = 0; angles && k < a->views; k++)
+        angles[k] = (a->start_deg + (double)k * a->arc_deg / (double)intervals) * rad;
+    return angles;
+}
+
+static fbp_status make_views(const struct simulate_args *a, const struct fbp_circle *circle,
+                             struct fbp_scan *scan)
+{
+    return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
+                                  : fbp_circle_views(circle, scan->views);
+}
+
+static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
+                             const struct fbp_circle *circle, const struct fbp_scan *scan)
+{
+    const bool tilted = a->tilt_deg[0] != 0 || a->tilt_deg[1] != 0 || a->tilt_deg[2] != 0;
+    const bool as_circle = a->trajectory == CIRCLE && !tilted;
+    fbp_status st =
+        fbp_phantom_project(phantom, scan, scan->projections, a->noise_i0, a->seed, a->threads);
+
+    if (st == FBP_OK && a->truth)
+        st = fbp_phantom_volume(phantom, &scan->volume, a->truth, a->threads);
+    /* The scan file comes last: where it is, everything is. */
+    return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
+}
+
+/* The scan that the arguments describe, without its array.  Strings and views are the scan's. */
+static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
+                            struct fbp_scan *scan)
+{
+    const size_t stem = strlen(a->output) - strlen(".json");
+
+    *scan = (struct fbp_scan){
+        .kind = (enum fbp_kind)a->kind,
+        .n_views = a->views,
+        .panel = {a->detector[0],                                             a->detector[1]},
+        .row_order = FBP_ROWS_BOTTOM_UP,
+        .views = calloc(a->views, sizeof *scan->views),
+        .projections = malloc(stem + sizeof ".mha"),
+        .volume = {.n = {a->size, a->size, a->detector[1] == 1 ? 1 : a->size},
+                  .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}                       },
+    };
+    if (!scan->views || !scan->projections)
+        return FBP_ERR_NOMEM;
+    sprintf(scan->projections, "%.*s.mha", (int)stem, a->output);
+    return make_views(a, circle, scan);
+}
+
+static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
+{
+    char grid[120];
+
+    printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n", a->output,
+           scan->n_views, scan->panel.n_columns, scan->panel.n_rows, a->arc_deg, a->phantom,
+           cli_grid(grid, sizeof grid, &scan->volume));
+}
+
+int simulate_scan(struct simulate_args *a)
+{
+    struct fbp_phantom phantom = {0};
+    struct fbp_scan scan = {0};
+
+    fill_in(a);
+    double *angles = make_angles(a);
+    struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .kind = (enum fbp_kind)a->kind,
+        .n_views = a->views,
+        .angles_rad = angles,
+        .sod_mm = &a->sod_mm,
+        .sdd_mm = &a->sdd_mm,
+        .n_sod = 1,
+        .n_sdd = 1,
+        .pitch_mm = {a->pitch_mm,           a->pitch_mm},
+        .offset_mm = {                    a->offset_mm[0],      a->offset_mm[1]           },
+        .tilt_rad = { a->tilt_deg[0] * rad, a->tilt_deg[1] * rad,            a->tilt_deg[2] * rad},
+    };
+    fbp_status st = angles ? make_scan(a, &circle, &scan) : FBP_ERR_NOMEM;
+    if (st == FBP_OK)
+        st = fbp_phantom_create(&phantom, a->phantom, a->voxel_mm * (double)a->size / 2, a->scale);
+    if (st == FBP_OK)
+        st = write_scan(a, &phantom, &circle, &scan);
+    const int rc = st == FBP_OK          ? 0
+                   : st == FBP_ERR_NOMEM ? cli_error("out of memory for the simulation")
+                                         : cli_fail();
+    if (rc == 0 && !a->quiet)
+        announce(a, &scan);
+    fbp_phantom_clear(&phantom);
+    fbp_scan_clear(&scan);
+    free(angles);
+    return rc;
+}
+
+static int check(const struct command *self, const struct simulate_args *a)
+{
+    const size_t len = strlen(a->output);
+
+    if (!cli_ends_with(a->output, ".json"))
+        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a->output);
+    if (a->truth && strlen(a->truth) == len - 1 && strncmp(a->truth, a->output, len - 5) == 0 &&
+        cli_ends_with(a->truth, ".mha"))
+        return opt_usage(self, "--truth: %s is where the projections go: choose another name",
+                         a->truth);
+    if (a->kind == FBP_PARALLEL && a->trajectory == C_ARM)
+        return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
+    if (a->kind != FBP_PARALLEL && a->sdd_mm <= a->sod_mm)
+        return opt_usage(self, "--sdd: expected more than --sod, %g mm, got \"%g\"", a->sod_mm,
+                         a->sdd_mm);
+    return OPT_GO_ON;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct simulate_args a = simulate_defaults;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.kind == FBP_PLANES || a.directions)
+        return cli_error("EPR imaging is not in this release yet: use --kind cone or parallel");
+    rc = check(self, &a);
+    return rc == OPT_GO_ON ? simulate_scan(&a) : rc;
+}
+
+const struct command cmd_simulate = {
+    .name = "simulate",
+    .summary = "make a scan of a phantom, by exact line integrals",
+    .usage = "--size N --views K -o SCAN.json [options]",
+    .about = "The phantom fills a cube of side 256 mm (or N times --voxel). The source starts at "
+             "(SOD, 0, 0) and turns counter-clockwise seen from +z.",
+    .examples = "  fbp simulate --size 128 --views 180 -o scan.json --truth truth.mha\n"
+                "  fbp simulate --phantom defrise --size 256 --views 360 --trajectory c-arm \\\n"
+                "      --noise 1e5 -o carm.json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,74 @@
+#include "cli.h"
+
+#include "fbp/picture.h"
+
+#include <math.h>
+#include <string.h>
+
+struct view_args {
+    const char *volume, *output, *device;
+    double window[2];
+    size_t slice[3];
+    bool mip, quiet;
+};
+
+#define V struct view_args
+static const struct opt table[] = {
+    OPT(V, volume, .name = "volume", .positional = true, .required = true,
+        .help = "volume, or projections, in any format that can be read"),
+    OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png", .required = true,
+        .help = "picture to write"),
+    OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
+    OPT(V, window, .name = "window", .arg = "LO,HI", .min = -1e30, .max = 1e30,
+        .fallback = "the range of what is shown", .help = "values of black and white"),
+    OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
+        .help = "voxel that the slices cross, from 0"),
+    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help = "auto or cpu; others are not in this release"),
+    OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+#undef V
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct view_args a = {
+        .window = {NAN, NAN},
+          .slice = { SIZE_MAX,  0,   0},
+          .device = "auto"
+    };
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (!cli_ends_with(a.output, ".png"))
+        return opt_usage(self, "-o: expected a name that ends in .png, got \"%s\"", a.output);
+    if (a.window[0] >= a.window[1])
+        return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a.window[0],
+                         a.window[1]);
+    if (strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
+        return cli_error("view draws on the cpu in this release: leave --device %s out", a.device);
+    struct fbp_view_params p = *fbp_view_params(.mip = a.mip);
+    if (!isnan(a.window[0])) {
+        p.lo = a.window[0];
+        p.hi = a.window[1];
+    }
+    p.at_slice = a.slice[0] != SIZE_MAX;
+    if (p.at_slice)
+        memcpy(p.slice, a.slice, sizeof p.slice);
+    if (fbp_view_write(a.volume, a.output, &p) != FBP_OK)
+        return cli_fail();
+    if (!a.quiet)
+        printf("%s\n", a.output);
+    return 0;
+}
+
+const struct command cmd_view = {
+    .name = "view",
+    .summary = "a picture of a volume: three orthogonal slices side by side",
+    .usage = "volume.mha -o picture.png [options]",
+    .about = "Slices xy, xz and yz: x to the right and y up; z up.",
+    .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
+                "  fbp view volume.mha -o picture.png --mip\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

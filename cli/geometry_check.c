@@ -1,0 +1,154 @@
+#include "geometry_check.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+static void widen(struct span *s, double v, size_t view)
+{
+    if (v < s->lo) {
+        s->lo = v;
+        s->lo_view = view;
+    }
+    if (v > s->hi) {
+        s->hi = v;
+        s->hi_view = view;
+    }
+}
+
+static double dot4(const double row[4], const double x[3])
+{
+    return row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
+}
+
+/* Column and row of a point; false if it is not in front of the source. */
+static bool land(const double P[12], const double x[3], double cr[2])
+{
+    const double w = dot4(P + 8, x);
+
+    cr[0] = dot4(P, x) / w;
+    cr[1] = dot4(P + 4, x) / w;
+    return w > 0;
+}
+
+/* The outer corner of the volume, not the centre of its corner voxel. */
+static void corner(const struct fbp_grid *g, unsigned which, double x[3])
+{
+    for (int i = 0; i < 3; i++)
+        x[i] = fbp_grid_coordinate(g, i, which >> i & 1 ? (double)g->n[i] - 0.5 : -0.5);
+}
+
+static void land_corners(struct check *c, const double P[12], size_t k)
+{
+    bool behind = false;
+    double x[3], cr[2];
+
+    for (unsigned which = 0; which < 8; which++) {
+        corner(&c->grid, which, x);
+        if (!land(P, x, cr)) {
+            behind = true;
+            continue;
+        }
+        for (int i = 0; i < 2; i++)
+            widen(&c->corners[i], cr[i], k);
+    }
+    c->behind += behind;
+}
+
+static fbp_status land_all(const struct fbp_scan *scan, struct check *c)
+{
+    static const double iso[3] = {0};
+    double P[12], cr[2];
+
+    for (int i = 0; i < 2; i++)
+        c->iso[i] = c->corners[i] = (struct span){.lo = INFINITY, .hi = -INFINITY};
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
+        if (st != FBP_OK)
+            return st;
+        land(P, iso, cr);
+        for (int i = 0; i < 2; i++)
+            widen(&c->iso[i], cr[i], k);
+        land_corners(c, P, k);
+    }
+    return FBP_OK;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(struct check *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (c->n_warnings == MAX_WARNINGS)
+        return;
+    va_start(ap, fmt);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
+    vsnprintf(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt, ap);
+    va_end(ap);
+}
+
+static void warn_angles(struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+
+    if (f->coverage == FBP_COVERAGE_PARTIAL)
+        warn(c,
+             "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
+             "determined",
+             cli_degrees(f->arc_rad), cli_degrees(f->needed_rad));
+    if (f->offset && f->coverage != FBP_COVERAGE_FULL)
+        warn(c, "the detector is off centre, which needs a full turn: measure 360 degrees, or "
+                "check the offset and the sign of u");
+    if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
+        warn(c, "there is a gap of %.4g degrees between neighbouring views: are views missing?",
+             cli_degrees(f->gap_rad + f->step_rad[1]));
+}
+
+/* Distance from the axis of the middle of the volume's farther side.  That the corners of a cube
+ * lie outside a round field of view is usual and no reason to warn. */
+static double side_reach(const struct fbp_grid *g)
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fabs(g->centre_mm[i]) + (double)(g->n[i] - 1) * g->voxel_mm[i] / 2);
+    return reach;
+}
+
+static void warn_volume(const struct fbp_scan *scan, struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    const double last_row = (double)scan->panel.n_rows - 1;
+
+    if (c->behind)
+        warn(c, "the volume reaches behind the source in %zu views: make it smaller", c->behind);
+    if (scan->volume.n[0] == 0) /* the default reaches as far as anything can be seen */
+        return;
+    if (side_reach(&c->grid) > f->fov_radius_mm)
+        warn(c,
+             "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+             "beyond it are not determined",
+             f->volume_radius_mm, f->fov_radius_mm);
+    if (scan->panel.n_rows > 1 && (c->corners[1].lo < -0.5 || c->corners[1].hi > last_row + 0.5))
+        warn(c,
+             "corners land on rows %.1f to %.1f of a detector with rows 0 to %.0f: the outer "
+             "slices are not fully seen",
+             c->corners[1].lo, c->corners[1].hi, last_row);
+}
+
+int check_geometry(const struct fbp_scan *scan, struct check *c)
+{
+    *c = (struct check){.grid = scan->volume};
+    if (c->grid.n[0] == 0)
+        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid);
+    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid,
+                           &c->facts) != FBP_OK ||
+        land_all(scan, c) != FBP_OK)
+        return cli_fail();
+    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &c->grid, 0,
+                      c->grid.n[2], &c->rows[0], &c->rows[1]);
+    c->theta_deg = cli_degrees(atan2(scan->views[0].s[1], scan->views[0].s[0]));
+    c->flip[0] = (double)scan->panel.n_columns - 1 - (c->iso[0].lo + c->iso[0].hi);
+    c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
+    warn_angles(c);
+    warn_volume(scan, c);
+    return 0;
+}

@@ -1,0 +1,33 @@
+/** @file geometry_check.h  What one wants to know before a long run: where things land. */
+#ifndef FBP_CLI_GEOMETRY_CHECK_H
+#define FBP_CLI_GEOMETRY_CHECK_H
+
+#include "cli.h"
+
+/** Least and greatest of a coordinate over the views, and where. */
+struct span {
+    double lo, hi;
+    size_t lo_view, hi_view;
+};
+
+enum { MAX_WARNINGS = 8 };
+
+struct check {
+    struct fbp_geometry_facts facts;
+    struct fbp_grid grid;
+    struct span iso[2];     /**< column, row where the iso-centre lands */
+    struct span corners[2]; /**< column, row where the volume's corners land */
+    size_t behind;          /**< views in which a corner is not in front of the source */
+    size_t rows[2];         /**< detector rows [0, 1) that hold every tap of the volume */
+    double theta_deg;       /**< of view 0: its source is at (d cos, d sin) */
+    double flip[2];         /**< pixels the axis moves by if columns, rows are read backwards */
+    size_t n_warnings;
+    char warnings[MAX_WARNINGS][240];
+};
+
+/** @return 0, or 1 with the failure reported. */
+int check_geometry(const struct fbp_scan *scan, struct check *c);
+int check_print_text(const struct fbp_scan *scan, const struct check *c);
+int check_print_json(const struct fbp_scan *scan, const struct check *c);
+
+#endif /* FBP_CLI_GEOMETRY_CHECK_H */

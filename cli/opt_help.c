@@ -1,0 +1,86 @@
+#include "opt.h"
+
+#include <string.h>
+
+enum { HELP_COLUMN = 28, HELP_WIDTH = 79 };
+
+/* Print words from column `at`, wrapped, continuation lines indented to `indent`. */
+static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
+{
+    while (*text) {
+        const size_t len = strcspn(text, " ");
+        if (at > indent && at + 1 + len > HELP_WIDTH) {
+            fprintf(f, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', f);
+            at++;
+        }
+        fprintf(f, "%.*s", (int)len, text);
+        at += len;
+        text += len + strspn(text + len, " ");
+    }
+    return at;
+}
+
+/* "(cone, parallel)" */
+static void list_names(const struct opt *o, char *buf, size_t n)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; o->names[i] && len < n; i++)
+        if (*o->names[i])
+            len += (size_t)snprintf(buf + len, n - len, "%s%s", len ? ", " : "(", o->names[i]);
+    if (len < n)
+        snprintf(buf + len, n - len, ")");
+}
+
+static void help_line(FILE *f, const struct opt *o)
+{
+    char extra[400], left[120];
+    int n;
+
+    if (o->positional)
+        n = snprintf(left, sizeof left, "  %s", o->name);
+    else if (o->letter)
+        n = snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name);
+    else
+        n = snprintf(left, sizeof left, "      --%s", o->name);
+    if (o->arg && !o->positional && opt_takes_value(o))
+        n += snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    if (n + 2 > HELP_COLUMN)
+        fprintf(f, "%s\n%*s", left, HELP_COLUMN, "");
+    else
+        fprintf(f, "%-*s", HELP_COLUMN, left);
+    size_t at = wrap(f, o->help, HELP_COLUMN, HELP_COLUMN);
+    if (o->type == OPT_ENUM) {
+        list_names(o, extra, sizeof extra);
+        at = wrap(f, extra, at, HELP_COLUMN);
+    }
+    if (o->fallback) {
+        snprintf(extra, sizeof extra, "[default: %s]", o->fallback);
+        if (at + 1 + strlen(extra) > HELP_WIDTH) /* keep it in one piece */
+            fprintf(f, "\n%*s%s", HELP_COLUMN, "", extra);
+        else
+            fprintf(f, " %s", extra);
+    }
+    fputc('\n', f);
+}
+
+void opt_help(FILE *f, const struct command *c)
+{
+    fprintf(f, "fbp %s: %s\n\nUsage: ", c->name, c->summary);
+    const size_t start = strlen("Usage: fbp ") + strlen(c->name) + 1;
+    fprintf(f, "fbp %s", c->name);
+    wrap(f, c->usage, start - 1, strlen("Usage: "));
+    fputs("\n\n", f);
+    if (c->about) {
+        wrap(f, c->about, 0, 0);
+        fputs("\n\n", f);
+    }
+    for (size_t i = 0; i < c->n_opts; i++)
+        help_line(f, &c->opts[i]);
+    fprintf(f, "  -h, --help                show this help\n");
+    if (c->examples)
+        fprintf(f, "\nExamples:\n%s", c->examples);
+}

@@ -1,0 +1,183 @@
+#include "opt.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool opt_takes_value(const struct opt *o)
+{
+    return o->type != OPT_BOOL && o->type != OPT_INTFLAG;
+}
+
+static bool in_range(const struct opt *o, double v)
+{
+    if (!isfinite(v))
+        return false;
+    if (o->min < o->max)
+        return v >= o->min && v <= o->max;
+    return o->type == OPT_DOUBLE || o->type == OPT_DOUBLES || (v >= 0 && v < 0x1p53);
+}
+
+/* Plain decimal numbers only: strtod would also take "inf", "nan" and hexadecimal. */
+static bool read_number(const char *text, const char **end, double *out)
+{
+    char *e;
+
+    if (!isdigit((unsigned char)text[strspn(text, "+-.")]) ||
+        strncasecmp(text + strspn(text, "+-"), "0x", 2) == 0)
+        return false;
+    errno = 0;
+    *out = strtod(text, &e);
+    *end = e;
+    return e != text && errno == 0;
+}
+
+static bool read_whole(const char *text, const char **end, double *out)
+{
+    return read_number(text, end, out) && *out == floor(*out);
+}
+
+static double suffix(const char **end)
+{
+    static const char letters[] = "KMGT";
+    const char *at = **end ? strchr(letters, toupper((unsigned char)**end)) : NULL;
+
+    if (!at)
+        return 1;
+    ++*end;
+    if (strcmp(*end, "iB") == 0)
+        *end += 2;
+    return ldexp(1, 10 * (int)(at - letters + 1));
+}
+
+static size_t list_length(const struct opt *o)
+{
+    return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
+}
+
+/* Numbers joined by the separator the metavariable shows; returns how many, 0 if malformed. */
+static size_t read_list(const struct opt *o, const char *text, double v[8])
+{
+    const char separator = strchr(o->arg, ',') ? ',' : 'x';
+    const bool whole = o->type == OPT_SIZES;
+    const size_t count = list_length(o);
+
+    for (size_t n = 0; n < count && n < 8; text++) {
+        const char *end;
+        if (!(whole ? read_whole : read_number)(text, &end, &v[n]) || !in_range(o, v[n]))
+            return 0;
+        n++;
+        text = end;
+        if (*text == '\0')
+            return n;
+        if (*text != separator)
+            return 0;
+    }
+    return 0;
+}
+
+static bool set_list(const struct opt *o, const char *text, void *field)
+{
+    double v[8];
+    const size_t count = list_length(o);
+    const size_t n = read_list(o, text, v);
+
+    if (n != count && !(n == 1 && strchr(o->arg, '|')))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const double value = v[n == 1 ? 0 : i];
+        if (o->type == OPT_SIZES)
+            ((size_t *)field)[i] = (size_t)value;
+        else
+            ((double *)field)[i] = value;
+    }
+    return true;
+}
+
+static bool set_enum(const struct opt *o, const char *text, void *field)
+{
+    for (unsigned i = 0; o->names[i]; i++)
+        if (*text && strcmp(text, o->names[i]) == 0) {
+            *(unsigned *)field = i;
+            return true;
+        }
+    return false;
+}
+
+static bool set_number(const struct opt *o, const char *text, void *field)
+{
+    const char *end;
+    double v;
+
+    if (o->type == OPT_DOUBLE || o->type == OPT_BYTES) {
+        if (!read_number(text, &end, &v))
+            return false;
+    } else if (!read_whole(text, &end, &v)) {
+        return false;
+    }
+    if (o->type == OPT_BYTES)
+        v = floor(v * suffix(&end));
+    if (*end || !in_range(o, v) || (o->type == OPT_INT && v > INT_MAX))
+        return false;
+    if (o->type == OPT_DOUBLE)
+        *(double *)field = v;
+    else if (o->type == OPT_INT)
+        *(int *)field = (int)v;
+    else
+        *(size_t *)field = (size_t)v;
+    return true;
+}
+
+bool opt_set_value(const struct opt *o, const char *text, void *args)
+{
+    void *field = (char *)args + o->offset;
+
+    switch (o->type) {
+    case OPT_STRING:
+        *(const char **)field = text;
+        return *text != '\0';
+    case OPT_BOOL:
+        *(bool *)field = true;
+        return true;
+    case OPT_INTFLAG:
+        *(int *)field = 1;
+        return true;
+    case OPT_SIZES:
+    case OPT_DOUBLES:
+        return set_list(o, text, field);
+    case OPT_ENUM:
+        return set_enum(o, text, field);
+    case OPT_INT:
+    case OPT_SIZE:
+    case OPT_BYTES:
+    case OPT_DOUBLE:
+        return set_number(o, text, field);
+    }
+    return false;
+}
+
+void opt_describe(const struct opt *o, char *buf, size_t n)
+{
+    static const char *const noun[] = {
+        [OPT_STRING] = "text",         [OPT_INT] = "a whole number",
+        [OPT_SIZE] = "a whole number", [OPT_BYTES] = "bytes with an optional suffix K, M, G or T",
+        [OPT_DOUBLE] = "a number",     [OPT_SIZES] = "whole numbers",
+        [OPT_DOUBLES] = "numbers",
+    };
+    int len = 0;
+
+    if (o->type == OPT_ENUM) {
+        len = snprintf(buf, n, "one of");
+        for (size_t i = 0, k = 0; o->names[i] && (size_t)len < n; i++)
+            if (*o->names[i])
+                len += snprintf(buf + len, n - (size_t)len, "%s%s", k++ ? ", " : " ", o->names[i]);
+        return;
+    }
+    len = snprintf(buf, n, "%s", noun[o->type]);
+    if (o->min < o->max && (size_t)len < n)
+        snprintf(buf + len, n - (size_t)len, " from %.10g to %.10g", o->min, o->max);
+}

@@ -1,0 +1,84 @@
+#include "recon.h"
+
+char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
+{
+    char devices[40] = "";
+
+    if (p->n_devices > 1)
+        snprintf(devices, sizeof devices, ", %zu devices", p->n_devices);
+    snprintf(buf, n, "%s, kernel %s%s%s%s, %d thread%s", p->backend, p->kernel, *p->isa ? ", " : "",
+             p->isa, devices, p->n_threads, p->n_threads == 1 ? "" : "s");
+    return buf;
+}
+
+static void print_text(const struct fbp_plan_info *p)
+{
+    const double *c = p->volume.centre_mm;
+    char a[120], b[120];
+
+    printf("volume    %s, centre (%.6g, %.6g, %.6g) mm\n", cli_grid(a, sizeof a, &p->volume), c[0],
+           c[1], c[2]);
+    printf("weights   %s\n", p->weights);
+    if (p->fft_length)
+        printf("filter    by FFT of length %zu\n", p->fft_length);
+    else
+        printf("filter    in space\n");
+    printf("device    %s\n", plan_device(a, sizeof a, p));
+    printf("slabs     %zu of at most %zu slices\n", p->n_slabs, p->slab_slices);
+    printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
+    printf("reading   %s; a detector row is read %.3g times\n",
+           cli_bytes(a, sizeof a, p->input_bytes), p->view_reads);
+    printf("writing   %s\n", cli_bytes(a, sizeof a, p->output_bytes));
+    printf("memory    %s predicted, of a limit of %s\n", cli_bytes(a, sizeof a, p->memory_bytes),
+           cli_bytes(b, sizeof b, p->memory_limit));
+    if (p->device_bytes)
+        printf("on device %s a device\n", cli_bytes(a, sizeof a, p->device_bytes));
+    printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
+    printf("time      about %s\n", cli_seconds(a, sizeof a, p->expected_seconds));
+}
+
+static int print_json(const struct fbp_plan_info *p)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } counts[] = {
+        {"slabs",        offsetof(struct fbp_plan_info, n_slabs)     },
+        {"slab_slices",  offsetof(struct fbp_plan_info, slab_slices) },
+        {"batches",      offsetof(struct fbp_plan_info, n_batches)   },
+        {"batch_views",  offsetof(struct fbp_plan_info, batch_views) },
+        {"fft_length",   offsetof(struct fbp_plan_info, fft_length)  },
+        {"devices",      offsetof(struct fbp_plan_info, n_devices)   },
+        {"memory_bytes", offsetof(struct fbp_plan_info, memory_bytes)},
+        {"memory_limit", offsetof(struct fbp_plan_info, memory_limit)},
+        {"device_bytes", offsetof(struct fbp_plan_info, device_bytes)},
+        {"input_bytes",  offsetof(struct fbp_plan_info, input_bytes) },
+        {"output_bytes", offsetof(struct fbp_plan_info, output_bytes)},
+        {"updates",      offsetof(struct fbp_plan_info, updates)     },
+    };
+    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "device", p->backend);
+    cJSON_AddStringToObject(root, "kernel", p->kernel);
+    cJSON_AddStringToObject(root, "isa", p->isa);
+    cJSON_AddNumberToObject(root, "threads", p->n_threads);
+    cJSON_AddStringToObject(root, "weights", p->weights);
+    cli_json_sizes(root, "size", p->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        cJSON_AddNumberToObject(root, counts[i].key,
+                                (double)*(const size_t *)((const char *)p + counts[i].offset));
+    cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
+    cJSON_AddNumberToObject(root, "expected_seconds", p->expected_seconds);
+    return cli_json(root, false);
+}
+
+int plan_print(const struct fbp_plan_info *info, bool json)
+{
+    if (json)
+        return print_json(info);
+    print_text(info);
+    return 0;
+}

@@ -1,0 +1,87 @@
+#include "recon.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void progress_start(struct progress *progress, size_t n_views, bool quiet)
+{
+    /* Reset after the first signal: the second one kills. */
+    struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    *progress = (struct progress){
+        .n_views = n_views, .visible = !quiet && isatty(STDERR_FILENO), .quiet = quiet};
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void draw(const struct progress *progress, const struct fbp_progress *now)
+{
+    enum { BAR = 20 };
+    const double part = now->total ? (double)now->done / (double)now->total : 0;
+    const double rate = now->seconds > 0 ? (double)now->done / now->seconds : 0;
+    const int full = (int)(part * BAR);
+    char bar[BAR + 1], eta[24], line[200];
+
+    memset(bar, '.', BAR);
+    memset(bar, '#', (size_t)full);
+    bar[BAR] = '\0';
+    cli_seconds(eta, sizeof eta, rate > 0 ? (double)(now->total - now->done) / rate : -1);
+    snprintf(line, sizeof line, "%3d%% [%s] view %zu/%zu, slab %zu/%zu, %.2f GUPS, %s left",
+             (int)(100 * part), bar, now->views_read, progress->n_views, now->slabs_done,
+             now->n_slabs, rate * 1e-9, eta);
+    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
+    fflush(stderr);
+}
+
+int progress_update(void *user, const struct fbp_progress *now)
+{
+    struct progress *progress = user;
+    const double t = cli_now();
+
+    if (progress->visible && t - progress->drawn >= 0.1) {
+        draw(progress, now);
+        progress->drawn = t;
+    }
+    return interrupted;
+}
+
+static void erase(struct progress *progress)
+{
+    if (progress->drawn > 0)
+        fputs("\r\033[K", stderr);
+    progress->drawn = 0;
+}
+
+void progress_log(void *user, enum fbp_log_level level, const char *line)
+{
+    struct progress *progress = user;
+
+    if (progress->quiet)
+        return;
+    erase(progress);
+    fprintf(stderr, "%s%s\n", level == FBP_LOG_WARNING ? "warning: " : "", line);
+}
+
+void progress_end(struct progress *progress)
+{
+    erase(progress);
+    progress->visible = false;
+}

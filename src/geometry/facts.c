@@ -1,0 +1,173 @@
+/* All that follows from views, panel and grid. */
+#include "geometry/facts.h"
+
+#include "base/status.h"
+#include "geometry/arc.h"
+
+/* Panels are offset on purpose when the two sides differ by more than this part of the fan. */
+static const double ASYMMETRY = 0.02;
+
+/* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
+struct sides {
+    double mean_lo[2], mean_hi[2];   /* outer edges, averaged */
+    double edge_lo[2], edge_hi[2];   /* reach of the outer edges that every view has */
+    double pixel_lo[2], pixel_hi[2]; /* the same of the outermost pixel centres */
+};
+
+static void fold_sides(struct sides *sides, const struct fbp_view_facts *v, bool first, double n)
+{
+    for (int i = 0; i < 2; i++) {
+        sides->mean_lo[i] += v->edge_lo[i] / n;
+        sides->mean_hi[i] += v->edge_hi[i] / n;
+        sides->edge_lo[i] = first ? -v->edge_lo[i] : fmin(sides->edge_lo[i], -v->edge_lo[i]);
+        sides->edge_hi[i] = first ? v->edge_hi[i] : fmin(sides->edge_hi[i], v->edge_hi[i]);
+        sides->pixel_lo[i] = first ? -v->pixel_lo[i] : fmin(sides->pixel_lo[i], -v->pixel_lo[i]);
+        sides->pixel_hi[i] = first ? v->pixel_hi[i] : fmin(sides->pixel_hi[i], v->pixel_hi[i]);
+    }
+}
+
+static void widen(double range[2], double lo, double hi, bool first)
+{
+    range[0] = first ? lo : fmin(range[0], lo);
+    range[1] = first ? hi : fmax(range[1], hi);
+}
+
+static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v, bool first,
+                 double n)
+{
+    widen(out->sod_mm, v->sod, v->sod, first);
+    widen(out->sdd_mm, v->sdd, v->sdd, first);
+    widen(out->fan_rad, v->edge_lo[0], v->edge_hi[0], first);
+    widen(out->edge_mm, v->edge_lo[1], v->edge_hi[1], first);
+    out->magnification += v->magnification / n;
+    out->fov_half_height_mm[0] = first ? v->axis_lo : fmax(out->fov_half_height_mm[0], v->axis_lo);
+    out->fov_half_height_mm[1] = first ? v->axis_hi : fmin(out->fov_half_height_mm[1], v->axis_hi);
+    for (int i = 0; i < 3; i++)
+        out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v->tilt[i]));
+    out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
+}
+
+static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool cone,
+                           const struct fbp_view *views, size_t n_views)
+{
+    struct fbp_arc arc;
+
+    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis));
+    out->direction = arc.direction;
+    out->start_rad = arc.start_rad;
+    out->arc_rad = arc.arc_rad;
+    out->gap_rad = arc.gap_rad;
+    for (int i = 0; i < 3; i++)
+        out->step_rad[i] = arc.step_rad[i];
+    out->needed_rad = FBP_PI + (cone ? sides->mean_hi[0] - sides->mean_lo[0] : 0);
+    const bool enough = arc.arc_rad >= out->needed_rad - arc.step_rad[1] / 2;
+    out->coverage = arc.full ? FBP_COVERAGE_FULL
+                    : enough ? FBP_COVERAGE_SHORT
+                             : FBP_COVERAGE_PARTIAL;
+    fbp_arc_clear(&arc);
+    return FBP_OK;
+}
+
+/* Whether rays are measured once on one side, and how far from the axis all is measured. */
+static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool cone)
+{
+    const int unit = cone ? 0 : 1;
+    const double lo = s->mean_lo[unit], hi = s->mean_hi[unit];
+    const bool longer_hi = hi > -lo;
+
+    out->fov_radius_mm = fmin(s->edge_lo[1], s->edge_hi[1]);
+    if (!(out->fov_radius_mm > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: the panel does not see the rotation axis in every view (it ends "
+                        "%.3g mm beside it): check the panel offset and the source positions",
+                        -out->fov_radius_mm);
+    out->offset = out->coverage == FBP_COVERAGE_FULL && fabs(hi + lo) > ASYMMETRY * (hi - lo);
+    if (!out->offset)
+        return FBP_OK;
+    /* up to the last pixel's centre, so that its weight is 0 */
+    out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
+    out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
+    out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
+    if (!(out->overlap_mm > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: the offset panel's last pixel does not reach beyond the "
+                        "rotation axis: check the panel offset");
+    return FBP_OK;
+}
+
+/* Corner i of the grid, a voxel centre. */
+static void corner(const struct fbp_grid *g, int i, double out[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        out[axis] = fbp_grid_coordinate(g, axis, i >> axis & 1 ? (double)g->n[axis] - 1 : 0);
+}
+
+static fbp_status check_corner(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                               const struct fbp_panel *panel, const double x[3], bool *inside)
+{
+    for (size_t k = 0; k < n_views; k++) {
+        double P[12];
+        if (!fbp_view_matrix(&views[k], kind, panel, P))
+            continue; /* refused before */
+        const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
+        if (!(w > 1e-6 * P[11]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: the volume reaches the source of view %zu: make it smaller "
+                            "or move its centre",
+                            k);
+        *inside = *inside && row >= -0.5 && row <= (double)panel->n_rows - 0.5;
+    }
+    return FBP_OK;
+}
+
+static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_view *views,
+                         size_t n_views, enum fbp_kind kind, const struct fbp_panel *panel,
+                         const struct fbp_grid *grid)
+{
+    bool inside = true;
+
+    for (int i = 0; i < 8; i++) {
+        double x[3], across[3];
+        corner(grid, i, x);
+        fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
+        out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
+        FBP_TRY(check_corner(views, n_views, kind, panel, x, &inside));
+    }
+    out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;
+    return FBP_OK;
+}
+
+static fbp_status check_input(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                              const struct fbp_panel *panel)
+{
+    if (!views || n_views == 0)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
+    if (kind != FBP_CONE && kind != FBP_PARALLEL)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: kind %d has no line integrals", (int)kind);
+    if (panel->n_columns == 0 || panel->n_rows == 0)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
+                        panel->n_columns, panel->n_rows);
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                              const struct fbp_panel *panel, const struct fbp_grid *grid,
+                              struct fbp_geometry_facts *out)
+{
+    struct sides sides = {{0}, {0}, {0}, {0}, {0}, {0}};
+
+    fbp_message_clear();
+    *out = (struct fbp_geometry_facts){0};
+    FBP_TRY(check_input(views, n_views, kind, panel));
+    fbp_axis_of(views, n_views, out->axis);
+    for (size_t k = 0; k < n_views; k++) {
+        struct fbp_view_facts v;
+        FBP_TRY(fbp_view_facts_of(&views[k], k, kind, panel, out->axis, &v));
+        fold(out, &v, k == 0, (double)n_views);
+        fold_sides(&sides, &v, k == 0, (double)n_views);
+    }
+    FBP_TRY(coverage(out, &sides, kind == FBP_CONE, views, n_views));
+    FBP_TRY(field_of_view(out, &sides, kind == FBP_CONE));
+    out->symmetry = fbp_symmetry_of(views, n_views, kind, panel, grid);
+    return grid ? volume(out, views, n_views, kind, panel, grid) : FBP_OK;
+}

@@ -1,0 +1,28 @@
+/** @file facts.h  Parts of fbp_geometry_facts() (internal; double, pure). */
+#ifndef FBP_SRC_FACTS_H
+#define FBP_SRC_FACTS_H
+
+#include "geometry/frame.h"
+
+/** Normal of the plane of the sources, upwards; z if that is within 5 degrees, or not clear. */
+void fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
+
+/** enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
+unsigned fbp_symmetry_of(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                         const struct fbp_panel *panel, const struct fbp_grid *grid);
+
+/** What one view says.  lo is the side of -t, hi that of +t; fans in rad, distances in mm. */
+struct fbp_view_facts {
+    double sod, sdd, magnification;
+    double edge_lo[2], edge_hi[2];   /**< fan angle, distance of the panel's outer edges */
+    double pixel_lo[2], pixel_hi[2]; /**< the same of the outermost pixel centres */
+    double axis_lo, axis_hi;         /**< part of the axis that falls on the rows [mm] */
+    double tilt[3], skew;
+};
+
+/** FBP_ERR_INVALID for a view that cannot be backprojected; `index` is for the message. */
+fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t index, enum fbp_kind kind,
+                             const struct fbp_panel *panel, const double axis[3],
+                             struct fbp_view_facts *out);
+
+#endif /* FBP_SRC_FACTS_H */

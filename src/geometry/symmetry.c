@@ -1,0 +1,74 @@
+/* Symmetries, read off the matrices: (c, r, 1) w = P (x, y, z, 1). */
+#include "geometry/facts.h"
+
+static const double TOLERANCE = 1e-9;
+
+static bool near(double a, double b, double scale)
+{
+    return fabs(a - b) <= TOLERANCE * scale;
+}
+
+/* u and w do not contain z. */
+static bool column(const double P[12])
+{
+    return near(P[2], 0, fbp_norm(P)) && near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300));
+}
+
+/* P (x, y, -z, 1) = (c, nr-1-r, 1) w for all x: row 2 less its z term is (nr-1)/2 times row 3. */
+static bool mirror(const double P[12], const struct fbp_panel *panel)
+{
+    const double middle = ((double)panel->n_rows - 1) / 2, size = fbp_norm(P + 4);
+
+    return column(P) && near(P[4], middle * P[8], size) && near(P[5], middle * P[9], size) &&
+           near(P[7], middle * P[11], fmax(fabs(P[7]), fabs(P[11])));
+}
+
+/* b is a turned by a quarter (or half) turn about z. */
+static bool turned3(const double a[3], const double b[3], int quarters)
+{
+    const double x = quarters == 1 ? -a[1] : -a[0], y = quarters == 1 ? a[0] : -a[1];
+    const double scale = fbp_norm(a);
+
+    return near(b[0], x, scale) && near(b[1], y, scale) && near(b[2], a[2], scale);
+}
+
+static bool turned(const struct fbp_view *views, size_t n, int quarters)
+{
+    const size_t fraction = quarters == 1 ? 4 : 2;
+
+    if (n % fraction)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_view *a = &views[k], *b = &views[(k + n / fraction) % n];
+        if (!turned3(a->s, b->s, quarters) || !turned3(a->d, b->d, quarters) ||
+            !turned3(a->u, b->u, quarters) || !turned3(a->v, b->v, quarters))
+            return false;
+    }
+    return true;
+}
+
+static bool centred(const struct fbp_grid *g, int axis)
+{
+    return near(g->centre_mm[axis], 0, g->voxel_mm[axis]);
+}
+
+unsigned fbp_symmetry_of(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                         const struct fbp_panel *panel, const struct fbp_grid *grid)
+{
+    const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
+    const bool square = !grid || (grid->n[0] == grid->n[1] &&
+                                  near(grid->voxel_mm[0], grid->voxel_mm[1], grid->voxel_mm[0]));
+    bool columns = true, mirrors = !grid || centred(grid, 2);
+
+    for (size_t k = 0; k < n_views && columns; k++) {
+        double P[12];
+        columns = fbp_view_matrix(&views[k], kind, panel, P) && column(P);
+        mirrors = mirrors && columns && mirror(P, panel);
+    }
+    unsigned flags = 0;
+    flags |= columns ? FBP_SYM_COLUMN : 0u;
+    flags |= columns && mirrors ? FBP_SYM_MIRROR : 0u;
+    flags |= axial && turned(views, n_views, 2) ? FBP_SYM_ROT180 : 0u;
+    flags |= axial && square && turned(views, n_views, 1) ? FBP_SYM_ROT90 : 0u;
+    return flags;
+}

@@ -1,0 +1,120 @@
+#include "base/status.h"
+#include "geometry/facts.h"
+
+/* Below this cosine between iso ray and normal the panel counts as seen edge-on. */
+static const double EDGE_ON = 0.05;
+
+static bool finite3(const double a[3])
+{
+    return isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]);
+}
+
+/* Turns of the panel from the ideal one, as struct fbp_circle means them.  A picture stored
+ * mirrored or upside down is not a turned panel. */
+static void turns_of(const struct fbp_view *view, const struct fbp_frame *f, double tilt[3],
+                     double *skew)
+{
+    double u[3], v[3], n[3], up[3];
+
+    for (int i = 0; i < 3; i++) {
+        u[i] = copysign(1, fbp_dot(view->u, f->t)) * view->u[i];
+        v[i] = copysign(1, fbp_dot(view->v, f->a)) * view->v[i];
+    }
+    fbp_normalise(u);
+    fbp_normalise(v);
+    *skew = asin(fmin(fmax(fbp_dot(u, v), -1), 1));
+    fbp_cross(u, v, n);
+    fbp_normalise(n);
+    fbp_cross(n, u, up);
+    tilt[0] = atan2(-fbp_dot(n, f->a), fbp_dot(n, f->n));
+    tilt[1] = asin(fmin(fmax(fbp_dot(n, f->t), -1), 1));
+    tilt[2] = atan2(-fbp_dot(up, f->t), fbp_dot(u, f->t));
+}
+
+static void fan_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
+                   const struct fbp_frame *f, double margin, double lo[2], double hi[2])
+{
+    const double row = ((double)panel->n_rows - 1) / 2;
+    const double column[2] = {-margin, (double)panel->n_columns - 1 + margin};
+    double fan[2], mm[2], p[3];
+
+    for (int i = 0; i < 2; i++) {
+        fbp_view_pixel(view, panel, column[i], row, p);
+        fan[i] = fbp_ray_gamma(view, kind, f, p);
+        mm[i] = fbp_ray_distance(view, kind, f, p);
+    }
+    lo[0] = fmin(fan[0], fan[1]);
+    hi[0] = fmax(fan[0], fan[1]);
+    lo[1] = fmin(mm[0], mm[1]);
+    hi[1] = fmax(mm[0], mm[1]);
+}
+
+/* Point a z of the axis falls on row (P4.a z + P7) / (P8.a z + P11). */
+static void axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
+                      double *lo, double *hi)
+{
+    const double row[2] = {-0.5, (double)panel->n_rows - 0.5};
+    double z[2];
+
+    for (int i = 0; i < 2; i++)
+        z[i] = (row[i] * P[11] - P[7]) / (fbp_dot(P + 4, axis) - row[i] * fbp_dot(P + 8, axis));
+    *lo = fmin(z[0], z[1]);
+    *hi = fmax(z[0], z[1]);
+}
+
+static fbp_status check(const struct fbp_view *view, size_t k, double w0, const struct fbp_frame *f)
+{
+    double n[3], ray[3] = {view->s[0], view->s[1], view->s[2]};
+
+    if (!(w0 > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: source and panel are on the same side of the axis: "
+                        "check source and panel centre, or the sign of the matrix",
+                        k);
+    fbp_cross(view->u, view->v, n);
+    fbp_normalise(n);
+    fbp_normalise(ray);
+    if (!(fabs(fbp_dot(n, ray)) > EDGE_ON))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: the panel is seen edge-on: check its axes u and v", k);
+    if (!(fabs(fbp_dot(view->u, f->t)) > fabs(fbp_dot(view->u, f->a))))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: detector rows run along the rotation axis: swap rows "
+                        "and columns of the projections",
+                        k);
+    return FBP_OK;
+}
+
+fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kind kind,
+                             const struct fbp_panel *panel, const double axis[3],
+                             struct fbp_view_facts *out)
+{
+    struct fbp_frame f;
+    double P[12];
+
+    *out = (struct fbp_view_facts){.magnification = 1};
+    if (!finite3(view->s) || !finite3(view->d) || !finite3(view->u) || !finite3(view->v))
+        return fbp_fail(FBP_ERR_INVALID, "geometry: view %zu has values that are not finite", k);
+    if (!fbp_frame_of(view, axis, &f))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: the rotation axis passes through the source: check "
+                        "source positions and iso-centre",
+                        k);
+    if (!fbp_view_matrix(view, kind, panel, P))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: the panel is seen edge-on, or its rows and columns "
+                        "are parallel: check its axes u and v",
+                        k);
+    FBP_TRY(check(view, k, P[11], &f));
+    if (kind == FBP_CONE) {
+        out->sod = fbp_norm(view->s);
+        /* 1/|row 3| is the depth at which w = 1 */
+        out->sdd = 1 / fbp_norm(P + 8);
+        out->magnification = 1 / P[11];
+    }
+    fan_of(view, kind, panel, &f, 0.5, out->edge_lo, out->edge_hi);
+    fan_of(view, kind, panel, &f, 0, out->pixel_lo, out->pixel_hi);
+    axis_seen(P, panel, axis, &out->axis_lo, &out->axis_hi);
+    turns_of(view, &f, out->tilt, &out->skew);
+    return FBP_OK;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# simulate, recon, compare, view, info, plan, geometry, bench: the commands together.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 simulate --size 32 --views 60 -o scan.json --truth truth.mha
+one_line out
+has out '60 views of 48 x 48 pixels'
+exists scan.json
+exists scan.mha
+exists truth.mha
+files=$(echo *)
+[ "$files" = "err out scan.json scan.mha truth.mha" ] || say "simulate left other files: $files"
+
+run 0 info scan.mha --json
+is "$(json size.0) == 48 && $(json size.1) == 48 && $(json size.2) == 60"
+is "$(json max) > 0 && $(json min) >= -1e-6 && $(json not_finite) == 0"
+run 0 info scan.json --json
+is "$(json views) == 60 && $(json columns) == 48 && $(json size.2) == 32"
+run 0 info scan.json
+has out 'cone beam'
+run 0 info truth.mha
+has out '^unit +1/mm'
+run 0 info truth.mha --header --json
+[ "$(json unit)" = 1/mm ] || say "$last: unit"
+is "$(json spacing_mm.0) == 8 && $(json origin_mm.0) == -124"
+
+run 0 plan scan.json
+has out '^memory '
+run 0 plan scan.json --json
+is "$(json updates) == 32*32*32*60 && $(json memory_bytes) > 0"
+cp out plan.json
+run 0 recon scan.json --plan --json
+is "$(json updates) == 32*32*32*60"
+run 1 plan scan.json --memory 1K
+has err 'memory|limit'
+
+run 0 recon scan.json -o volume.mha --preview preview.png
+has out 'volume.mha: from '
+exists volume.mha
+exists preview.png
+run 0 recon scan.json -o quiet.mha -q
+empty out
+empty err
+cmp -s volume.mha quiet.mha || say "two runs differ"
+run 0 recon scan.json -o json.mha --json
+for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.total gups \
+    device kernel min max mean; do
+    json "$key" >/dev/null
+done
+is "$(json min) < $(json mean) && $(json mean) < $(json max)"
+
+run 0 recon scan.json -o hash: -q
+has out '^[0-9a-f]{16}$'
+one_line out
+empty err
+hash=$(cat out)
+run 0 recon scan.json -o hash: --json --threads 2
+[ "$(json hash)" = "$hash" ] || say "$last: another hash"
+run 0 recon scan.json -o null: -q
+empty out
+
+run 0 compare volume.mha truth.mha --inside 90 --json
+is "$(json rmse) < 0.12 && $(json rmse) > 0"
+is "$(json mean_a) - $(json mean_b) < 0.02 && $(json mean_b) - $(json mean_a) < 0.02"
+run 1 compare volume.mha truth.mha --tolerance 1e-9
+one_line err
+has err 'beyond the tolerance'
+run 0 compare volume.mha volume.mha --tolerance 0 --json
+is "$(json rmse) == 0 && $(json psnr_db) == 999"
+
+run 0 view volume.mha -o slices.png --window 0,0.4
+exists slices.png
+run 0 view volume.mha -o mip.png --mip -q
+empty out
+exists mip.png
+run 0 geometry show scan.json -o setup.svg
+exists setup.svg
+grep -q '<svg' setup.svg || say "setup.svg is not an SVG"
+
+run 0 geometry check scan.json --json
+[ "$(json coverage)" = full ] || say "$last: coverage"
+is "$(json direction) == 1 && $(json iso_centre.column.min) > 23.4999 && $(json iso_centre.column.max) < 23.5001"
+is "$(json corners.column.min) >= -0.5 && $(json corners.column.max) <= 47.5"
+is "$(json corners.row.min) >= -0.5 && $(json corners.row.max) <= 47.5"
+is "$(json alpha_deg) - $(json theta_deg) == 90"
+run 0 geometry check scan.json
+has out 'counter-clockwise'
+has out 'if flipped'
+
+run 0 devices --json
+json devices.0.name >/dev/null
+run 0 devices
+has out '^cpu '
+
+run 0 bench pipeline scan.json --json -q
+one_line out
+for key in bench case device kernel threads seconds gups read_overlap write_overlap; do
+    json "$key" >/dev/null
+done
+run 0 bench pipeline --size 16 --views 12 -q
+has out '^backproject '
+finish

@@ -1,0 +1,45 @@
+# shellcheck shell=bash disable=SC2034
+# What the shell tests share.  Called as: SCRIPT FBP JSON_GET WORK_DIR
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+fbp=$1 json_get=$2 work=$3
+failures=0
+
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+exec </dev/null
+
+say() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# run STATUS ARGUMENTS…: run fbp, output in files out and err, check the exit status.
+run() {
+    local want=$1 got=0
+    shift
+    last="fbp $*"
+    "$fbp" "$@" >out 2>err || got=$?
+    if [ "$got" -ne "$want" ]; then
+        say "$last: status $got instead of $want"
+        cat err
+    fi
+}
+
+# The last command's file out or err has a line that matches an extended regular expression.
+has() { grep -qE -- "$2" "$1" || say "$last: $1 lacks /$2/: $(cat "$1")"; }
+empty() { [ ! -s "$1" ] || say "$last: $1 is not empty: $(cat "$1")"; }
+one_line() { [ "$(wc -l <"$1")" -eq 1 ] || say "$last: $1 is not one line: $(cat "$1")"; }
+exists() { [ -s "$1" ] || say "$last: $1 is missing or empty"; }
+absent() { [ ! -e "$1" ] || say "$last: $1 exists"; }
+
+# A member of the JSON object in file out.
+json() { "$json_get" "$1" <out || say "$last: no JSON member $1"; }
+# is EXPRESSION: arithmetic with decimals, true or a failure
+is() { awk "BEGIN { exit !($1) }" || say "$last: not true: $1"; }
+
+finish() {
+    [ "$failures" -eq 0 ] || exit 1
+    echo "passed"
+}

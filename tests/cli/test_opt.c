@@ -1,0 +1,224 @@
+/* The option tables: values, ranges, and a help that mentions every option. */
+#include "cli.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct args {
+    const char *text, *positional;
+    bool flag;
+    int number, toggle;
+    size_t size, bytes, grid[3], pair[2];
+    double real, window[2];
+    unsigned choice;
+};
+
+static const char *const names[] = {"", "one", "two", NULL};
+static const struct opt table[] = {
+    OPT(struct args, positional, .name = "file", .positional = true, .help = "p"),
+    OPT(struct args, text, .name = "text", .letter = 't', .arg = "TEXT", .help = "t"),
+    OPT(struct args, flag, .name = "flag", .letter = 'f', .help = "f"),
+    OPT(struct args, number, .name = "number", .arg = "N", .min = -5, .max = 5, .help = "n"),
+    OPT_SWITCH(struct args, toggle, .name = "toggle", .help = "t"),
+    OPT(struct args, size, .name = "size", .arg = "N", .help = "s"),
+    OPT_BYTE_COUNT(struct args, bytes, .name = "bytes", .arg = "BYTES", .help = "b"),
+    OPT(struct args, grid, .name = "grid", .arg = "N|NxMxL", .min = 1, .max = 1000, .help = "g"),
+    OPT(struct args, pair, .name = "pair", .arg = "UxV", .min = 1, .max = 1000, .help = "p"),
+    OPT(struct args, real, .name = "real", .arg = "X", .help = "r"),
+    OPT(struct args, window, .name = "window", .arg = "LO,HI", .min = -9, .max = 9, .help = "w"),
+    OPT(struct args, choice, .name = "choice", .arg = "NAME", .names = names, .help = "c"),
+};
+static const struct command command = {
+    .name = "test", .summary = "s", .usage = "u", COMMAND_OPTS(table)};
+
+/* Parse "a b c"; the words stay valid until the next call. */
+static int parse(struct args *a, const char *line)
+{
+    static char copy[400];
+    char *argv[40];
+    int argc = 0;
+
+    *a = (struct args){0};
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return opt_parse(&command, a, argc, argv);
+}
+
+static void test_values(void **state)
+{
+    struct args a;
+
+    (void)state;
+    assert_int_equal(parse(&a, "--text=a=b --flag --number -5 --toggle --size 12 --real -1.5e-3 "
+                               "--choice two in.json"),
+                     OPT_GO_ON);
+    assert_string_equal(a.text, "a=b");
+    assert_string_equal(a.positional, "in.json");
+    assert_true(a.flag);
+    assert_int_equal(a.number, -5);
+    assert_int_equal(a.toggle, 1);
+    assert_int_equal(a.size, 12);
+    assert_true(a.real == -1.5e-3);
+    assert_int_equal(a.choice, 2);
+}
+
+static void test_lists(void **state)
+{
+    struct args a;
+
+    (void)state;
+    assert_int_equal(parse(&a, "--grid 7 --pair 3x4 --window=-1,2.5"), OPT_GO_ON);
+    assert_true(a.grid[0] == 7 && a.grid[1] == 7 && a.grid[2] == 7);
+    assert_true(a.pair[0] == 3 && a.pair[1] == 4);
+    assert_true(a.window[0] == -1 && a.window[1] == 2.5);
+    assert_int_equal(parse(&a, "--grid 7x8x9"), OPT_GO_ON);
+    assert_true(a.grid[0] == 7 && a.grid[1] == 8 && a.grid[2] == 9);
+}
+
+static void test_bytes(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t bytes;
+    } rows[] = {
+        {"--bytes 1000", 1000       },
+        {"--bytes 1K",   1024       },
+        {"--bytes 150M", 150ul << 20},
+        {"--bytes 8G",   8ul << 30  },
+        {"--bytes 1.5g", 3ul << 29  },
+        {"--bytes 2GiB", 2ul << 30  },
+        {"--bytes=0.5K", 512        },
+    };
+    struct args a;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(parse(&a, rows[i].line), OPT_GO_ON);
+        assert_int_equal(a.bytes, rows[i].bytes);
+    }
+}
+
+static void test_words(void **state)
+{
+    struct args a;
+
+    (void)state;
+    assert_int_equal(parse(&a, "-t x -f"), OPT_GO_ON);
+    assert_string_equal(a.text, "x");
+    assert_int_equal(parse(&a, "-tx"), OPT_GO_ON);
+    assert_string_equal(a.text, "x");
+    assert_int_equal(parse(&a, "-- --flag"), OPT_GO_ON);
+    assert_string_equal(a.positional, "--flag");
+    assert_false(a.flag);
+    assert_int_equal(parse(&a, "--number 1 --number 2"), OPT_GO_ON);
+    assert_int_equal(a.number, 2);
+}
+
+static void test_wrong(void **state)
+{
+    static const char *const lines[] = {
+        "--number 6",     "--number 1.5", "--number x",
+        "--number",       "--number 0x3", "--size -1",
+        "--size 1e99",    "--size nan",   "--bytes 1Q",
+        "--bytes -1",     "--bytes 1KB",  "--grid 1x2",
+        "--grid 1x2x3x4", "--grid 0",     "--grid 1x",
+        "--grid 1,2,3",   "--pair 3",     "--pair 3x",
+        "--window 1",     "--window 1x2", "--window 1,10",
+        "--real inf",     "--real nan",   "--real 1e999",
+        "--choice three", "--choice=",    "--flag=1",
+        "--unknown",      "-x",           "one two",
+        "--text=",        "-fx",          "--bytes 99999999999T",
+    };
+    struct args a;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (parse(&a, lines[i]) != OPT_USAGE)
+            fail_msg("accepted: %s", lines[i]);
+}
+
+static char *help_of(const struct command *c)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    assert_non_null(f);
+    opt_help(f, c);
+    fclose(f);
+    return text;
+}
+
+/* Every option, its metavariable and its names are in the help, no line is wider than a screen. */
+static void test_help(void **state)
+{
+    char dashed[80];
+
+    (void)state;
+    for (size_t k = 0; k < n_commands; k++) {
+        char *text = help_of(commands[k]);
+        for (size_t i = 0; i < commands[k]->n_opts; i++) {
+            const struct opt *o = &commands[k]->opts[i];
+            snprintf(dashed, sizeof dashed, "%s%s%s%s", o->positional ? "" : "--", o->name,
+                     o->arg ? " " : "", o->arg ? o->arg : "");
+            if (!strstr(text, dashed))
+                fail_msg("%s: the help lacks %s", commands[k]->name, dashed);
+            for (size_t j = 0; o->names && o->names[j]; j++)
+                assert_non_null(strstr(text, o->names[j]));
+        }
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+            if (strcspn(line, "\n") > 80)
+                fail_msg("%s: wider than 80 columns: %.90s", commands[k]->name, line);
+        free(text);
+    }
+}
+
+/* Tables are consistent: unique names and letters, values where a type needs them. */
+static void test_tables(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < n_commands; k++)
+        for (size_t i = 0; i < commands[k]->n_opts; i++) {
+            const struct opt *o = &commands[k]->opts[i];
+            assert_true(o->name && o->help && o->help[0]);
+            assert_true(!opt_takes_value(o) || o->positional || o->arg);
+            assert_true(o->type != OPT_ENUM || o->names);
+            assert_true(o->min <= o->max);
+            for (size_t j = 0; j < i; j++) {
+                const struct opt *q = &commands[k]->opts[j];
+                assert_string_not_equal(o->name, q->name);
+                assert_true(!o->letter || o->letter != q->letter);
+            }
+        }
+}
+
+/* The names on the command line are those of the library. */
+static void test_filters(void **state)
+{
+    const struct opt *filter = NULL;
+    unsigned i = 0;
+
+    (void)state;
+    for (size_t k = 0; k < cmd_recon.n_opts; k++)
+        if (strcmp(cmd_recon.opts[k].name, "filter") == 0)
+            filter = &cmd_recon.opts[k];
+    assert_non_null(filter);
+    for (; filter->names[i]; i++)
+        assert_string_equal(filter->names[i], fbp_filter_name((enum fbp_filter)i));
+    assert_null(fbp_filter_name((enum fbp_filter)i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values), cmocka_unit_test(test_lists),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_words),  cmocka_unit_test(test_wrong),   cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables), cmocka_unit_test(test_filters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

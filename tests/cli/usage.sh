@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Wrong usage: status 2, one line that names what was expected, nothing on standard output.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+wrong() { # PATTERN ARGUMENTS…
+    local pattern=$1
+    shift
+    run 2 "$@"
+    has err "$pattern"
+    has err '^fbp: '
+    empty out
+}
+wrong_line() {
+    wrong "$@"
+    one_line err
+    has err 'see fbp .*--help$'
+}
+
+wrong_line 'scan.json is missing' recon
+wrong_line '-o VOLUME is missing' recon s.json
+wrong_line 'a value is missing: expected VOLUME' recon s.json -o
+wrong_line '--cutoff: expected F, a number from .* to 1, got "2"' recon s.json -o v.mha --cutoff 2
+wrong_line 'did you mean --filter\?' recon s.json -o v.mha --filtr hann
+wrong_line 'one of ram-lak, shepp-logan, cosine, hamming, hann' recon s -o v --filter foo
+wrong_line 'one argument too many: "b"' recon a b -o v.mha
+wrong_line 'whole numbers from 1' recon s -o v --size 3x4
+wrong_line 'suffix K, M, G' recon s -o v --memory lots
+wrong_line 'needs a volume on disk' recon s -o null: --preview p.png
+wrong_line 'takes no value' recon s -o v --json=1
+wrong_line 'unknown command "reco": did you mean recon' reco
+wrong_line 'unknown option "--foo"' --foo
+wrong_line 'ends in .json' simulate --size 8 --views 4 -o x.mha
+wrong_line '--views K is missing' simulate --size 8 -o x.json
+wrong_line 'where the projections go' simulate --size 8 --views 4 -o x.json --truth x.mha
+wrong_line 'more than --sod' simulate --size 8 --views 4 -o x.json --sod 900 --sdd 800
+wrong_line 'use --kind cone' simulate --size 8 --views 4 -o x.json --kind parallel --trajectory c-arm
+wrong_line 'LO < HI' view v.mha -o p.png --window 3,1
+wrong_line 'ends in .png' view v.mha -o p.jpg
+wrong_line 'b is missing' compare a.mha
+wrong_line 'file is missing' info
+wrong_line '-o FILE.svg is missing' geometry show s.json
+wrong 'S0 is not in this release' bench S0
+wrong 'kernel is not in this release' bench kernel
+wrong 'convert is not in this release' geometry convert
+wrong 'which one' geometry
+wrong 'unknown command "geometry foo"' geometry foo
+has err 'fbp geometry check'
+
+# Known, but not in this release: status 1.
+run 1 recon s.json -o v.mha --follow
+has err 'not in this release'
+run 1 simulate --kind planes --size 8 --views 4 -o x.json
+has err 'EPR imaging is not in this release'
+run 1 plan s.json --model big
+has err 'not in this release'
+
+# No arguments: the list of commands, as wrong usage.
+run 2
+has err '^  recon '
+run 0 --version
+has out '^fbp [0-9]+\.[0-9]+\.[0-9]+$'
+empty err
+
+# Files that are not there.
+for command in "recon no.json -o v.mha" "plan no.json" "info no.mha" "info no.json" \
+    "view no.mha -o p.png" "compare no.mha no.mha" "geometry check no.json"; do
+    # shellcheck disable=SC2086
+    run 1 $command
+    has err '^fbp: .*no\.(mha|json)'
+    empty out
+done
+absent v.mha
+absent p.png
+finish

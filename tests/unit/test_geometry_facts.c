@@ -1,0 +1,388 @@
+/* What a geometry implies, for every kind of scan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "geometry_util.h"
+
+#include <string.h>
+
+#define DEG (FBP_PI / 180)
+
+static const struct scan usual = {
+    .n = 360,
+    .arc_deg = 360,
+    .sod = 750,
+    .sdd = 1200,
+    .pitch = {0.8, 0.8},
+    .panel = {512, 384},
+};
+
+static struct fbp_geometry_facts facts_at(const struct scan *scan, const double *angles,
+                                          const struct fbp_grid *grid)
+{
+    struct fbp_geometry_facts f;
+    struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
+    const fbp_status st = fbp_geometry_facts(views, scan->n, scan->kind, &scan->panel, grid, &f);
+    free(views);
+    if (st != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return f;
+}
+
+static struct fbp_geometry_facts facts(const struct scan *scan)
+{
+    return facts_at(scan, NULL, NULL);
+}
+
+static void full_scan(void **state)
+{
+    (void)state;
+    const struct fbp_geometry_facts f = facts(&usual);
+    const double edge = atan(256 * 0.8 / 1200);
+
+    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+    assert_int_equal(f.direction, 1);
+    assert_false(f.offset);
+    check_near3(f.axis, (double[3]){0, 0, 1}, 0);
+    check_near(f.arc_rad, 2 * FBP_PI, 0);
+    check_near(f.gap_rad, 0, 1e-12);
+    check_near3(f.step_rad, (double[3]){DEG, DEG, DEG}, 1e-12);
+    check_near(f.sod_mm[0], 750, 1e-9);
+    check_near(f.sod_mm[1], 750, 1e-9);
+    check_near(f.sdd_mm[0], 1200, 1e-9);
+    check_near(f.magnification, 1.6, 1e-12);
+    check_near(f.fan_rad[0], -edge, 1e-12);
+    check_near(f.fan_rad[1], edge, 1e-12);
+    check_near(f.edge_mm[1], 750 * sin(edge), 1e-9);
+    check_near(f.fov_radius_mm, 750 * sin(edge), 1e-9);
+    check_near(f.needed_rad, FBP_PI + 2 * edge, 1e-12);
+    check_near(f.fov_half_height_mm[0], -96, 1e-9);
+    check_near(f.fov_half_height_mm[1], 96, 1e-9);
+    check_near3(f.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
+    check_near(f.skew_rad, 0, 1e-12);
+    assert_int_equal(f.symmetry, FBP_SYM_COLUMN | FBP_SYM_MIRROR | FBP_SYM_ROT180 | FBP_SYM_ROT90);
+}
+
+static void few_views_and_inclusive_ends_are_full(void **state)
+{
+    (void)state;
+    const size_t counts[] = {2, 3, 4, 21, 361, 721};
+
+    for (size_t i = 0; i < 6; i++) {
+        struct scan scan = usual;
+        scan.n = counts[i];
+        scan.inclusive = counts[i] > 20;
+        scan.start_deg = 17.3;
+        const struct fbp_geometry_facts f = facts(&scan);
+        assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+        check_near(f.arc_rad, 2 * FBP_PI, 0);
+    }
+}
+
+static void order_direction_and_turns(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    double angles[720];
+
+    scan.arc_deg = -360;
+    assert_int_equal(facts(&scan).direction, -1);
+    for (int k = 0; k < 360; k++) /* up and down by turns */
+        angles[k] = (k % 2 ? 360 - k : k) * DEG;
+    struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
+    assert_int_equal(f.direction, 0);
+    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+    check_near(f.step_rad[2], DEG, 1e-12);
+    scan.n = 720;
+    for (int k = 0; k < 720; k++)
+        angles[k] = k * DEG;
+    f = facts_at(&scan, angles, NULL);
+    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+    assert_int_equal(f.direction, 1);
+    check_near(f.step_rad[1], DEG, 1e-12);
+}
+
+static void short_scan(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+
+    scan.n = 211;
+    scan.arc_deg = 210;
+    scan.inclusive = true;
+    scan.start_deg = 300; /* across 0 */
+    for (int i = 0; i < 2; i++) {
+        const struct fbp_geometry_facts f = facts(&scan);
+        assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
+        assert_int_equal(f.direction, i ? -1 : 1);
+        check_near(f.arc_rad, 211 * DEG, 1e-11);
+        check_near(f.start_rad, 300 * DEG, 1e-11);
+        check_near(f.gap_rad, 149 * DEG, 1e-11);
+        assert_false(f.offset);
+        scan.start_deg = 150; /* the same arc, backwards */
+        scan.arc_deg = -210;
+    }
+    scan.arc_deg = 190;
+    const struct fbp_geometry_facts f = facts(&scan);
+    assert_int_equal(f.coverage, FBP_COVERAGE_PARTIAL);
+    assert_true(f.needed_rad > f.arc_rad);
+}
+
+static void short_scan_is_enough_at_180_plus_fan(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    const double needed = 180 + 2 * atan(256 * 0.8 / 1200) / DEG;
+
+    scan.n = 200;
+    for (int i = 0; i < 2; i++) {
+        scan.arc_deg = needed + (i ? -2 : 0);
+        assert_int_equal(facts(&scan).coverage, i ? FBP_COVERAGE_PARTIAL : FBP_COVERAGE_SHORT);
+    }
+}
+
+static void parallel_scans(void **state)
+{
+    (void)state;
+    struct scan scan = {
+        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5},
+                   .panel = {200, 10 }
+    };
+
+    struct fbp_geometry_facts f = facts(&scan);
+    assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
+    check_near(f.arc_rad, FBP_PI, 1e-12);
+    check_near(f.needed_rad, FBP_PI, 0);
+    check_near(f.edge_mm[0], -50, 1e-9);
+    check_near(f.edge_mm[1], 50, 1e-9);
+    check_near(f.fov_radius_mm, 50, 1e-9);
+    check_near(f.fov_half_height_mm[1], 2.5, 1e-9);
+    check_near(f.magnification, 1, 1e-12);
+    scan.arc_deg = 360;
+    scan.n = 360;
+    scan.offset[0] = -20;
+    f = facts(&scan);
+    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+    assert_true(f.offset);
+    check_near(f.overlap_mm, 29.75, 1e-9);
+    check_near(f.fov_radius_mm, 70, 1e-9);
+    scan.arc_deg = 150;
+    scan.n = 150;
+    assert_int_equal(facts(&scan).coverage, FBP_COVERAGE_PARTIAL);
+}
+
+static void offset_panel(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+
+    scan.offset[0] = 0.3 * 512 * 0.8;
+    const struct fbp_geometry_facts f = facts(&scan);
+    const double last = atan((255.5 * 0.8 - scan.offset[0]) / 1200);
+    assert_true(f.offset);
+    check_near(f.overlap_rad, last, 1e-12);
+    check_near(f.overlap_mm, 750 * sin(last), 1e-9);
+    check_near(f.fov_radius_mm, 750 * sin(atan((256 * 0.8 + scan.offset[0]) / 1200)), 1e-9);
+
+    scan.offset[0] = 1.5; /* less than 2 % */
+    assert_false(facts(&scan).offset);
+    scan.offset[0] = 256 * 0.8 + 3; /* past the axis */
+    struct fbp_view *views = scan_views(&scan);
+    struct fbp_geometry_facts none;
+    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &none),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "axis"));
+    free(views);
+}
+
+static void turned_panels_are_measured(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    const double turns[3] = {3, -7, 5};
+
+    memcpy(scan.tilt_deg, turns, sizeof turns);
+    const struct fbp_geometry_facts f = facts(&scan);
+    check_near3(f.tilt_rad, (double[3]){3 * DEG, 7 * DEG, 5 * DEG}, 1e-12);
+    assert_int_equal(f.symmetry, FBP_SYM_ROT180 | FBP_SYM_ROT90);
+
+    struct fbp_view *views = scan_views(&usual);
+    struct fbp_geometry_facts upside_down;
+    for (size_t k = 0; k < usual.n; k++)
+        for (int i = 0; i < 3; i++)
+            views[k].v[i] += 0.1 * views[k].u[i];
+    for (size_t k = 0; k < usual.n; k++)
+        for (int i = 0; i < 3; i++)
+            views[k].v[i] = -views[k].v[i];
+    assert_int_equal(fbp_geometry_facts(views, usual.n, FBP_CONE, &usual.panel, NULL, &upside_down),
+                     FBP_OK);
+    check_near3(upside_down.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
+    check_near(upside_down.skew_rad, atan(0.1), 1e-12);
+    free(views);
+}
+
+static void symmetries_belong_to_scan_and_grid(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    struct fbp_grid grid = {
+        .n = {64, 64, 32},
+          .voxel_mm = {1,  1,  2 }
+    };
+    const unsigned c = FBP_SYM_COLUMN, m = FBP_SYM_MIRROR, r2 = FBP_SYM_ROT180, r4 = FBP_SYM_ROT90;
+
+    assert_int_equal(facts_at(&scan, NULL, &grid).symmetry, c | m | r2 | r4);
+    grid.n[1] = 60;
+    assert_int_equal(facts_at(&scan, NULL, &grid).symmetry, c | m | r2);
+    grid.centre_mm[2] = 0.1;
+    assert_int_equal(facts_at(&scan, NULL, &grid).symmetry, c | r2);
+    grid.centre_mm[0] = 0.1;
+    assert_int_equal(facts_at(&scan, NULL, &grid).symmetry, c);
+    scan.offset[1] = 1;
+    assert_int_equal(facts(&scan).symmetry, c | r2 | r4);
+    scan.n = 362;
+    assert_int_equal(facts(&scan).symmetry, c | r2);
+    scan.n = 361;
+    assert_int_equal(facts(&scan).symmetry, c);
+    scan.n = 360;
+    scan.arc_deg = -360; /* a quarter of the views later it is turned backwards */
+    assert_int_equal(facts(&scan).symmetry, c | r2);
+    scan.tilt_deg[1] = 2; /* about v: columns stay columns */
+    assert_int_equal(facts(&scan).symmetry, c | r2);
+    scan.tilt_deg[0] = 2;
+    assert_int_equal(facts(&scan).symmetry, r2);
+    scan = usual;
+    scan.tilt_deg[1] = 2;
+    assert_int_equal(facts(&scan).symmetry, c | m | r2 | r4);
+    scan.arc_deg = 210;
+    scan.n = 210;
+    assert_int_equal(facts(&scan).symmetry, c | m);
+}
+
+static void volume_in_the_field_of_view(void **state)
+{
+    (void)state;
+    struct fbp_grid grid = {
+        .n = {101, 101, 101},
+          .voxel_mm = {1,   1,   1  }
+    };
+
+    struct fbp_geometry_facts f = facts_at(&usual, NULL, &grid);
+    assert_true(f.volume_inside);
+    check_near(f.volume_radius_mm, 50 * sqrt(2), 1e-9);
+    grid.voxel_mm[2] = 1.9; /* the axis is seen to +-96 mm, nearer voxels less */
+    assert_false(facts_at(&usual, NULL, &grid).volume_inside);
+    grid.voxel_mm[2] = 1;
+    grid.voxel_mm[0] = 3;
+    assert_false(facts_at(&usual, NULL, &grid).volume_inside);
+    grid.voxel_mm[0] = 20;
+    struct fbp_view *views = scan_views(&usual);
+    assert_int_equal(fbp_geometry_facts(views, 360, FBP_CONE, &usual.panel, &grid, &f),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "source"));
+    free(views);
+}
+
+/* A scan about another axis has the same facts; noise of a C-arm keeps z. */
+static void axis_follows_the_sources(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    scan.arc_deg = 210;
+    scan.n = 210;
+    struct fbp_view *views = scan_views(&scan);
+    struct fbp_geometry_facts f;
+
+    for (size_t k = 0; k < scan.n; k++) { /* (x, y, z) -> (z, x, y): the axis z becomes x */
+        double *vectors[4] = {views[k].s, views[k].d, views[k].u, views[k].v};
+        for (int i = 0; i < 4; i++) {
+            const double a[3] = {vectors[i][2], vectors[i][0], vectors[i][1]};
+            memcpy(vectors[i], a, sizeof a);
+        }
+    }
+    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &f), FBP_OK);
+    check_near3(f.axis, (double[3]){1, 0, 0}, 1e-9);
+    assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
+    assert_int_equal(f.direction, 1);
+    check_near(f.arc_rad, 210 * DEG, 1e-9);
+    check_near3(f.tilt_rad, (double[3]){0, 0, 0}, 1e-9);
+    check_near(f.fov_half_height_mm[1], 96, 1e-6);
+    free(views);
+
+    views = scan_views(&scan);
+    for (size_t k = 0; k < scan.n; k++)
+        for (int i = 0; i < 3; i++)
+            views[k].s[i] += uniform(-1.5, 1.5);
+    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &f), FBP_OK);
+    check_near3(f.axis, (double[3]){0, 0, 1}, 0);
+    assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
+    assert_int_equal(f.symmetry, FBP_SYM_COLUMN); /* v still runs along z */
+    free(views);
+}
+
+static void impossible_scans_are_refused(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    struct fbp_geometry_facts f;
+    const char *const reason[] = {"same side", "not finite", "edge-on", "through the source",
+                                  "swap rows"};
+
+    scan.n = 4;
+    for (int i = 0; i < 5; i++) {
+        struct fbp_view *views = scan_views(&scan), *v = &views[2];
+        for (int j = 0; j < 3; j++) {
+            if (i == 0)
+                v->d[j] = 3 * v->s[j];
+            if (i == 1)
+                v->u[j] = NAN;
+            if (i == 2)
+                v->u[j] = 0.01 * v->s[j];
+            if (i == 3)
+                v->s[j] = 700 * (j == 2);
+            if (i == 4) {
+                const double u = v->u[j];
+                v->u[j] = v->v[j];
+                v->v[j] = u;
+            }
+        }
+        assert_int_equal(fbp_geometry_facts(views, 4, FBP_CONE, &scan.panel, NULL, &f),
+                         FBP_ERR_INVALID);
+        if (!strstr(fbp_message(), reason[i]))
+            fail_msg("case %d: %s", i, fbp_message());
+        free(views);
+    }
+    assert_int_equal(fbp_geometry_facts(NULL, 0, FBP_CONE, &scan.panel, NULL, &f), FBP_ERR_INVALID);
+}
+
+static void a_lone_view_is_a_scan(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    scan.n = 1;
+    check_near(facts(&scan).arc_rad, 2 * FBP_PI, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_scan),
+        cmocka_unit_test(few_views_and_inclusive_ends_are_full),
+        cmocka_unit_test(order_direction_and_turns),
+        cmocka_unit_test(short_scan),
+        cmocka_unit_test(short_scan_is_enough_at_180_plus_fan),
+        cmocka_unit_test(parallel_scans),
+        cmocka_unit_test(offset_panel),
+        cmocka_unit_test(turned_panels_are_measured),
+        cmocka_unit_test(symmetries_belong_to_scan_and_grid),
+        cmocka_unit_test(volume_in_the_field_of_view),
+        cmocka_unit_test(axis_follows_the_sources),
+        cmocka_unit_test(impossible_scans_are_refused),
+        cmocka_unit_test(a_lone_view_is_a_scan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
