@@ -1,7 +1,5 @@
 #include "geometry_check.h"
 
-#include "fbp/picture.h"
-
 struct geometry_args {
     const char *scan, *output;
     bool json, quiet;

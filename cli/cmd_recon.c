@@ -1,7 +1,5 @@
 #include "recon.h"
 
-#include "fbp/picture.h"
-
 #include <inttypes.h>
 #include <string.h>
 

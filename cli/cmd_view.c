@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fbp/picture.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -88,6 +88,17 @@ run 0 geometry check scan.json
 has out 'counter-clockwise'
 has out 'if flipped'
 
+# Ctrl-C: stops cleanly, says how to go on, leaves nothing under the final name.
+"$fbp" recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q 2>err &
+pid=$! got=0 last="fbp recon, interrupted"
+sleep 0.5
+kill -TERM $pid # a shell's background commands ignore SIGINT until they take it over
+wait $pid || got=$?
+[ "$got" -eq 1 ] || say "$last: status $got"
+has err 'interrupted.*--resume'
+one_line err
+absent stopped.mha
+
 run 0 devices --json
 json devices.0.name >/dev/null
 run 0 devices
