@@ -37,10 +37,15 @@ typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t
 struct fbp_job {
     enum fbp_kind kind;
     size_t n_views;
-    struct fbp_panel panel;
+    struct fbp_panel panel; /**< as measured */
+    /** The panel that is filtered and backprojected.  Of an offset panel only one side was
+     * measured; the ramp carries its values over to the other, so rows are widened until it is
+     * symmetric. Column c as measured is column c + pad_left here. */
+    struct fbp_panel wide;
+    size_t pad_left;
     struct fbp_grid grid;
     const struct fbp_view *views;
-    double (*matrices)[12]; /**< one a view, scaled to w(0) = 1, row-major */
+    double (*matrices)[12]; /**< one a view, scaled to w(0) = 1, row-major; columns of `wide` */
     const fbp_weights *weights;
     const struct fbp_prep *prep;
     const struct fbp_filter_design *filter;
@@ -107,7 +112,8 @@ struct fbp_backend {
     void (*release)(fbp_device *dev, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
 
-    /** raw [n_views][load_rows][n_columns] to filtered.  raw may be overwritten. */
+    /** raw [n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be overwritten.
+     */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);

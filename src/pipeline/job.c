@@ -35,6 +35,28 @@ static void rows_of_lines(const struct fbp_job *job, size_t k0, size_t k1, size_
     fbp_geometry_rows(job->views, k0, k1, job->kind, &job->panel, &job->grid, z0, z1, r0, r1);
 }
 
+/*
+ * Columns to add so that an offset panel reaches as far to both sides of the iso ray; none
+ * otherwise.  The column of the iso ray is where the iso-centre projects to.
+ */
+static void widen(struct fbp_job *job)
+{
+    const double nc = (double)job->panel.n_columns;
+    double left = 0, right = 0;
+
+    for (size_t k = 0; job->facts.offset && k < job->n_views; k++) {
+        const double axis = job->matrices[k][3] / job->matrices[k][11];
+        left = fmax(left, nc - 1 - 2 * axis);
+        right = fmax(right, 2 * axis - (nc - 1));
+    }
+    job->pad_left = (size_t)ceil(left);
+    job->wide = job->panel;
+    job->wide.n_columns += job->pad_left + (size_t)ceil(right);
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int i = 0; i < 4; i++)
+            job->matrices[k][i] += (double)job->pad_left * job->matrices[k][8 + i];
+}
+
 static fbp_status make_matrices(struct fbp_job *job)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
@@ -82,11 +104,12 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));
     FBP_TRY_GOTO(make_matrices(job));
+    widen(job);
     FBP_TRY_GOTO(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
                                     &job->facts, t->angular));
     job->weights = t->weights;
     FBP_TRY_GOTO(
-        fbp_filter_design(&t->filter, p->filter, t->cutoff, job->panel.n_columns, p->half_width));
+        fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns, p->half_width));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:

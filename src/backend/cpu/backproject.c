@@ -35,7 +35,7 @@ static void line_of(const struct fbp_job *job, const struct fbp_batch *batch, si
     enum { U = 0, VV = 4, W = 8 };
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
-    const double nc = (double)job->panel.n_columns, nr = (double)job->panel.n_rows;
+    const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
                          fbp_grid_coordinate(g, 2, (double)z)};

@@ -10,7 +10,7 @@ enum { FLOATS_A_LINE = FBP_ALIGN / sizeof(float) };
 
 size_t cpu_stride(const struct fbp_job *job)
 {
-    const size_t n = FBP_VIEW_LEFT + job->panel.n_columns + FBP_VIEW_RIGHT;
+    const size_t n = FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT;
     return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
 }
 
@@ -35,7 +35,8 @@ static size_t fixed_bytes(const struct fbp_job *job)
     const size_t thread = nc * sizeof(double) + (2 * n_fft + 2) * sizeof(float);
     const size_t tables = fbp_weights_separable(job->weights) ? (nr + job->n_views) * nc : 0;
 
-    return (size_t)job->n_threads * thread + (tables + n_fft + 2 * nc) * sizeof(float);
+    return (size_t)job->n_threads * thread +
+           (tables + n_fft + 2 * job->wide.n_columns) * sizeof(float);
 }
 
 static void describe(int index, struct fbp_device_info *out)

@@ -20,7 +20,6 @@ static void convolve_fft(const struct cpu_device *dev, struct cpu_scratch *s, fl
 {
     const struct fbp_filter_design *f = dev->job->filter;
 
-    memset(s->line + f->n_columns, 0, (f->n_fft - f->n_columns) * sizeof *s->line);
     fftwf_execute_dft_r2c(dev->forward, s->line, s->spectrum);
     for (size_t i = 0; i <= f->n_fft / 2; i++) {
         s->spectrum[i][0] *= dev->response[i];
@@ -46,20 +45,24 @@ static void convolve_spatial(const struct cpu_device *dev, const struct cpu_scra
     }
 }
 
+/* The weighted row, zeros on both sides of it, in s->line. */
 static void weight_row(const struct cpu_device *dev, struct cpu_scratch *s, size_t view, size_t row,
                        const float *in)
 {
-    const size_t nc = dev->job->panel.n_columns;
+    const size_t nc = dev->job->panel.n_columns, left = dev->job->pad_left;
+    float *out = s->line + left;
 
+    memset(s->line, 0, left * sizeof *s->line);
+    memset(out + nc, 0, (dev->job->filter->n_fft - left - nc) * sizeof *out);
     if (dev->image) {
         const float *image = dev->image + row * nc, *line = dev->lines + view * nc;
         for (size_t c = 0; c < nc; c++)
-            s->line[c] = in[c] * image[c] * line[c];
+            out[c] = in[c] * image[c] * line[c];
         return;
     }
     fbp_weights_row(dev->job->weights, view, row, s->weights);
     for (size_t c = 0; c < nc; c++)
-        s->line[c] = in[c] * (float)s->weights[c];
+        out[c] = in[c] * (float)s->weights[c];
 }
 
 /* A row of the border, or the border columns of a row. */
@@ -75,7 +78,7 @@ static void filter_rows(void *user, size_t item, int worker)
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t nc = job->panel.n_columns, stride = cpu_stride(job);
+    const size_t nc = job->wide.n_columns, stride = cpu_stride(job);
     const size_t k = item / l->items_a_view, first = item % l->items_a_view * ROWS_AN_ITEM;
     float *view = l->filtered + k * cpu_view_size(job, b->n_rows);
 

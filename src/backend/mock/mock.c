@@ -212,10 +212,14 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                               const void *filtered, const struct fbp_slab *slab, size_t z0,
                               size_t z1, void *volume)
 {
-    return submit(
-        (struct mock_device *)(void *)device, FBP_STAGE_BP, run_backproject,
-        &(struct command){
-            .src = filtered, .volume = volume, .batch = *batch, .slab = *slab, .z0 = z0, .z1 = z1});
+    return submit((struct mock_device *)(void *)device, FBP_STAGE_BP, run_backproject,
+                  &(struct command){.src = filtered,
+                                    .dst = (void *)(uintptr_t)filtered,
+                                    .volume = volume,
+                                    .batch = *batch,
+                                    .slab = *slab,
+                                    .z0 = z0,
+                                    .z1 = z1});
 }
 
 static fbp_status run_fetch(void *user)

@@ -7,12 +7,12 @@
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                   double c, double r)
 {
-    if (!(c >= 0 && c < (double)job->panel.n_columns && r >= 0 && r < (double)job->panel.n_rows))
+    if (!(c >= 0 && c < (double)job->wide.n_columns && r >= 0 && r < (double)job->wide.n_rows))
         return 0;
     const size_t row = (size_t)r;
     if (row < batch->row0 || row >= batch->row0 + batch->n_rows)
         return NAN;
-    return view[(row - batch->row0) * job->panel.n_columns + (size_t)c];
+    return view[(row - batch->row0) * job->wide.n_columns + (size_t)c];
 }
 
 static double bilinear(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
@@ -30,7 +30,7 @@ static double bilinear(const struct fbp_job *job, const struct fbp_batch *batch,
 static double sum_views(const struct fbp_job *job, const struct fbp_batch *batch,
                         const double *filtered, const double x[3])
 {
-    const size_t view_size = batch->n_rows * job->panel.n_columns;
+    const size_t view_size = batch->n_rows * job->wide.n_columns;
     double sum = 0;
 
     for (size_t k = 0; k < batch->n_views; k++) {
@@ -40,7 +40,7 @@ static double sum_views(const struct fbp_job *job, const struct fbp_batch *batch
             continue;
         const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
         const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
-        if (u > -1 && u < (double)job->panel.n_columns && v > -1 && v < (double)job->panel.n_rows)
+        if (u > -1 && u < (double)job->wide.n_columns && v > -1 && v < (double)job->wide.n_rows)
             sum += bilinear(job, batch, filtered + k * view_size, u, v) / (w * w);
     }
     return sum;

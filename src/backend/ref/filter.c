@@ -8,7 +8,6 @@ static void convolve_fft(struct ref_device *dev, double *out)
 {
     const struct fbp_filter_design *f = dev->job->filter;
 
-    memset(dev->line + f->n_columns, 0, (f->n_fft - f->n_columns) * sizeof *dev->line);
     fftw_execute(dev->forward);
     for (size_t i = 0; i <= f->n_fft / 2; i++) {
         dev->spectrum[i][0] *= f->response[i];
@@ -38,16 +37,18 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
     struct ref_device *dev = (struct ref_device *)(void *)device;
     const struct fbp_job *job = dev->job;
     const size_t nc = job->panel.n_columns;
-    double *out = filtered;
+    double *out = filtered, *line = dev->line + job->pad_left;
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
         fbp_prepare_view(job, batch, raw, k, &dev->counts);
-        for (size_t r = batch->row0; r < batch->row0 + batch->n_rows; r++, out += nc) {
+        for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
+             r++, out += job->wide.n_columns) {
             const float *in = fbp_raw_row(job, batch, raw, k, r);
             fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+            memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
             for (size_t c = 0; c < nc; c++)
-                dev->line[c] = (double)in[c] * dev->weights[c];
+                line[c] = (double)in[c] * dev->weights[c];
             if (job->spatial_filter)
                 convolve_spatial(dev, out);
             else

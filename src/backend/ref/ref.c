@@ -7,7 +7,7 @@
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views * n_rows * job->panel.n_columns * sizeof(double);
+    return n_views * n_rows * job->wide.n_columns * sizeof(double);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)

@@ -17,7 +17,7 @@ struct ref_device {
     struct fbp_prep_counts counts;
 };
 
-/** filtered: double [n_views][n_rows][n_columns]. */
+/** filtered: double [n_views][n_rows][wide.n_columns]. */
 fbp_status ref_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 
 /** volume: double [nz][ny][nx]. */
