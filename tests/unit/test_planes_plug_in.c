@@ -149,10 +149,7 @@ static const struct fbp_backend planes = {
 static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES])
 {
     const struct fbp_sink_params params = {.struct_size = sizeof params};
-    const struct fbp_array_info info = {
-        .n = {SAMPLES, 1, DIRECTIONS},
-          .spacing_mm = {1,       1, 1         }
-    };
+    const struct fbp_array_info info = {.n = {SAMPLES, 1, DIRECTIONS}, .spacing_mm = {1, 1, 1}};
     fbp_sink *sink;
 
     for (size_t k = 0; k < DIRECTIONS; k++)
@@ -179,22 +176,16 @@ static void expect(float profiles[DIRECTIONS][SAMPLES], const struct fbp_job *jo
 static void planes_plug_in(void **state)
 {
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
-    const struct fbp_prep prep = {
-        .panel = {SAMPLES, 1}
-    };
-    const struct fbp_job job = {
-        .kind = FBP_PLANES,
-        .n_views = DIRECTIONS,
-        .panel = {SAMPLES,    1        },
-        .grid = { {N, N, N}, {1, 1, 1}, {0, 0, 0}},
-        .prep = &prep,
-        .rows = all_of_a_line,
-        .n_threads = 1
-    };
-    const struct fbp_array_info info = {
-        .n = {N, N, N},
-          .spacing_mm = {1, 1, 1}
-    };
+    const struct fbp_prep prep = {.panel = {SAMPLES, 1}};
+    const struct fbp_job job = {.kind = FBP_PLANES,
+                                .n_views = DIRECTIONS,
+                                .panel = {SAMPLES, 1},
+                                .wide = {SAMPLES, 1},
+                                .grid = {{N, N, N}, {1, 1, 1}, {0, 0, 0}},
+                                .prep = &prep,
+                                .rows = all_of_a_line,
+                                .n_threads = 1};
+    const struct fbp_array_info info = {.n = {N, N, N}, .spacing_mm = {1, 1, 1}};
     const struct fbp_sink_params keep = {
         .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
     char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
