@@ -1,0 +1,238 @@
+/* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
+#include "io/scan_parts.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+static const char *const top_keys[] = {
+    "fbp_scan",
+    "kind",
+    "projections",
+    "raw",
+    "detector",
+    "source_to_detector_mm",
+    "source_to_axis_mm",
+    "angles_deg",
+    "angular_weights",
+    "matrices",
+    "matrix_origin",
+    "dark",
+    "flat",
+    "i0",
+    "bad_pixels",
+    "volume",
+};
+static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm", "offset_mm",
+                                            "row_order", "tilt_deg", "skew_deg"};
+static const char *const raw_keys[] = {"type", "shape", "big_endian", "header_bytes"};
+static const char *const kinds[] = {"cone", "parallel"};
+static const char *const row_orders[] = {"bottom-up", "top-down"};
+static const char *const weightings[] = {"auto", "equal"};
+static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
+                                    "uint32", "int32", "float32", "float64"};
+
+bool fbp_scan_is_intensity(const struct fbp_scan *scan)
+{
+    return scan->dark || scan->flat || scan->i0 > 0;
+}
+
+void fbp_scan_clear(struct fbp_scan *scan)
+{
+    if (!scan)
+        return;
+    free(scan->views);
+    free(scan->path);
+    free(scan->projections);
+    free(scan->dark);
+    free(scan->flat);
+    free(scan->bad_pixels);
+    *scan = (struct fbp_scan){0};
+}
+
+/* Version and kind come first: they explain why other keys are strange. */
+static fbp_status read_kind(const struct fbp_json *top, struct fbp_scan *scan)
+{
+    const cJSON *kind = cJSON_GetObjectItemCaseSensitive(top->object, "kind");
+    size_t index = 0, n = 0;
+    double version = 0;
+
+    if (cJSON_IsString(kind) && strcmp(kind->valuestring, "planes") == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: kind: \"planes\": EPR imaging is not in this release: expected "
+                        "\"cone\" or \"parallel\"",
+                        top->file);
+    FBP_TRY(fbp_json_keys(top, top_keys, N_OF(top_keys)));
+    FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_any, 1, 1, &version, &n));
+    if (n == 0)
+        return fbp_json_missing(top, "fbp_scan", "a scan file says \"fbp_scan\": 1");
+    if (!(version >= 1 && version <= 1))
+        return fbp_json_wrong(top, "fbp_scan", "1, the only version there is");
+    FBP_TRY(fbp_json_choice(top, "kind", kinds, N_OF(kinds), &index));
+    scan->kind = index == 0 ? FBP_CONE : FBP_PARALLEL;
+    return FBP_OK;
+}
+
+/* A path usable from the current directory. */
+static fbp_status read_path(const struct fbp_json *top, const char *key, char **out)
+{
+    const char *text = NULL;
+
+    FBP_TRY(fbp_json_text(top, key, &text));
+    if (!text)
+        return FBP_OK;
+    *out = fbp_path_join(top->file, text);
+    return *out ? FBP_OK : fbp_fail_nomem(strlen(text), key);
+}
+
+static fbp_status read_raw(const struct fbp_json *top, struct fbp_raw *out)
+{
+    const struct fbp_range bytes = {-1, 0x1p53, true, "whole and not negative"};
+    size_t index = N_OF(types), n_shape = 0, n = 0;
+    double shape[3], header = 0;
+    struct fbp_json raw;
+
+    FBP_TRY(fbp_json_child(top, "raw", "raw.", raw_keys, N_OF(raw_keys), &raw));
+    if (!raw.object)
+        return FBP_OK;
+    FBP_TRY(fbp_json_choice(&raw, "type", types, N_OF(types), &index));
+    if (index == N_OF(types))
+        return fbp_json_missing(&raw, "type", "a headerless file needs one, such as \"uint16\"");
+    FBP_TRY(fbp_json_numbers(&raw, "shape", &fbp_range_count, 3, 3, shape, &n_shape));
+    if (n_shape == 0)
+        return fbp_json_missing(&raw, "shape", "give [views, rows, columns]");
+    FBP_TRY(fbp_json_flag(&raw, "big_endian", &out->big_endian));
+    FBP_TRY(fbp_json_numbers(&raw, "header_bytes", &bytes, 1, 1, &header, &n));
+    out->type = fbp_type_from_name(types[index]);
+    out->header_bytes = (uint64_t)header;
+    for (int i = 0; i < 3; i++)
+        out->n[i] = (size_t)shape[2 - i];
+    return FBP_OK;
+}
+
+static fbp_status read_choices(const struct fbp_scan_file *f)
+{
+    struct fbp_scan *scan = f->scan;
+    size_t order = N_OF(row_orders), weighting = 0, n = 0;
+
+    FBP_TRY(fbp_json_choice(&f->detector, "row_order", row_orders, N_OF(row_orders), &order));
+    if (order < N_OF(row_orders))
+        scan->row_order = order == 0 ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
+    FBP_TRY(fbp_json_choice(&f->top, "angular_weights", weightings, N_OF(weightings), &weighting));
+    scan->angular_weights = weighting == 0 ? FBP_ANGULAR_AUTO : FBP_ANGULAR_EQUAL;
+    return fbp_json_numbers(&f->top, "i0", &fbp_range_positive, 1, 1, &scan->i0, &n);
+}
+
+/* Columns, rows, slices of an array; errors also name the key that led to it. */
+static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
+                             const struct fbp_raw *raw, size_t n[3])
+{
+    fbp_source *source = NULL;
+
+    FBP_TRY(fbp_json_because(top, key, fbp_source_open(&source, path, raw)));
+    memcpy(n, fbp_source_info(source)->n, 3 * sizeof *n);
+    fbp_source_close(&source);
+    return FBP_OK;
+}
+
+/* detector.columns and rows may be left out, or must be what the array holds. */
+static fbp_status check_side(const struct fbp_scan_file *f, const char *key, size_t held)
+{
+    double given = 0;
+    size_t n = 0;
+
+    FBP_TRY(fbp_json_numbers(&f->detector, key, &fbp_range_count, 1, 1, &given, &n));
+    if (n == 1 && (size_t)given != held)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: detector.%s: found %.0f, but %s has %zu %s: correct one of them",
+                        f->top.file, key, given, f->scan->projections, held, key);
+    return FBP_OK;
+}
+
+static fbp_status read_sizes(struct fbp_scan_file *f)
+{
+    struct fbp_scan *scan = f->scan;
+
+    FBP_TRY(read_path(&f->top, "projections", &scan->projections));
+    if (!scan->projections)
+        return fbp_json_missing(&f->top, "projections",
+                                "name the array [view][row][column], relative to this file");
+    FBP_TRY(array_size(&f->top, "projections", scan->projections, &scan->raw, f->n));
+    FBP_TRY(check_side(f, "columns", f->n[0]));
+    FBP_TRY(check_side(f, "rows", f->n[1]));
+    scan->panel = (struct fbp_panel){f->n[0], f->n[1]};
+    scan->n_views = f->n[2];
+    if (f->n[0] == 0 || f->n[1] == 0 || f->n[2] == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: projections: %s is empty", f->top.file,
+                        scan->projections);
+    return FBP_OK;
+}
+
+/* Dark, flat or bad pixels: images of the panel.  Headerless ones only have to be there. */
+static fbp_status read_image(const struct fbp_scan_file *f, const char *key, char **out)
+{
+    size_t n[3];
+
+    FBP_TRY(read_path(&f->top, key, out));
+    if (!*out)
+        return FBP_OK;
+    if (f->scan->raw.type != FBP_TYPE_NONE) {
+        if (access(*out, R_OK) != 0)
+            return fbp_fail(FBP_ERR_IO, "%s: %s: %s: cannot open: %s", f->top.file, key, *out,
+                            strerror(errno));
+        return FBP_OK;
+    }
+    FBP_TRY(array_size(&f->top, key, *out, NULL, n));
+    if (n[0] != f->n[0] || n[1] != f->n[1])
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s: %s has %zu x %zu pixels, but %s has %zu x %zu: give images of the "
+                        "same detector",
+                        f->top.file, key, *out, n[0], n[1], f->scan->projections, f->n[0], f->n[1]);
+    return FBP_OK;
+}
+
+static fbp_status read_scan(struct fbp_scan_file *f)
+{
+    struct fbp_scan *scan = f->scan;
+
+    if (!cJSON_IsObject(f->top.object))
+        return fbp_fail(FBP_ERR_INVALID, "%s: expected an object in braces: is this a scan file?",
+                        f->top.file);
+    FBP_TRY(read_kind(&f->top, scan));
+    FBP_TRY(fbp_json_child(&f->top, "detector", "detector.", detector_keys, N_OF(detector_keys),
+                           &f->detector));
+    FBP_TRY(read_raw(&f->top, &scan->raw));
+    FBP_TRY(read_choices(f));
+    FBP_TRY(read_sizes(f));
+    FBP_TRY(fbp_scan_read_views(f));
+    FBP_TRY(fbp_scan_read_volume(f));
+    FBP_TRY(read_image(f, "dark", &scan->dark));
+    FBP_TRY(read_image(f, "flat", &scan->flat));
+    return read_image(f, "bad_pixels", &scan->bad_pixels);
+}
+
+fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
+{
+    cJSON *root = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = (struct fbp_scan){0};
+    FBP_TRY(fbp_json_read(path, &root));
+    struct fbp_scan_file f = {
+        .top = {path, "", root},
+          .scan = out
+    };
+    out->path = fbp_strdup(path);
+    st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
+    cJSON_Delete(root);
+    if (st != FBP_OK)
+        fbp_scan_clear(out);
+    return st;
+}

@@ -1,0 +1,86 @@
+/* From a file to JSON, with the place of a mistake. */
+#include "io/scan_json.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const size_t MAX_BYTES = (size_t)256 << 20;
+
+static fbp_status check_file(FILE *f, const char *path, size_t *size)
+{
+    struct stat info;
+
+    if (fstat(fileno(f), &info) != 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return fbp_fail(FBP_ERR_IO, "%s: not a file: name the scan's JSON file", path);
+    if ((uint64_t)info.st_size > MAX_BYTES)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %lld bytes are too many for a scan file (at most 256 MiB): name the "
+                        "JSON file, not the array",
+                        path, (long long)info.st_size);
+    *size = (size_t)info.st_size;
+    return FBP_OK;
+}
+
+/* The whole file and a final 0. */
+static fbp_status read_text(const char *path, char **out, size_t *size)
+{
+    FILE *f = fopen(path, "rbe");
+    char *text = NULL;
+    fbp_status st;
+
+    if (!f)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    FBP_TRY_GOTO(check_file(f, path, size));
+    FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
+    if (fread(text, 1, *size, f) != *size) {
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path,
+                      ferror(f) ? strerror(errno) : "it became shorter meanwhile");
+        goto fail;
+    }
+    fclose(f);
+    *out = text;
+    return FBP_OK;
+fail:
+    free(text);
+    fclose(f);
+    return st;
+}
+
+static fbp_status syntax_error(const char *path, const char *text, const char *at)
+{
+    size_t line = 1;
+    const char *start = text;
+
+    for (const char *p = text; p < at; p++)
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes and "
+                    "brackets; comments are not JSON",
+                    path, line, (size_t)(at - start) + 1, *at ? "" : " (the file ends too early)");
+}
+
+fbp_status fbp_json_read(const char *path, cJSON **out)
+{
+    char *text = NULL;
+    const char *end = NULL;
+    size_t size = 0;
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    FBP_TRY(read_text(path, &text, &size));
+    if (strlen(text) != size)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: contains zero bytes: name the scan's JSON file", path);
+    else if (!(*out = cJSON_ParseWithLengthOpts(text, size + 1, &end, 1)))
+        st = syntax_error(path, text, end ? end : text);
+    free(text);
+    return st;
+}

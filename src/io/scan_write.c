@@ -1,0 +1,119 @@
+#include "io/scan_write.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+fbp_status fbp_writer_open(struct fbp_writer *w, const char *path)
+{
+    *w = (struct fbp_writer){.path = path, .part = fbp_format("%s.part", path)};
+    if (!w->part)
+        return fbp_fail_nomem(strlen(path), "a path");
+    w->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    w->f = w->c_locale ? fopen(w->part, "wbe") : NULL;
+    if (!w->f) {
+        const fbp_status st =
+            w->c_locale ? fbp_fail(FBP_ERR_IO, "%s: cannot create: %s", path, strerror(errno))
+                        : fbp_fail_nomem(1, "a locale");
+        if (w->c_locale)
+            freelocale(w->c_locale);
+        free(w->part);
+        return st;
+    }
+    w->old_locale = uselocale(w->c_locale);
+    fputc('{', w->f);
+    return FBP_OK;
+}
+
+static fbp_status publish(struct fbp_writer *w)
+{
+    const bool bad = ferror(w->f) != 0;
+
+    if (fclose(w->f) != 0 || bad)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", w->path, strerror(errno));
+    if (rename(w->part, w->path) != 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", w->path,
+                        strerror(errno));
+    return FBP_OK;
+}
+
+fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st)
+{
+    fputs("\n}\n", w->f);
+    if (st == FBP_OK && w->not_finite)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: the scan holds a number that is not finite: correct it",
+                      w->path);
+    if (st == FBP_OK)
+        st = publish(w);
+    else
+        fclose(w->f);
+    if (st != FBP_OK)
+        unlink(w->part);
+    uselocale(w->old_locale);
+    freelocale(w->c_locale);
+    free(w->part);
+    return st;
+}
+
+void fbp_put_key(struct fbp_writer *w, const char *key)
+{
+    fprintf(w->f, "%s\n  \"%s\": ", w->any ? "," : "", key);
+    w->any = true;
+}
+
+void fbp_put_text(struct fbp_writer *w, const char *text)
+{
+    fputc('"', w->f);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c < 0x20)
+            fprintf(w->f, "\\u%04x", (unsigned)c);
+        else if (c == '"' || c == '\\')
+            fprintf(w->f, "\\%c", c);
+        else
+            fputc(c, w->f);
+    }
+    fputc('"', w->f);
+}
+
+/* The fewest of 15 to 17 digits that give the number back. */
+void fbp_put_number(struct fbp_writer *w, double x)
+{
+    char text[40] = "0";
+
+    if (!isfinite(x))
+        w->not_finite = true;
+    for (int digits = 15; isfinite(x) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        const double again = strtod(text, NULL);
+        if (memcmp(&again, &x, sizeof x) == 0)
+            break;
+    }
+    fputs(text, w->f);
+}
+
+void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ", " : "[", w->f);
+        fbp_put_number(w, v[i]);
+    }
+    fputc(']', w->f);
+}
+
+void fbp_put_list(struct fbp_writer *w, const double *v, size_t n, double scale)
+{
+    if (n == 1) {
+        fbp_put_number(w, v[0] * scale);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        fputs(i == 0 ? "[" : i % 8 ? ", " : ",\n    ", w->f);
+        fbp_put_number(w, v[i] * scale);
+    }
+    fputc(']', w->f);
+}
