@@ -123,11 +123,11 @@ static int print_text(const char *name, const struct fbp_plan_info *p, const str
         const char *stage;
         double busy, waiting;
     } rows[] = {
-        {"open",        r->open,        -1              },
-        {"read",        r->read,        r->waiting_read },
-        {"filter",      r->filter,      -1              },
-        {"backproject", r->backproject, -1              },
-        {"write",       r->write,       r->waiting_write},
+        {"open", r->open, -1},
+        {"read", r->read, r->waiting_read},
+        {"filter", r->filter, -1},
+        {"backproject", r->backproject, -1},
+        {"write", r->write, r->waiting_write},
     };
     char text[200];
 

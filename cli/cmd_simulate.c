@@ -119,12 +119,12 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     *scan = (struct fbp_scan){
         .kind = (enum fbp_kind)a->kind,
         .n_views = a->views,
-        .panel = {a->detector[0],                                             a->detector[1]},
+        .panel = {a->detector[0], a->detector[1]},
         .row_order = FBP_ROWS_BOTTOM_UP,
         .views = calloc(a->views, sizeof *scan->views),
         .projections = malloc(stem + sizeof ".mha"),
         .volume = {.n = {a->size, a->size, a->detector[1] == 1 ? 1 : a->size},
-                  .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}                       },
+                   .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}},
     };
     if (!scan->views || !scan->projections)
         return FBP_ERR_NOMEM;
@@ -157,9 +157,9 @@ int simulate_scan(struct simulate_args *a)
         .sdd_mm = &a->sdd_mm,
         .n_sod = 1,
         .n_sdd = 1,
-        .pitch_mm = {a->pitch_mm,           a->pitch_mm},
-        .offset_mm = {                    a->offset_mm[0],      a->offset_mm[1]           },
-        .tilt_rad = { a->tilt_deg[0] * rad, a->tilt_deg[1] * rad,            a->tilt_deg[2] * rad},
+        .pitch_mm = {a->pitch_mm, a->pitch_mm},
+        .offset_mm = {a->offset_mm[0], a->offset_mm[1]},
+        .tilt_rad = {a->tilt_deg[0] * rad, a->tilt_deg[1] * rad, a->tilt_deg[2] * rad},
     };
     fbp_status st = angles ? make_scan(a, &circle, &scan) : FBP_ERR_NOMEM;
     if (st == FBP_OK)

@@ -29,11 +29,7 @@ static const struct opt table[] = {
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct view_args a = {
-        .window = {NAN, NAN},
-          .slice = { SIZE_MAX,  0,   0},
-          .device = "auto"
-    };
+    struct view_args a = {.window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .device = "auto"};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)

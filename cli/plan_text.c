@@ -43,18 +43,18 @@ static int print_json(const struct fbp_plan_info *p)
         const char *key;
         size_t offset;
     } counts[] = {
-        {"slabs",        offsetof(struct fbp_plan_info, n_slabs)     },
-        {"slab_slices",  offsetof(struct fbp_plan_info, slab_slices) },
-        {"batches",      offsetof(struct fbp_plan_info, n_batches)   },
-        {"batch_views",  offsetof(struct fbp_plan_info, batch_views) },
-        {"fft_length",   offsetof(struct fbp_plan_info, fft_length)  },
-        {"devices",      offsetof(struct fbp_plan_info, n_devices)   },
+        {"slabs", offsetof(struct fbp_plan_info, n_slabs)},
+        {"slab_slices", offsetof(struct fbp_plan_info, slab_slices)},
+        {"batches", offsetof(struct fbp_plan_info, n_batches)},
+        {"batch_views", offsetof(struct fbp_plan_info, batch_views)},
+        {"fft_length", offsetof(struct fbp_plan_info, fft_length)},
+        {"devices", offsetof(struct fbp_plan_info, n_devices)},
         {"memory_bytes", offsetof(struct fbp_plan_info, memory_bytes)},
         {"memory_limit", offsetof(struct fbp_plan_info, memory_limit)},
         {"device_bytes", offsetof(struct fbp_plan_info, device_bytes)},
-        {"input_bytes",  offsetof(struct fbp_plan_info, input_bytes) },
+        {"input_bytes", offsetof(struct fbp_plan_info, input_bytes)},
         {"output_bytes", offsetof(struct fbp_plan_info, output_bytes)},
-        {"updates",      offsetof(struct fbp_plan_info, updates)     },
+        {"updates", offsetof(struct fbp_plan_info, updates)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
     cJSON *root = cJSON_CreateObject();

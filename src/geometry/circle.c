@@ -96,11 +96,7 @@ static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *o
     const bool cone = c->kind == FBP_CONE;
     const double sod = cone ? c->sod_mm[c->n_sod == 1 ? 0 : k] : 1;
     const double sdd = cone ? c->sdd_mm[c->n_sdd == 1 ? 0 : k] : 1;
-    struct axes p = {
-        {-sn, cs, 0},
-        {0,   0,  1},
-        {cs,  sn, 0}
-    };
+    struct axes p = {{-sn, cs, 0}, {0, 0, 1}, {cs, sn, 0}};
 
     for (int i = 0; i < 3; i++) {
         out->s[i] = sod * p.n[i];

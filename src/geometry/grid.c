@@ -65,10 +65,8 @@ void fbp_grid_default(const struct fbp_view *views, size_t n_views, enum fbp_kin
     const double along = fmin(fmax(floor((seen.z_hi - seen.z_lo) / voxel + slack), 1), 1e9);
     const double middle = (seen.z_lo + seen.z_hi) / 2;
 
-    *out = (struct fbp_grid){
-        .n = {(size_t)across, (size_t)across, 1    },
-          .voxel_mm = {voxel,          voxel,          voxel}
-    };
+    *out = (struct fbp_grid){.n = {(size_t)across, (size_t)across, 1},
+                             .voxel_mm = {voxel, voxel, voxel}};
     if (panel->n_rows > 1)
         out->n[2] = (size_t)(kind == FBP_CONE ? fmin(along, across) : along);
     out->centre_mm[2] = fabs(middle) > slack * voxel ? middle : 0;

@@ -99,15 +99,9 @@ static bool element_type(const char *value, enum fbp_type *out)
         const char *name;
         enum fbp_type type;
     } table[] = {
-        {"MET_UCHAR",  FBP_U8 },
-        {"MET_CHAR",   FBP_I8 },
-        {"MET_USHORT", FBP_U16},
-        {"MET_SHORT",  FBP_I16},
-        {"MET_UINT",   FBP_U32},
-        {"MET_INT",    FBP_I32},
-        {"MET_ULONG",  FBP_U32},
-        {"MET_LONG",   FBP_I32},
-        {"MET_FLOAT",  FBP_F32},
+        {"MET_UCHAR", FBP_U8},   {"MET_CHAR", FBP_I8},  {"MET_USHORT", FBP_U16},
+        {"MET_SHORT", FBP_I16},  {"MET_UINT", FBP_U32}, {"MET_INT", FBP_I32},
+        {"MET_ULONG", FBP_U32},  {"MET_LONG", FBP_I32}, {"MET_FLOAT", FBP_F32},
         {"MET_DOUBLE", FBP_F64},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

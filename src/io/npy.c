@@ -66,15 +66,8 @@ static fbp_status parse_descr(struct fbp_source *src, const char *v)
         char code[3];
         enum fbp_type type;
     } table[] = {
-        {"u1", FBP_U8 },
-        {"b1", FBP_U8 },
-        {"i1", FBP_I8 },
-        {"u2", FBP_U16},
-        {"i2", FBP_I16},
-        {"u4", FBP_U32},
-        {"i4", FBP_I32},
-        {"f4", FBP_F32},
-        {"f8", FBP_F64},
+        {"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},  {"u2", FBP_U16}, {"i2", FBP_I16},
+        {"u4", FBP_U32}, {"i4", FBP_I32}, {"f4", FBP_F32}, {"f8", FBP_F64},
     };
 
     if (v && (*v == '\'' || *v == '"') && v[1] && v[2] && v[3] && v[4] == *v)

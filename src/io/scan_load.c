@@ -225,10 +225,7 @@ fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
     fbp_message_clear();
     *out = (struct fbp_scan){0};
     FBP_TRY(fbp_json_read(path, &root));
-    struct fbp_scan_file f = {
-        .top = {path, "", root},
-          .scan = out
-    };
+    struct fbp_scan_file f = {.top = {path, "", root}, .scan = out};
     out->path = fbp_strdup(path);
     st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
     cJSON_Delete(root);

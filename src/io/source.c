@@ -13,15 +13,9 @@ static const struct {
     const char *name;
     size_t size;
 } types[] = {
-    [FBP_TYPE_NONE] = {"none",    0},
-      [FBP_U8] = {"uint8",   1},
-      [FBP_I8] = {"int8",    1},
-    [FBP_U16] = {"uint16",  2},
-      [FBP_I16] = {"int16",   2},
-      [FBP_U32] = {"uint32",  4},
-    [FBP_I32] = {"int32",   4},
-      [FBP_F32] = {"float32", 4},
-      [FBP_F64] = {"float64", 8},
+    [FBP_TYPE_NONE] = {"none", 0}, [FBP_U8] = {"uint8", 1},    [FBP_I8] = {"int8", 1},
+    [FBP_U16] = {"uint16", 2},     [FBP_I16] = {"int16", 2},   [FBP_U32] = {"uint32", 4},
+    [FBP_I32] = {"int32", 4},      [FBP_F32] = {"float32", 4}, [FBP_F64] = {"float64", 8},
 };
 
 enum { N_TYPES = sizeof types / sizeof *types };

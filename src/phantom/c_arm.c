@@ -19,29 +19,14 @@ static double wobble(const struct wobble *w, double t)
 }
 
 /* Fixed coefficients, chosen by taste to look like a calibrated C-arm. */
-static const struct wobble source_radius = {
-    {1,  .5,  .2 },
-    {.3, 1.9, 4.0}
-};
-static const struct wobble source_height = {
-    {1,   .3, .1 },
-    {2.1, .4, 5.2}
-};
-static const struct wobble focal_length = {
-    {1,   .4,  .2},
-    {1.2, 3.3, .7}
-};
-static const struct wobble principal_u = {
-    {1,   .4,  .1 },
-    {4.4, 2.0, 1.1}
-};
-static const struct wobble principal_v = {
-    {1,   .6, .2 },
-    {5.6, .9, 2.7}
-};
+static const struct wobble source_radius = {{1, .5, .2}, {.3, 1.9, 4.0}};
+static const struct wobble source_height = {{1, .3, .1}, {2.1, .4, 5.2}};
+static const struct wobble focal_length = {{1, .4, .2}, {1.2, 3.3, .7}};
+static const struct wobble principal_u = {{1, .4, .1}, {4.4, 2.0, 1.1}};
+static const struct wobble principal_v = {{1, .6, .2}, {5.6, .9, 2.7}};
 static const struct wobble turn[3] = {
-    {{1, .3, .2}, {.8, 4.9, 2.2} },
-    {{1, .5, .1}, {3.7, 1.4, .2} },
+    {{1, .3, .2}, {.8, 4.9, 2.2}},
+    {{1, .5, .1}, {3.7, 1.4, .2}},
     {{1, .2, .3}, {2.6, 5.5, 3.1}},
 };
 

@@ -11,9 +11,9 @@ void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
     const double *a = e->axes_mm;
 
     *out = (struct fbp_ball){
-        .c = {e->centre_mm[0],   e->centre_mm[1], e->centre_mm[2]                       },
-        .M = {                       {ct / a[0], st / a[0], 0},                   {-st / a[1], ct / a[1], 0},                {0, 0, 1 / a[2]}                        },
-        .reach = { hypot(a[0] * ct, a[1] * st),                            hypot(a[0] * st,a[1] * ct), a[2]},
+        .c = {e->centre_mm[0], e->centre_mm[1], e->centre_mm[2]},
+        .M = {{ct / a[0], st / a[0], 0}, {-st / a[1], ct / a[1], 0}, {0, 0, 1 / a[2]}},
+        .reach = {hypot(a[0] * ct, a[1] * st), hypot(a[0] * st, a[1] * ct), a[2]},
         .density = e->density,
     };
 }

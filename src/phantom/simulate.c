@@ -160,12 +160,12 @@ static void projections_info(const struct fbp_scan *scan, struct fbp_array_info 
     const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
 
     *info = (struct fbp_array_info){
-        .n = {p->n_columns,                               p->n_rows, scan->n_views},
+        .n = {p->n_columns, p->n_rows, scan->n_views},
         .type = FBP_F32,
         .has_spacing = true,
-        .spacing_mm = {pitch[0],                                   pitch[1],  1            },
+        .spacing_mm = {pitch[0], pitch[1], 1},
         .origin_mm = {-((double)p->n_columns - 1) / 2 * pitch[0],
-              -((double)p->n_rows - 1) / 2 * pitch[1],               0            },
+                      -((double)p->n_rows - 1) / 2 * pitch[1], 0},
         .row_order = FBP_ROWS_BOTTOM_UP,
     };
 }

@@ -16,41 +16,33 @@ struct row {
 
 /* Toft 1996 (densities), Schabel's three-dimensional extension (geometry). */
 static const struct row shepp_logan[] = {
-    {1.0, .69,   .92,  .81, 0,    0,      0,    0  },
-    {-.8, .6624, .874, .78, 0,    -.0184, 0,    0  },
-    {-.2, .11,   .31,  .22, .22,  0,      0,    -18},
-    {-.2, .16,   .41,  .28, -.22, 0,      0,    18 },
-    {.1,  .21,   .25,  .41, 0,    .35,    -.15, 0  },
-    {.1,  .046,  .046, .05, 0,    .1,     .25,  0  },
-    {.1,  .046,  .046, .05, 0,    -.1,    .25,  0  },
-    {.1,  .046,  .023, .05, -.08, -.605,  0,    0  },
-    {.1,  .023,  .023, .02, 0,    -.606,  0,    0  },
-    {.1,  .023,  .046, .02, .06,  -.605,  0,    0  },
+    {1.0, .69, .92, .81, 0, 0, 0, 0},      {-.8, .6624, .874, .78, 0, -.0184, 0, 0},
+    {-.2, .11, .31, .22, .22, 0, 0, -18},  {-.2, .16, .41, .28, -.22, 0, 0, 18},
+    {.1, .21, .25, .41, 0, .35, -.15, 0},  {.1, .046, .046, .05, 0, .1, .25, 0},
+    {.1, .046, .046, .05, 0, -.1, .25, 0}, {.1, .046, .023, .05, -.08, -.605, 0, 0},
+    {.1, .023, .023, .02, 0, -.606, 0, 0}, {.1, .023, .046, .02, .06, -.605, 0, 0},
 };
 
 /* Kak & Slaney 1988, Principles of Computerized Tomographic Imaging, table 3.1. */
 static const struct row kak_slaney[] = {
-    {2.0,  .69,   .92,  .9,   0,    0,     0,    0  },
-    {-.98, .6624, .874, .88,  0,    0,     0,    0  },
-    {-.02, .41,   .16,  .21,  -.22, 0,     -.25, 108},
-    {-.02, .31,   .11,  .22,  .22,  0,     -.25, 72 },
-    {.02,  .21,   .25,  .5,   0,    .35,   -.25, 0  },
-    {.02,  .046,  .046, .046, 0,    .1,    -.25, 0  },
-    {.01,  .046,  .023, .02,  -.08, -.65,  -.25, 0  },
-    {.01,  .046,  .023, .02,  .06,  -.65,  -.25, 90 },
-    {.02,  .056,  .04,  .1,   .06,  -.105, .625, 90 },
-    {-.02, .056,  .056, .1,   0,    .1,    .625, 0  },
+    {2.0, .69, .92, .9, 0, 0, 0, 0},
+    {-.98, .6624, .874, .88, 0, 0, 0, 0},
+    {-.02, .41, .16, .21, -.22, 0, -.25, 108},
+    {-.02, .31, .11, .22, .22, 0, -.25, 72},
+    {.02, .21, .25, .5, 0, .35, -.25, 0},
+    {.02, .046, .046, .046, 0, .1, -.25, 0},
+    {.01, .046, .023, .02, -.08, -.65, -.25, 0},
+    {.01, .046, .023, .02, .06, -.65, -.25, 90},
+    {.02, .056, .04, .1, .06, -.105, .625, 90},
+    {-.02, .056, .056, .1, 0, .1, .625, 0},
 };
 
 /* Defrise: disks across the axis, which a circular orbit cannot tell apart far from its plane. */
 static const struct row defrise[] = {
-    {1, .7, .7, .04, 0, 0, -.72, 0},
-    {1, .7, .7, .04, 0, 0, -.48, 0},
-    {1, .7, .7, .04, 0, 0, -.24, 0},
-    {1, .7, .7, .04, 0, 0, 0,    0},
-    {1, .7, .7, .04, 0, 0, .24,  0},
-    {1, .7, .7, .04, 0, 0, .48,  0},
-    {1, .7, .7, .04, 0, 0, .72,  0},
+    {1, .7, .7, .04, 0, 0, -.72, 0}, {1, .7, .7, .04, 0, 0, -.48, 0},
+    {1, .7, .7, .04, 0, 0, -.24, 0}, {1, .7, .7, .04, 0, 0, 0, 0},
+    {1, .7, .7, .04, 0, 0, .24, 0},  {1, .7, .7, .04, 0, 0, .48, 0},
+    {1, .7, .7, .04, 0, 0, .72, 0},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -60,9 +52,9 @@ static const struct {
     const struct row *rows;
     size_t n;
 } tables[] = {
-    {"shepp-logan",          shepp_logan, COUNT(shepp_logan)},
-    {"shepp-logan-original", kak_slaney,  COUNT(kak_slaney) },
-    {"defrise",              defrise,     COUNT(defrise)    },
+    {"shepp-logan", shepp_logan, COUNT(shepp_logan)},
+    {"shepp-logan-original", kak_slaney, COUNT(kak_slaney)},
+    {"defrise", defrise, COUNT(defrise)},
 };
 
 static fbp_status from_table(struct fbp_phantom *out, const struct row *rows, size_t n, double h,
@@ -139,12 +131,9 @@ static fbp_status parse_line(struct fbp_phantom *out, size_t *room, const char *
         return fbp_fail(FBP_ERR_INVALID,
                         "%s:%zu: half axes %g %g %g mm: all three must be positive", path,
                         line_number, v[3], v[4], v[5]);
-    return append(out, room,
-                  &(struct fbp_ellipsoid){
-                      {v[0], v[1], v[2]},
-                      {v[3], v[4], v[5]},
-                      v[6], v[7] * scale
-    });
+    return append(
+        out, room,
+        &(struct fbp_ellipsoid){{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6], v[7] * scale});
 }
 
 static fbp_status parse_file(struct fbp_phantom *out, const char *path, FILE *f, double scale)

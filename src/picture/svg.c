@@ -390,14 +390,8 @@ static double fit(const struct frame *fr, double w, double h)
 static void write_page(struct drawing *d)
 {
     const double *s = d->views[0].s, h = hypot(s[0], s[1]);
-    struct frame top = {
-        .right = {1, 0, 0},
-          .up = {0, 1, 0}
-    };
-    struct frame side = {
-        .right = {-1, 0, 0},
-          .up = {0,  0, 1}
-    };
+    struct frame top = {.right = {1, 0, 0}, .up = {0, 1, 0}};
+    struct frame side = {.right = {-1, 0, 0}, .up = {0, 0, 1}};
 
     for (int i = 0; h > 0 && i < 2; i++)
         side.right[i] = -s[i] / h;

@@ -31,11 +31,7 @@ struct viewer {
     float *band;
 };
 
-static const int plane_axes[3][2] = {
-    {0, 1},
-    {0, 2},
-    {1, 2}
-};
+static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 /* Millimetres a pixel: the finest voxel, or a multiple of it if that makes too large a picture. */
 static double choose_scale(const struct viewer *v, double *enlarge)

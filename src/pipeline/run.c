@@ -152,9 +152,7 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
-    struct run run = {
-        .state = {.rq = rq, .min = INFINITY, .max = -INFINITY}
-    };
+    struct run run = {.state = {.rq = rq, .min = INFINITY, .max = -INFINITY}};
     pthread_t *threads = NULL;
     struct stage_start *starts = NULL;
     fbp_status st = FBP_OK;

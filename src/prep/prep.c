@@ -67,11 +67,7 @@ static fbp_status read_images(struct images *m, const struct fbp_scan *scan, boo
     const struct {
         const char *path;
         double **to;
-    } files[] = {
-        {scan->dark,       &m->dark  },
-        {scan->flat,       &m->bright},
-        {scan->bad_pixels, &m->mask  }
-    };
+    } files[] = {{scan->dark, &m->dark}, {scan->flat, &m->bright}, {scan->bad_pixels, &m->mask}};
 
     FBP_TRY(fbp_calloc((void **)&m->bad, n, 1, "a mask of bad pixels"));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)

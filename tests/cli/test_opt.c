@@ -86,13 +86,9 @@ static void test_bytes(void **state)
         const char *line;
         size_t bytes;
     } rows[] = {
-        {"--bytes 1000", 1000       },
-        {"--bytes 1K",   1024       },
-        {"--bytes 150M", 150ul << 20},
-        {"--bytes 8G",   8ul << 30  },
-        {"--bytes 1.5g", 3ul << 29  },
-        {"--bytes 2GiB", 2ul << 30  },
-        {"--bytes=0.5K", 512        },
+        {"--bytes 1000", 1000},    {"--bytes 1K", 1024},        {"--bytes 150M", 150ul << 20},
+        {"--bytes 8G", 8ul << 30}, {"--bytes 1.5g", 3ul << 29}, {"--bytes 2GiB", 2ul << 30},
+        {"--bytes=0.5K", 512},
     };
     struct args a;
 

@@ -13,11 +13,7 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
     const struct fbp_phantom phantom = {n, copy};
 
     memcpy(copy, items, n * sizeof *items);
-    scan.volume = (struct fbp_grid){
-        {N, N, N},
-        {5, 5, 5},
-        {0, 0, 0}
-    };
+    scan.volume = (struct fbp_grid){{N, N, N}, {5, 5, 5}, {0, 0, 0}};
     free(angles);
     simulate(&scan, &phantom);
     return scan;
@@ -39,16 +35,8 @@ static double largest(const float *v)
     return m;
 }
 
-static const struct fbp_ellipsoid A = {
-    {20, -10, 15},
-    {40, 25,  30},
-    25, 0.02
-};
-static const struct fbp_ellipsoid B = {
-    {-35, 30, -20},
-    {15,  30, 25 },
-    -40, 0.03
-};
+static const struct fbp_ellipsoid A = {{20, -10, 15}, {40, 25, 30}, 25, 0.02};
+static const struct fbp_ellipsoid B = {{-35, 30, -20}, {15, 30, 25}, -40, 0.03};
 
 static void linear(void **state)
 {
@@ -140,10 +128,7 @@ static void counts_give_the_same_volume(void **state)
     enum { PIXELS = N * N, DEAD = 17 };
     struct fbp_scan scan = make_scan(&A, 1);
     const struct fbp_sink_params plain = {.struct_size = sizeof plain};
-    struct fbp_array_info info = {
-        .n = {N, N, VIEWS},
-          .spacing_mm = {1, 1, 1    }
-    };
+    struct fbp_array_info info = {.n = {N, N, VIEWS}, .spacing_mm = {1, 1, 1}};
     static float dark[PIXELS], flat[PIXELS], mask[PIXELS];
     const char *const names[] = {"dark.mha", "flat.mha", "mask.mha"};
     float *const images[] = {dark, flat, mask};

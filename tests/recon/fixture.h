@@ -97,19 +97,15 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
 static inline struct fbp_scan circle_scan(size_t n_views, size_t n, const double *angles)
 {
     static const double sod = 750, sdd = 1200;
-    struct fbp_scan scan = {
-        .n_views = n_views, .panel = {n, n}
-    };
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = n_views,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {409.6 / (double)n, 409.6 / (double)n}
-    };
+    struct fbp_scan scan = {.n_views = n_views, .panel = {n, n}};
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {409.6 / (double)n, 409.6 / (double)n}};
     scan.views = calloc(n_views, sizeof *scan.views);
     assert_non_null(scan.views);
     OK(fbp_circle_views(&circle, scan.views));

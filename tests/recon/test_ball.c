@@ -33,25 +33,22 @@ static struct fbp_scan make_scan(const struct variant *v)
     const double step = v->step_deg != 0 ? v->step_deg : 360.0 / (double)n;
     double *angles = even_angles(n, v->start_deg, step), *sod = malloc(n * sizeof *sod);
     const double sdd = 1200, pitch = v->kind == FBP_PARALLEL ? 2.0 : 3.2;
-    struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .kind = v->kind,
-        .n_views = n,
-        .angles_rad = angles,
-        .sod_mm = sod,
-        .sdd_mm = &sdd,
-        .n_sod = n,
-        .n_sdd = 1,
-        .pitch_mm = {pitch,        pitch},
-        .offset_mm = {v->offset_mm, 0    }
-    };
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .kind = v->kind,
+                                .n_views = n,
+                                .angles_rad = angles,
+                                .sod_mm = sod,
+                                .sdd_mm = &sdd,
+                                .n_sod = n,
+                                .n_sdd = 1,
+                                .pitch_mm = {pitch, pitch},
+                                .offset_mm = {v->offset_mm, 0}};
     struct fbp_scan scan = {
         .kind = v->kind,
         .n_views = n,
-        .panel = {N,                                        v->n_rows ? v->n_rows : N},
+        .panel = {N, v->n_rows ? v->n_rows : N},
         .angular_weights = v->weights,
-        .volume = {.n = {N, N, v->n_rows == 1 ? 1 : SLICES}, .voxel_mm = {2, 2, 2}    }
-    };
+        .volume = {.n = {N, N, v->n_rows == 1 ? 1 : SLICES}, .voxel_mm = {2, 2, 2}}};
 
     assert_non_null(sod);
     for (size_t i = 0; i < n; i++) {
@@ -101,19 +98,11 @@ static double mean_inside(const float *volume, const struct fbp_grid *g)
 
 static void check(const char *name, const struct variant *v)
 {
-    struct fbp_ellipsoid ball = {
-        {OFF_AXIS, 0,      0     },
-        {RADIUS,   RADIUS, RADIUS},
-        0, MU
-    };
+    struct fbp_ellipsoid ball = {{OFF_AXIS, 0, 0}, {RADIUS, RADIUS, RADIUS}, 0, MU};
     const struct fbp_phantom phantom = {1, &ball};
     static const struct {
         const char *device, *isa;
-    } backends[] = {
-        {"ref", NULL},
-        {"cpu", NULL},
-        {"cpu", "c" }
-    };
+    } backends[] = {{"ref", NULL}, {"cpu", NULL}, {"cpu", "c"}};
     const char *saved = getenv("FBP_CPU");
     char *keep = saved ? strdup(saved) : NULL;
     struct fbp_scan scan = make_scan(v);

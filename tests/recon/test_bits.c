@@ -11,11 +11,7 @@ static struct fbp_scan make_scan(void)
     struct fbp_scan scan = circle_scan(VIEWS, N, angles);
 
     /* Nothing symmetric, so that no two ways of computing agree by luck. */
-    scan.volume = (struct fbp_grid){
-        {41,  37,  45 },
-        {4.1, 3.9, 4.3},
-        {3,   -2,  5  }
-    };
+    scan.volume = (struct fbp_grid){{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}};
     free(angles);
     OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
     simulate(&scan, &phantom);
@@ -26,14 +22,14 @@ static struct fbp_scan make_scan(void)
 static void splits_change_nothing(void **state)
 {
     static const struct fbp_recon_params cases[] = {
-        {.n_threads = 1    },
-        {                               .n_threads = 2                 },
-        {                  .n_threads = 5    },
-        {               .n_threads = 7,     .batch_views = 8},
-        { .n_threads = 2,                  .batch_views = 16, .slab_slices = 45},
-        {                                   .n_threads = 3,                  .slab_slices = 1},
-        {                                   .n_threads = 2, .slab_slices = 7, .batch_views = 24},
-        {                               .n_threads = 1, .slab_slices = 44},
+        {.n_threads = 1},
+        {.n_threads = 2},
+        {.n_threads = 5},
+        {.n_threads = 7, .batch_views = 8},
+        {.n_threads = 2, .batch_views = 16, .slab_slices = 45},
+        {.n_threads = 3, .slab_slices = 1},
+        {.n_threads = 2, .slab_slices = 7, .batch_views = 24},
+        {.n_threads = 1, .slab_slices = 44},
     };
     struct fbp_scan scan = make_scan();
 

@@ -11,10 +11,7 @@ static const double PIXEL = 0.1483223173330444;
 
 static void write_sinogram(const double *sinogram, const char *path)
 {
-    const struct fbp_array_info info = {
-        .n = {COLUMNS, 1,   VIEWS},
-          .spacing_mm = {0.2,     0.2, 1    }
-    };
+    const struct fbp_array_info info = {.n = {COLUMNS, 1, VIEWS}, .spacing_mm = {0.2, 0.2, 1}};
     fbp_sink *sink;
 
     OK(fbp_sink_open(&sink, path, &info,
@@ -33,22 +30,18 @@ static struct fbp_scan make_scan(const char *sinogram)
 {
     static const double sod = 410.66, sdd = 553.74;
     double *angles = even_angles(VIEWS, -90, 0.5);
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = VIEWS,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {0.2, 0.2}
-    };
-    struct fbp_scan scan = {
-        .n_views = VIEWS,
-        .panel = {COLUMNS,                1        },
-        .projections = strdup(sinogram),
-        .volume = { {SIZE, SIZE, 1}, {PIXEL, PIXEL, PIXEL}, {0, 0, 0}}
-    };
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {0.2, 0.2}};
+    struct fbp_scan scan = {.n_views = VIEWS,
+                            .panel = {COLUMNS, 1},
+                            .projections = strdup(sinogram),
+                            .volume = {{SIZE, SIZE, 1}, {PIXEL, PIXEL, PIXEL}, {0, 0, 0}}};
 
     scan.views = calloc(VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);

@@ -8,21 +8,17 @@ static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, do
 {
     static const double sod = 750, sdd = 1200;
     double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = n_views,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {pitch, pitch}
-    };
-    struct fbp_scan scan = {
-        .n_views = n_views,
-        .panel = {columns,         rows     },
-        .volume = { {512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 3}}
-    };
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch}};
+    struct fbp_scan scan = {.n_views = n_views,
+                            .panel = {columns, rows},
+                            .volume = {{512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 3}}};
     struct fbp_phantom phantom;
 
     scan.views = calloc(n_views, sizeof *scan.views);

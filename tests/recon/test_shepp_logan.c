@@ -9,22 +9,18 @@ static double midplane_rmse(size_t n)
     const size_t n_views = 3 * n / 2, nd = 3 * n / 2;
     double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
     const double sod = 750, sdd = 1200, voxel = 256.0 / (double)n, pitch = voxel * sdd / sod;
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = n_views,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {pitch, pitch}
-    };
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch}};
     /* An odd number of rows and one slice: the mid-plane itself. */
-    struct fbp_scan scan = {
-        .n_views = n_views,
-        .panel = {nd,                     9        },
-        .volume = { {n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}
-    };
+    struct fbp_scan scan = {.n_views = n_views,
+                            .panel = {nd, 9},
+                            .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     struct fbp_phantom phantom;
     float *truth = malloc(n * n * sizeof *truth);
     double sum = 0;

@@ -82,17 +82,15 @@ static void circle_follows_the_convention(void **state)
 {
     (void)state;
     const double angle = 0.7, sod = 750, sdd = 1200;
-    const struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = 1,
-        .angles_rad = &angle,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {0.8, 0.5},
-        .offset_mm = {7,   -3 }
-    };
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = 1,
+                                      .angles_rad = &angle,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {0.8, 0.5},
+                                      .offset_mm = {7, -3}};
     struct fbp_view view;
 
     assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
@@ -114,16 +112,14 @@ static void turns_are_right_handed(void **state)
 {
     (void)state;
     const double angle = 0, sod = 100, sdd = 200, a = 0.1;
-    struct fbp_circle circle = {
-        .struct_size = sizeof circle,
-        .n_views = 1,
-        .angles_rad = &angle,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {1, 1}
-    };
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .n_views = 1,
+                                .angles_rad = &angle,
+                                .sod_mm = &sod,
+                                .sdd_mm = &sdd,
+                                .n_sod = 1,
+                                .n_sdd = 1,
+                                .pitch_mm = {1, 1}};
     struct fbp_view view; /* untilted: u = y, v = z, normal = x */
 
     circle.tilt_rad[0] = a;
@@ -150,16 +146,14 @@ static void circle_refuses_with_a_reason(void **state)
 {
     (void)state;
     const double angles[2] = {0, 1}, nan_angles[2] = {0, NAN}, sod = 100, sdd = 200, zero = 0;
-    const struct fbp_circle good = {
-        .struct_size = sizeof good,
-        .n_views = 2,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {1, 1}
-    };
+    const struct fbp_circle good = {.struct_size = sizeof good,
+                                    .n_views = 2,
+                                    .angles_rad = angles,
+                                    .sod_mm = &sod,
+                                    .sdd_mm = &sdd,
+                                    .n_sod = 1,
+                                    .n_sdd = 1,
+                                    .pitch_mm = {1, 1}};
     struct fbp_circle bad[8];
     const char *const reason[8] = {
         "source-to-axis", "source-to-detector", "give one",   "angle", "pitch",
@@ -188,9 +182,7 @@ static void default_grid_covers_the_field_of_view(void **state)
 {
     (void)state;
     struct scan scan = {
-        .n = 36, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {0.8, 0.8},
-                      .panel = {512, 384}
-    };
+        .n = 36, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {0.8, 0.8}, .panel = {512, 384}};
     struct fbp_grid grid;
     struct fbp_view *views = scan_views(&scan);
 
@@ -212,9 +204,7 @@ static void default_grid_covers_the_field_of_view(void **state)
     free(views);
 
     scan = (struct scan){
-        .kind = FBP_PARALLEL, .n = 36, .arc_deg = 180, .pitch = {0.8, 0.8},
-                   .panel = {100, 300}
-    };
+        .kind = FBP_PARALLEL, .n = 36, .arc_deg = 180, .pitch = {0.8, 0.8}, .panel = {100, 300}};
     views = scan_views(&scan);
     fbp_grid_default(views, scan.n, FBP_PARALLEL, &scan.panel, &grid);
     check_near(grid.voxel_mm[1], 0.8, 1e-12);
@@ -226,11 +216,7 @@ static void default_grid_covers_the_field_of_view(void **state)
 static void grid_coordinates_are_voxel_centres(void **state)
 {
     (void)state;
-    const struct fbp_grid g = {
-        .n = {4,   5, 1},
-          .voxel_mm = {0.5, 2, 3},
-          .centre_mm = {1,   2, 3}
-    };
+    const struct fbp_grid g = {.n = {4, 5, 1}, .voxel_mm = {0.5, 2, 3}, .centre_mm = {1, 2, 3}};
 
     check_near(fbp_grid_coordinate(&g, 0, 0), 1 - 0.75, 1e-15);
     check_near(fbp_grid_coordinate(&g, 1, 2), 2, 1e-15);
@@ -245,10 +231,9 @@ static void rows_cover_every_tap(void **state)
         const enum fbp_kind kind = i % 3 == 2 ? FBP_PARALLEL : FBP_CONE;
         const struct fbp_panel panel = {60, 50};
         const struct fbp_grid grid = {
-            .n = {9,    7,           12 },
-            .voxel_mm = { uniform(1,   8),  uniform(1,     8), uniform(1, 8)},
-            .centre_mm = { uniform(-20, 20), uniform(-20, 20), uniform(-60, 60)}
-        };
+            .n = {9, 7, 12},
+            .voxel_mm = {uniform(1, 8), uniform(1, 8), uniform(1, 8)},
+            .centre_mm = {uniform(-20, 20), uniform(-20, 20), uniform(-60, 60)}};
         const size_t z0 = (size_t)uniform(0, 11), z1 = z0 + 1 + (size_t)uniform(0, 11 - (double)z0);
         struct fbp_view views[5];
         double lo = INFINITY, hi = -INFINITY;
@@ -283,15 +268,9 @@ static void rows_of_nothing_are_none(void **state)
 {
     (void)state;
     struct scan scan = {
-        .n = 8, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {1,  1 },
-                      .panel = {64, 64}
-    };
+        .n = 8, .arc_deg = 360, .sod = 750, .sdd = 1200, .pitch = {1, 1}, .panel = {64, 64}};
     struct fbp_view *views = scan_views(&scan);
-    struct fbp_grid grid = {
-        .n = {8, 8, 8  },
-          .voxel_mm = {1, 1, 1  },
-          .centre_mm = {0, 0, 200}
-    };
+    struct fbp_grid grid = {.n = {8, 8, 8}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 0, 200}};
     size_t r0 = 7, r1 = 9;
 
     fbp_geometry_rows(views, 0, 8, FBP_CONE, &scan.panel, &grid, 0, 8, &r0, &r1);

@@ -149,9 +149,7 @@ static void parallel_scans(void **state)
 {
     (void)state;
     struct scan scan = {
-        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5},
-                   .panel = {200, 10 }
-    };
+        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {200, 10}};
 
     struct fbp_geometry_facts f = facts(&scan);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
@@ -229,10 +227,7 @@ static void symmetries_belong_to_scan_and_grid(void **state)
 {
     (void)state;
     struct scan scan = usual;
-    struct fbp_grid grid = {
-        .n = {64, 64, 32},
-          .voxel_mm = {1,  1,  2 }
-    };
+    struct fbp_grid grid = {.n = {64, 64, 32}, .voxel_mm = {1, 1, 2}};
     const unsigned c = FBP_SYM_COLUMN, m = FBP_SYM_MIRROR, r2 = FBP_SYM_ROT180, r4 = FBP_SYM_ROT90;
 
     assert_int_equal(facts_at(&scan, NULL, &grid).symmetry, c | m | r2 | r4);
@@ -266,10 +261,7 @@ static void symmetries_belong_to_scan_and_grid(void **state)
 static void volume_in_the_field_of_view(void **state)
 {
     (void)state;
-    struct fbp_grid grid = {
-        .n = {101, 101, 101},
-          .voxel_mm = {1,   1,   1  }
-    };
+    struct fbp_grid grid = {.n = {101, 101, 101}, .voxel_mm = {1, 1, 1}};
 
     struct fbp_geometry_facts f = facts_at(&usual, NULL, &grid);
     assert_true(f.volume_inside);

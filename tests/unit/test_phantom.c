@@ -29,11 +29,7 @@ static double ellipsoid_volume(const struct fbp_ellipsoid *e)
 static void ball_chord(void **state)
 {
     (void)state;
-    struct fbp_ellipsoid ball = {
-        {30, -4, 7 },
-        {40, 40, 40},
-        33, .02
-    };
+    struct fbp_ellipsoid ball = {{30, -4, 7}, {40, 40, 40}, 33, .02};
     const struct fbp_phantom p = {1, &ball};
     unsigned seed = 1;
 
@@ -81,11 +77,7 @@ static double walk(const struct fbp_phantom *p, const double at[3], const double
 static void turned_ellipsoid_by_quadrature(void **state)
 {
     (void)state;
-    struct fbp_ellipsoid e = {
-        {5,  -8, 3 },
-        {20, 7,  11},
-        35, .5
-    };
+    struct fbp_ellipsoid e = {{5, -8, 3}, {20, 7, 11}, 35, .5};
     const struct fbp_phantom p = {1, &e};
     unsigned seed = 7;
     int hits = 0;
@@ -108,11 +100,7 @@ static void turned_ellipsoid_by_quadrature(void **state)
 static void turn_is_right_handed(void **state)
 {
     (void)state;
-    struct fbp_ellipsoid e = {
-        {0,  0, 0},
-        {10, 1, 1},
-        30, 1
-    };
+    struct fbp_ellipsoid e = {{0, 0, 0}, {10, 1, 1}, 30, 1};
     const struct fbp_phantom p = {1, &e};
     const double c = cos(FBP_PI / 6), s = sin(FBP_PI / 6);
 
@@ -140,16 +128,12 @@ static void voxels_by_brute_force(void **state)
 {
     (void)state;
     struct fbp_ellipsoid e[] = {
-        {{2, -3, 1}, {12, 6, 5}, 25,  1   },
-        {{-4, 5, 2}, {3, 3, 3},  0,   -.25},
-        {{9, 9, -7}, {40, 3, 4}, -60, .5  },
+        {{2, -3, 1}, {12, 6, 5}, 25, 1},
+        {{-4, 5, 2}, {3, 3, 3}, 0, -.25},
+        {{9, 9, -7}, {40, 3, 4}, -60, .5},
     };
     const struct fbp_phantom p = {3, e};
-    const struct fbp_grid g = {
-        {17,  19,   9  },
-        {1.5, 1.25, 2.5},
-        {1,   -1,   .5 }
-    };
+    const struct fbp_grid g = {{17, 19, 9}, {1.5, 1.25, 2.5}, {1, -1, .5}};
     float *v = malloc(17 * 19 * 9 * sizeof *v);
 
     assert_non_null(v);
@@ -169,11 +153,7 @@ static void slabs_are_the_same_bits(void **state)
 {
     (void)state;
     struct fbp_phantom p;
-    const struct fbp_grid g = {
-        {32, 32, 32},
-        {1,  1,  1 },
-        {0,  0,  0 }
-    };
+    const struct fbp_grid g = {{32, 32, 32}, {1, 1, 1}, {0, 0, 0}};
     const size_t n = 32 * 32;
     float *whole = malloc(32 * n * sizeof *whole), *part = malloc(3 * n * sizeof *part);
 
@@ -192,11 +172,7 @@ static void total_mass(void **state)
 {
     (void)state;
     static const char *const names[] = {"shepp-logan", "shepp-logan-original", "defrise"};
-    const struct fbp_grid g = {
-        {64, 64, 64},
-        {2,  2,  2 },
-        {0,  0,  0 }
-    };
+    const struct fbp_grid g = {{64, 64, 64}, {2, 2, 2}, {0, 0, 0}};
     const size_t n = 64 * 64 * 64;
     float *v = malloc(n * sizeof *v);
 
@@ -290,12 +266,12 @@ static void phantom_files(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"# nothing\n",                      "no ellipsoids"              },
-        {"0 0 0 1 1 1 0 1\n0 0 0 1 1 1 0\n", "phantom.txt:2: 7"           },
-        {"0 0 0 1 1 1 0 1 9\n",              "phantom.txt:1: 9"           },
-        {"\n\n0 0 0 1 -1 1 0 1\n",           "phantom.txt:3: half axes"   },
-        {"0 0 0 1 1 1 0 x\n",                "phantom.txt:1: not a number"},
-        {"0 0 0 1 nan 1 0 1\n",              "phantom.txt:1: not a number"},
+        {"# nothing\n", "no ellipsoids"},
+        {"0 0 0 1 1 1 0 1\n0 0 0 1 1 1 0\n", "phantom.txt:2: 7"},
+        {"0 0 0 1 1 1 0 1 9\n", "phantom.txt:1: 9"},
+        {"\n\n0 0 0 1 -1 1 0 1\n", "phantom.txt:3: half axes"},
+        {"0 0 0 1 1 1 0 x\n", "phantom.txt:1: not a number"},
+        {"0 0 0 1 nan 1 0 1\n", "phantom.txt:1: not a number"},
     };
     struct fbp_phantom p;
 

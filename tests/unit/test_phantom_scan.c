@@ -20,12 +20,10 @@ static void circle_views(enum fbp_kind kind, double sod, struct fbp_view views[N
 {
     for (int k = 0; k < NK; k++) {
         const double t = .3 + k, c = cos(t), s = sin(t), m = kind == FBP_CONE ? sod : 1;
-        views[k] = (struct fbp_view){
-            {m * c,            m * s,            kind == FBP_CONE ? -3. : 0},
-            {-450 * c - 4 * s, -450 * s + 4 * c, 7                         },
-            {-6 * s,           6 * c,            .1                        },
-            {.2,               -.1,              7                         }
-        };
+        views[k] = (struct fbp_view){{m * c, m * s, kind == FBP_CONE ? -3. : 0},
+                                     {-450 * c - 4 * s, -450 * s + 4 * c, 7},
+                                     {-6 * s, 6 * c, .1},
+                                     {.2, -.1, 7}};
     }
 }
 
@@ -47,10 +45,7 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
     static float data[N];
     struct fbp_view views[NK];
     struct fbp_phantom p;
-    struct fbp_scan scan = {
-        .kind = kind, .n_views = NK, .panel = {NC, NR},
-                .views = views
-    };
+    struct fbp_scan scan = {.kind = kind, .n_views = NK, .panel = {NC, NR}, .views = views};
     struct fbp_array_info info = {0};
 
     circle_views(kind, sod, views);
@@ -95,10 +90,7 @@ static void noise_does_not_depend_on_threads(void **state)
     static float one[N], five[N], other[N];
     struct fbp_view views[NK];
     struct fbp_phantom p;
-    struct fbp_scan scan = {
-        .kind = FBP_CONE, .n_views = NK, .panel = {NC, NR},
-                .views = views
-    };
+    struct fbp_scan scan = {.kind = FBP_CONE, .n_views = NK, .panel = {NC, NR}, .views = views};
     struct fbp_array_info info = {0};
 
     circle_views(FBP_CONE, 750, views);
@@ -120,10 +112,7 @@ static void header_of_projections(void **state)
     static float data[N];
     struct fbp_view views[NK];
     struct fbp_phantom p = {0};
-    struct fbp_scan scan = {
-        .kind = FBP_CONE, .n_views = NK, .panel = {NC, NR},
-                .views = views
-    };
+    struct fbp_scan scan = {.kind = FBP_CONE, .n_views = NK, .panel = {NC, NR}, .views = views};
     struct fbp_array_info info = {0};
 
     circle_views(FBP_CONE, 750, views);
@@ -139,37 +128,23 @@ static void header_of_projections(void **state)
 static void what_cannot_be_simulated(void **state)
 {
     (void)state;
-    struct fbp_view view = {
-        .u = {1, 0, 0},
-          .v = {0, 0, 1}
-    };
+    struct fbp_view view = {.u = {1, 0, 0}, .v = {0, 0, 1}};
     struct fbp_phantom p = {0};
-    struct fbp_scan scan = {
-        .kind = FBP_PLANES, .n_views = 1, .panel = {1, 1},
-                .views = &view
-    };
+    struct fbp_scan scan = {.kind = FBP_PLANES, .n_views = 1, .panel = {1, 1}, .views = &view};
 
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_UNSUPPORTED);
     scan.kind = FBP_CONE;
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, -1, 0, 1), FBP_ERR_INVALID);
     scan.n_views = 0;
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_INVALID);
-    assert_int_equal(fbp_phantom_volume(&p,
-                                        &(struct fbp_grid){
-                                            .n = {1, 1, 1}
-    },
-                                        PATH, 1),
+    assert_int_equal(fbp_phantom_volume(&p, &(struct fbp_grid){.n = {1, 1, 1}}, PATH, 1),
                      FBP_ERR_INVALID);
 }
 
 static void volume_is_the_voxels(void **state)
 {
     (void)state;
-    const struct fbp_grid g = {
-        {12, 10, 14 },
-        {1,  2,  1.5},
-        {0,  1,  0  }
-    };
+    const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
     struct fbp_phantom p;
     struct fbp_array_info info = {0};
@@ -193,16 +168,14 @@ static void c_arm(void **state)
     static double angles[K];
     const double sod = 820, sdd = 1244;
     const struct fbp_panel panel = {1248, 960};
-    const struct fbp_circle circle = {
-        .kind = FBP_CONE,
-        .n_views = K,
-        .angles_rad = angles,
-        .sod_mm = &sod,
-        .sdd_mm = &sdd,
-        .n_sod = 1,
-        .n_sdd = 1,
-        .pitch_mm = {.32, .32}
-    };
+    const struct fbp_circle circle = {.kind = FBP_CONE,
+                                      .n_views = K,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {.32, .32}};
     double turned = 0, moved_u = 0;
 
     for (int k = 0; k < K; k++)

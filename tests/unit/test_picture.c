@@ -200,30 +200,20 @@ static void drawing_of_a_scan(void **state)
     (void)state;
     struct fbp_view views[3];
     const struct fbp_panel panel = {311, 207};
-    const struct fbp_grid grid = {
-        {101, 102, 103},
-        {.5,  .5,  .75},
-        {0,   0,   0  }
-    };
-    const struct fbp_geometry_facts facts = {
-        .sod_mm = {743,  745 },
-        .sdd_mm = {1201, 1201},
-        .magnification = 1.615,
-        .direction = 1,
-        .arc_rad = FBP_PI,
-        .coverage = FBP_COVERAGE_PARTIAL,
-        .fov_radius_mm = 77,
-        .fov_half_height_mm = {-41,  42  }
-    };
+    const struct fbp_grid grid = {{101, 102, 103}, {.5, .5, .75}, {0, 0, 0}};
+    const struct fbp_geometry_facts facts = {.sod_mm = {743, 745},
+                                             .sdd_mm = {1201, 1201},
+                                             .magnification = 1.615,
+                                             .direction = 1,
+                                             .arc_rad = FBP_PI,
+                                             .coverage = FBP_COVERAGE_PARTIAL,
+                                             .fov_radius_mm = 77,
+                                             .fov_half_height_mm = {-41, 42}};
 
     for (int k = 0; k < 3; k++) {
         const double c = cos(.5 + k), s = sin(.5 + k);
         views[k] = (struct fbp_view){
-            {744 * c,  744 * s,  0},
-            {-457 * c, -457 * s, 0},
-            {-s,       c,        0},
-            {0,        0,        1}
-        };
+            {744 * c, 744 * s, 0}, {-457 * c, -457 * s, 0}, {-s, c, 0}, {0, 0, 1}};
     }
     assert_int_equal(fbp_geometry_svg(views, 3, FBP_CONE, &panel, &grid, &facts, SVG), FBP_OK);
     const char *svg = slurp(SVG);
@@ -249,12 +239,7 @@ static void drawing_of_a_scan(void **state)
 static void drawings_that_fail(void **state)
 {
     (void)state;
-    const struct fbp_view view = {
-        {1,  0, 0},
-        {-1, 0, 0},
-        {0,  1, 0},
-        {0,  0, 1}
-    };
+    const struct fbp_view view = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const struct fbp_panel panel = {1, 1};
     const struct fbp_geometry_facts facts = {0};
 

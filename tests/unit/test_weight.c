@@ -22,7 +22,7 @@ static const struct scan usual = {
     .sod = 750,
     .sdd = 1200,
     .pitch = {1.6, 1.6},
-    .panel = {128, 96 },
+    .panel = {128, 96},
 };
 
 struct setup {
@@ -226,9 +226,7 @@ static void parallel_half_turn_counts_twice(void **state)
 {
     (void)state;
     const struct scan scan = {
-        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5},
-                   .panel = {32,  4  }
-    };
+        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {32, 4}};
     struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
     double row[32];
 
@@ -324,14 +322,9 @@ static void separable_weights_are_products(void **state)
         double arc, offset, tilt[3];
         bool separable;
     } cases[] = {
-        {360, 0,  {0, 0, 0}, true },
-        {360, 60, {0, 0, 0}, true },
-        {210, 0,  {0, 0, 0}, true },
-        {360, 0,  {3, 4, 5}, true },
-        {210, 0,  {0, 5, 0}, true },
-        {210, 0,  {0, 0, 2}, false},
-        {360, 60, {1, 0, 0}, false},
-        {360, 60, {0, 2, 0}, true },
+        {360, 0, {0, 0, 0}, true},   {360, 60, {0, 0, 0}, true}, {210, 0, {0, 0, 0}, true},
+        {360, 0, {3, 4, 5}, true},   {210, 0, {0, 5, 0}, true},  {210, 0, {0, 0, 2}, false},
+        {360, 60, {1, 0, 0}, false}, {360, 60, {0, 2, 0}, true},
     };
     double row[128], image[128], line[128];
 

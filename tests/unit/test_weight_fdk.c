@@ -18,14 +18,8 @@ static const struct scan usual = {
     .pitch = {1.6, 1.6},
     .panel = {256, 144},
 };
-static const struct ball near_plane = {
-    .centre = {30, 0, 0},
-      .radius = 40, .mu = 0.02
-};
-static const struct ball above_plane = {
-    .centre = {30, 0, 25},
-      .radius = 30, .mu = 0.02
-};
+static const struct ball near_plane = {.centre = {30, 0, 0}, .radius = 40, .mu = 0.02};
+static const struct ball above_plane = {.centre = {30, 0, 25}, .radius = 30, .mu = 0.02};
 
 static void check_mean(const struct scan *scan, const double *angles, const struct ball *ball,
                        bool endless, double tol)
@@ -44,14 +38,7 @@ static void turned_panels(void **state)
 {
     (void)state;
     const double turns[][3] = {
-        {0,  0,  0 },
-        {0,  2,  0 },
-        {0,  10, 0 },
-        {2,  0,  0 },
-        {10, 0,  0 },
-        {0,  0,  2 },
-        {0,  0,  10},
-        {5,  -6, 4 },
+        {0, 0, 0}, {0, 2, 0}, {0, 10, 0}, {2, 0, 0}, {10, 0, 0}, {0, 0, 2}, {0, 0, 10}, {5, -6, 4},
     };
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         struct scan scan = usual;

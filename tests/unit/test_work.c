@@ -68,12 +68,7 @@ static void covers_everything_within_the_limit(void **state)
     size_t slabs = (size_t)-1;
 
     (void)state;
-    setup(&c, 361, 384,
-          (struct fbp_grid){
-              {256, 256, 251},
-              {1,   1,   1  },
-              {0,   0,   0  }
-    });
+    setup(&c, 361, 384, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const struct fbp_work_request rq = request(&c, limits[i]);
         struct fbp_work w;
@@ -92,12 +87,7 @@ static void honours_wishes(void **state)
     struct case_ c;
 
     (void)state;
-    setup(&c, 13, 32,
-          (struct fbp_grid){
-              {20, 21, 22},
-              {4,  4,  4 },
-              {0,  0,  9 }
-    });
+    setup(&c, 13, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
     for (size_t slices = 1; slices <= 23; slices++)
         for (size_t batch = 1; batch <= 20; batch += 3)
             for (size_t workers = 1; workers <= 4; workers++) {
@@ -121,12 +111,7 @@ static void says_what_is_needed(void **state)
     struct case_ c;
 
     (void)state;
-    setup(&c, 90, 512,
-          (struct fbp_grid){
-              {512, 512, 512},
-              {.5,  .5,  .5 },
-              {0,   0,   0  }
-    });
+    setup(&c, 90, 512, (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}});
     rq = request(&c, 20 << 20);
     assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_NOMEM);
     assert_non_null(strstr(fbp_message(), "--memory"));
@@ -149,30 +134,12 @@ static void sizes_and_voxels_complete_each_other(void **state)
     struct fbp_grid g;
 
     (void)state;
-    setup(&c, 90, 64,
-          (struct fbp_grid){
-              {64, 64, 32},
-              {4,  4,  8 },
-              {1,  2,  3 }
-    });
-    fbp_grid_resolve(
-        &(struct fbp_grid){
-            .n = {128, 32, 32}
-    },
-        &c.scan, &g);
+    setup(&c, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
+    fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g);
     assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
-    fbp_grid_resolve(
-        &(struct fbp_grid){
-            .voxel_mm = {2, 2, 2}
-    },
-        &c.scan, &g);
+    fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g);
     assert_true(g.n[0] == 128 && g.n[1] == 128 && g.n[2] == 128 && g.centre_mm[2] == 3);
-    fbp_grid_resolve(
-        &(struct fbp_grid){
-            .n = {10, 11, 12},
-              .voxel_mm = {1,  1,  1 }
-    },
-        &c.scan, &g);
+    fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g);
     assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1);
     drop(&c);
 }
