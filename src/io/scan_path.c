@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

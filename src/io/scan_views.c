@@ -5,24 +5,14 @@
 #include "base/text.h"
 #include "base/vec.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *const angle_keys[] = {"start", "step"};
 static const char *const origins[] = {"center", "corner"};
-
-/* Say which file a message of the geometry is about. */
-static fbp_status in_file(fbp_status st, const char *file)
-{
-    if (st == FBP_OK)
-        return st;
-    char *why = fbp_strdup(fbp_message());
-    fbp_message_clear();
-    fbp_fail(st, "%s: %s", file, why ? why : "the geometry is not valid");
-    free(why);
-    return st;
-}
 
 /* Keys that say what another key or the kind already says. */
 static fbp_status refuse(const struct fbp_json *o, const char *const *keys, size_t n,
@@ -146,7 +136,7 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     c.angles_rad = angles;
     c.sod_mm = sod;
     c.sdd_mm = sdd;
-    st = in_file(fbp_circle_views(&c, f->scan->views), f->top.file);
+    st = fbp_json_because(&f->top, "detector or distances", fbp_circle_views(&c, f->scan->views));
 fail:
     free(angles);
     free(sod);
@@ -166,9 +156,7 @@ static fbp_status load_matrices(const struct fbp_scan_file *f, double **out, siz
         return fbp_fail_nomem(strlen(text), "a path");
     const fbp_status st = fbp_matrices_load(path, out, n);
     free(path);
-    if (st != FBP_OK)
-        return in_file(st, "matrices");
-    return FBP_OK;
+    return fbp_json_because(&f->top, "matrices", st);
 }
 
 /* (c, r) + (0.5, 0.5) became (c, r): pixel centres at whole numbers, as everywhere in here. */
@@ -183,19 +171,16 @@ static void shift_to_centre(double P[12])
 static fbp_status views_of(const struct fbp_scan_file *f, double *matrices, double pitch)
 {
     size_t origin = 0;
+    char where[48];
 
     FBP_TRY(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
     for (size_t k = 0; k < f->scan->n_views; k++) {
         double *P = matrices + 12 * k;
         if (origin == 1)
             shift_to_centre(P);
-        const fbp_status st = fbp_view_from_matrix(P, pitch, &f->scan->panel, &f->scan->views[k]);
-        if (st != FBP_OK) {
-            char *where = fbp_format("%s: matrices: view %zu", f->top.file, k);
-            in_file(st, where ? where : f->top.file);
-            free(where);
-            return st;
-        }
+        snprintf(where, sizeof where, "matrices: view %zu", k);
+        FBP_TRY(fbp_json_because(
+            &f->top, where, fbp_view_from_matrix(P, pitch, &f->scan->panel, &f->scan->views[k])));
     }
     return FBP_OK;
 }
