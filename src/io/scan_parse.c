@@ -52,11 +52,23 @@ fail:
     return st;
 }
 
+/* cJSON stops one behind a character that should have been the quote of a key. */
+static const char *key_start(const char *text, const char *at)
+{
+    if (at - text < 2 || strchr("\"{[-0123456789 \t\r\n", at[-1]))
+        return at;
+    const char *before = at - 2;
+    while (before > text && strchr(" \t\r\n", *before))
+        before--;
+    return *before == '{' || *before == ',' ? at - 1 : at;
+}
+
 static fbp_status syntax_error(const char *path, const char *text, const char *at)
 {
     size_t line = 1;
     const char *start = text;
 
+    at = key_start(text, at);
     for (const char *p = text; p < at; p++)
         if (*p == '\n') {
             line++;

@@ -1,0 +1,505 @@
+/* Scan files: every key, right and wrong; round trips; places of mistakes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/scan_files.h"
+
+static void test_whole_file(void **state)
+{
+    (void)state;
+    write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
+    struct fbp_scan s = load("whole.json");
+    const double turn = FBP_PI / 180, sod = 500, sdd[] = {800, 801, 802, 803, 804};
+    const double angles[] = {10 * turn, 82 * turn, 154 * turn, 226 * turn, 298 * turn};
+    struct fbp_view views[VIEWS];
+    const struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .n_views = VIEWS,
+        .angles_rad = angles,
+        .sod_mm = &sod,
+        .sdd_mm = sdd,
+        .n_sod = 1,
+        .n_sdd = VIEWS,
+        .pitch_mm = {0.8, 0.7},
+        .offset_mm = {1, -2},
+        .tilt_rad = {1 * turn, 2 * turn, 3 * turn},
+        .skew_rad = 0.5 * turn,
+    };
+    assert_int_equal(fbp_circle_views(&circle, views), FBP_OK);
+    assert_int_equal(s.n_views, VIEWS);
+    assert_int_equal(s.panel.n_columns, COLUMNS);
+    assert_int_equal(s.panel.n_rows, ROWS);
+    same_views(s.views, views, VIEWS, 1e-10);
+    assert_string_equal(s.projections, in_folder("p.mha"));
+    assert_string_equal(s.dark, in_folder("dark.mha"));
+    assert_int_equal(s.row_order, FBP_ROWS_TOP_DOWN);
+    assert_int_equal(s.angular_weights, FBP_ANGULAR_EQUAL);
+    assert_true(fbp_scan_is_intensity(&s));
+    assert_true(fabs(s.i0 - 60000) < 1e-9);
+    assert_int_equal(s.volume.n[2], 5);
+    assert_true(fabs(s.volume.voxel_mm[1] - 0.5) < 1e-12);
+    assert_true(fabs(s.volume.centre_mm[2] - 3) < 1e-12);
+    fbp_scan_clear(&s);
+    assert_null(s.views);
+}
+
+/* Every key with a wrong value; the message must hold the last column. */
+static void test_every_key_wrong(void **state)
+{
+    static const struct {
+        const char *key, *value, *part;
+    } bad[] = {
+        {"fbp_scan", "2", "fbp_scan"},
+        {"fbp_scan", NULL, "fbp_scan"},
+        {"fbp_scan", "\"1\"", "fbp_scan"},
+        {"kind", "\"helix\"", "kind: found \"helix\""},
+        {"kind", "3", "kind"},
+        {"projections", "7", "projections"},
+        {"projections", "\"\"", "projections"},
+        {"projections", NULL, "projections"},
+        {"detector", "[1]", "detector"},
+        {"detector", "{\"columns\": 6}", "detector.pitch_mm"},
+        {"detector", "{\"columns\": 7, \"pitch_mm\": 1}", "detector.columns"},
+        {"detector", "{\"columns\": 6.5, \"pitch_mm\": 1}", "detector.columns"},
+        {"detector", "{\"rows\": -4, \"pitch_mm\": 1}", "detector.rows"},
+        {"detector", "{\"rows\": 5, \"pitch_mm\": 1}", "detector.rows: found 5"},
+        {"detector", "{\"pitch_mm\": 0}", "detector.pitch_mm"},
+        {"detector", "{\"pitch_mm\": [1, -1]}", "detector.pitch_mm[1]"},
+        {"detector", "{\"pitch_mm\": [1, 1, 1]}", "detector.pitch_mm"},
+        {"detector", "{\"pitch_mm\": 1e999}", "detector.pitch_mm"},
+        {"detector", "{\"pitch_mm\": 1, \"offset_mm\": 3}", "detector.offset_mm"},
+        {"detector", "{\"pitch_mm\": 1, \"offset_mm\": [0, true]}", "detector.offset_mm[1]"},
+        {"detector", "{\"pitch_mm\": 1, \"row_order\": \"up\"}", "detector.row_order"},
+        {"detector", "{\"pitch_mm\": 1, \"tilt_deg\": [0, 95, 0]}", "detector.tilt_deg[1]"},
+        {"detector", "{\"pitch_mm\": 1, \"tilt_deg\": 2}", "detector.tilt_deg"},
+        {"detector", "{\"pitch_mm\": 1, \"skew_deg\": 50}", "detector.skew_deg"},
+        {"source_to_axis_mm", "-500", "source_to_axis_mm"},
+        {"source_to_axis_mm", NULL, "source_to_axis_mm"},
+        {"source_to_axis_mm", "[500, 500]", "source_to_axis_mm"},
+        {"source_to_axis_mm", "[500, 500, 500, 0, 500]", "source_to_axis_mm[3]"},
+        {"source_to_axis_mm", "900", "source-to-axis"},
+        {"source_to_detector_mm", "\"far\"", "source_to_detector_mm"},
+        {"source_to_detector_mm", NULL, "source_to_detector_mm"},
+        {"source_to_detector_mm", "[]", "source_to_detector_mm"},
+        {"angles_deg", NULL, "angles_deg"},
+        {"angles_deg", "\"all\"", "angles_deg"},
+        {"angles_deg", "[1, 2, 3]", "angles_deg"},
+        {"angles_deg", "[1, 2, 3, null, 5]", "angles_deg[3]"},
+        {"angles_deg", "{\"start\": 1}", "angles_deg.step"},
+        {"angles_deg", "{\"step\": 1}", "angles_deg.start"},
+        {"angles_deg", "{\"start\": 1, \"step\": 0}", "angles_deg.step"},
+        {"angles_deg", "{\"start\": \"0\", \"step\": 1}", "angles_deg.start"},
+        {"angles_deg", "{\"start\": 0, \"step\": 1, \"stop\": 9}", "angles_deg.stop"},
+        {"angular_weights", "\"best\"", "angular_weights"},
+        {"matrices", "3", "matrices"},
+        {"matrices", "[" EYE "]", "source_to_axis_mm"},
+        {"matrix_origin", "\"corner\"", "matrix_origin"},
+        {"dark", "1", "dark"},
+        {"dark", "\"none.mha\"", "dark: "},
+        {"dark", "\"small.mha\"", "small.mha has 5 x 4"},
+        {"flat", "\"none.mha\"", "none.mha"},
+        {"flat", "true", "flat"},
+        {"i0", "0", "i0"},
+        {"i0", "[1, 2]", "i0"},
+        {"bad_pixels", "\"none.mha\"", "bad_pixels"},
+        {"volume", "5", "volume"},
+        {"volume", "{\"size\": 0}", "volume.size"},
+        {"volume", "{\"size\": [4, 4]}", "volume.size"},
+        {"volume", "{\"size\": [4, 4, 2.5]}", "volume.size[2]"},
+        {"volume", "{\"voxel_mm\": 0}", "volume.voxel_mm"},
+        {"volume", "{\"voxel_mm\": 1e-12}", "volume.voxel_mm"},
+        {"volume", "{\"centre_mm\": 0}", "volume.centre_mm"},
+        {"raw", "1", "raw"},
+        {"raw", "{\"shape\": [5, 4, 6]}", "raw.type"},
+        {"raw", "{\"type\": \"int\", \"shape\": [5, 4, 6]}", "raw.type"},
+        {"raw", "{\"type\": \"none\", \"shape\": [5, 4, 6]}", "raw.type"},
+        {"raw", "{\"type\": \"int8\"}", "raw.shape"},
+        {"raw", "{\"type\": \"int8\", \"shape\": [5, 4]}", "raw.shape"},
+        {"raw", "{\"type\": \"int8\", \"shape\": [5, 4, 6], \"big_endian\": 1}", "raw.big_endian"},
+        {"raw", "{\"type\": \"int8\", \"shape\": [5, 4, 6], \"header_bytes\": -1}",
+         "raw.header_bytes"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(bad); i++) {
+        write_scan("bad.json", cone, N_OF(cone), bad[i].key, bad[i].value);
+        struct fbp_scan scan;
+        const fbp_status st = fbp_scan_load(&scan, in_folder("bad.json"));
+        if (st == FBP_OK || !strstr(fbp_message(), bad[i].part) ||
+            !strstr(fbp_message(), "bad.json"))
+            fail_msg("%s: %s gives %d: \"%s\", without \"%s\"", bad[i].key,
+                     bad[i].value ? bad[i].value : "left out", st, fbp_message(), bad[i].part);
+    }
+}
+
+static void test_wrong_for_the_kind(void **state)
+{
+    (void)state;
+    write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{}");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "carry no length");
+    write_scan("m.json", c_arm, N_OF(c_arm), "detector", "{\"pitch_mm\": 1, \"skew_deg\": 1}");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "detector.skew_deg");
+    write_scan("m.json", c_arm, N_OF(c_arm), "matrices", "[" MATRIX "]");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "found 1 entries");
+    write_scan("m.json", c_arm, N_OF(c_arm), "matrices",
+               "[" MATRIX "," EYE "," MATRIX "," MATRIX "," MATRIX "]");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "matrices: view 1");
+    write_scan("m.json", c_arm, N_OF(c_arm), "matrices", "[[1, 2]]");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "matrices[0]");
+    write_scan("m.json", c_arm, N_OF(c_arm), "matrices", "\"none.txt\"");
+    expect_load_fails("m.json", FBP_ERR_IO, "none.txt");
+    write_scan("m.json", c_arm, N_OF(c_arm), "matrix_origin", "\"middle\"");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "matrix_origin");
+    write_scan("m.json", parallel, N_OF(parallel), "source_to_axis_mm", "5");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "source_to_axis_mm: a parallel beam");
+    write_scan("m.json", parallel, N_OF(parallel), "matrices", "[" MATRIX "]");
+    expect_load_fails("m.json", FBP_ERR_INVALID, "matrices");
+    write_scan("m.json", parallel, N_OF(parallel), "kind", "\"planes\"");
+    expect_load_fails("m.json", FBP_ERR_UNSUPPORTED, "EPR");
+}
+
+static void test_unknown_keys_name_the_nearest(void **state)
+{
+    (void)state;
+    write_scan("u.json", cone, N_OF(cone), "source_to_axis", "1");
+    expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"source_to_axis_mm\"");
+    write_scan("u.json", cone, N_OF(cone), "detector", "{\"pich_mm\": 1}");
+    expect_load_fails("u.json", FBP_ERR_INVALID,
+                      "detector.pich_mm: unknown key: did you mean \"pitch_mm\"");
+    write_scan("u.json", cone, N_OF(cone), "volume", "{\"center_mm\": [0, 0, 0]}");
+    expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"centre_mm\"");
+    write_scan("u.json", cone, N_OF(cone), "raw", "{\"typ\": 1}");
+    expect_load_fails("u.json", FBP_ERR_INVALID, "did you mean \"type\"");
+    write_scan("u.json", cone, N_OF(cone), "volume", "{\"size\": 3, \"size\": 4}");
+    expect_load_fails("u.json", FBP_ERR_INVALID, "volume.size: given twice");
+}
+
+static void test_syntax_errors_have_a_place(void **state)
+{
+    (void)state;
+    write_text("s.json", "{ \"fbp_scan\": 1,\n  \"kind\" \"cone\" }\n");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 2, column 10");
+    write_text("s.json", "{ \"fbp_scan\": 1, // no comments\n}\n");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 1, column 18");
+    write_text("s.json", "{ \"fbp_scan\": NaN }");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 1, column 15");
+    write_text("s.json", "{ \"fbp_scan\": 1,\n}");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 2, column 1:");
+    write_text("s.json", "{ \"angles_deg\": [1, 2 3] }");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 1, column 23:");
+    write_text("s.json", "");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "line 1");
+    write_text("s.json", "{\n\"fbp_scan\": 1\n");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "not valid JSON");
+    write_text("s.json", "[1]");
+    expect_load_fails("s.json", FBP_ERR_INVALID, "object");
+    write_bytes(in_folder("s.json"), "{}\0{}", 5);
+    expect_load_fails("s.json", FBP_ERR_INVALID, "zero bytes");
+    expect_load_fails("absent.json", FBP_ERR_IO, "absent.json");
+    write_text("s.json", "{}");
+    assert_int_equal(truncate(in_folder("s.json"), ((off_t)256 << 20) + 1), 0);
+    expect_load_fails("s.json", FBP_ERR_INVALID, "256 MiB");
+    unlink(in_folder("s.json"));
+}
+
+static void test_missing_projections(void **state)
+{
+    (void)state;
+    write_scan("n.json", cone, N_OF(cone), "projections", "\"nowhere.mha\"");
+    expect_load_fails("n.json", FBP_ERR_IO, "nowhere.mha");
+}
+
+static void test_headerless(void **state)
+{
+    const unsigned char bytes[2 * COLUMNS * ROWS * VIEWS + 7] = {0};
+    struct pair raw[N_OF(parallel) + 1];
+
+    (void)state;
+    memcpy(raw, parallel, sizeof parallel);
+    raw[2].value = "\"p.bin\"";
+    raw[N_OF(parallel)] =
+        (struct pair){"raw", "{\"type\": \"uint16\", \"shape\": [5, 4, 6], \"big_endian\": true,"
+                             " \"header_bytes\": 7}"};
+    write_bytes(in_folder("p.bin"), bytes, sizeof bytes);
+    write_scan("r.json", raw, N_OF(raw), NULL, NULL);
+    struct fbp_scan s = load("r.json");
+    assert_int_equal(s.raw.type, FBP_U16);
+    assert_int_equal(s.raw.n[0], COLUMNS);
+    assert_int_equal(s.raw.n[2], VIEWS);
+    assert_true(s.raw.big_endian);
+    assert_int_equal(s.raw.header_bytes, 7);
+    assert_int_equal(s.panel.n_rows, ROWS);
+    assert_int_equal(s.angular_weights, FBP_ANGULAR_AUTO);
+    assert_false(fbp_scan_is_intensity(&s));
+    fbp_scan_clear(&s);
+    write_scan("r.json", raw, N_OF(raw), "dark", "\"none.bin\"");
+    expect_load_fails("r.json", FBP_ERR_IO, "none.bin");
+}
+
+static void test_matrix_forms_agree(void **state)
+{
+    char text[1024] = "# five views\n";
+
+    (void)state;
+    for (int k = 0; k < VIEWS; k++)
+        strcat(text, "-2.5 1000,0 1250 # a comment\n-1.5,0,1000,\t750\n-0.001 0 0 5e-1\n");
+    write_text("m.txt", text);
+    write_scan("a.json", c_arm, N_OF(c_arm), NULL, NULL);
+    write_scan("b.json", c_arm, N_OF(c_arm), "matrices", "\"m.txt\"");
+    write_scan("c.json", c_arm, N_OF(c_arm), "matrix_origin", "\"corner\"");
+    struct fbp_scan a = load("a.json"), b = load("b.json"), c = load("c.json");
+    assert_true(fabs(a.views[0].s[0] - 500) < 1e-9);
+    assert_true(fabs(fbp_norm(a.views[0].u) - 0.5) < 1e-12);
+    same_views(a.views, b.views, VIEWS, 1e-12);
+    /* A point at (c, r) by the corner rule lies at (c - 1/2, r - 1/2): the panel moves up. */
+    for (int i = 0; i < 3; i++) {
+        const double shift = 0.5 * (a.views[1].u[i] + a.views[1].v[i]);
+        assert_true(fabs(c.views[1].d[i] - a.views[1].d[i] - shift) < 1e-10);
+        assert_true(fabs(c.views[1].s[i] - a.views[1].s[i]) < 1e-9);
+    }
+    fbp_scan_clear(&a);
+    fbp_scan_clear(&b);
+    fbp_scan_clear(&c);
+}
+
+static void test_matrix_files(void **state)
+{
+    static const struct pair bad[] = {
+        {"1 2 3\n4 x 6\n", "line 2: \"x 6"},
+        {"1 2 3\n4 5\n", "multiple of 12"},
+        {"# nothing\n", "multiple of 12"},
+        {"1 2 3 4 5 6 7 8\n\n9 10 11 nan\n", "line 3"},
+        {"1 2 3 4 5 6 7 8 9 10 11 1e999\n", "line 1"},
+        {"1 2 3 4 5 6 7 8 9 10 11 12mm\n", "line 1: \"12mm"},
+    };
+    double *m;
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(bad); i++) {
+        write_text("m.txt", bad[i].key);
+        const fbp_status st = fbp_matrices_load(in_folder("m.txt"), &m, &n);
+        expect_message(st, FBP_ERR_INVALID, bad[i].value);
+        assert_null(m);
+    }
+    expect_message(fbp_matrices_load(in_folder("no.txt"), &m, &n), FBP_ERR_IO, "no.txt");
+    expect_message(fbp_matrices_load(folder, &m, &n), FBP_ERR_IO, "cannot read");
+    write_text("m.txt", "1 2 3 4 5 6 7 8 9 10 11 12");
+    assert_int_equal(fbp_matrices_load(in_folder("m.txt"), &m, &n), FBP_OK);
+    assert_int_equal(n, 1);
+    assert_true(fabs(m[11] - 12) < 1e-15);
+    free(m);
+}
+
+static void test_volume_is_completed(void **state)
+{
+    struct fbp_scan s;
+    struct fbp_grid g;
+
+    (void)state;
+    write_scan("v.json", cone, N_OF(cone), "volume", NULL);
+    s = load("v.json");
+    assert_int_equal(s.volume.n[0], 0);
+    fbp_grid_default(s.views, s.n_views, s.kind, &s.panel, &g);
+    fbp_scan_clear(&s);
+    write_scan("v.json", cone, N_OF(cone), "volume", "{\"size\": [10, 20, 30]}");
+    s = load("v.json");
+    assert_int_equal(s.volume.n[1], 20);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs((double)s.volume.n[i] * s.volume.voxel_mm[i] -
+                         (double)g.n[i] * g.voxel_mm[i]) < 1e-10);
+        assert_true(fabs(s.volume.centre_mm[i] - g.centre_mm[i]) < 1e-10);
+    }
+    fbp_scan_clear(&s);
+    write_scan("v.json", cone, N_OF(cone), "volume", "{\"voxel_mm\": 0.1}");
+    s = load("v.json");
+    for (int i = 0; i < 3; i++) {
+        const double excess = (double)s.volume.n[i] * 0.1 - (double)g.n[i] * g.voxel_mm[i];
+        assert_true(excess > -1e-6 && excess < 0.1);
+    }
+    fbp_scan_clear(&s);
+    write_scan("v.json", cone, N_OF(cone), "volume", "{\"centre_mm\": [7, 8, 9]}");
+    s = load("v.json");
+    assert_int_equal(s.volume.n[0], g.n[0]);
+    assert_true(fabs(s.volume.centre_mm[2] - 9) < 1e-12);
+    fbp_scan_clear(&s);
+}
+
+static void test_fan_volume_is_flat(void **state)
+{
+    struct pair fan[N_OF(parallel)];
+
+    (void)state;
+    memcpy(fan, parallel, sizeof parallel);
+    fan[2].value = "\"fan.mha\"";
+    write_scan("f.json", fan, N_OF(fan), "volume", "{\"size\": 8, \"voxel_mm\": 1}");
+    struct fbp_scan s = load("f.json");
+    assert_int_equal(s.volume.n[1], 8);
+    assert_int_equal(s.volume.n[2], 1);
+    fbp_scan_clear(&s);
+}
+
+/* Save, load, compare; returns the text of the file, to be freed. */
+static char *round_trip(const struct fbp_scan *scan, const struct fbp_circle *circle)
+{
+    char *text = calloc(1, 65536);
+    struct fbp_scan again;
+
+    if (fbp_scan_save(scan, in_folder("trip.json"), circle) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    again = load("trip.json");
+    assert_int_equal(again.kind, scan->kind);
+    assert_int_equal(again.n_views, scan->n_views);
+    same_views(again.views, scan->views, scan->n_views, 1e-10);
+    assert_string_equal(again.projections, scan->projections);
+    assert_int_equal(again.row_order, scan->row_order);
+    assert_int_equal(!again.dark, !scan->dark);
+    assert_int_equal(!again.bad_pixels, !scan->bad_pixels);
+    assert_true(fabs(again.i0 - scan->i0) < 1e-12);
+    assert_memory_equal(&again.volume, &scan->volume, sizeof again.volume);
+    fbp_scan_clear(&again);
+    FILE *f = fopen(in_folder("trip.json"), "rb");
+    assert_non_null(f);
+    assert_non_null(text);
+    assert_true(fread(text, 1, 65535, f) > 0);
+    fclose(f);
+    assert_int_not_equal(access(in_folder("trip.json.part"), F_OK), 0);
+    return text;
+}
+
+static void test_round_trip_of_circles(void **state)
+{
+    const double sod[] = {500, 501.25, 502.1, 499, 500.3}, sdd = 1000.1;
+    double angles[VIEWS];
+    struct fbp_circle circle = {
+        .struct_size = sizeof circle,
+        .n_views = VIEWS,
+        .angles_rad = angles,
+        .sod_mm = sod,
+        .sdd_mm = &sdd,
+        .n_sod = VIEWS,
+        .n_sdd = 1,
+        .pitch_mm = {0.1, 1.0 / 3},
+        .offset_mm = {0.25, -3},
+    };
+
+    (void)state;
+    write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
+    for (int i = 0; i < 8; i++) {
+        struct fbp_scan s = load("whole.json");
+        const bool tilted = i & 1, uneven = i & 2;
+        circle.kind = s.kind = i & 4 ? FBP_PARALLEL : FBP_CONE;
+        for (int k = 0; k < VIEWS; k++)
+            angles[k] = (0.1 + k * (360.0 / 7) + (uneven ? 0.01 * k * k : 0)) * FBP_PI / 180;
+        for (int a = 0; a < 3; a++)
+            circle.tilt_rad[a] = tilted ? 0.01 * (a + 1) : 0;
+        circle.skew_rad = tilted ? -0.02 : 0;
+        assert_int_equal(fbp_circle_views(&circle, s.views), FBP_OK);
+        char *text = round_trip(&s, &circle);
+        assert_int_equal(strstr(text, "\"step\"") == NULL, uneven);
+        assert_int_equal(strstr(text, "tilt_deg") == NULL, !tilted);
+        assert_non_null(strstr(text, "\"projections\": \"p.mha\""));
+        free(text);
+        s.views[2].d[1] += 0.1;
+        expect_message(fbp_scan_save(&s, in_folder("x.json"), &circle), FBP_ERR_INVALID, "view 2");
+        assert_int_not_equal(access(in_folder("x.json"), F_OK), 0);
+        fbp_scan_clear(&s);
+    }
+}
+
+static void test_even_angles_are_short(void **state)
+{
+    double angles[VIEWS];
+    const double sod = 500, sdd = 1000;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {1, 1}};
+
+    (void)state;
+    for (int k = 0; k < VIEWS; k++)
+        angles[k] = (10 - 0.7 * k) * FBP_PI / 180;
+    struct fbp_scan s = load("whole.json");
+    assert_int_equal(fbp_circle_views(&circle, s.views), FBP_OK);
+    char *text = round_trip(&s, &circle);
+    assert_non_null(strstr(text, "{\"start\": 10, \"step\": -0.7}"));
+    free(text);
+    fbp_scan_clear(&s);
+}
+
+static void test_round_trip_of_matrices(void **state)
+{
+    (void)state;
+    write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
+    struct fbp_scan s = load("whole.json");
+    s.views[1].s[2] += 1.2345678901234; /* not a circle any more */
+    char *text = round_trip(&s, NULL);
+    assert_non_null(strstr(text, "\"matrices\""));
+    free(text);
+    s.views[3].u[0] += 0.1;
+    expect_message(fbp_scan_save(&s, in_folder("x.json"), NULL), FBP_ERR_INVALID, "pitch");
+    s.kind = FBP_PARALLEL;
+    expect_message(fbp_scan_save(&s, in_folder("x.json"), NULL), FBP_ERR_INVALID, "circle");
+    fbp_scan_clear(&s);
+}
+
+static void test_paths(void **state)
+{
+    char here[512], text[4096] = {0};
+
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    write_scan("whole.json", cone, N_OF(cone), "projections", "\"sub/p.mha\"");
+    struct fbp_scan s = load("whole.json");
+    assert_string_equal(s.projections, in_folder("sub/p.mha"));
+    free(round_trip(&s, NULL));
+    /* From inside the folder, written another way; and from a folder beside it. */
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(fbp_scan_save(&s, "inside.json", NULL), FBP_OK);
+    assert_int_equal(fbp_scan_save(&s, "sub/outside.json", NULL), FBP_OK);
+    FILE *f = fopen("inside.json", "rb");
+    assert_non_null(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    assert_int_equal(chdir(here), 0);
+    assert_non_null(strstr(text, "\"projections\": \"sub/p.mha\""));
+    fbp_scan_clear(&s);
+    s = load("sub/outside.json"); /* darks lie above it: absolute */
+    assert_int_equal(s.dark[0], '/');
+    expect_message(fbp_scan_save(&s, in_folder("no/where.json"), NULL), FBP_ERR_IO, "where.json");
+    s.volume.centre_mm[0] = NAN;
+    expect_message(fbp_scan_save(&s, in_folder("x.json"), NULL), FBP_ERR_INVALID, "not finite");
+    assert_int_not_equal(access(in_folder("x.json"), F_OK), 0);
+    assert_int_not_equal(access(in_folder("x.json.part"), F_OK), 0);
+    fbp_scan_clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_file),
+        cmocka_unit_test(test_every_key_wrong),
+        cmocka_unit_test(test_wrong_for_the_kind),
+        cmocka_unit_test(test_unknown_keys_name_the_nearest),
+        cmocka_unit_test(test_syntax_errors_have_a_place),
+        cmocka_unit_test(test_missing_projections),
+        cmocka_unit_test(test_headerless),
+        cmocka_unit_test(test_matrix_forms_agree),
+        cmocka_unit_test(test_matrix_files),
+        cmocka_unit_test(test_volume_is_completed),
+        cmocka_unit_test(test_fan_volume_is_flat),
+        cmocka_unit_test(test_round_trip_of_circles),
+        cmocka_unit_test(test_even_angles_are_short),
+        cmocka_unit_test(test_round_trip_of_matrices),
+        cmocka_unit_test(test_paths),
+    };
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}
