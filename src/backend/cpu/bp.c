@@ -26,14 +26,41 @@ void fbp_bp_matrix_c(float *dst, size_t x0, size_t x1, const float *view, size_t
     }
 }
 
+void fbp_bp_column_c(float *dst, size_t z0, size_t z1, float z_ref,
+                     const struct fbp_bp_column *views, size_t n, size_t n_rows, float *lines,
+                     size_t stride)
+{
+    (void)n_rows;
+    (void)lines;
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_bp_column *c = &views[k];
+        const size_t first = c->z0 > z0 ? c->z0 : z0, end = c->z1 < z1 ? c->z1 : z1;
+        const float *left = c->left, *right = left + stride;
+        for (size_t z = first; z < end; z++) {
+            const float v = clampf(c->v0 + ((float)z - z_ref) * c->dv, c->v_lo, c->v_hi);
+            const float fv = floorf(v), b = v - fv;
+            const ptrdiff_t i = (ptrdiff_t)fv + c->row;
+            const float lower = c->wl * left[i] + c->wr * right[i];
+            const float upper = c->wl * left[i + 1] + c->wr * right[i + 1];
+            dst[z - z0] += lower + b * (upper - lower);
+        }
+    }
+}
+
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
 {
     dsp->matrix = fbp_bp_matrix_c;
+    dsp->column = fbp_bp_column_c;
 
 #if defined(__x86_64__)
     if (!(flags & FBP_CPU_AVX2))
         return;
     dsp->matrix = fbp_bp_matrix_avx2;
+    dsp->column = fbp_bp_column_avx2;
+    if (!(flags & FBP_CPU_AVX512))
+        return;
+    dsp->matrix = fbp_bp_matrix_avx512;
+    dsp->column = fbp_bp_column_avx512;
 #else
     (void)flags;
 #endif

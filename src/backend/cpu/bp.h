@@ -33,13 +33,51 @@ struct fbp_bp_line {
 typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
                               const struct fbp_bp_line *line);
 
+/** Zeros below and above the rows of a detector column in transposed views, and so of a line: a
+ *  vector's window of samples may start or end that far outside. */
+enum { FBP_COLUMN_BELOW = 16, FBP_COLUMN_ABOVE = 48 };
+
+/** Views whose columns are added to a voxel column in one pass. */
+enum { FBP_COLUMN_VIEWS = 8 };
+
+/**
+ * One transposed view over one voxel column, where u and w do not depend on z: with t = z - z_ref,
+ *
+ *     v = v0 + t dv,   0 < dv,
+ *
+ * relative to the integer row `row` and clamped to [v_lo, v_hi] as above.
+ */
+struct fbp_bp_column {
+    const float *left; /**< row 0 (stored) of detector column floor(u); the next is `stride` on */
+    float wl, wr;      /**< (1 - a) / w^2 and a / w^2, a the fraction of u */
+    float v0, dv, v_lo, v_hi;
+    int row;
+    size_t z0, z1; /**< global slices that see the detector, rounded outward */
+};
+
+/**
+ *     dst[z - z0] += sum_k lerp(line_k, v_k(z)),  line_k = wl left_k + wr right_k,  z = z0 … z1-1
+ *
+ * One interpolated detector column serves a whole voxel column (iFDK, Chen et al. 2019).
+ *
+ * n       views, at most FBP_COLUMN_VIEWS
+ * n_rows  stored rows of a view
+ * lines   scratch of FBP_COLUMN_VIEWS x stride, FBP_ALIGN-aligned
+ * stride  samples from column to column, a multiple of 16
+ */
+typedef void fbp_bp_column_fn(float *dst, size_t z0, size_t z1, float z_ref,
+                              const struct fbp_bp_column *views, size_t n, size_t n_rows,
+                              float *lines, size_t stride);
+
 struct fbp_bp_dsp {
     fbp_bp_matrix_fn *matrix;
+    fbp_bp_column_fn *column;
 };
 
 /** Fill the table with the fastest kernels allowed by `flags` (base/cpu.h; 0 = C only). */
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
-fbp_bp_matrix_fn fbp_bp_matrix_c, fbp_bp_matrix_avx2;
+fbp_bp_matrix_fn fbp_bp_matrix_c, fbp_bp_matrix_avx2, fbp_bp_matrix_avx512;
+fbp_bp_column_fn fbp_bp_column_c, fbp_bp_column_avx2, fbp_bp_column_avx512;
 
 #endif /* FBP_SRC_BP_H */

@@ -21,10 +21,65 @@
 #    define VIOTA()       _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7)
 #    define VISET1(a)     _mm256_set1_epi32(a)
 #    define VIADD(a, b)   _mm256_add_epi32(a, b)
+#    define VISUB(a, b)   _mm256_sub_epi32(a, b)
 #    define VIMUL(a, b)   _mm256_mullo_epi32(a, b)
+#    define VFIRST(a)     _mm_cvtsi128_si32(_mm256_castsi256_si128(a))
 #    define VGATHER(p, i) _mm256_i32gather_ps(p, i, 4)
 #    define VLOAD(p)      _mm256_loadu_ps(p)
 #    define VSTORE(p, a)  _mm256_storeu_ps(p, a)
 
+/* Two neighbours at once: eight loads of 64 bits cost half of two gathers. */
+static inline __m128 two_pairs(const float *p, const int *i)
+{
+    const __m128d low = _mm_load_sd((const double *)(const void *)(p + i[0]));
+    return _mm_castpd_ps(_mm_loadh_pd(low, (const double *)(const void *)(p + i[1])));
+}
+
+static inline __m256 four_pairs(const float *p, const int *i)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(two_pairs(p, i)), two_pairs(p, i + 4), 1);
+}
+
+static inline void taps(const float *view, size_t step, __m256i at, __m256 out[4])
+{
+    int i[8] __attribute__((aligned(32)));
+
+    _mm256_store_si256((__m256i *)(void *)i, at);
+    const __m256 a = four_pairs(view, i), b = four_pairs(view, i + 2);
+    const __m256 c = four_pairs(view + step, i), d = four_pairs(view + step, i + 2);
+    out[0] = _mm256_shuffle_ps(a, b, 0x88);
+    out[1] = _mm256_shuffle_ps(a, b, 0xdd);
+    out[2] = _mm256_shuffle_ps(c, d, 0x88);
+    out[3] = _mm256_shuffle_ps(c, d, 0xdd);
+}
+
+#    define TAPS(view, step, at, p0, p1, q0, q1) \
+        do {                                     \
+            __m256 taps_[4];                     \
+            taps(view, step, at, taps_);         \
+            p0 = taps_[0];                       \
+            p1 = taps_[1];                       \
+            q0 = taps_[2];                       \
+            q1 = taps_[3];                       \
+        } while (0)
+
+/* Samples base[i] of a window of 8 (one permutation) or 16 (two and a blend); i < 16. */
+static inline __m256 window8(const float *base, __m256i i)
+{
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(base), i);
+}
+
+static inline __m256 window16(const float *base, __m256i i)
+{
+    const __m256 high = _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)); /* bit 3 as the sign */
+    return _mm256_blendv_ps(window8(base, i), window8(base + 8, i), high);
+}
+
+#    define SMALL_WINDOW(p, i) window8(p, i)
+#    define LARGE_WINDOW(p, i) window16(p, i)
+#    define SMALL_STEP         0.999f                  /* 7 dv + 1 < 8, with room for rounding */
+#    define LARGE_STEP         (0.999f * 15.0f / 7.0f) /* 7 dv + 1 < 16 */
+
 #    include "backend/cpu/bp_tmpl.h"
+#    include "backend/cpu/column_tmpl.h"
 #endif

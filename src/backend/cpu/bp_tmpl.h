@@ -4,6 +4,8 @@
  *   SUFFIX(name)  name with the ISA suffix
  *   VL            floats per vector
  *   V, VI         float and int32 vector types, plus the V* operations
+ *   TAPS          the four samples around each lane: view[at], [at + 1], [at + step], [at + step +
+ * 1]
  *
  * Included once per ISA file; fbp_bp_matrix_c is the specification.
  */
@@ -21,8 +23,8 @@ static inline V SUFFIX(increment)(float x, const float *view, VI stride, size_t 
     const V fu = VFLOOR(u), fv = VFLOOR(v), a = VSUB(u, fu), b = VSUB(v, fv);
     const VI row = VIADD(VTOI(fv), VISET1(l->row));
     const VI at = VIADD(VIMUL(row, stride), VIADD(VTOI(fu), VISET1(l->column)));
-    const V p0 = VGATHER(view, at), p1 = VGATHER(view + 1, at);
-    const V q0 = VGATHER(view + step, at), q1 = VGATHER(view + step + 1, at);
+    V p0, p1, q0, q1;
+    TAPS(view, step, at, p0, p1, q0, q1);
     const V lower = VFMA(a, VSUB(p1, p0), p0), upper = VFMA(a, VSUB(q1, q0), q0);
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }

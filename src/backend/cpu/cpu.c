@@ -6,22 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLOATS_A_LINE = FBP_ALIGN / sizeof(float) };
-
-size_t cpu_stride(const struct fbp_job *job)
-{
-    const size_t n = FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT;
-    return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
-}
-
-size_t cpu_view_size(const struct fbp_job *job, size_t n_rows)
-{
-    return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * cpu_stride(job);
-}
-
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views * cpu_view_size(job, n_rows) * sizeof(float);
+    return n_views * cpu_kernel_choose(job)->view_size(job, n_rows) * sizeof(float);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
@@ -32,7 +19,10 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
 static size_t fixed_bytes(const struct fbp_job *job)
 {
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows, n_fft = job->filter->n_fft;
-    const size_t thread = nc * sizeof(double) + (2 * n_fft + 2) * sizeof(float);
+    const struct cpu_kernel *kernel = cpu_kernel_choose(job);
+    const size_t floats = 2 * n_fft + 2 + CPU_ROWS * job->wide.n_columns +
+                          (kernel->scratch ? kernel->scratch(job) : 0);
+    const size_t thread = nc * sizeof(double) + floats * sizeof(float);
     const size_t tables = fbp_weights_separable(job->weights) ? (nr + job->n_views) * nc : 0;
 
     return (size_t)job->n_threads * thread +
@@ -45,15 +35,14 @@ static void describe(int index, struct fbp_device_info *out)
 
     (void)index;
     snprintf(out->text, sizeof out->text, "%s, %d cores, %s", fbp_cpu_model(model, sizeof model),
-             fbp_core_count(), fbp_cpu_level(fbp_cpu_flags() & FBP_CPU_AVX2));
+             fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()));
     out->memory_bytes = fbp_available_bytes();
 }
 
 static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
 {
-    (void)job;
-    *kernel = "matrix";
-    *isa = fbp_cpu_level(fbp_cpu_flags() & FBP_CPU_AVX2);
+    *kernel = cpu_kernel_choose(job)->name;
+    *isa = fbp_cpu_level(fbp_cpu_flags());
 }
 
 static void close_device(fbp_device **device)
@@ -78,6 +67,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "CPU device"));
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
+    dev->kernel = cpu_kernel_choose(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(cpu_filter_open(dev));
@@ -87,23 +77,67 @@ fail:
     return st;
 }
 
+/* The slab in pieces, by the threads that will add to it. */
+struct clear_loop {
+    char *volume;
+    size_t bytes;
+};
+
+enum { CLEAR_BYTES = 1 << 20 };
+
+static void clear_piece(void *user, size_t item, int worker)
+{
+    const struct clear_loop *l = user;
+    const size_t at = item * CLEAR_BYTES, left = l->bytes - at;
+
+    (void)worker;
+    memset(l->volume + at, 0, left < CLEAR_BYTES ? left : CLEAR_BYTES);
+}
+
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
-    memset(volume, 0, volume_bytes(dev->job, slab->nz));
+    struct clear_loop loop = {volume, volume_bytes(dev->job, slab->nz)};
+
+    fbp_pool_for(dev->pool, (loop.bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, clear_piece, &loop);
     return FBP_OK;
+}
+
+static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
+                              const void *filtered, const struct fbp_slab *slab, size_t z0,
+                              size_t z1, void *volume)
+{
+    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    struct cpu_bp bp = {dev, batch, filtered, slab, z0, z1, volume};
+
+    if (batch->n_rows > 0)
+        fbp_pool_for(dev->pool, dev->kernel->items(&bp), dev->kernel->item, &bp);
+    return FBP_OK;
+}
+
+struct fetch_loop {
+    const struct cpu_device *dev;
+    const struct fbp_slab *slab;
+    size_t z0, z1;
+    const float *volume;
+    float *host;
+};
+
+static void fetch_row(void *user, size_t item, int worker)
+{
+    const struct fetch_loop *l = user;
+
+    (void)worker;
+    l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item, l->volume, l->host);
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host)
 {
-    const struct fbp_job *job = ((const struct cpu_device *)(const void *)device)->job;
-    const size_t slice = job->grid.n[1] * job->grid.n[0];
-    const float *in = (const float *)volume + (z0 - slab->z0) * slice;
-    const float scale = (float)job->scale, shift = (float)job->shift;
+    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
 
-    for (size_t i = 0; i < (z1 - z0) * slice; i++)
-        host[i] = scale * in[i] + shift;
+    fbp_pool_for(dev->pool, dev->job->grid.n[1], fetch_row, &loop);
     return FBP_OK;
 }
 
@@ -131,7 +165,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .close = close_device,
     .filter = cpu_filter,
     .clear = clear,
-    .backproject = cpu_backproject,
+    .backproject = backproject,
     .fetch = fetch,
     .counts = counts,
 };

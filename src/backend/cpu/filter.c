@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { ROWS_AN_ITEM = 8 };
-
 struct filter_loop {
     struct cpu_device *dev;
     const struct fbp_batch *batch;
@@ -33,7 +31,7 @@ static void convolve_fft(const struct cpu_device *dev, struct cpu_scratch *s, fl
 static void convolve_spatial(const struct cpu_device *dev, const struct cpu_scratch *s, float *out)
 {
     const struct fbp_filter_design *f = dev->job->filter;
-    const float *centre = dev->kernel + f->half_width;
+    const float *centre = dev->taps + f->half_width;
 
     memset(out, 0, f->n_columns * sizeof *out);
     for (size_t i = 0; i < f->n_columns; i++) {
@@ -65,40 +63,28 @@ static void weight_row(const struct cpu_device *dev, struct cpu_scratch *s, size
         out[c] = in[c] * (float)s->weights[c];
 }
 
-/* A row of the border, or the border columns of a row. */
-static void zero_border(float *row, size_t stride, size_t nc, bool whole)
-{
-    memset(row, 0, (whole ? stride : FBP_VIEW_LEFT) * sizeof *row);
-    memset(row + FBP_VIEW_LEFT + nc, 0, (stride - FBP_VIEW_LEFT - nc) * sizeof *row);
-}
-
 static void filter_rows(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t nc = job->wide.n_columns, stride = cpu_stride(job);
-    const size_t k = item / l->items_a_view, first = item % l->items_a_view * ROWS_AN_ITEM;
-    float *view = l->filtered + k * cpu_view_size(job, b->n_rows);
+    const size_t k = item / l->items_a_view, first = item % l->items_a_view * CPU_ROWS;
+    const size_t n = first + CPU_ROWS < b->n_rows ? CPU_ROWS : b->n_rows - first;
+    float *view = l->filtered + k * l->dev->kernel->view_size(job, b->n_rows);
 
-    /* Border rows belong to the view's first item. */
-    for (size_t i = 0; first == 0 && i < FBP_VIEW_BELOW; i++)
-        zero_border(view + i * stride, stride, nc, true);
-    for (size_t i = 0; first == 0 && i < FBP_VIEW_ABOVE; i++)
-        zero_border(view + (FBP_VIEW_BELOW + b->n_rows + i) * stride, stride, nc, true);
-    for (size_t i = first; i < first + ROWS_AN_ITEM && i < b->n_rows; i++) {
-        float *in = fbp_raw_row(job, b, l->raw, k, b->row0 + i);
-        float *out = view + (FBP_VIEW_BELOW + i) * stride;
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = b->row0 + first + i;
+        float *in = fbp_raw_row(job, b, l->raw, k, row), *out = s->rows + i * job->wide.n_columns;
         if (!l->prepared)
-            fbp_prep_row(job->prep, b->row0 + i, in, &s->counts);
-        weight_row(l->dev, s, b->view0 + k, b->row0 + i, in);
-        zero_border(out, stride, nc, false);
+            fbp_prep_row(job->prep, row, in, &s->counts);
+        weight_row(l->dev, s, b->view0 + k, row, in);
         if (job->spatial_filter)
-            convolve_spatial(l->dev, s, out + FBP_VIEW_LEFT);
+            convolve_spatial(l->dev, s, out);
         else
-            convolve_fft(l->dev, s, out + FBP_VIEW_LEFT);
+            convolve_fft(l->dev, s, out);
     }
+    l->dev->kernel->store(job, b->n_rows, first, n, s->rows, view);
 }
 
 static void prepare_view(void *user, size_t item, int worker)
@@ -114,7 +100,7 @@ fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *r
                                batch,
                                raw,
                                filtered,
-                               (batch->n_rows + ROWS_AN_ITEM - 1) / ROWS_AN_ITEM,
+                               (batch->n_rows + CPU_ROWS - 1) / CPU_ROWS,
                                dev->job->prep->n_bridges > 0};
 
     if (batch->n_rows == 0)
@@ -131,12 +117,11 @@ static fbp_status tabulate_filter(struct cpu_device *dev)
     const size_t n_response = f->n_fft / 2 + 1, n_kernel = 2 * f->half_width + 1;
 
     FBP_TRY(fbp_alloc((void **)&dev->response, n_response * sizeof(float), "filter response"));
-    FBP_TRY(fbp_alloc((void **)&dev->kernel, n_kernel * sizeof(float), "filter kernel"));
+    FBP_TRY(fbp_alloc((void **)&dev->taps, n_kernel * sizeof(float), "filter kernel"));
     for (size_t i = 0; i < n_response; i++)
         dev->response[i] = (float)f->response[i];
     for (size_t i = 0; i < n_kernel; i++)
-        dev->kernel[i] =
-            (float)f->kernel[i > f->half_width ? i - f->half_width : f->half_width - i];
+        dev->taps[i] = (float)f->kernel[i > f->half_width ? i - f->half_width : f->half_width - i];
     return FBP_OK;
 }
 
@@ -176,6 +161,11 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
         FBP_TRY(fbp_alloc((void **)&s->line, n_fft * sizeof(float), "filter row"));
         FBP_TRY(fbp_alloc((void **)&s->spectrum, (n_fft / 2 + 1) * sizeof(fftwf_complex),
                           "filter spectrum"));
+        FBP_TRY(fbp_alloc((void **)&s->rows, CPU_ROWS * job->wide.n_columns * sizeof(float),
+                          "filtered rows"));
+        if (dev->kernel->scratch)
+            FBP_TRY(fbp_alloc((void **)&s->lines, dev->kernel->scratch(job) * sizeof(float),
+                              "interpolated columns"));
     }
     /* By estimate, on buffers of one alignment: the same plan, so the same bits, every time. */
     fbp_fft_lock();
@@ -202,10 +192,12 @@ void cpu_filter_close(struct cpu_device *dev)
         fbp_free(dev->scratch[i].weights);
         fbp_free(dev->scratch[i].line);
         fbp_free(dev->scratch[i].spectrum);
+        fbp_free(dev->scratch[i].rows);
+        fbp_free(dev->scratch[i].lines);
     }
     free(dev->scratch);
     fbp_free(dev->response);
-    fbp_free(dev->kernel);
+    fbp_free(dev->taps);
     fbp_free(dev->image);
     fbp_free(dev->lines);
 }

@@ -1,0 +1,151 @@
+/* Any 3x4 matrix: rows of voxels along x, clipped to the detector first. */
+#include "backend/cpu/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_A_TILE = 16, FLOATS_A_LINE = 16 };
+
+static bool usable(const struct fbp_job *job)
+{
+    (void)job;
+    return true;
+}
+
+/* Samples from row to row. */
+static size_t stride_of(const struct fbp_job *job)
+{
+    const size_t n = FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT;
+    return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
+}
+
+static size_t view_size(const struct fbp_job *job, size_t n_rows)
+{
+    return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * stride_of(job);
+}
+
+static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+                  const float *rows, float *view)
+{
+    const size_t nc = job->wide.n_columns, stride = stride_of(job);
+    float *at = view + (FBP_VIEW_BELOW + first) * stride;
+
+    if (first == 0)
+        memset(view, 0, FBP_VIEW_BELOW * stride * sizeof *view);
+    for (size_t i = 0; i < n; i++, at += stride, rows += nc) {
+        memset(at, 0, FBP_VIEW_LEFT * sizeof *at);
+        memcpy(at + FBP_VIEW_LEFT, rows, nc * sizeof *at);
+        memset(at + FBP_VIEW_LEFT + nc, 0, (stride - FBP_VIEW_LEFT - nc) * sizeof *at);
+    }
+    if (first + n == n_rows)
+        memset(at, 0, FBP_VIEW_ABOVE * stride * sizeof *at);
+}
+
+/*
+ * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0.  Each is
+ * linear in x once multiplied by w.  Global indices and whole-detector bounds only, so that no
+ * split of the work can change the answer.
+ */
+static void line_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t k, size_t y,
+                    size_t z, struct fbp_bp_line *l, size_t *x0, size_t *x1)
+{
+    const double *m = job->matrices[batch->view0 + k];
+    const struct fbp_grid *g = &job->grid;
+    const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
+    const double x_ref = floor(((double)g->n[0] - 1) / 2);
+    const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
+                         fbp_grid_coordinate(g, 2, (double)z)};
+    double value[3], slope[3], column, row;
+
+    for (int i = 0; i < 3; i++) {
+        const double *a = m + 4 * i;
+        value[i] = a[0] * p[0] + a[1] * p[1] + a[2] * p[2] + a[3];
+        slope[i] = a[0] * g->voxel_mm[0];
+    }
+    double lo = -x_ref, hi = (double)g->n[0] - x_ref;
+    cpu_clip(value[2] - 1e-6, slope[2], &lo, &hi);
+    cpu_clip(value[0] + value[2], slope[0] + slope[2], &lo, &hi);
+    cpu_clip(nc * value[2] - value[0], nc * slope[2] - slope[0], &lo, &hi);
+    cpu_clip(value[1] + value[2], slope[1] + slope[2], &lo, &hi);
+    cpu_clip(nr * value[2] - value[1], nr * slope[2] - slope[1], &lo, &hi);
+    const double first = ceil(lo + x_ref), last = ceil(hi + x_ref);
+    *x0 = first > 0 ? (size_t)first : 0;
+    *x1 = last > 0 ? (size_t)last : 0;
+    if (*x1 > g->n[0])
+        *x1 = g->n[0];
+
+    cpu_principal(job, m, &column, &row);
+    const double r0 = (double)batch->row0, r1 = (double)(batch->row0 + batch->n_rows);
+    *l = (struct fbp_bp_line){
+        .x_ref = (float)x_ref,
+        .u0 = (float)(value[0] - column * value[2]),
+        .u1 = (float)(slope[0] - column * slope[2]),
+        .v0 = (float)(value[1] - row * value[2]),
+        .v1 = (float)(slope[1] - row * slope[2]),
+        .w0 = (float)value[2],
+        .w1 = (float)slope[2],
+        .u_lo = (float)(-1 - column),
+        .u_hi = (float)(nc - column),
+        .v_lo = (float)(r0 - 1 - row),
+        .v_hi = (float)(r1 - row),
+        .column = (int)column,
+        .row = (int)(row - r0),
+    };
+}
+
+static size_t tiles_y(const struct fbp_job *job)
+{
+    return (job->grid.n[1] + ROWS_A_TILE - 1) / ROWS_A_TILE;
+}
+
+static size_t items(const struct cpu_bp *bp)
+{
+    return (bp->z1 - bp->z0) * tiles_y(bp->dev->job);
+}
+
+static void item(void *user, size_t index, int worker)
+{
+    const struct cpu_bp *bp = user;
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_grid *g = &job->grid;
+    const size_t z = bp->z0 + index / tiles_y(job), y0 = index % tiles_y(job) * ROWS_A_TILE;
+    const size_t y1 = y0 + ROWS_A_TILE < g->n[1] ? y0 + ROWS_A_TILE : g->n[1];
+    const size_t stride = stride_of(job), size = view_size(job, bp->batch->n_rows);
+
+    (void)worker;
+    for (size_t k = 0; k < bp->batch->n_views; k++) {
+        const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + FBP_VIEW_LEFT;
+        for (size_t y = y0; y < y1; y++) {
+            float *dst = bp->volume + ((z - bp->slab->z0) * g->n[1] + y) * g->n[0];
+            struct fbp_bp_line line;
+            size_t x0, x1;
+            line_of(job, bp->batch, k, y, z, &line, &x0, &x1);
+            if (x0 < x1)
+                bp->dev->dsp.matrix(dst, x0, x1, view, stride, &line);
+        }
+    }
+}
+
+static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
+                      size_t y, const float *volume, float *host)
+{
+    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
+    const float scale = (float)job->scale, shift = (float)job->shift;
+
+    for (size_t z = z0; z < z1; z++) {
+        const float *in = volume + ((z - slab->z0) * ny + y) * nx;
+        float *out = host + ((z - z0) * ny + y) * nx;
+        for (size_t x = 0; x < nx; x++)
+            out[x] = scale * in[x] + shift;
+    }
+}
+
+const struct cpu_kernel cpu_kernel_matrix = {
+    .name = "matrix",
+    .usable = usable,
+    .view_size = view_size,
+    .store = store,
+    .items = items,
+    .item = item,
+    .fetch_row = fetch_row,
+};
