@@ -93,6 +93,18 @@ void fbp_worker_abort(struct worker *w)
             fbp_queue_abort(queues[i]);
 }
 
+/* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
+ */
+static void come_to_rest(struct worker *w)
+{
+    const struct fbp_backend *b = w->run->rq->backend;
+    struct fbp_mark m;
+
+    for (int i = 0; w->dev && b->mark && i < FBP_N_STAGES; i++)
+        if (b->mark(w->dev, (enum fbp_stage)i, &m) == FBP_OK)
+            (void)!b->wait(w->dev, m); /* its failure is known already */
+}
+
 void fbp_worker_destroy(struct worker *w)
 {
     fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
@@ -101,6 +113,7 @@ void fbp_worker_destroy(struct worker *w)
 
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
+    come_to_rest(w);
     for (int i = 0; i < MAX_SLOTS; i++) {
         if (w->raw[i].device != w->raw[i].host)
             release_memory(w, w->raw[i].device);
