@@ -123,7 +123,7 @@ static fbp_status backproject_task(struct worker *w, const struct task *t,
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1], end = t->slab.z0 + t->slab.nz;
-    const size_t step = t->last ? rq->work->block_slices : t->slab.nz;
+    const size_t step = t->last ? rq->work->finish_slices : t->slab.nz;
     void *memory = w->volumes[volume].memory;
 
     FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
@@ -181,19 +181,28 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     pthread_mutex_unlock(&run->lock);
 }
 
-static fbp_status write_block(struct worker *w, const struct block_slot *b)
+static fbp_status write_piece(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
     struct volume_slot *volume = &w->volumes[b->volume];
+
+    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, volume->memory, w->block_host));
+    FBP_TRY(mark(w, FBP_STAGE_OUT, &volume->fetched));
+    FBP_TRY(wait(w, volume->fetched));
+    add_statistics(w->run, w->block_host, (z1 - z0) * slice);
+    return fbp_sink_write(rq->sink, z0, z1 - z0, w->block_host);
+}
+
+static fbp_status write_block(struct worker *w, const struct block_slot *b)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t step = rq->work->block_slices;
     const double start = fbp_seconds();
 
     FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
-    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, b->z0, b->z1, volume->memory, w->block_host));
-    FBP_TRY(mark(w, FBP_STAGE_OUT, &volume->fetched));
-    FBP_TRY(wait(w, volume->fetched));
-    add_statistics(w->run, w->block_host, (b->z1 - b->z0) * slice);
-    FBP_TRY(fbp_sink_write(rq->sink, b->z0, b->z1 - b->z0, w->block_host));
+    for (size_t z = b->z0; z < b->z1; z += step)
+        FBP_TRY(write_piece(w, b, z, z + step < b->z1 ? z + step : b->z1));
     w->busy[WRITE] += fbp_seconds() - start;
     return b->last ? fbp_run_progress(w->run, 0, 1, rq->job->n_views) : FBP_OK;
 }

@@ -4,8 +4,9 @@
 
 enum {
     PREFERRED_BATCH = 32,
-    HOST_BUFFERS = 2,       /* one is filled while the other is used */
-    BLOCK_BYTES = 8 << 20,  /* what is written at once */
+    HOST_BUFFERS = 2,      /* one is filled while the other is used */
+    BLOCK_BYTES = 8 << 20, /* what is written at once */
+    FINISH_PARTS = 8,
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
 };
@@ -72,6 +73,10 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_raw = w->n_filtered = HOST_BUFFERS;
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
+    /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
+    w->finish_slices = (w->slab_slices + FINISH_PARTS - 1) / FINISH_PARTS;
+    if (w->finish_slices < w->block_slices)
+        w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
     w->raw_bytes = w->batch_views * w->load_rows * job->panel.n_columns * sizeof(float);
     w->filtered_bytes = rq->backend->filtered_bytes(job, w->batch_views, w->filter_rows);

@@ -58,43 +58,53 @@ static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t
     }
 }
 
+/* Toward minus infinity, for small numbers: floor() is a call where SSE 4.1 may not be counted on.
+ */
+static ptrdiff_t floor_of(double a)
+{
+    return (ptrdiff_t)(a + 65536) - 65536;
+}
+
+static size_t slice_of(double z)
+{
+    return z > 0 ? z < 1e9 ? (size_t)z : (size_t)1000000000 : 0;
+}
+
 /* View k over voxel column (x, y); false if it does not see it. */
 static bool column_of(const struct cpu_bp *bp, size_t k, const double p[2], double z_ref,
-                      struct fbp_bp_column *out)
+                      double z_mm, struct fbp_bp_column *out)
 {
     const struct fbp_job *job = bp->dev->job;
-    const struct fbp_grid *g = &job->grid;
     const double *m = job->matrices[bp->batch->view0 + k];
+    const double *principal = bp->dev->principal[bp->batch->view0 + k];
     const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
     const size_t stride = stride_of(bp->batch->n_rows);
     const double w = m[8] * p[0] + m[9] * p[1] + m[11];
-    double column, row;
 
     if (!(w > 1e-6))
         return false;
-    const double u = (m[0] * p[0] + m[1] * p[1] + m[3]) / w;
+    const double r = 1 / w, u = (m[0] * p[0] + m[1] * p[1] + m[3]) * r;
     if (!(u > -1 && u < nc))
         return false;
-    cpu_principal(job, m, &column, &row);
-    const double z = fbp_grid_coordinate(g, 2, z_ref), c = floor(u), a = u - c;
-    const double v0 = (m[4] * p[0] + m[5] * p[1] + m[6] * z + m[7]) / w;
-    const double dv = m[6] * g->voxel_mm[2] / w;
-    /* -1 < v < nr, a slice wider so that rounding in the kernel cannot reach beyond it */
-    const double first = floor(z_ref + (-1 - v0) / dv) - 1, end = ceil(z_ref + (nr - v0) / dv) + 1;
+    const ptrdiff_t c = floor_of(u);
+    const double a = u - (double)c, row = principal[1];
+    const double v0 = (m[4] * p[0] + m[5] * p[1] + m[6] * z_mm + m[7]) * r;
+    const double dv = m[6] * job->grid.voxel_mm[2] * r, slices = 1 / dv;
     const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
     const float *view = bp->filtered + k * view_size(job, bp->batch->n_rows);
 
     *out = (struct fbp_bp_column){
         .left = view + (size_t)(c + FBP_VIEW_LEFT) * stride + FBP_COLUMN_BELOW,
-        .wl = (float)((1 - a) / (w * w)),
-        .wr = (float)(a / (w * w)),
+        .wl = (float)((1 - a) * r * r),
+        .wr = (float)(a * r * r),
         .v0 = (float)(v0 - row),
         .dv = (float)dv,
         .v_lo = (float)(r0 - 1 - row),
         .v_hi = (float)(r1 - row),
         .row = (int)(row - r0),
-        .z0 = first > 0 ? (size_t)first : 0,
-        .z1 = end > 0 ? (size_t)end : 0,
+        /* -1 < v < nr, more than a slice wider, so that rounding in the kernel cannot reach out */
+        .z0 = slice_of(z_ref + (-1 - v0) * slices - 2),
+        .z1 = slice_of(z_ref + (nr - v0) * slices + 3),
     };
     return out->z0 < bp->z1 && out->z1 > bp->z0;
 }
@@ -118,12 +128,13 @@ static void one_column(const struct cpu_bp *bp, size_t x, size_t y, size_t k0, s
     const double z_ref = floor(((double)g->n[2] - 1) / 2);
     const double p[2] = {fbp_grid_coordinate(g, 0, (double)x),
                          fbp_grid_coordinate(g, 1, (double)y)};
+    const double z_mm = fbp_grid_coordinate(g, 2, z_ref);
     float *dst = bp->volume + (y * g->n[0] + x) * bp->slab->nz + (bp->z0 - bp->slab->z0);
     struct fbp_bp_column columns[FBP_COLUMN_VIEWS];
     size_t n = 0;
 
     for (size_t k = k0; k < k1; k++)
-        n += column_of(bp, k, p, z_ref, &columns[n]);
+        n += column_of(bp, k, p, z_ref, z_mm, &columns[n]);
     if (n > 0)
         bp->dev->dsp.column(dst, bp->z0, bp->z1, (float)z_ref, columns, n, bp->batch->n_rows, lines,
                             stride_of(bp->batch->n_rows));

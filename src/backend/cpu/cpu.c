@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,23 @@ static void choose(const struct fbp_job *job, const char **kernel, const char **
     *isa = fbp_cpu_level(fbp_cpu_flags());
 }
 
+/* Integer column and row nearest to the principal point: coordinates counted from there are small
+ * where the object is, and have the most digits in fp32. */
+static fbp_status find_principal(struct cpu_device *dev)
+{
+    const struct fbp_job *job = dev->job;
+
+    FBP_TRY(fbp_calloc((void **)&dev->principal, job->n_views, sizeof *dev->principal,
+                       "principal points"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+        for (int i = 0; i < 2; i++)
+            dev->principal[k][i] = fmin(fmax(round(m[4 * i + 3] / m[11]), 0), last[i]);
+    }
+    return FBP_OK;
+}
+
 static void close_device(fbp_device **device)
 {
     struct cpu_device *dev = (struct cpu_device *)(void *)*device;
@@ -52,6 +70,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     cpu_filter_close(dev);
+    free(dev->principal);
     fbp_pool_destroy(&dev->pool);
     free(dev);
     *device = NULL;
@@ -70,6 +89,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->kernel = cpu_kernel_choose(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
+    FBP_TRY_GOTO(find_principal(dev));
     FBP_TRY_GOTO(cpu_filter_open(dev));
     return FBP_OK;
 fail:

@@ -24,6 +24,7 @@ struct cpu_device {
     fbp_pool *pool;
     struct fbp_bp_dsp dsp;
     const struct cpu_kernel *kernel;
+    double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */
     fftwf_plan forward, inverse; /**< of one row; executed on every thread's own buffers */
     float *response;             /**< filter factors, n_fft/2 + 1 */

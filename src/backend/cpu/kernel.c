@@ -27,9 +27,3 @@ void cpu_clip(double a, double b, double *lo, double *hi)
     else if (!(a > 0))
         *hi = *lo;
 }
-
-void cpu_principal(const struct fbp_job *job, const double m[12], double *column, double *row)
-{
-    *column = fmin(fmax(round(m[3] / m[11]), 0), (double)job->wide.n_columns - 1);
-    *row = fmin(fmax(round(m[7] / m[11]), 0), (double)job->wide.n_rows - 1);
-}

@@ -48,7 +48,4 @@ const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job);
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);
 
-/** Integer detector column and row nearest to the principal point, from which coordinates count. */
-void cpu_principal(const struct fbp_job *job, const double m[12], double *column, double *row);
-
 #endif /* FBP_SRC_CPU_KERNEL_H */

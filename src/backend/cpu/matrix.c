@@ -46,16 +46,20 @@ static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t
  * linear in x once multiplied by w.  Global indices and whole-detector bounds only, so that no
  * split of the work can change the answer.
  */
-static void line_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t k, size_t y,
-                    size_t z, struct fbp_bp_line *l, size_t *x0, size_t *x1)
+static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struct fbp_bp_line *l,
+                    size_t *x0, size_t *x1)
 {
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_batch *batch = bp->batch;
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
     const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
                          fbp_grid_coordinate(g, 2, (double)z)};
-    double value[3], slope[3], column, row;
+    const double column = bp->dev->principal[bp->batch->view0 + k][0];
+    const double row = bp->dev->principal[bp->batch->view0 + k][1];
+    double value[3], slope[3];
 
     for (int i = 0; i < 3; i++) {
         const double *a = m + 4 * i;
@@ -74,7 +78,6 @@ static void line_of(const struct fbp_job *job, const struct fbp_batch *batch, si
     if (*x1 > g->n[0])
         *x1 = g->n[0];
 
-    cpu_principal(job, m, &column, &row);
     const double r0 = (double)batch->row0, r1 = (double)(batch->row0 + batch->n_rows);
     *l = (struct fbp_bp_line){
         .x_ref = (float)x_ref,
@@ -119,7 +122,7 @@ static void item(void *user, size_t index, int worker)
             float *dst = bp->volume + ((z - bp->slab->z0) * g->n[1] + y) * g->n[0];
             struct fbp_bp_line line;
             size_t x0, x1;
-            line_of(job, bp->batch, k, y, z, &line, &x0, &x1);
+            line_of(bp, k, y, z, &line, &x0, &x1);
             if (x0 < x1)
                 bp->dev->dsp.matrix(dst, x0, x1, view, stride, &line);
         }
