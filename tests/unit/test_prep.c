@@ -199,7 +199,7 @@ static struct fbp_prep masked(size_t w, size_t h, const char *picture)
 static double bridged(const struct fbp_prep *p, size_t c, size_t r)
 {
     const size_t w = p->panel.n_columns, h = p->panel.n_rows;
-    float v[64], reference[64];
+    float v[64] = {0}, reference[64];
     for (size_t i = 0; i < w * h; i++)
         v[i] = (float)(i % w + 100 * (i / w) + i % w * (i / w));
     for (size_t k = 0; k < p->n_bridges; k++)
