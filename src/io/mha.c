@@ -24,7 +24,7 @@ struct header {
     double spacing[3], size[3], origin[3];
     enum fbp_type type;
     bool msb, compressed, ascii;
-    long long channels, header_size;
+    long long channels, header_size, compressed_size;
     char unit[16];
     char data_file[1024];
     size_t end; /* first byte behind the header */
@@ -151,8 +151,13 @@ static bool set(struct header *h, const char *key, const char *value)
         return integer(value, &h->header_size);
     if (strcmp(key, "ElementNumberOfChannels") == 0)
         return integer(value, &h->channels);
-    if (strcmp(key, "Unit") == 0)
-        return text(value, h->unit, sizeof h->unit);
+    if (strcmp(key, "CompressedDataSize") == 0)
+        return integer(value, &h->compressed_size) && h->compressed_size >= 0;
+    if (strcmp(key, "Unit") == 0) { /* a long one is not ours */
+        if (!text(value, h->unit, sizeof h->unit))
+            h->unit[0] = '\0';
+        return true;
+    }
     if (strcmp(key, "ElementDataFile") == 0)
         return text(value, h->data_file, sizeof h->data_file);
     return true;
@@ -195,6 +200,17 @@ static fbp_status parse(const char *path, char *text_, size_t n, struct header *
     return FBP_OK;
 }
 
+/* "LIST", or a pattern such as "slice%03d.raw 1 100 1". */
+static bool names_many(const char *data_file)
+{
+    for (const char *p = data_file; (p = strchr(p, '%'));) {
+        p += 1 + strspn(p + 1, "0123456789");
+        if (*p == 'd')
+            return true;
+    }
+    return strncmp(data_file, "LIST", 4) == 0 && strchr(" \t", data_file[4]);
+}
+
 static fbp_status check(const char *path, const struct header *h)
 {
     if (!h->data_file[0] || !h->n_sizes || h->type == FBP_TYPE_NONE)
@@ -216,7 +232,7 @@ static fbp_status check(const char *path, const struct header *h)
     if (h->header_size < -1 || (h->header_size == -1 && h->compressed))
         return fbp_fail(FBP_ERR_INVALID, "%s: MetaImage header: HeaderSize = %lld cannot be", path,
                         h->header_size);
-    if (strcmp(h->data_file, "LIST") == 0 || strchr(h->data_file, '%'))
+    if (names_many(h->data_file))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: MetaImage: lists of sample files are not supported: save it as one "
                         "file",
@@ -229,6 +245,11 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
     const double *from = h->n_spacing ? h->spacing : h->size;
     const size_t n = h->n_spacing ? h->n_spacing : h->n_size;
 
+    if ((n && n != h->n_dims) || (h->n_origin && h->n_origin != h->n_dims))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: MetaImage header: %zu spacings and %zu offsets do not fit %zu "
+                        "dimensions: correct the header",
+                        src->path, n, h->n_origin, h->n_dims);
     src->info.has_spacing = n > 0;
     for (size_t i = 0; i < 3; i++) {
         src->info.spacing_mm[i] = i < n ? from[i] : 1;
@@ -258,11 +279,29 @@ static fbp_status open_data(struct fbp_source *src, const struct header *h, uint
         return fbp_fail_nomem(strlen(h->data_file), "a path");
     st = fbp_open_file(path, &fd, size);
     free(path);
-    if (st != FBP_OK)
-        return st;
+    if (st != FBP_OK) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", fbp_message());
+        fbp_message_clear();
+        return fbp_fail(st, "%s: its samples: %s", src->path, why);
+    }
     close(src->fd);
     src->fd = fd;
     src->offset = 0;
+    return FBP_OK;
+}
+
+/* Can the file hold a zlib stream of so many samples?  258 bytes take two bits or more. */
+static fbp_status check_stream(const struct fbp_source *src, uint64_t stated, uint64_t size,
+                               uint64_t bytes)
+{
+    const uint64_t left = size > src->offset ? size - src->offset : 0;
+
+    if (stated > left || bytes / 1032 > left)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
+                        "header asks for: the file is truncated or damaged, copy it again",
+                        src->path, (unsigned long long)left, (unsigned long long)bytes);
     return FBP_OK;
 }
 
@@ -283,7 +322,10 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
         src->offset = (uint64_t)h->header_size;
     else if (h->header_size == -1)
         src->offset = size > bytes ? size - bytes : 0;
-    return h->compressed ? fbp_mha_inflate_open(src) : FBP_OK;
+    if (!h->compressed)
+        return FBP_OK;
+    FBP_TRY(check_stream(src, (uint64_t)h->compressed_size, size, bytes));
+    return fbp_mha_inflate_open(src, bytes);
 }
 
 static fbp_status open_mha(struct fbp_source *src)

@@ -15,9 +15,11 @@ struct cursor {
     pthread_mutex_t lock;
     z_stream z;
     bool ready;        /* z is initialised */
+    bool ended;        /* the stream is, and its checksum was right */
     uint64_t start;    /* of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
     uint64_t pos;      /* samples' bytes delivered so far */
+    uint64_t total;
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
@@ -59,6 +61,7 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
         c->z.next_out = out;
         c->z.avail_out = room;
         code = inflate(&c->z, Z_NO_FLUSH);
+        c->ended = code == Z_STREAM_END;
         const size_t got = room - c->z.avail_out;
         out += got;
         n -= got;
@@ -69,6 +72,32 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
                             src->path, code == Z_STREAM_END ? "end" : "cannot be decoded",
                             (unsigned long long)c->pos);
     }
+    return FBP_OK;
+}
+
+/* Behind the last sample: the stream ends here too, and its checksum is right. */
+static fbp_status check_end(fbp_source *src, struct cursor *c)
+{
+    unsigned char more;
+    int code = Z_OK;
+
+    while (code == Z_OK || code == Z_BUF_ERROR) {
+        if (c->z.avail_in == 0)
+            FBP_TRY(feed(src, c));
+        c->z.next_out = &more;
+        c->z.avail_out = 1;
+        code = inflate(&c->z, Z_NO_FLUSH);
+        if (c->z.avail_out == 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: there are more compressed samples than the header says: the "
+                            "file is damaged",
+                            src->path);
+    }
+    if (code != Z_STREAM_END)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples do not agree with their checksum: the file "
+                        "is damaged, copy it again",
+                        src->path);
     return FBP_OK;
 }
 
@@ -95,6 +124,8 @@ static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, si
     st = seek_to(src, c, pos);
     if (st == FBP_OK)
         st = inflate_bytes(src, c, out, n_rows * row_bytes);
+    if (st == FBP_OK && c->pos == c->total && !c->ended)
+        st = check_end(src, c);
     if (st != FBP_OK && c->ready) { /* a stream that has failed is not to be continued */
         inflateEnd(&c->z);
         c->ready = false;
@@ -118,13 +149,14 @@ static void close_compressed(fbp_source *src)
     src->state = NULL;
 }
 
-fbp_status fbp_mha_inflate_open(struct fbp_source *src)
+fbp_status fbp_mha_inflate_open(struct fbp_source *src, uint64_t bytes)
 {
     struct cursor *c = NULL;
 
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
     pthread_mutex_init(&c->lock, NULL);
     c->start = src->offset;
+    c->total = bytes;
     src->state = c;
     src->read = read_compressed;
     src->close = close_compressed;

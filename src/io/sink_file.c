@@ -220,29 +220,40 @@ static fbp_status rename_to(const char *from, const char *to)
     return FBP_OK;
 }
 
-/* The small file beside the samples, as a whole or not at all. */
-static fbp_status write_side(const struct fbp_sink *s)
+static fbp_status write_side(const struct fbp_sink *s, const char *path)
 {
-    char *temporary = fbp_format("%s.part.side", s->path);
-    fbp_status st = FBP_OK;
-    int fd;
+    const int fd = open_retry(path, O_WRONLY | O_CREAT | O_TRUNC);
+    fbp_status st;
 
-    if (!temporary)
-        return fbp_fail_nomem(strlen(s->path), "a path");
-    fd = open_retry(temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0)
-        st = cannot("create", temporary);
+        return cannot("create", path);
+    st = fbp_write_at(fd, path, 0, s->layout.side_text, strlen(s->layout.side_text));
     if (st == FBP_OK)
-        st = fbp_write_at(fd, temporary, 0, s->layout.side_text, strlen(s->layout.side_text));
+        st = sync_file(fd, path);
+    close(fd);
+    return st;
+}
+
+/* The samples under their final name, and the small file beside them where the format has one:
+ * it is written before anything gets its name, as it may not find room on the disk. */
+static fbp_status publish_names(const struct fbp_sink *s, const char *data)
+{
+    char *side;
+    fbp_status st;
+
+    if (!s->layout.side_path)
+        return rename_to(data, s->layout.data_path);
+    side = fbp_format("%s.part.side", s->path);
+    if (!side)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    st = write_side(s, side);
     if (st == FBP_OK)
-        st = sync_file(fd, temporary);
-    if (fd >= 0)
-        close(fd);
+        st = rename_to(data, s->layout.data_path);
     if (st == FBP_OK)
-        st = rename_to(temporary, s->layout.side_path);
-    if (st != FBP_OK && fd >= 0)
-        unlink(temporary);
-    free(temporary);
+        st = rename_to(side, s->layout.side_path);
+    if (st != FBP_OK)
+        unlink(side);
+    free(side);
     return st;
 }
 
@@ -268,9 +279,11 @@ static fbp_status publish_compressed(struct fbp_sink *s)
         return fbp_fail_nomem(strlen(s->path), "a path");
     st = compress_part(s, packed);
     if (st == FBP_OK)
-        st = rename_to(packed, s->layout.data_path);
+        st = publish_names(s, packed);
     if (st == FBP_OK)
         unlink(s->part);
+    else
+        unlink(packed);
     free(packed);
     return st;
 }
@@ -281,10 +294,8 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
         FBP_TRY(publish_compressed(s));
     } else {
         FBP_TRY(sync_file(s->fd, s->part));
-        FBP_TRY(rename_to(s->part, s->layout.data_path));
+        FBP_TRY(publish_names(s, s->part));
     }
-    if (s->layout.side_path)
-        FBP_TRY(write_side(s));
     unlink(s->log);
     sync_folder(s->path);
     return FBP_OK;

@@ -142,6 +142,7 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
         *newline = '\0';
         take_line(s, line, scratch);
     }
+    s->owned = true;
     if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line torn by a kill */
         st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", s->log, strerror(errno));
 fail:

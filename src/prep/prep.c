@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "prep/bridge.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,15 +45,16 @@ fail:
     return st;
 }
 
-/* 1 / (bright - dark); pixels where that is not a positive number are bad. */
+/* 1 / (bright - dark); pixels where that is not a positive number are bad.  0 for all bad ones,
+ * so that what they say is neither clipped nor counted. */
 static void invert(const double *bright, const double *dark, float *gain, unsigned char *bad,
                    size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const double span = bright[i] - (dark ? dark[i] : 0);
         const bool good = span > 0 && isfinite(span);
-        gain[i] = good ? (float)(1 / span) : 0;
         bad[i] |= !good;
+        gain[i] = bad[i] ? 0 : (float)(1 / span);
     }
 }
 
@@ -98,7 +100,7 @@ static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fb
         for (size_t i = 0; i < n; i++)
             p->dark[i] = (float)m->dark[i];
     }
-    if (!m->bright && !m->dark)
+    if (!m->bright && !m->dark && !m->mask)
         return FBP_OK;
     if (!m->bright) {
         FBP_TRY(fbp_alloc((void **)&m->bright, n * sizeof(double), "an image"));
@@ -150,7 +152,7 @@ static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
         float t = (x[c] - (dark ? dark[c] : 0)) * (gain ? gain[c] : p->inverse_i0);
         if (gain && gain[c] == 0) /* a bad pixel, bridged later */
             t = 1;
-        if (t < LEAST_TRANSMISSION) {
+        if (t < LEAST_TRANSMISSION && t >= -FLT_MAX) { /* not -inf, which is mended below */
             t = LEAST_TRANSMISSION;
             clipped++;
         }

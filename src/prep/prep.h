@@ -16,7 +16,7 @@ struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< false: samples are line integrals already */
     float *dark;    /**< [row][column]; NULL = 0 */
-    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); NULL = 1/i0 */
+    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0 = bad pixel; NULL = 1/i0 */
     float inverse_i0;
     struct fbp_bridge *bridges;
     size_t n_bridges;

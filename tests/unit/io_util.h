@@ -1,0 +1,74 @@
+/* Whole files and arrays for the tests of sources and sinks. */
+#ifndef FBP_TESTS_IO_UTIL_H
+#define FBP_TESTS_IO_UTIL_H
+
+#include "fbp/array.h"
+
+#include "base/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static inline void put_file(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Text, then n bytes of samples. */
+static inline void put_array(const char *path, const char *header, const void *data, size_t n)
+{
+    const size_t h = strlen(header);
+    char *all = malloc(h + n + 1);
+    assert_non_null(all);
+    memcpy(all, header, h);
+    if (n)
+        memcpy(all + h, data, n);
+    put_file(path, all, h + n);
+    free(all);
+}
+
+/* free() it. */
+static inline char *get_file(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    *n = (size_t)ftell(f);
+    rewind(f);
+    char *data = malloc(*n + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, *n, f), *n);
+    data[*n] = '\0';
+    fclose(f);
+    return data;
+}
+
+static inline bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static inline fbp_source *open_source(const char *path, const struct fbp_raw *raw)
+{
+    fbp_source *src = NULL;
+    if (fbp_source_open(&src, path, raw) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return src;
+}
+
+static inline void assert_says(const char *what)
+{
+    if (!strstr(fbp_message(), what))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), what);
+}
+
+#endif /* FBP_TESTS_IO_UTIL_H */
