@@ -89,10 +89,11 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     for (size_t i = 0; i < params->n_keep; i++)
         if (same_file(params->keep[i], s->layout.data_path) ||
             same_file(params->keep[i], s->layout.side_path))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: is read as %s, and would be replaced: choose another name for "
-                            "the output",
-                            s->path, params->keep[i]);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: this output would replace %s, which is read for it: choose another "
+                "name",
+                s->path, params->keep[i]);
     return FBP_OK;
 }
 

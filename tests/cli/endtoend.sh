@@ -93,7 +93,7 @@ cp scan.mha scan.copy
 ln -s scan.mha link.mha
 for name in scan.mha ./scan.mha link.mha; do
     run 1 recon scan.json -o "$name" -q
-    has err 'would be replaced: choose another name'
+    has err 'this output would replace .*scan.mha, which is read for it: choose another name'
 done
 cmp -s scan.mha scan.copy || say "$last: the projections were changed"
 absent scan.mha.part

@@ -41,7 +41,7 @@ static void line_of(const struct fbp_job *job, const struct fbp_batch *batch, si
                          fbp_grid_coordinate(g, 2, (double)z)};
     double value[3], slope[3];
 
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const double *row = m + 4 * i;
         value[i] = row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3];
         slope[i] = row[0] * g->voxel_mm[0];
