@@ -79,9 +79,8 @@ static fbp_status unknown_format(const char *path)
     char known[128] = "";
 
     for (size_t i = 0; i < N_FORMATS; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
-                 formats[i]->extensions);
+                 formats[i]->extensions); // NOLINT(clang-analyzer-core.NullDereference): never
     return fbp_fail(
         FBP_ERR_UNSUPPORTED,
         "%s: not a known array format (known: %s): convert it, or describe a headerless "
