@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 int cli_error(const char *fmt, ...)
 {
@@ -71,6 +73,37 @@ bool cli_ends_with(const char *text, const char *end)
 {
     const size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+bool cli_is_volume(const char *path)
+{
+    static const char *const ends[] = {".mha", ".mhd", ".npy", ".raw", ".bin"};
+    const size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (n >= 4 && strcasecmp(path + n - 4, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+bool cli_has_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+    const bool there = folder && access(folder, W_OK) == 0;
+
+    free(folder);
+    return there;
+}
+
+bool cli_is_scan(const char *path)
+{
+    if (!cli_ends_with(path, ".json"))
+        return false;
+    cli_error("%s: is a scan file, not an array: name a volume, or the projections that fbp info "
+              "%s shows",
+              path, path);
+    return true;
 }
 
 char *cli_bytes(char *buf, size_t n, uint64_t bytes)

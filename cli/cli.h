@@ -27,6 +27,13 @@ cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t 
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 
 bool cli_ends_with(const char *text, const char *end);
+/** Does the name end as those of the volumes that can be written? */
+bool cli_is_volume(const char *path);
+#define CLI_VOLUMES ".mha, .mhd, .npy, .raw or .bin"
+/** Is the folder of a file to write there, and writable? */
+bool cli_has_folder(const char *path);
+/** Is this a scan file, where an array is needed?  Then that has been said. */
+bool cli_is_scan(const char *path);
 /** "1.50 GiB"; returns buf. */
 char *cli_bytes(char *buf, size_t n, uint64_t bytes);
 /** "45 ms", "12.3 s", "2:05 min", "1:05:00 h"; returns buf. */

@@ -49,6 +49,8 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
+    if (cli_is_scan(a.a) || cli_is_scan(a.b))
+        return 1;
     if (fbp_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
         return cli_fail();
     rc = a.json ? print_json(&c) : print_text(&c);

@@ -37,6 +37,8 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
+    if (a.output && !cli_ends_with(a.output, ".svg"))
+        return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
     rc = fbp_scan_load(&scan, a.scan) == FBP_OK ? check_geometry(&scan, &c) : cli_fail();
     if (rc == 0)
         rc = a.output ? draw(&a, &scan, &c)

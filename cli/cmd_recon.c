@@ -26,6 +26,22 @@ static bool is_file(const char *output)
     return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
 }
 
+static int check_preview(const struct command *self, const struct recon_args *a)
+{
+    if (!a->preview)
+        return OPT_GO_ON;
+    if (!is_file(a->output))
+        return opt_usage(self, "--preview needs a volume on disk: expected -o FILE, got \"%s\"",
+                         a->output);
+    if (!cli_ends_with(a->preview, ".png"))
+        return opt_usage(self, "--preview: expected a name that ends in .png, got \"%s\"",
+                         a->preview);
+    /* Said now and not after the reconstruction. */
+    if (!cli_has_folder(a->preview))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->preview);
+    return OPT_GO_ON;
+}
+
 static int check(const struct command *self, const struct recon_args *a)
 {
     if (a->follow)
@@ -34,10 +50,15 @@ static int check(const struct command *self, const struct recon_args *a)
         return OPT_GO_ON;
     if (!a->output)
         return opt_usage(self, "-o VOLUME is missing");
-    if (a->preview && !is_file(a->output))
-        return opt_usage(self, "--preview needs a volume on disk: expected -o FILE, got \"%s\"",
+    if (is_file(a->output) && !cli_is_volume(a->output))
+        return opt_usage(
+            self, "-o: expected a name that ends in " CLI_VOLUMES ", or null: or hash:, got \"%s\"",
+            a->output);
+    if (a->p.compress && is_file(a->output) && !cli_ends_with(a->output, ".mha") &&
+        !cli_ends_with(a->output, ".mhd"))
+        return opt_usage(self, "--compress: expected -o FILE.mha or FILE.mhd, got \"%s\"",
                          a->output);
-    return OPT_GO_ON;
+    return check_preview(self, a);
 }
 
 static void announce(const struct fbp_plan_info *p)
@@ -58,7 +79,8 @@ static void print_result(const struct recon_args *a, const struct fbp_report *r)
         printf("%016" PRIx64 "\n", r->hash);
     if (a->quiet)
         return;
-    fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", a->output, r->min, r->max, r->mean, unit);
+    fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n", is_file(a->output) ? a->output : "values",
+            r->min, r->max, r->mean, unit);
     fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
             cli_seconds(t[0], sizeof t[0], r->total), r->gups,
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),

@@ -11,7 +11,7 @@ enum { CIRCLE, C_ARM };
 static const double rad = 3.14159265358979323846 / 180;
 
 const struct simulate_args simulate_defaults = {
-    .phantom = "shepp-logan", .sod_mm = 750, .sdd_mm = 1200, .scale = 1, .seed = 1};
+    .phantom = "shepp-logan", .sod_mm = 750, .sdd_mm = 1200, .arc_deg = NAN, .scale = 1, .seed = 1};
 
 #define S struct simulate_args
 // clang-format off
@@ -74,7 +74,7 @@ static void fill_in(struct simulate_args *a)
         a->pitch_mm = a->voxel_mm * (a->kind == FBP_PARALLEL ? 1 : a->sdd_mm / a->sod_mm);
     if (a->detector[0] == 0)
         a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
-    if (fabs(a->arc_deg) <= 0)
+    if (isnan(a->arc_deg))
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
 }
 
@@ -177,6 +177,12 @@ int simulate_scan(struct simulate_args *a)
     return rc;
 }
 
+/* How far the corners of the volume are from the axis [mm]. */
+static double reach_mm(const struct simulate_args *a)
+{
+    return (a->voxel_mm > 0 ? a->voxel_mm * (double)a->size : 256) / 2 * sqrt(2);
+}
+
 static int check(const struct command *self, const struct simulate_args *a)
 {
     const size_t len = strlen(a->output);
@@ -187,8 +193,18 @@ static int check(const struct command *self, const struct simulate_args *a)
         cli_ends_with(a->truth, ".mha"))
         return opt_usage(self, "--truth: %s is where the projections go: choose another name",
                          a->truth);
+    if (a->truth && !cli_is_volume(a->truth))
+        return opt_usage(self, "--truth: expected a name that ends in " CLI_VOLUMES ", got \"%s\"",
+                         a->truth);
+    if (fabs(a->arc_deg) <= 0)
+        return opt_usage(self, "--arc: expected an angle other than 0");
     if (a->kind == FBP_PARALLEL && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
+    if (a->kind != FBP_PARALLEL && a->sod_mm <= reach_mm(a))
+        return opt_usage(self,
+                         "--sod: the volume reaches %.4g mm from the axis, expected more, "
+                         "got \"%g\"",
+                         reach_mm(a), a->sod_mm);
     if (a->kind != FBP_PARALLEL && a->sdd_mm <= a->sod_mm)
         return opt_usage(self, "--sdd: expected more than --sod, %g mm, got \"%g\"", a->sod_mm,
                          a->sdd_mm);

@@ -41,6 +41,8 @@ static int run(const struct command *self, int argc, char **argv)
                          a.window[1]);
     if (strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
         return cli_error("view draws on the cpu in this release: leave --device %s out", a.device);
+    if (cli_is_scan(a.volume))
+        return 1;
     struct fbp_view_params p = *fbp_view_params(.mip = a.mip);
     if (!isnan(a.window[0])) {
         p.lo = a.window[0];

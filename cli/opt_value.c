@@ -19,6 +19,8 @@ static bool in_range(const struct opt *o, double v)
         return false;
     if (o->min < o->max)
         return v >= o->min && v <= o->max;
+    if (o->type == OPT_BYTES) /* none would mean the default to the library */
+        return v >= 1 && v < 0x1p53;
     return o->type == OPT_DOUBLE || o->type == OPT_DOUBLES || (v >= 0 && v < 0x1p53);
 }
 
@@ -163,9 +165,12 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
 void opt_describe(const struct opt *o, char *buf, size_t n)
 {
     static const char *const noun[] = {
-        [OPT_STRING] = "text",         [OPT_INT] = "a whole number",
-        [OPT_SIZE] = "a whole number", [OPT_BYTES] = "bytes with an optional suffix K, M, G or T",
-        [OPT_DOUBLE] = "a number",     [OPT_SIZES] = "whole numbers",
+        [OPT_STRING] = "text",
+        [OPT_INT] = "a whole number",
+        [OPT_SIZE] = "a whole number",
+        [OPT_BYTES] = "bytes, at least 1, with an optional suffix K, M, G or T",
+        [OPT_DOUBLE] = "a number",
+        [OPT_SIZES] = "whole numbers",
         [OPT_DOUBLES] = "numbers",
     };
     int len = 0;

@@ -257,10 +257,14 @@ static uint64_t fingerprint(const fbp_plan *p)
 static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **sink)
 {
     const struct fbp_grid *g = &p->tables.job.grid;
+    const char *const inputs[] = {p->scan->projections, p->scan->dark, p->scan->flat,
+                                  p->scan->bad_pixels, p->scan->path};
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .resume = p->params.resume != 0,
                                            .compress = p->params.compress != 0,
-                                           .fingerprint = fingerprint(p)};
+                                           .fingerprint = fingerprint(p),
+                                           .keep = inputs,
+                                           .n_keep = sizeof inputs / sizeof *inputs};
     struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {

@@ -85,6 +85,9 @@ struct fbp_sink_params {
     bool resume;          /**< continue an interrupted run of the same fingerprint */
     bool compress;        /**< zlib where the format has it (MHA, MHD) */
     uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
+    /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
+    const char *const *keep;
+    size_t n_keep;
 };
 
 typedef struct fbp_sink fbp_sink;

@@ -25,7 +25,7 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
     uint64_t lane[4] = {seed ^ 0x9e3779b97f4a7c15u, seed + 1, seed ^ 0x94d049bb133111ebu, seed + n};
 
     for (; n >= 32; n -= 32, p += 32)
-        for (int i = 0; i < 4; i++) {
+        for (size_t i = 0; i < 4; i++) {
             lane[i] = (lane[i] ^ load64(p + 8 * i, 8)) * 0xd6e8feb86659fd93u;
             lane[i] ^= lane[i] >> 29;
         }

@@ -1,3 +1,4 @@
+#define FBP_STATUS_C
 #include "base/status.h"
 
 #include "base/text.h"

@@ -13,6 +13,12 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((form
 /** "cannot allocate 1.2 GiB for WHAT" as FBP_ERR_NOMEM. */
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
+#if defined __clang_analyzer__ && !defined FBP_STATUS_C
+/* Failing is never FBP_OK: without this static analysis follows paths that are none. */
+#    define fbp_fail(status, ...)       ((void)fbp_fail(status, __VA_ARGS__), (status))
+#    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
+#endif
+
 /** Forget the message; every public entry point does this first. */
 void fbp_message_clear(void);
 

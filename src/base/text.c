@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,25 @@ char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
 
 enum { MAX_WORD = 48 };
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One letter more of the first word: row[j] is the distance of its beginning to b[0, j). */
+static void next_row(size_t *row, size_t i, char letter, const char *b, size_t nb)
+{
+    size_t diagonal = row[0];
+
+    row[0] = i;
+    for (size_t j = 1; j <= nb; j++) {
+        const bool same = tolower((unsigned char)letter) == tolower((unsigned char)b[j - 1]);
+        const size_t swap = diagonal + !same;
+        diagonal = row[j];
+        row[j] = least(swap, least(row[j], row[j - 1]) + 1);
+    }
+}
+
 static size_t edit_distance(const char *a, const char *b)
 {
     const size_t na = strlen(a), nb = strlen(b);
@@ -31,33 +51,20 @@ static size_t edit_distance(const char *a, const char *b)
         return MAX_WORD;
     for (size_t j = 0; j <= nb; j++)
         row[j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            const size_t same =
-                tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t best = diagonal + !same;
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
+    for (size_t i = 1; i <= na; i++)
+        next_row(row, i, a[i - 1], b, nb);
     return row[nb];
 }
 
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
-    size_t least = strlen(word) / 2 + 2;
+    size_t bound = strlen(word) / 2 + 2;
 
     for (size_t i = 0; i < n; i++) {
         const size_t dist = edit_distance(word, candidates[i]);
-        if (dist < least) {
-            least = dist;
+        if (dist < bound) {
+            bound = dist;
             best = candidates[i];
         }
     }

@@ -20,8 +20,8 @@ struct fbp_view_facts {
     double tilt[3], skew;
 };
 
-/** FBP_ERR_INVALID for a view that cannot be backprojected; `index` is for the message. */
-fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t index, enum fbp_kind kind,
+/** FBP_ERR_INVALID for a view that cannot be backprojected; `k`, its index, is for the message. */
+fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kind kind,
                              const struct fbp_panel *panel, const double axis[3],
                              struct fbp_view_facts *out);
 

@@ -45,7 +45,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
     if (!dual_basis(view->u, view->v, depth, A))
         return false;
     const double *from = cone ? view->s : d0;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         memcpy(P + 4 * i, A[i], sizeof A[i]);
         P[4 * i + 3] = -fbp_dot(A[i], from);
     }

@@ -27,13 +27,13 @@ fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, siz
             continue;
         if (got < 0)
             return fbp_fail(FBP_ERR_IO, "%s: cannot read at byte %llu: %s", path,
-                            (unsigned long long)(offset + done), strerror(errno));
+                            (unsigned long long)offset + done, strerror(errno));
         if (got == 0)
             return fbp_fail(FBP_ERR_IO,
                             "%s: the file ends at byte %llu, %llu are needed: it is truncated, "
                             "copy it again",
-                            path, (unsigned long long)(offset + done),
-                            (unsigned long long)(offset + n));
+                            path, (unsigned long long)offset + done,
+                            (unsigned long long)offset + n);
         done += (size_t)got;
     }
     return FBP_OK;

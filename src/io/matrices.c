@@ -19,7 +19,7 @@ struct numbers {
 static fbp_status append(struct numbers *a, double x)
 {
     if (a->n == a->room) {
-        const size_t room = a->room ? 2 * a->room : 12 * 64;
+        const size_t room = a->room ? 2 * a->room : (size_t)12 * 64;
         size_t bytes = 0;
         FBP_TRY(fbp_mul(room, sizeof *a->v, "matrices", &bytes));
         double *v = realloc(a->v, bytes);

@@ -75,8 +75,32 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     return FBP_OK;
 }
 
-static fbp_status open_file(struct fbp_sink *s, const char *path, bool resume)
+static bool same_file(const char *a, const char *b)
 {
+    struct stat x, y;
+
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* By device and inode: a link, or another way to write the path, is the same file. */
+static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
+{
+    for (size_t i = 0; i < params->n_keep; i++)
+        if (same_file(params->keep[i], s->layout.data_path) ||
+            same_file(params->keep[i], s->layout.side_path))
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: this output would replace %s, which is read for it: choose another "
+                "name",
+                s->path, params->keep[i]);
+    return FBP_OK;
+}
+
+static fbp_status open_file(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_params *params)
+{
+    const bool resume = params->resume;
     bool fresh = true;
 
     FBP_TRY(find_format(s, path));
@@ -84,6 +108,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path, bool resume)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->compress && s->format->can_compress;
     FBP_TRY(name_files(s, path));
+    FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));
     if (s->part_offset)
@@ -93,7 +118,8 @@ static fbp_status open_file(struct fbp_sink *s, const char *path, bool resume)
     return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
 }
 
-static fbp_status open_any(struct fbp_sink *s, const char *path, bool resume)
+static fbp_status open_any(struct fbp_sink *s, const char *path,
+                           const struct fbp_sink_params *params)
 {
     uint64_t bytes = 0;
 
@@ -114,7 +140,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path, bool resume)
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
     }
     s->kind = FBP_SINK_FILE;
-    return open_file(s, path, resume);
+    return open_file(s, path, params);
 }
 
 fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
@@ -132,7 +158,7 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
     s->info = *info;
     s->compress = params->compress;
     s->fingerprint = params->fingerprint;
-    FBP_TRY_GOTO(open_any(s, path, params->resume));
+    FBP_TRY_GOTO(open_any(s, path, params));
     *out = s;
     return FBP_OK;
 fail:

@@ -92,7 +92,7 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     if (c0 >= c1)
         return;
     /* expanded about the middle of the interval, so that nothing large cancels */
-    const double c_mid = (double)(c0 + (c1 - c0) / 2);
+    const double c_mid = (double)(c0 + (c1 - c0) / 2); // NOLINT(bugprone-integer-division)
     const double a = disc.a + c_mid * (disc.b + c_mid * disc.d), b = disc.b + 2 * c_mid * disc.d;
     for (size_t c = c0; c < c1; c++) {
         const double x = (double)c, t = x - c_mid;

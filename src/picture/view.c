@@ -188,14 +188,14 @@ static void paint(const struct plane *p, double lo, double hi, size_t x0, size_t
         for (size_t x = 0; x < p->w; x++) {
             const double value = (double)p->value[bin_y * p->bins[0] + x * p->bins[0] / p->w];
             const double grey = 255 * (value - lo) / (hi - lo);
-            out[x] = grey >= 255 ? 255 : grey > 0 ? (uint8_t)(grey + .5) : 0;
+            out[x] = grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
         }
     }
 }
 
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    size_t w = 2 * GAP, h = 0, x = 0, pixels_n;
+    size_t w = (size_t)2 * GAP, h = 0, x = 0, pixels_n;
     uint8_t *pixels = NULL;
 
     for (int i = 0; i < 3; i++) {

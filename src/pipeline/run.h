@@ -20,6 +20,6 @@ struct fbp_run_request {
 };
 
 /** Compute all slabs of these workers that the sink does not have.  The sink is not finished. */
-fbp_status fbp_run(const struct fbp_run_request *request, struct fbp_report *report);
+fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 #endif /* FBP_SRC_RUN_H */

@@ -39,7 +39,7 @@ struct fbp_work {
  * Divide the work: the fewest slabs that fit, then the largest batches.
  * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
  */
-fbp_status fbp_work_divide(const struct fbp_work_request *request, struct fbp_work *out);
+fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_grid *grid, size_t i);
 

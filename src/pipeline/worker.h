@@ -89,10 +89,9 @@ void fbp_stage_backproject(struct worker *w);
 void fbp_stage_write(struct worker *w);
 
 /** Latch this thread's failure for the run and stop it. */
-void fbp_run_failed(struct run_state *run, fbp_status status);
+void fbp_run_failed(struct run_state *s, fbp_status status);
 
 /** Account for updates; asks the user whether to go on. */
-fbp_status fbp_run_progress(struct run_state *run, uint64_t updates, size_t slabs,
-                            size_t views_read);
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
 #endif /* FBP_SRC_WORKER_H */

@@ -30,7 +30,7 @@ static void in_frame(const struct fbp_view *view, const double axis[3], double o
     struct fbp_frame f;
 
     fbp_frame_of(view, axis, &f);
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         out[3 * i] = fbp_dot(vectors[i], f.n);
         out[3 * i + 1] = fbp_dot(vectors[i], f.t);
         out[3 * i + 2] = fbp_dot(vectors[i], f.a);
@@ -49,7 +49,7 @@ static bool is_separable(const struct fbp_weights *w)
         return false;
     for (size_t k = 1; k < w->n_views; k++) {
         in_frame(&w->views[k], w->facts.axis, other);
-        for (int i = 0; i < 12; i++) {
+        for (size_t i = 0; i < 12; i++) {
             const double scale = fbp_norm(first + i / 3 * 3);
             if (!(fabs(other[i] - first[i]) <= tolerance * scale))
                 return false;

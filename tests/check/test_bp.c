@@ -128,6 +128,113 @@ static int check(fbp_bp_matrix_fn *fn, const char *name, unsigned seed)
     return 0;
 }
 
+/* Two neighbouring detector columns with their zeros, in transposed order. */
+struct columns {
+    struct guarded memory;
+    size_t n_rows, stride;
+};
+
+static struct columns make_columns(size_t n_rows)
+{
+    const size_t n = FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE;
+    struct columns c = {.n_rows = n_rows, .stride = (n + 15) / 16 * 16};
+
+    c.memory = guarded(2 * c.stride);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t r = 0; r < n_rows; r++)
+            c.memory.data[i * c.stride + FBP_COLUMN_BELOW + r] = uniform(-1, 1);
+    return c;
+}
+
+/* dv from .05 to 4: windows of both sizes and beyond; a third runs off the detector. */
+static struct fbp_bp_column make_column(const struct columns *m, size_t nz, float z_ref, int wild)
+{
+    const float nr = (float)m->n_rows, over = wild ? 2.0f : 0.3f, a = uniform(0, 1);
+    struct fbp_bp_column c = {.left = m->memory.data + FBP_COLUMN_BELOW,
+                              .wl = 1 - a,
+                              .wr = a,
+                              .row = (int)m->n_rows / 2,
+                              /* 1 is the edge of the small window */
+                              .dv = rand() % 5 == 0 ? 1 : uniform(0.05f, rand() % 2 ? 1.2f : 4)};
+    const float row = (float)c.row, v0 = uniform(-over * nr, (1 + over) * nr);
+    const float first = z_ref + (-1 - v0) / c.dv - 2, end = z_ref + (nr - v0) / c.dv + 3;
+
+    c.v0 = v0 - row;
+    c.v_lo = -1 - row;
+    c.v_hi = nr - row;
+    c.z0 = first > 0 ? (size_t)first : 0;
+    c.z1 = end > 0 ? (size_t)end : 0;
+    if (rand() % 4 == 0) {
+        c.z0 = 0;
+        c.z1 = nz;
+    }
+    return c;
+}
+
+static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
+{
+    srand(seed);
+    for (int t = 0; t < 3000; t++) {
+        const struct columns m = make_columns(1 + (size_t)rand() % 120);
+        const size_t nz = 1 + (size_t)rand() % 150, n = 1 + (size_t)rand() % FBP_COLUMN_VIEWS;
+        const size_t z0 = (size_t)rand() % nz, z1 = z0 + 1 + (size_t)rand() % (nz - z0);
+        const float z_ref = floorf(((float)nz - 1) / 2);
+        struct guarded lines = guarded(FBP_COLUMN_VIEWS * m.stride);
+        struct guarded ref = guarded(z1 - z0), out = guarded(z1 - z0);
+        struct fbp_bp_column c[FBP_COLUMN_VIEWS];
+        double worst = 0;
+
+        for (size_t k = 0; k < n; k++)
+            c[k] = make_column(&m, nz, z_ref, t % 3 == 0);
+        for (size_t i = 0; i < z1 - z0; i++)
+            ref.data[i] = out.data[i] = uniform(-1, 1);
+        for (size_t i = 0; i < FBP_COLUMN_VIEWS * m.stride; i++)
+            lines.data[i] = NAN; /* nothing that was not built may be used */
+        fbp_bp_column_c(ref.data, z0, z1, z_ref, c, n, m.n_rows, lines.data, m.stride);
+        fn(out.data, z0, z1, z_ref, c, n, m.n_rows, lines.data, m.stride);
+        for (size_t i = 0; i < z1 - z0; i++) {
+            const double d = fabs((double)ref.data[i] - (double)out.data[i]);
+            worst = d > worst || isnan(d) ? d : worst;
+        }
+        release(&lines);
+        release(&ref);
+        release(&out);
+        struct guarded memory = m.memory;
+        release(&memory);
+        if (!(worst < 4e-4 * (double)n)) {
+            fprintf(stderr,
+                    "column %s: differs by %g (seed %u, case %d: %zu rows, slices %zu to %zu)\n",
+                    name, worst, seed, t, m.n_rows, z0, z1);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static double bench_column(fbp_bp_column_fn *fn, float dv)
+{
+    enum { N = 512, REPEATS = 4000 };
+    static float dst[N];
+    const struct columns m = make_columns(N);
+    struct guarded lines = guarded(FBP_COLUMN_VIEWS * m.stride), memory = m.memory;
+    struct fbp_bp_column c[FBP_COLUMN_VIEWS];
+
+    for (size_t k = 0; k < FBP_COLUMN_VIEWS; k++) {
+        c[k] = make_column(&m, N, 255, 0);
+        c[k].dv = dv;
+        c[k].v0 = 0.3f;
+        c[k].z0 = 0;
+        c[k].z1 = N;
+    }
+    const double start = fbp_seconds();
+    for (int i = 0; i < REPEATS; i++)
+        fn(dst, 0, N, 255, c, FBP_COLUMN_VIEWS, m.n_rows, lines.data, m.stride);
+    const double seconds = fbp_seconds() - start;
+    release(&lines);
+    release(&memory);
+    return 1e-9 * N * FBP_COLUMN_VIEWS * REPEATS / seconds;
+}
+
 static double bench(fbp_bp_matrix_fn *fn)
 {
     enum { N = 512, LINES = 64, REPEATS = 400 };
@@ -152,7 +259,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         unsigned flags;
-    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}};
+    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}, {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
     const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
     const unsigned seed =
         argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
@@ -167,10 +274,13 @@ int main(int argc, char **argv)
             continue;
         }
         fbp_bp_dsp_init(&dsp, levels[i].flags);
-        const int bad = check(dsp.matrix, levels[i].name, seed);
-        printf("matrix %-8s %s", levels[i].name, bad ? "FAIL" : "ok");
+        const int bad = check(dsp.matrix, levels[i].name, seed) |
+                        check_column(dsp.column, levels[i].name, seed);
+        printf("%-8s %s", levels[i].name, bad ? "FAIL" : "ok");
         if (timed)
-            printf("  %.3f GUPS", bench(dsp.matrix));
+            printf("  GUPS: matrix %.3f, column %.3f (dv 0.95), %.3f (1.1), %.3f (2.5)",
+                   bench(dsp.matrix), bench_column(dsp.column, 0.95f),
+                   bench_column(dsp.column, 1.1f), bench_column(dsp.column, 2.5f));
         putchar('\n');
         failed |= bad;
     }

@@ -88,6 +88,23 @@ run 0 geometry check scan.json
 has out 'counter-clockwise'
 has out 'if flipped'
 
+# What is read is never replaced, however it is spelt; what cannot end well does not begin.
+cp scan.mha scan.copy
+ln -s scan.mha link.mha
+for name in scan.mha ./scan.mha link.mha; do
+    run 1 recon scan.json -o "$name" -q
+    has err 'this output would replace .*scan.mha, which is read for it: choose another name'
+done
+cmp -s scan.mha scan.copy || say "$last: the projections were changed"
+absent scan.mha.part
+run 1 recon scan.json -o late.mha --preview missing/p.png
+has err 'missing/p.png: its folder is missing'
+absent late.mha
+run 1 view scan.json -o scan.png
+has err 'is a scan file, not an array'
+run 1 compare scan.json truth.mha
+has err 'is a scan file, not an array'
+
 # Ctrl-C: stops cleanly, says how to go on, leaves nothing under the final name.
 "$fbp" recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q 2>err &
 pid=$! got=0 last="fbp recon, interrupted"

@@ -26,6 +26,14 @@ wrong_line 'one of ram-lak, shepp-logan, cosine, hamming, hann' recon s -o v --f
 wrong_line 'one argument too many: "b"' recon a b -o v.mha
 wrong_line 'whole numbers from 1' recon s -o v --size 3x4
 wrong_line 'suffix K, M, G' recon s -o v --memory lots
+wrong_line 'at least 1' recon s -o v --memory 0
+wrong_line 'ends in .mha, .*, or null: or hash:, got "v"' recon s.json -o v
+wrong_line '--preview: .* ends in .png' recon s.json -o v.mha --preview p.jpg
+wrong_line '--compress: expected -o FILE.mha' recon s.json -o v.npy --compress
+wrong_line '--truth: .* ends in .mha' simulate --size 8 --views 4 -o x.json --truth x.json
+wrong_line '--arc: expected an angle other' simulate --size 8 --views 4 -o x.json --arc 0
+wrong_line '--sod: the volume reaches 181' simulate --size 8 --views 4 -o x.json --sod 181
+wrong_line 'ends in .svg' geometry show s.json -o s.png
 wrong_line 'needs a volume on disk' recon s -o null: --preview p.png
 wrong_line 'takes no value' recon s -o v --json=1
 wrong_line 'unknown command "reco": did you mean recon' reco

@@ -6,8 +6,8 @@ if [ "${3:-}" != inside ]; then
     mkdir -p "$dir"
     trap 'rm -rf "$dir"' EXIT
     "$fbp" simulate --phantom shepp-logan --size 64 --views 32 -o "$dir/scan.json" -q
-    if mount -t tmpfs -o size=1m tmpfs "$dir" 2>/dev/null; then
-        umount "$dir"
+    # Not in a chroot: there a namespace cannot be made private.
+    if unshare -m true 2>/dev/null && unshare -m mount -t tmpfs tmpfs "$dir" 2>/dev/null; then
         unshare -m bash "$0" "$fbp" "$dir" inside
     elif unshare -rm true 2>/dev/null; then
         unshare -rm bash "$0" "$fbp" "$dir" inside

@@ -34,8 +34,10 @@ static void splits_change_nothing(void **state)
     struct fbp_scan scan = make_scan();
 
     (void)state;
-    static const char *const devices[] = {"cpu", "ref"};
-    for (size_t d = 0; d < 2; d++) {
+    static const char *const devices[] = {"cpu", "cpu", "ref"};
+    static const char *const kernels[] = {"column", "matrix", "matrix"};
+    for (size_t d = 0; d < 3; d++) {
+        setenv("FBP_KERNEL", kernels[d], 1);
         const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = devices[d]));
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct fbp_recon_params p = cases[i];
@@ -46,6 +48,7 @@ static void splits_change_nothing(void **state)
                          p.n_threads, p.batch_views, p.slab_slices);
         }
     }
+    unsetenv("FBP_KERNEL");
     drop_scan(&scan);
 }
 

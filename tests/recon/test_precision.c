@@ -33,20 +33,24 @@ static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, do
 
 static void check(const char *name, struct fbp_scan *scan, double floor_db)
 {
+    static const char *const kernels[] = {"matrix", "column"};
+    static const char *const levels[] = {"c", "avx2", "avx512"};
     const size_t n = grid_size(&scan->volume);
     float *ref = reconstruct(scan, fbp_recon_params(.device = "ref"));
-    static const char *const levels[] = {"c", "avx2"};
     const char *saved = getenv("FBP_CPU");
     char *keep = saved ? strdup(saved) : NULL;
 
-    for (int i = 0; i < 2; i++) {
-        setenv("FBP_CPU", levels[i], 1);
-        float *cpu = reconstruct(scan, fbp_recon_params(.device = "cpu"));
-        const double db = psnr_db(cpu, ref, n);
-        print_message("%s: cpu %s against ref: %.1f dB\n", name, levels[i], db);
-        assert_true(db >= floor_db);
-        free(cpu);
-    }
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 3; i++) {
+            setenv("FBP_KERNEL", kernels[k], 1);
+            setenv("FBP_CPU", levels[i], 1);
+            float *cpu = reconstruct(scan, fbp_recon_params(.device = "cpu"));
+            const double db = psnr_db(cpu, ref, n);
+            print_message("%s: cpu %s %s against ref: %.1f dB\n", name, kernels[k], levels[i], db);
+            assert_true(db >= floor_db);
+            free(cpu);
+        }
+    unsetenv("FBP_KERNEL");
     if (keep)
         setenv("FBP_CPU", keep, 1);
     else

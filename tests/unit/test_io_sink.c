@@ -32,7 +32,8 @@ static struct fbp_array_info some_info(void)
 static fbp_status open_sink(fbp_sink **s, const char *path, uint64_t print, bool resume, bool pack)
 {
     const struct fbp_array_info info = some_info();
-    const struct fbp_sink_params p = {sizeof p, resume, pack, print};
+    const struct fbp_sink_params p = {
+        .struct_size = sizeof p, .resume = resume, .compress = pack, .fingerprint = print};
     return fbp_sink_open(s, path, &info, &p);
 }
 
@@ -335,7 +336,8 @@ static void other_settings(void **state)
     assert_says(RESUME);
     assert_says("without --resume");
     struct fbp_array_info info = some_info();
-    const struct fbp_sink_params p = {sizeof p, true, false, 0xabcdef};
+    const struct fbp_sink_params p = {
+        .struct_size = sizeof p, .resume = true, .fingerprint = 0xabcdef};
     info.n[0]++;
     assert_int_equal(fbp_sink_open(&s, RESUME, &info, &p), FBP_ERR_INVALID);
     s = sink(RESUME, 0xabcdef, true, false); /* it was left alone */

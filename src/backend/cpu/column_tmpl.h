@@ -19,7 +19,9 @@ static inline void SUFFIX(build_line)(const struct fbp_bp_column *c, size_t z0, 
                                       float z_ref, size_t n_rows, float *line, size_t stride)
 {
     const float lo = c->v0 + ((float)z0 - z_ref) * c->dv, hi = c->v0 + ((float)z1 - z_ref) * c->dv;
-    const float low = lo < c->v_lo ? c->v_lo : lo, high = hi > c->v_hi ? c->v_hi : hi;
+    /* Both ends clamped both ways: a view that is all beside the detector reads its zeros. */
+    const float low = lo < c->v_lo ? c->v_lo : lo > c->v_hi ? c->v_hi : lo;
+    const float high = hi < c->v_lo ? c->v_lo : hi > c->v_hi ? c->v_hi : hi;
     const V wl = VSET1(c->wl), wr = VSET1(c->wr);
     /* In samples from the start of the stored column, whole vectors, a window beyond the end. */
     ptrdiff_t from = (ptrdiff_t)low + c->row + FBP_COLUMN_BELOW - 2;

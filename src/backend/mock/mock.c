@@ -76,6 +76,9 @@ static void close_device(fbp_device **device)
 
     if (!dev)
         return;
+    /* First all of them: after an error their commands still wait for one another. */
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        mock_stream_drain(dev->streams[i]);
     for (int i = 0; i < FBP_N_STAGES; i++)
         mock_stream_destroy(&dev->streams[i]);
     if (dev->inner)

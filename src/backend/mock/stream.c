@@ -85,18 +85,25 @@ fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us)
     return FBP_OK;
 }
 
+void mock_stream_drain(struct mock_stream *s)
+{
+    if (!s || !s->started)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    s->started = false;
+}
+
 void mock_stream_destroy(struct mock_stream **stream)
 {
     struct mock_stream *s = *stream;
 
     if (!s)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    if (s->started)
-        pthread_join(s->thread, NULL);
+    mock_stream_drain(s);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     free(s);

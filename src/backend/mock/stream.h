@@ -13,6 +13,9 @@ fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us);
 /** Finishes what was submitted first. */
 void mock_stream_destroy(struct mock_stream **stream);
 
+/** Run what was submitted and end the thread; nothing may be submitted any more. */
+void mock_stream_drain(struct mock_stream *s);
+
 /** Queue fn(user); user is freed after it ran.  Does not wait. */
 fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
 /** Number of commands submitted so far: a mark is past when that many have run. */
