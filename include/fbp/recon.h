@@ -47,12 +47,13 @@ struct fbp_recon_params {
     size_t half_width;  /**< taps on each side of a spatial kernel (0 = the whole row) */
     enum fbp_angular_weights angular_weights;
     enum fbp_precision precision;
-    double mu_water;        /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm] */
-    struct fbp_grid volume; /**< n[0] == 0: the scan's */
-    int resume;             /**< continue an interrupted run at its first missing slab */
-    int compress;           /**< zlib-compress the output where the format has it */
-    size_t batch_views;     /**< views a batch (0 = the plan decides) */
-    size_t slab_slices;     /**< slices a slab at most (0 = the plan decides) */
+    double mu_water; /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm] */
+    /** Size and voxel; either may be 0: the scan's extent is kept.  The centre is the scan's. */
+    struct fbp_grid volume;
+    int resume;         /**< continue an interrupted run at its first missing slab */
+    int compress;       /**< zlib-compress the output where the format has it */
+    size_t batch_views; /**< views a batch (0 = the plan decides) */
+    size_t slab_slices; /**< slices a slab at most (0 = the plan decides) */
 
     /** Called from one thread at a time; return nonzero to cancel.  Optional. */
     int (*progress)(void *user, const struct fbp_progress *p);

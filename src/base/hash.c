@@ -11,12 +11,19 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-static uint64_t load64(const unsigned char *p, size_t n)
+/* Little-endian on every machine; the compiler makes one load of it. */
+static uint64_t load64(const unsigned char *p)
 {
-    uint64_t x = 0;
-    for (size_t i = 0; i < n; i++)
-        x |= (uint64_t)p[i] << (8 * i);
-    return x;
+    return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+           (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+           (uint64_t)p[7] << 56;
+}
+
+static uint64_t load_rest(const unsigned char *p, size_t n)
+{
+    unsigned char padded[8] = {0};
+    memcpy(padded, p, n < 8 ? n : 8);
+    return load64(padded);
 }
 
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
@@ -26,11 +33,11 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 
     for (; n >= 32; n -= 32, p += 32)
         for (size_t i = 0; i < 4; i++) {
-            lane[i] = (lane[i] ^ load64(p + 8 * i, 8)) * 0xd6e8feb86659fd93u;
+            lane[i] = (lane[i] ^ load64(p + 8 * i)) * 0xd6e8feb86659fd93u;
             lane[i] ^= lane[i] >> 29;
         }
     uint64_t h = mix(lane[0]) ^ mix(lane[1] + 1) * 3 ^ mix(lane[2] + 2) * 5 ^ mix(lane[3] + 3) * 7;
     for (; n > 0; n -= n < 8 ? n : 8, p += 8)
-        h = mix(h ^ load64(p, n < 8 ? n : 8));
+        h = mix(h ^ load_rest(p, n));
     return mix(h);
 }

@@ -128,7 +128,7 @@ int fbp_pool_threads(const fbp_pool *pool)
     return pool->n_threads;
 }
 
-void fbp_pool_for(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user)
+static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
     struct loop l = {.fn = fn, .user = user, .n_items = n_items};
 
@@ -136,11 +136,22 @@ void fbp_pool_for(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user)
         return;
     pthread_mutex_lock(&p->lock);
     struct loop **at = &p->first;
-    while (*at)
+    while (*at && !first)
         at = &(*at)->later;
+    l.later = *at;
     *at = &l;
     pthread_cond_broadcast(&p->work);
     while (l.next < l.n_items || l.n_running > 0)
         pthread_cond_wait(&p->done, &p->lock);
     pthread_mutex_unlock(&p->lock);
+}
+
+void fbp_pool_for(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user)
+{
+    run_loop(p, n_items, fn, user, false);
+}
+
+void fbp_pool_for_first(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user)
+{
+    run_loop(p, n_items, fn, user, true);
 }

@@ -20,4 +20,7 @@ int fbp_pool_threads(const fbp_pool *pool);
 /** Run fn for every item and return when all are done.  Loops of several callers interleave. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
+/** The same, before all loops that wait: for short work that others stand still for. */
+void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+
 #endif /* FBP_SRC_POOL_H */

@@ -13,16 +13,18 @@ struct sample {
     void *raw, *filtered, *volume;
 };
 
-/* As many views as make a sample, of those that see the slice; none may. */
+/* The first batch, or as many of its views as make a sample; the slice may need none of its rows.
+ */
 static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
                                      const struct fbp_slab *slab)
 {
-    struct fbp_work small = *work;
+    struct fbp_batch out = fbp_work_batch(work, job, slab, 0);
     const size_t slice = job->grid.n[0] * job->grid.n[1];
     const size_t views = slice < SAMPLE_UPDATES ? SAMPLE_UPDATES / slice : 1;
 
-    small.batch_views = views < work->batch_views ? views : work->batch_views;
-    return fbp_work_batch(&small, job, slab, 0);
+    if (out.n_views > views)
+        out.n_views = views;
+    return out;
 }
 
 static fbp_status get(const struct fbp_backend *b, fbp_device *dev, size_t bytes, void **out)

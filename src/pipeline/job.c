@@ -15,11 +15,12 @@ void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan
         fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, out);
     if (!wanted)
         return;
+    const bool one_slice = scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
     const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
     for (int i = 0; i < 3; i++) {
         const double extent = (double)out->n[i] * out->voxel_mm[i];
         if (size)
-            out->n[i] = wanted->n[i];
+            out->n[i] = i == 2 && one_slice ? 1 : wanted->n[i];
         if (voxel)
             out->voxel_mm[i] = wanted->voxel_mm[i];
         if (size && !voxel)

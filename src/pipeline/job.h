@@ -17,7 +17,8 @@ struct fbp_job_tables {
 
 /**
  * The volume that is reconstructed: `wanted` completed from the scan's, and that from the default.
- * A size without voxels keeps the extent, voxels without a size too.
+ * A size without voxels keeps the extent, voxels without a size too; a cube of one detector row is
+ * one slice.
  */
 void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
                       struct fbp_grid *out);

@@ -3,7 +3,7 @@
 #include "base/text.h"
 
 enum {
-    PREFERRED_BATCH = 32,
+    PREFERRED_BATCH = 64,
     HOST_BUFFERS = 2,      /* one is filled while the other is used */
     BLOCK_BYTES = 8 << 20, /* what is written at once */
     FINISH_PARTS = 8,
@@ -17,14 +17,49 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_grid *g
     return (struct fbp_slab){z0, left < w->slab_slices ? left : w->slab_slices};
 }
 
+/* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
+struct ramp {
+    size_t n_groups, most, n_rising, rising, even;
+};
+
+static struct ramp ramp_of(const struct fbp_work *w, size_t n_views)
+{
+    struct ramp r = {.n_groups = (n_views + w->group_views - 1) / w->group_views,
+                     .most = w->batch_views / w->group_views};
+
+    for (size_t size = 1; size < r.most && r.rising + size < r.n_groups; size *= 2) {
+        r.n_rising++;
+        r.rising += size;
+    }
+    r.even = (r.n_groups - r.rising + r.most - 1) / r.most;
+    return r;
+}
+
+/* First group of batch b; of the batch after the last, the number of groups. */
+static size_t first_group(const struct ramp *r, size_t b)
+{
+    if (b < r->n_rising)
+        return ((size_t)1 << b) - 1;
+    return r->rising + (r->n_groups - r->rising) * (b - r->n_rising) / r->even;
+}
+
+void fbp_work_views(const struct fbp_work *w, size_t n_views, size_t b, size_t *view0, size_t *n)
+{
+    const struct ramp r = ramp_of(w, n_views);
+    const size_t end = first_group(&r, b + 1) * w->group_views;
+
+    *view0 = first_group(&r, b) * w->group_views;
+    *n = (end < n_views ? end : n_views) - *view0;
+}
+
 struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b)
 {
-    struct fbp_batch out = {.view0 = b * w->batch_views};
-    const size_t left = job->n_views - out.view0, margin = job->prep->margin_rows;
+    const size_t margin = job->prep->margin_rows;
+    struct fbp_batch out = {0};
     size_t r1;
 
-    out.n_views = left < w->batch_views ? left : w->batch_views;
+    fbp_work_views(w, job->n_views, b, &out.view0, &out.n_views);
     job->rows(job, out.view0, out.view0 + out.n_views, slab->z0, slab->z0 + slab->nz, &out.row0,
               &r1);
     out.n_rows = r1 - out.row0;
@@ -117,7 +152,8 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     w->n_slabs = (job->grid.n[2] + slices - 1) / slices;
     for (;;) {
         w->batch_views = batch;
-        w->n_batches = (job->n_views + batch - 1) / batch;
+        const struct ramp r = ramp_of(w, job->n_views);
+        w->n_batches = r.n_rising + r.even;
         count_bytes(w, rq);
         if (fits(w, rq))
             return true;
@@ -133,7 +169,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
     char needs[32], has[32];
 
-    *out = (struct fbp_work){.n_workers = rq->n_workers};
+    *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};
     size_t slabs = (nz + most - 1) / most;
     if (slabs < rq->n_workers)
         slabs = rq->n_workers < nz ? rq->n_workers : nz;

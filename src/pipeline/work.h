@@ -23,9 +23,10 @@ struct fbp_work_request {
  */
 struct fbp_work {
     size_t n_workers;
+    size_t group_views; /**< batches are multiples of, but for the last */
     size_t n_slabs, slab_slices;
-    size_t n_batches, batch_views;
-    size_t block_slices;  /**< written at once */
+    size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
+    size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
     size_t load_rows, filter_rows;       /**< most rows of any batch */
     size_t n_raw, n_filtered, n_volumes; /**< buffers of each sort, a worker */
@@ -40,6 +41,14 @@ struct fbp_work {
  * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
+
+/**
+ * Views [*view0, *view0 + *n) of batch b.  Batches start with one group of views and double, so
+ * that computing starts early (S1's ramp); the last ones are the largest, so that it goes on while
+ * finished slices are written.
+ */
+void fbp_work_views(const struct fbp_work *work, size_t n_views, size_t b, size_t *view0,
+                    size_t *n);
 
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_grid *grid, size_t i);
 

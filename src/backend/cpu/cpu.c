@@ -157,7 +157,8 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
     struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
 
-    fbp_pool_for(dev->pool, dev->job->grid.n[1], fetch_row, &loop);
+    /* A finished slab is written while the next is computed, not after it. */
+    fbp_pool_for_first(dev->pool, dev->job->grid.n[1], fetch_row, &loop);
     return FBP_OK;
 }
 
