@@ -40,6 +40,8 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .help = "values in Hounsfield units, given the attenuation of water [1/mm]"),             \
     OPT(R, p.device, .name = "device", .arg = "NAME", .fallback = "auto",                \
         .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                    \
+    OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .fallback = "the fastest", \
+        .help = "matrix takes any geometry, column untilted circular scans"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .names = recon_precisions,            \
         .fallback = "the device's", .help = "speed against exactness"),                  \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,                     \

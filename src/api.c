@@ -215,6 +215,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(find_devices(p, params->device ? params->device : "auto"));
     FBP_TRY_GOTO(check_projections(p));
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
+    FBP_TRY_GOTO(fbp_job_check_kernel(&p->tables.job, p->backend));
     FBP_TRY_GOTO(divide(p, &p->work));
     FBP_TRY_GOTO(fill_info(p));
     warn_about(p);

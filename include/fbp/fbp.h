@@ -3,6 +3,7 @@
 #define FBP_FBP_H
 
 #include "fbp/array.h"
+#include "fbp/bench.h"
 #include "fbp/geometry.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"

@@ -50,6 +50,7 @@ struct fbp_recon_params {
     double mu_water; /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm] */
     /** Size and voxel; either may be 0: the scan's extent is kept.  The centre is the scan's. */
     struct fbp_grid volume;
+    const char *kernel; /**< "matrix", "column" …; NULL = the fastest that the scan allows */
     int resume;         /**< continue an interrupted run at its first missing slab */
     int compress;       /**< zlib-compress the output where the format has it */
     size_t batch_views; /**< views a batch (0 = the plan decides) */

@@ -54,6 +54,7 @@ struct fbp_job {
     fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
+    const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     int n_threads;
     uint64_t device_memory;
     void *user; /**< for tests that plug in a geometry of their own */
@@ -90,6 +91,9 @@ struct fbp_backend {
     int (*count)(char *why, size_t n);
     /** Text and memory of a device.  NULL: the summary. */
     void (*describe)(int index, struct fbp_device_info *out);
+
+    /** May the kernel of this name be used for the job?  NULL: there is only "matrix". */
+    bool (*has_kernel)(const struct fbp_job *job, const char *name);
 
     /** Names of kernel and instruction set that this job will use; decided from scan and volume
      *  alone, never per slab. */

@@ -98,6 +98,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
+        .kernel = p->kernel,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
         .device_memory = p->device_memory_bytes,
     };
@@ -125,6 +126,17 @@ void fbp_job_clear(struct fbp_job_tables *t)
     fbp_filter_design_clear(&t->filter);
     fbp_prep_clear(&t->prep);
     *t = (struct fbp_job_tables){0};
+}
+
+fbp_status fbp_job_check_kernel(const struct fbp_job *job, const struct fbp_backend *backend)
+{
+    if (!job->kernel || (backend->has_kernel ? backend->has_kernel(job, job->kernel)
+                                             : strcmp(job->kernel, "matrix") == 0))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "kernel: %s has no \"%s\" for this scan and volume: leave the choice to the "
+                    "plan, or use \"matrix\", which takes any geometry",
+                    backend->name, job->kernel);
 }
 
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)

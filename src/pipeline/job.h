@@ -28,6 +28,10 @@ fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *sca
                           const struct fbp_recon_params *params, bool top_down);
 void fbp_job_clear(struct fbp_job_tables *tables);
 
+/** FBP_ERR_UNSUPPORTED if a kernel is asked for that the backend lacks or the scan does not allow.
+ */
+fbp_status fbp_job_check_kernel(const struct fbp_job *job, const struct fbp_backend *backend);
+
 /** Identifies everything the values depend on but the samples themselves. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);

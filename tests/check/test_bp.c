@@ -164,10 +164,8 @@ static struct fbp_bp_column make_column(const struct columns *m, size_t nz, floa
     c.v_hi = nr - row;
     c.z0 = first > 0 ? (size_t)first : 0;
     c.z1 = end > 0 ? (size_t)end : 0;
-    if (rand() % 4 == 0) {
-        c.z0 = 0;
+    if (c.z1 > nz)
         c.z1 = nz;
-    }
     return c;
 }
 

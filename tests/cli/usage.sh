@@ -49,7 +49,7 @@ wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S0 is not in this release' bench S0
-wrong 'kernel is not in this release' bench kernel
+wrong 'expected J1, J2 or J3' bench kernel --job J4
 wrong 'convert is not in this release' geometry convert
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo

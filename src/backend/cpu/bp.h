@@ -34,8 +34,9 @@ typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *vie
                               const struct fbp_bp_line *line);
 
 /** Zeros below and above the rows of a detector column in transposed views, and so of a line: a
- *  vector's window of samples may start or end that far outside. */
-enum { FBP_COLUMN_BELOW = 16, FBP_COLUMN_ABOVE = 48 };
+ *  vector of 16 slices, and 3 more, may lie beside the detector by up to 2.1 rows a slice, and
+ * above that comes a window of 33. */
+enum { FBP_COLUMN_BELOW = 48, FBP_COLUMN_ABOVE = 80 };
 
 /** Views whose columns are added to a voxel column in one pass. */
 enum { FBP_COLUMN_VIEWS = 8 };
@@ -45,14 +46,14 @@ enum { FBP_COLUMN_VIEWS = 8 };
  *
  *     v = v0 + t dv,   0 < dv,
  *
- * relative to the integer row `row` and clamped to [v_lo, v_hi] as above.
+ * relative to the integer row `row`.
  */
 struct fbp_bp_column {
     const float *left; /**< row 0 (stored) of detector column floor(u); the next is `stride` on */
     float wl, wr;      /**< (1 - a) / w^2 and a / w^2, a the fraction of u */
     float v0, dv, v_lo, v_hi;
     int row;
-    size_t z0, z1; /**< global slices that see the detector, rounded outward */
+    size_t z0, z1; /**< global slices that see the detector, and at most 3 more a side */
 };
 
 /**

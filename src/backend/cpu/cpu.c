@@ -177,6 +177,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .name = "cpu",
     .summary = "all cores of this machine",
     .describe = describe,
+    .has_kernel = cpu_has_kernel,
     .choose = choose,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,

@@ -45,6 +45,9 @@ extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column;
 /** The fastest kernel that scan and volume allow; FBP_KERNEL=matrix|column asks for one (tests). */
 const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job);
 
+/** Is there a kernel of this name, and do scan and volume allow it? */
+bool cpu_has_kernel(const struct fbp_job *job, const char *name);
+
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);
 

@@ -50,6 +50,11 @@ static void describe(int index, struct fbp_device_info *out)
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
 }
 
+static bool has_kernel(const struct fbp_job *job, const char *name)
+{
+    return fbp_backend_cpu.has_kernel(job, name);
+}
+
 static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
 {
     fbp_backend_cpu.choose(job, kernel, isa);
@@ -285,6 +290,7 @@ const struct fbp_backend fbp_backend_mock = {
     .summary = "a pretended device with memory and queues of its own, for tests",
     .count = count,
     .describe = describe,
+    .has_kernel = has_kernel,
     .choose = choose,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,

@@ -1,0 +1,151 @@
+#include "cli.h"
+
+#include "fbp/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kernel_args {
+    const char *job, *device, *kernel;
+    size_t views, slices;
+    int threads;
+    bool json;
+};
+
+#define K struct kernel_args
+static const struct opt table[] = {
+    OPT(K, job, .name = "job", .arg = "J1|J2|J3", .fallback = "all three",
+        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
+    OPT(K, kernel, .name = "kernel", .arg = "NAME", .fallback = "every one",
+        .help = "matrix takes any geometry, column untilted circular scans"),
+    OPT(K, device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help = "where to compute; fbp devices lists them"),
+    OPT(K, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
+        .help = "threads to compute with"),
+    OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096, .fallback = "16",
+        .help = "views backprojected at a time"),
+    OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
+        .fallback = "64 million voxels' worth", .help = "slices of the slab"),
+    OPT(K, json, .name = "json", .help = "print one line of JSON a measurement"),
+};
+#undef K
+
+/* The jobs quoted everywhere: full circle, SOD 750 mm, SDD 1200 mm, detector centred. */
+static const struct job {
+    const char *name, *text;
+    size_t views, columns, rows, size;
+    double pitch_mm, voxel_mm;
+} jobs[] = {
+    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5},
+    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5},
+    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25},
+};
+
+static const char *const kernels[] = {"matrix", "column"};
+
+static int make_scan(const struct job *j, struct fbp_scan *scan)
+{
+    static const double sod = 750, sdd = 1200;
+    double *angles = malloc(j->views * sizeof *angles);
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .n_views = j->views,
+                                .angles_rad = angles,
+                                .sod_mm = &sod,
+                                .sdd_mm = &sdd,
+                                .n_sod = 1,
+                                .n_sdd = 1,
+                                .pitch_mm = {j->pitch_mm, j->pitch_mm}};
+
+    *scan = (struct fbp_scan){
+        .n_views = j->views,
+        .panel = {j->columns, j->rows},
+        .views = calloc(j->views, sizeof *scan->views),
+        .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};
+    for (size_t k = 0; angles && k < j->views; k++)
+        angles[k] = 2 * 3.14159265358979323846 * (double)k / (double)j->views;
+    const bool ok = angles && scan->views && fbp_circle_views(&circle, scan->views) == FBP_OK;
+    free(angles);
+    return ok ? 0 : cli_error("not enough memory for a scan");
+}
+
+static int print_json(const struct job *j, const struct fbp_kernel_time *t)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "bench", "kernel");
+    cJSON_AddStringToObject(root, "case", j->name);
+    cJSON_AddStringToObject(root, "device", t->backend);
+    cJSON_AddStringToObject(root, "kernel", t->kernel);
+    cJSON_AddStringToObject(root, "isa", t->isa);
+    cJSON_AddNumberToObject(root, "threads", t->n_threads);
+    cJSON_AddNumberToObject(root, "views", (double)t->n_views);
+    cJSON_AddNumberToObject(root, "slices", (double)t->n_slices);
+    cJSON_AddNumberToObject(root, "seconds", t->seconds);
+    cJSON_AddNumberToObject(root, "gups", t->gups);
+    cJSON_AddNumberToObject(root, "psnr_db", t->psnr_db);
+    return cli_json(root, true);
+}
+
+static int measure(const struct kernel_args *a, const struct job *j, const char *kernel)
+{
+    const size_t slices = a->slices ? a->slices : ((size_t)64 << 20) / (j->size * j->size);
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = a->device, .n_threads = a->threads, .kernel = kernel};
+    struct fbp_kernel_time t;
+    struct fbp_scan scan;
+    int rc = make_scan(j, &scan);
+
+    if (rc == 0 && fbp_bench_kernel(&scan, &p, a->views, slices, &t) != FBP_OK)
+        rc = cli_fail();
+    fbp_scan_clear(&scan);
+    if (rc)
+        return rc;
+    if (a->json)
+        return print_json(j, &t);
+    printf("%-3s %-8s %-8s %7d %10.3f %10.1f\n", j->name, t.kernel, t.isa, t.n_threads, t.gups,
+           t.psnr_db);
+    fflush(stdout);
+    return 0;
+}
+
+static const struct job *find_job(const char *name)
+{
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        if (strcmp(jobs[i].name, name) == 0)
+            return &jobs[i];
+    return NULL;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct kernel_args a = {.views = 16};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.job && !find_job(a.job))
+        return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
+    if (!a.json)
+        printf("job kernel   isa      threads       GUPS  PSNR [dB]\n");
+    rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof jobs / sizeof *jobs; i++)
+        for (size_t k = 0; rc == 0 && k < sizeof kernels / sizeof *kernels; k++)
+            if ((!a.job || strcmp(a.job, jobs[i].name) == 0) &&
+                (!a.kernel || strcmp(a.kernel, kernels[k]) == 0))
+                rc = measure(&a, &jobs[i], kernels[k]);
+    return rc;
+}
+
+const struct command cmd_bench_kernel = {
+    .name = "bench kernel",
+    .summary = "time the backprojection alone, with its error",
+    .usage = "[options]",
+    .about = "Filtered phantom views of full circular scans into the middle slices, data "
+             "resident.  GUPS: 10^9 voxels x views a second.  PSNR: the middle slice against the "
+             "reference in double.",
+    .examples = "  fbp bench kernel --threads 1\n"
+                "  fbp bench kernel --job J2 --kernel column --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

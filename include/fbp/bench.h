@@ -1,0 +1,37 @@
+/** @file bench.h  Timing of the backprojection alone, with its error beside it. */
+#ifndef FBP_BENCH_H
+#define FBP_BENCH_H
+
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+/** What fbp_bench_kernel() measured. */
+struct fbp_kernel_time {
+    const char *backend, *kernel, *isa;
+    int n_threads;
+    size_t n_views, n_slices; /**< of the slab and the batch that were timed */
+    double seconds;           /**< best of the repetitions */
+    double gups;              /**< voxels x views / seconds / 1e9; voxels beside the panel count */
+    double psnr_db;           /**< of the middle slice against the backend `ref` */
+};
+
+/**
+ * Time the backprojection of filtered phantom views into the middle slices of a volume; data
+ * resident, nothing read, filtered, fetched or written.
+ *
+ * scan       geometry and volume; no arrays are opened
+ * params     device, n_threads and kernel are used
+ * n_views    of the batch, taken evenly over the scan
+ * n_slices   of the slab, at most the volume's
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED (no such device, or a kernel this scan does not allow),
+ *         FBP_ERR_INVALID, FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_bench_kernel(const struct fbp_scan *scan,
+                                                   const struct fbp_recon_params *params,
+                                                   size_t n_views, size_t n_slices,
+                                                   struct fbp_kernel_time *out);
+
+FBP_END
+
+#endif /* FBP_BENCH_H */

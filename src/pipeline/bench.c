@@ -1,0 +1,242 @@
+/* Timing of a backend's backprojection alone. */
+#include "fbp/bench.h"
+
+#include "fbp/phantom.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "pipeline/job.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REPETITIONS = 5 };
+
+static const double LEAST_SECONDS = 0.5; /* repetitions go on until then */
+
+/* A device with one batch on it, filtered, and a slab. */
+struct bench {
+    const struct fbp_backend *backend;
+    const struct fbp_job *job;
+    fbp_device *dev;
+    struct fbp_batch batch;
+    struct fbp_slab slab;
+    float *raw;
+    void *device_raw, *filtered, *volume;
+};
+
+static fbp_status get(struct bench *b, size_t bytes, void **out)
+{
+    return b->backend->alloc ? b->backend->alloc(b->dev, bytes, out)
+                             : fbp_alloc(out, bytes, "a benchmark");
+}
+
+static void put(struct bench *b, void *memory)
+{
+    if (memory && b->backend->alloc)
+        b->backend->release(b->dev, memory);
+    else
+        fbp_free(memory);
+}
+
+static fbp_status settle(const struct bench *b)
+{
+    struct fbp_mark m;
+
+    for (int i = 0; b->backend->mark && i < FBP_N_STAGES; i++) {
+        FBP_TRY(b->backend->mark(b->dev, (enum fbp_stage)i, &m));
+        FBP_TRY(b->backend->wait(b->dev, m));
+    }
+    return FBP_OK;
+}
+
+/* Exact line integrals of a head phantom that fills the volume. */
+static void project(const struct fbp_job *job, const struct fbp_phantom *phantom,
+                    const struct fbp_batch *batch, float *out)
+{
+    for (size_t k = 0; k < batch->n_views; k++)
+        for (size_t r = 0; r < batch->load_rows; r++)
+            for (size_t c = 0; c < job->panel.n_columns; c++) {
+                const struct fbp_view *v = &job->views[batch->view0 + k];
+                double p[3], dir[3];
+                fbp_view_pixel(v, &job->panel, (double)c, (double)(batch->load_row0 + r), p);
+                for (int i = 0; i < 3; i++)
+                    dir[i] = job->kind == FBP_PARALLEL ? -v->s[i] : p[i] - v->s[i];
+                fbp_normalise(dir);
+                *out++ = (float)fbp_phantom_line(phantom, p, dir);
+            }
+}
+
+static void bench_close(struct bench *b)
+{
+    if (b->dev) {
+        (void)!settle(b);
+        put(b, b->device_raw);
+        put(b, b->filtered);
+        put(b, b->volume);
+        b->backend->close(&b->dev);
+    }
+    fbp_free(b->raw);
+}
+
+/* Everything resident and filtered. */
+static fbp_status bench_open(struct bench *b, const struct fbp_phantom *phantom)
+{
+    const struct fbp_job *job = b->job;
+    const size_t n = b->batch.n_views * b->batch.load_rows * job->panel.n_columns;
+    void *raw;
+
+    FBP_TRY(b->backend->open(&b->dev, 0, job));
+    FBP_TRY(fbp_alloc((void **)&b->raw, n * sizeof(float), "a benchmark"));
+    FBP_TRY(
+        get(b, b->backend->filtered_bytes(job, b->batch.n_views, b->batch.n_rows), &b->filtered));
+    FBP_TRY(get(b, b->backend->volume_bytes(job, b->slab.nz), &b->volume));
+    project(job, phantom, &b->batch, b->raw);
+    raw = b->raw;
+    if (b->backend->upload) {
+        FBP_TRY(get(b, n * sizeof(float), &b->device_raw));
+        FBP_TRY(b->backend->upload(b->dev, b->device_raw, b->raw, n));
+        FBP_TRY(settle(b));
+        raw = b->device_raw;
+    }
+    FBP_TRY(b->backend->filter(b->dev, &b->batch, raw, b->filtered));
+    FBP_TRY(settle(b));
+    FBP_TRY(b->backend->clear(b->dev, &b->slab, b->volume));
+    return settle(b);
+}
+
+static fbp_status backproject(struct bench *b)
+{
+    FBP_TRY(b->backend->backproject(b->dev, &b->batch, b->filtered, &b->slab, b->slab.z0,
+                                    b->slab.z0 + b->slab.nz, b->volume));
+    return settle(b);
+}
+
+/* Best of several, after the one whose slice was fetched for the error. */
+static fbp_status time_it(struct bench *b, double *best)
+{
+    const double begin = fbp_seconds();
+
+    *best = INFINITY;
+    for (int i = 0; i < REPETITIONS || fbp_seconds() - begin < LEAST_SECONDS; i++) {
+        const double start = fbp_seconds();
+        FBP_TRY(backproject(b));
+        *best = fmin(*best, fbp_seconds() - start);
+    }
+    return FBP_OK;
+}
+
+/* The middle slice of what this backend makes of the batch. */
+static fbp_status middle_slice(struct bench *b, float *out)
+{
+    const size_t z = b->slab.z0 + b->slab.nz / 2;
+
+    FBP_TRY(backproject(b));
+    FBP_TRY(b->backend->fetch(b->dev, &b->slab, z, z + 1, b->volume, out));
+    return settle(b);
+}
+
+static fbp_status reference_slice(const struct bench *of, const struct fbp_phantom *phantom,
+                                  float *out)
+{
+    struct bench b = {.backend = fbp_backend_find("ref"), .job = of->job, .batch = of->batch};
+    fbp_status st = FBP_OK;
+
+    b.slab = (struct fbp_slab){of->slab.z0 + of->slab.nz / 2, 1};
+    FBP_TRY_GOTO(bench_open(&b, phantom));
+    FBP_TRY_GOTO(middle_slice(&b, out));
+fail:
+    bench_close(&b);
+    return st;
+}
+
+static double psnr_db(const float *a, const float *b, size_t n)
+{
+    double sum = 0, peak = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+        peak = fmax(peak, fabs((double)b[i]));
+    }
+    return sum == 0 ? 999 : 20 * log10(peak / sqrt(sum / (double)n));
+}
+
+static fbp_status measure(struct bench *b, const struct fbp_phantom *phantom,
+                          struct fbp_kernel_time *out)
+{
+    const struct fbp_grid *g = &b->job->grid;
+    const size_t slice = g->n[0] * g->n[1];
+    float *ours = NULL, *theirs = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_alloc((void **)&ours, slice * sizeof *ours, "a slice"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&theirs, slice * sizeof *theirs, "a slice"));
+    FBP_TRY_GOTO(bench_open(b, phantom));
+    FBP_TRY_GOTO(middle_slice(b, ours));
+    FBP_TRY_GOTO(reference_slice(b, phantom, theirs));
+    FBP_TRY_GOTO(time_it(b, &out->seconds));
+    out->psnr_db = psnr_db(ours, theirs, slice);
+    out->gups = (double)slice * (double)b->slab.nz * (double)b->batch.n_views / out->seconds * 1e-9;
+fail:
+    fbp_free(ours);
+    fbp_free(theirs);
+    return st;
+}
+
+/* Views of the scan, n of them, evenly. */
+static fbp_status thin_out(const struct fbp_scan *scan, size_t n, struct fbp_scan *out)
+{
+    *out = (struct fbp_scan){
+        .kind = scan->kind, .n_views = n, .panel = scan->panel, .volume = scan->volume};
+    FBP_TRY(fbp_calloc((void **)&out->views, n, sizeof *out->views, "views"));
+    for (size_t k = 0; k < n; k++)
+        out->views[k] = scan->views[k * scan->n_views / n];
+    return FBP_OK;
+}
+
+fbp_status fbp_bench_kernel(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                            size_t n_views, size_t n_slices, struct fbp_kernel_time *out)
+{
+    struct fbp_scan thin = {0};
+    struct fbp_job_tables tables = {0};
+    struct fbp_phantom phantom = {0};
+    struct bench b = {0};
+    fbp_status st = FBP_OK;
+    size_t r1;
+
+    fbp_message_clear();
+    *out = (struct fbp_kernel_time){0};
+    b.backend = fbp_backend_find(
+        params->device && strcmp(params->device, "auto") != 0 ? params->device : "cpu");
+    if (!b.backend)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "device: \"%s\" is not in this build: fbp devices "
+                        "lists those that are",
+                        params->device);
+    FBP_TRY_GOTO(thin_out(scan, n_views < scan->n_views ? n_views : scan->n_views, &thin));
+    FBP_TRY_GOTO(fbp_job_create(&tables, &thin, params, false));
+    b.job = &tables.job;
+    FBP_TRY_GOTO(fbp_job_check_kernel(b.job, b.backend));
+    const struct fbp_grid *g = &b.job->grid;
+    FBP_TRY_GOTO(
+        fbp_phantom_create(&phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0], 0.02));
+    b.slab.nz = n_slices < g->n[2] ? n_slices : g->n[2];
+    b.slab.z0 = (g->n[2] - b.slab.nz) / 2;
+    b.batch.n_views = thin.n_views;
+    b.job->rows(b.job, 0, thin.n_views, b.slab.z0, b.slab.z0 + b.slab.nz, &b.batch.row0, &r1);
+    b.batch.load_row0 = b.batch.row0;
+    b.batch.load_rows = b.batch.n_rows = r1 - b.batch.row0;
+    FBP_TRY_GOTO(measure(&b, &phantom, out));
+    out->backend = b.backend->name;
+    b.backend->choose(b.job, &out->kernel, &out->isa);
+    out->n_threads = b.job->n_threads;
+    out->n_views = thin.n_views;
+    out->n_slices = b.slab.nz;
+fail:
+    bench_close(&b);
+    fbp_phantom_clear(&phantom);
+    fbp_job_clear(&tables);
+    fbp_scan_clear(&thin);
+    return st;
+}
