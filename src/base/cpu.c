@@ -13,6 +13,8 @@ static unsigned detect(void)
     if (flags && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         flags |= FBP_CPU_AVX512;
+    if (flags && __builtin_cpu_is("intel"))
+        flags |= FBP_CPU_GATHER;
 #endif
     return flags;
 }
@@ -25,7 +27,7 @@ unsigned fbp_cpu_flags(void)
     if (level && strcmp(level, "c") == 0)
         flags = 0;
     else if (level && strcmp(level, "avx2") == 0)
-        flags &= FBP_CPU_AVX2;
+        flags &= FBP_CPU_AVX2 | FBP_CPU_GATHER;
     return flags;
 }
 

@@ -257,7 +257,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         unsigned flags;
-    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}, {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
+    } levels[] = {{"c", 0},
+                  {"avx2", FBP_CPU_AVX2},
+                  {"gather", FBP_CPU_AVX2 | FBP_CPU_GATHER},
+                  {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
     const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
     const unsigned seed =
         argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);

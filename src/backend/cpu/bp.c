@@ -55,7 +55,7 @@ void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
 #if defined(__x86_64__)
     if (!(flags & FBP_CPU_AVX2))
         return;
-    dsp->matrix = fbp_bp_matrix_avx2;
+    dsp->matrix = flags & FBP_CPU_GATHER ? fbp_bp_matrix_avx2_gather : fbp_bp_matrix_avx2;
     dsp->column = fbp_bp_column_avx2;
     if (!(flags & FBP_CPU_AVX512))
         return;

@@ -78,7 +78,8 @@ struct fbp_bp_dsp {
 /** Fill the table with the fastest kernels allowed by `flags` (base/cpu.h; 0 = C only). */
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
-fbp_bp_matrix_fn fbp_bp_matrix_c, fbp_bp_matrix_avx2, fbp_bp_matrix_avx512;
+fbp_bp_matrix_fn fbp_bp_matrix_c, fbp_bp_matrix_avx2, fbp_bp_matrix_avx2_gather,
+    fbp_bp_matrix_avx512;
 fbp_bp_column_fn fbp_bp_column_c, fbp_bp_column_avx2, fbp_bp_column_avx512;
 
 #endif /* FBP_SRC_BP_H */

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #    include <immintrin.h>
+#    include <string.h>
 
 #    define SUFFIX(name)  name##_avx2
 #    define VL            8
@@ -28,11 +29,17 @@
 #    define VLOAD(p)      _mm256_loadu_ps(p)
 #    define VSTORE(p, a)  _mm256_storeu_ps(p, a)
 
-/* Two neighbours at once: eight loads of 64 bits cost half of two gathers. */
+/* Two neighbours at once, of any alignment. */
+static inline long long pair(const float *p)
+{
+    long long both;
+    memcpy(&both, p, sizeof both);
+    return both;
+}
+
 static inline __m128 two_pairs(const float *p, const int *i)
 {
-    const __m128d low = _mm_load_sd((const double *)(const void *)(p + i[0]));
-    return _mm_castpd_ps(_mm_loadh_pd(low, (const double *)(const void *)(p + i[1])));
+    return _mm_castsi128_ps(_mm_set_epi64x(pair(p + i[1]), pair(p + i[0])));
 }
 
 static inline __m256 four_pairs(const float *p, const int *i)
@@ -82,4 +89,18 @@ static inline __m256 window16(const float *base, __m256i i)
 
 #    include "backend/cpu/bp_tmpl.h"
 #    include "backend/cpu/column_tmpl.h"
+
+/* The same with gathers, for processors that do them quickly. */
+#    undef SUFFIX
+#    undef TAPS
+#    define SUFFIX(name) name##_avx2_gather
+#    define TAPS(view, step, at, p0, p1, q0, q1)   \
+        do {                                       \
+            p0 = VGATHER(view, at);                \
+            p1 = VGATHER((view) + 1, at);          \
+            q0 = VGATHER((view) + (step), at);     \
+            q1 = VGATHER((view) + (step) + 1, at); \
+        } while (0)
+
+#    include "backend/cpu/bp_tmpl.h"
 #endif

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""fbp, RTK and plastimatch on the same simulated scans, alternately, with the error beside the time.
+
+usage: bench/peers/peers.py [--fbp build/release/bin/fbp] [--sizes 128,256,512] [--runs 3]
+                            [--threads N] [--dir DIR] [--json]
+
+Needs numpy and itk-rtk (from PyPI) and plastimatch (Debian package); a peer that is not there is left
+out and said so.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 256/N mm:
+128^3 from 90, 256^3 from 180, 512^3 from 360 views of 1.5 N x 1.5 N pixels.
+
+Times are file to file, page cache warm: fbp's is that of the whole process, plastimatch's too (its
+input in its own format, converted beforehand); RTK's runs from the first read to the end of the
+write inside its process, loading of libraries not counted.  The error is the RMSE against the voxel
+means of the phantom within 115 mm of the axis.  plastimatch does not return 1/mm, so a line is fitted
+to its values first, which can only lower its error.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+VIEWS = {64: 45, 128: 90, 256: 180, 512: 360}
+RTK_SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rtk_fdk.py")
+
+
+def read_mha(path):
+    """Header as a dict and samples [z][y][x] of an uncompressed float MHA."""
+    head = {}
+    with open(path, "rb") as f:
+        while True:
+            key, value = f.readline().decode("latin-1").split("=", 1)
+            head[key.strip()] = value.strip()
+            if key.strip() == "ElementDataFile":
+                break
+        size = [int(n) for n in head["DimSize"].split()]
+        data = np.frombuffer(f.read(), dtype="<f4").reshape(size[::-1])
+    return head, data
+
+
+def views_of(scan):
+    """Angle and 3x4 matrix in plastimatch's frame (rows run down) of every view."""
+    det = scan["detector"]
+    nc, nr, (du, dv) = det["columns"], det["rows"], det["pitch_mm"]
+    sod, sdd = scan["source_to_axis_mm"], scan["source_to_detector_mm"]
+    start, step = scan["angles_deg"]["start"], scan["angles_deg"]["step"]
+    count = read_mha_header(scan["projections"])[2]
+    centre = ((nc - 1) / 2, (nr - 1) / 2)
+    for k in range(count):
+        t = np.deg2rad(start + k * step)
+        s = sod * np.array([np.cos(t), np.sin(t), 0])
+        e, u, v = -s / sod, np.array([-np.sin(t), np.cos(t), 0]), np.array([0, 0, 1.0])
+        rows = np.zeros((3, 4))
+        rows[0, :3], rows[1, :3], rows[2, :3] = u / du, -v / dv, e / sdd
+        rows[2, 3] = sod / sdd
+        yield centre, rows, sod, sdd, e
+
+
+def read_mha_header(path):
+    with open(path, "rb") as f:
+        for line in iter(f.readline, b""):
+            if line.startswith(b"DimSize"):
+                return [int(n) for n in line.split(b"=")[1].split()]
+    raise ValueError(path)
+
+
+def write_plastimatch(scan, folder):
+    _, p = read_mha(scan["projections"])
+    for k, (centre, m, sad, sid, normal) in enumerate(views_of(scan)):
+        name = os.path.join(folder, f"img_{k:04d}")
+        with open(name + ".pfm", "wb") as f:
+            f.write(f"Pf\n{p.shape[2]} {p.shape[1]}\n-1\n".encode())
+            f.write(np.ascontiguousarray(p[k, ::-1]).tobytes())
+        with open(name + ".txt", "w") as f:
+            f.write("%.10e %.10e\n" % centre)
+            for row in m:
+                f.write(" ".join("%.10e" % a for a in row) + "\n")
+            f.write("%.10e\n%.10e\n" % (sad, sid) + " ".join("%.10e" % a for a in normal) + "\n")
+
+
+def timed(command, env=None):
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise RuntimeError(f"{command[0]}: {done.stderr.strip() or done.stdout.strip()}")
+    return seconds, done.stdout
+
+
+def error(path, truth, voxel, fit=False):
+    _, v = read_mha(path)
+    n = truth.shape[0]
+    c = (np.arange(n) - (n - 1) / 2) * voxel
+    inside = np.add.outer(c**2, c**2) <= 115.0**2
+    a, b = v[:, inside].astype(np.float64), truth[:, inside].astype(np.float64)
+    if fit:
+        slope, offset = np.polyfit(a.ravel(), b.ravel(), 1)
+        a = slope * a + offset
+    return float(np.sqrt(np.mean((a - b) ** 2)))
+
+
+class Peers:
+    def __init__(self, args, n, folder):
+        self.n, self.folder, self.args = n, folder, args
+        self.voxel = 256.0 / n
+        path = lambda name: os.path.join(folder, name)
+        self.scan, self.out = path("scan.json"), {k: path(k + ".mha") for k in ("fbp", "rtk", "plm")}
+        timed([args.fbp, "simulate", "--phantom", "shepp-logan", "--scale", "0.02", "--size", str(n),
+               "--views", str(VIEWS[n]), "-o", self.scan, "--truth", path("truth.mha"), "-q"])
+        self.truth = read_mha(path("truth.mha"))[1]
+        with open(self.scan) as f:
+            self.description = json.load(f)
+        self.description["projections"] = path(self.description["projections"])
+        self.env = dict(os.environ, OMP_NUM_THREADS=str(args.threads),
+                        ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS=str(args.threads))
+        self.commands = {"fbp": self.fbp}
+        if shutil.which("plastimatch"):
+            os.mkdir(path("plm"))
+            write_plastimatch(self.description, path("plm"))
+            self.commands["plastimatch"] = self.plastimatch
+        if subprocess.run([sys.executable, "-c", "import itk; itk.RTK"], capture_output=True).returncode == 0:
+            self.commands["rtk"] = self.rtk
+
+    def fbp(self):
+        s, _ = timed([self.args.fbp, "recon", self.scan, "-o", self.out["fbp"], "--threads",
+                      str(self.args.threads), "-q"])
+        return s, error(self.out["fbp"], self.truth, self.voxel)
+
+    def plastimatch(self):
+        n = self.n
+        s, _ = timed(["plastimatch", "fdk", "-I", os.path.join(self.folder, "plm"), "-O",
+                      self.out["plm"], "-r", f"{n} {n} {n}", "-z", "256 256 256", "-a",
+                      f"0 {VIEWS[n] - 1}"], self.env)
+        return s, error(self.out["plm"], self.truth, self.voxel, fit=True)
+
+    def rtk(self):
+        _, out = timed([sys.executable, RTK_SCRIPT, json.dumps(self.description), str(self.n),
+                        str(self.voxel), self.out["rtk"]], self.env)
+        s = float(out.strip().splitlines()[-1])
+        # RTK's axis is y: (x, y, z) = (x, -z, y) of theirs.
+        head, v = read_mha(self.out["rtk"])
+        ours = np.ascontiguousarray(np.transpose(v, (1, 0, 2))[:, ::-1, :])
+        with open(self.out["rtk"], "wb") as f:
+            f.write(f"ObjectType = Image\nNDims = 3\nDimSize = {self.n} {self.n} {self.n}\n"
+                    "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n".encode() + ours.tobytes())
+        return s, error(self.out["rtk"], self.truth, self.voxel)
+
+
+def measure(args, n):
+    folder = tempfile.mkdtemp(prefix="fbp-peers-", dir=args.dir)
+    rows = []
+    try:
+        peers = Peers(args, n, folder)
+        times, errors = {k: [] for k in peers.commands}, {}
+        for _ in range(args.runs + 1):  # the first warms the caches
+            for name, run in peers.commands.items():
+                seconds, errors[name] = run()
+                times[name].append(seconds)
+        best = statistics.median(times["fbp"][1:])
+        for name, t in times.items():
+            s = statistics.median(t[1:])
+            rows.append({"bench": "peers", "case": f"{n}^3/{VIEWS[n]}", "tool": name,
+                         "threads": args.threads, "seconds": s, "min": min(t[1:]), "max": max(t[1:]),
+                         "gups": n**3 * VIEWS[n] / s * 1e-9, "rmse": errors[name], "times_fbp": s / best})
+    finally:
+        shutil.rmtree(folder)
+    return rows
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("--fbp", default="build/release/bin/fbp")
+    p.add_argument("--sizes", default="128,256,512")
+    p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    p.add_argument("--dir", default=None)
+    p.add_argument("--json", action="store_true")
+    args = p.parse_args()
+    args.fbp = os.path.abspath(args.fbp)
+    if not args.json:
+        print(f"{'case':10} {'tool':12} {'seconds':>9} {'(min .. max)':>20} {'GUPS':>7} {'RMSE [1/mm]':>12} {'x fbp':>7}")
+    for n in (int(s) for s in args.sizes.split(",")):
+        for r in measure(args, n):
+            if args.json:
+                print(json.dumps(r), flush=True)
+            else:
+                span = f"({r['min']:.2f} .. {r['max']:.2f})"
+                print(f"{r['case']:10} {r['tool']:12} {r['seconds']:9.3f} {span:>20} {r['gups']:7.3f} "
+                      f"{r['rmse']:12.6f} {r['times_fbp']:7.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
