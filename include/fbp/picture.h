@@ -21,7 +21,8 @@ struct fbp_view_params {
 
 /**
  * Draw three orthogonal slices (xy, xz, yz) of a volume side by side as an 8-bit grey PNG: x to the
- * right and y up; x to the right and z up; y to the right and z up.
+ * right and y up; x to the right and z up; y to the right and z up.  A volume of one slice is one
+ * panel.
  *
  * All panels have one scale; voxels that are not cubes are drawn to scale.  Volumes beyond 1024
  * pixels are reduced (mean of the pixels that fall together; greatest for projections), those below

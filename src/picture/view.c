@@ -195,18 +195,19 @@ static void paint(const struct plane *p, double lo, double hi, size_t x0, size_t
 
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    size_t w = (size_t)2 * GAP, h = 0, x = 0, pixels_n;
+    const int shown = v->info->n[2] == 1 ? 1 : 3; /* lines of one slice are no pictures */
+    size_t w = 0, h = 0, x = 0, pixels_n;
     uint8_t *pixels = NULL;
 
-    for (int i = 0; i < 3; i++) {
-        w += v->planes[i].w;
+    for (int i = 0; i < shown; i++) {
+        w += v->planes[i].w + (i ? GAP : 0);
         h = v->planes[i].h > h ? v->planes[i].h : h;
     }
     FBP_TRY(fbp_mul(w, h, "picture", &pixels_n));
     FBP_TRY(fbp_calloc((void **)&pixels, pixels_n, 1, "picture"));
     for (size_t i = 0; i < pixels_n; i++)
         pixels[i] = BACKGROUND;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < shown; i++) {
         paint(&v->planes[i], lo, hi, x, (h - v->planes[i].h) / 2, w, pixels);
         x += v->planes[i].w + GAP;
     }
@@ -223,9 +224,10 @@ static fbp_status choose_slices(struct viewer *v, const struct fbp_view_params *
         if (v->info->n[a] == 0 || !(v->mm[a] > 0 && isfinite(v->mm[a])))
             return fbp_fail(FBP_ERR_INVALID, "%s: %zu voxels of %g mm: not a volume", path,
                             v->info->n[a], v->mm[a]);
+        const char axis = "xyz"[a];
         if (v->slice[a] >= v->info->n[a])
             return fbp_fail(FBP_ERR_INVALID, "%s: slice %c = %zu: the volume has 0 to %zu", path,
-                            "xyz"[a], v -> slice[a], v -> info -> n[a] - 1);
+                            axis, v->slice[a], v->info->n[a] - 1);
     }
     return FBP_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "pipeline/device_memory.h"
 #include "pipeline/job.h"
 
 #include <math.h>
@@ -26,28 +27,10 @@ struct bench {
     void *device_raw, *filtered, *volume;
 };
 
-static fbp_status get(struct bench *b, size_t bytes, void **out)
-{
-    return b->backend->alloc ? b->backend->alloc(b->dev, bytes, out)
-                             : fbp_alloc(out, bytes, "a benchmark");
-}
-
-static void put(struct bench *b, void *memory)
-{
-    if (memory && b->backend->alloc)
-        b->backend->release(b->dev, memory);
-    else
-        fbp_free(memory);
-}
-
 static fbp_status settle(const struct bench *b)
 {
-    struct fbp_mark m;
-
-    for (int i = 0; b->backend->mark && i < FBP_N_STAGES; i++) {
-        FBP_TRY(b->backend->mark(b->dev, (enum fbp_stage)i, &m));
-        FBP_TRY(b->backend->wait(b->dev, m));
-    }
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        FBP_TRY(fbp_device_settle(b->backend, b->dev, (enum fbp_stage)i));
     return FBP_OK;
 }
 
@@ -72,9 +55,9 @@ static void bench_close(struct bench *b)
 {
     if (b->dev) {
         (void)!settle(b);
-        put(b, b->device_raw);
-        put(b, b->filtered);
-        put(b, b->volume);
+        fbp_device_put(b->backend, b->dev, b->device_raw);
+        fbp_device_put(b->backend, b->dev, b->filtered);
+        fbp_device_put(b->backend, b->dev, b->volume);
         b->backend->close(&b->dev);
     }
     fbp_free(b->raw);
@@ -89,13 +72,16 @@ static fbp_status bench_open(struct bench *b, const struct fbp_phantom *phantom)
 
     FBP_TRY(b->backend->open(&b->dev, 0, job));
     FBP_TRY(fbp_alloc((void **)&b->raw, n * sizeof(float), "a benchmark"));
-    FBP_TRY(
-        get(b, b->backend->filtered_bytes(job, b->batch.n_views, b->batch.n_rows), &b->filtered));
-    FBP_TRY(get(b, b->backend->volume_bytes(job, b->slab.nz), &b->volume));
+    FBP_TRY(fbp_device_get(b->backend, b->dev,
+                           b->backend->filtered_bytes(job, b->batch.n_views, b->batch.n_rows),
+                           "a benchmark", &b->filtered));
+    FBP_TRY(fbp_device_get(b->backend, b->dev, b->backend->volume_bytes(job, b->slab.nz),
+                           "a benchmark", &b->volume));
     project(job, phantom, &b->batch, b->raw);
     raw = b->raw;
     if (b->backend->upload) {
-        FBP_TRY(get(b, n * sizeof(float), &b->device_raw));
+        FBP_TRY(
+            fbp_device_get(b->backend, b->dev, n * sizeof(float), "a benchmark", &b->device_raw));
         FBP_TRY(b->backend->upload(b->dev, b->device_raw, b->raw, n));
         FBP_TRY(settle(b));
         raw = b->device_raw;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "pipeline/device_memory.h"
 
 #include <math.h>
 
@@ -27,29 +28,6 @@ static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp
     return out;
 }
 
-static fbp_status get(const struct fbp_backend *b, fbp_device *dev, size_t bytes, void **out)
-{
-    return b->alloc ? b->alloc(dev, bytes, out) : fbp_alloc(out, bytes, "a sample of the work");
-}
-
-static void put(const struct fbp_backend *b, fbp_device *dev, void *memory)
-{
-    if (memory && b->alloc)
-        b->release(dev, memory);
-    else
-        fbp_free(memory);
-}
-
-static fbp_status settle(const struct fbp_backend *b, fbp_device *dev, enum fbp_stage stage)
-{
-    struct fbp_mark m;
-
-    if (!b->mark)
-        return FBP_OK;
-    FBP_TRY(b->mark(dev, stage, &m));
-    return b->wait(dev, m);
-}
-
 static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job *job,
                               struct sample *s, const struct fbp_batch *batch,
                               const struct fbp_slab *slab, double *filter, double *backproject)
@@ -60,17 +38,17 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     if (b->upload) {
         FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
-        FBP_TRY(settle(b, s->dev, FBP_STAGE_IN));
+        FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_IN));
     }
     const double start = fbp_seconds();
     FBP_TRY(b->filter(s->dev, batch, b->upload ? s->raw : s->host, s->filtered));
-    FBP_TRY(settle(b, s->dev, FBP_STAGE_FILTER));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_FILTER));
     *filter = fbp_seconds() - start;
     FBP_TRY(b->clear(s->dev, slab, s->volume));
-    FBP_TRY(settle(b, s->dev, FBP_STAGE_BP));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     const double middle = fbp_seconds();
     FBP_TRY(b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + 1, s->volume));
-    FBP_TRY(settle(b, s->dev, FBP_STAGE_BP));
+    FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     *backproject = fbp_seconds() - middle;
     return FBP_OK;
 }
@@ -91,9 +69,11 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     FBP_TRY_GOTO(b->open(&s.dev, device, job));
     FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
     if (b->upload)
-        FBP_TRY_GOTO(get(b, s.dev, raw_bytes, &s.raw));
-    FBP_TRY_GOTO(get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows), &s.filtered));
-    FBP_TRY_GOTO(get(b, s.dev, b->volume_bytes(job, 1), &s.volume));
+        FBP_TRY_GOTO(fbp_device_get(b, s.dev, raw_bytes, "a sample of the work", &s.raw));
+    FBP_TRY_GOTO(fbp_device_get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows),
+                                "a sample of the work", &s.filtered));
+    FBP_TRY_GOTO(
+        fbp_device_get(b, s.dev, b->volume_bytes(job, 1), "a sample of the work", &s.volume));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
@@ -103,9 +83,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
                (double)work->n_workers;
 fail:
     if (s.dev) {
-        put(b, s.dev, s.raw);
-        put(b, s.dev, s.filtered);
-        put(b, s.dev, s.volume);
+        fbp_device_put(b, s.dev, s.raw);
+        fbp_device_put(b, s.dev, s.filtered);
+        fbp_device_put(b, s.dev, s.volume);
         b->close(&s.dev);
     }
     fbp_free(s.host);

@@ -1,24 +1,7 @@
 #include "pipeline/worker.h"
 
 #include "base/mem.h"
-
-static fbp_status device_memory(struct worker *w, size_t bytes, const char *what, void **out)
-{
-    const struct fbp_backend *b = w->run->rq->backend;
-    return b->alloc ? b->alloc(w->dev, bytes, out) : fbp_alloc(out, bytes, what);
-}
-
-static void release_memory(struct worker *w, void *memory)
-{
-    const struct fbp_backend *b = w->run->rq->backend;
-
-    if (!memory)
-        return;
-    if (b->alloc)
-        b->release(w->dev, memory);
-    else
-        fbp_free(memory);
-}
+#include "pipeline/device_memory.h"
 
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
 {
@@ -39,20 +22,21 @@ static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, siz
 static fbp_status make_buffers(struct worker *w)
 {
     const struct fbp_work *work = w->run->rq->work;
-    const bool own = w->run->rq->backend->alloc != NULL;
+    const struct fbp_backend *b = w->run->rq->backend;
+    const bool own = b->alloc != NULL;
 
     for (size_t i = 0; i < work->n_raw; i++) {
         FBP_TRY(fbp_alloc((void **)&w->raw[i].host, work->raw_bytes, "a batch of views"));
         w->raw[i].device = w->raw[i].host;
         if (own)
-            FBP_TRY(device_memory(w, work->raw_bytes, "", &w->raw[i].device));
+            FBP_TRY(fbp_device_get(b, w->dev, work->raw_bytes, "", &w->raw[i].device));
     }
     for (size_t i = 0; i < work->n_filtered; i++)
-        FBP_TRY(device_memory(w, work->filtered_bytes, "a batch of filtered views",
-                              &w->filtered[i].memory));
+        FBP_TRY(fbp_device_get(b, w->dev, work->filtered_bytes, "a batch of filtered views",
+                               &w->filtered[i].memory));
     for (size_t i = 0; i < work->n_volumes; i++)
-        FBP_TRY(
-            device_memory(w, work->volume_bytes, "a slab of the volume", &w->volumes[i].memory));
+        FBP_TRY(fbp_device_get(b, w->dev, work->volume_bytes, "a slab of the volume",
+                               &w->volumes[i].memory));
     return fbp_alloc((void **)&w->block_host, work->block_bytes, "slices to write");
 }
 
@@ -97,16 +81,13 @@ void fbp_worker_abort(struct worker *w)
  */
 static void come_to_rest(struct worker *w)
 {
-    const struct fbp_backend *b = w->run->rq->backend;
-    struct fbp_mark m;
-
-    for (int i = 0; w->dev && b->mark && i < FBP_N_STAGES; i++)
-        if (b->mark(w->dev, (enum fbp_stage)i, &m) == FBP_OK)
-            (void)!b->wait(w->dev, m); /* its failure is known already */
+    for (int i = 0; w->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
+        (void)!fbp_device_settle(w->run->rq->backend, w->dev, (enum fbp_stage)i);
 }
 
 void fbp_worker_destroy(struct worker *w)
 {
+    const struct fbp_backend *b = w->run->rq->backend;
     fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
                                   &w->filtered_full, &w->volume_free, &w->block_free,
                                   &w->block_full};
@@ -116,10 +97,10 @@ void fbp_worker_destroy(struct worker *w)
     come_to_rest(w);
     for (int i = 0; i < MAX_SLOTS; i++) {
         if (w->raw[i].device != w->raw[i].host)
-            release_memory(w, w->raw[i].device);
+            fbp_device_put(b, w->dev, w->raw[i].device);
         fbp_free(w->raw[i].host);
-        release_memory(w, w->filtered[i].memory);
-        release_memory(w, w->volumes[i].memory);
+        fbp_device_put(b, w->dev, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, w->volumes[i].memory);
     }
     fbp_free(w->block_host);
     free(w->tasks);

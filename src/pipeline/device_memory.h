@@ -1,0 +1,35 @@
+/** @file device_memory.h  Memory and rest of a device, whether or not it has its own (internal). */
+#ifndef FBP_SRC_DEVICE_MEMORY_H
+#define FBP_SRC_DEVICE_MEMORY_H
+
+#include "backend/backend.h"
+
+#include "base/mem.h"
+
+static inline fbp_status fbp_device_get(const struct fbp_backend *b, fbp_device *dev, size_t bytes,
+                                        const char *what, void **out)
+{
+    return b->alloc ? b->alloc(dev, bytes, out) : fbp_alloc(out, bytes, what);
+}
+
+static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
+{
+    if (memory && b->alloc)
+        b->release(dev, memory);
+    else
+        fbp_free(memory);
+}
+
+/** Wait until a stage has done all that it was given. */
+static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_device *dev,
+                                           enum fbp_stage stage)
+{
+    struct fbp_mark m;
+
+    if (!b->mark)
+        return FBP_OK;
+    FBP_TRY(b->mark(dev, stage, &m));
+    return b->wait(dev, m);
+}
+
+#endif /* FBP_SRC_DEVICE_MEMORY_H */
