@@ -64,6 +64,8 @@ static fbp_status find_devices(fbp_plan *p, const char *text)
     if (!p->backend) {
         char known[200] = "auto";
         for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
+            if ((*b)->for_tests)
+                continue;
             strncat(known, ", ", sizeof known - strlen(known) - 1);
             strncat(known, (*b)->name, sizeof known - strlen(known) - 1);
         }
@@ -125,18 +127,16 @@ static void warn_about(const fbp_plan *p)
     const struct fbp_geometry_facts *f = &p->tables.job.facts;
     char line[300];
 
-    if (f->coverage == FBP_COVERAGE_PARTIAL) {
-        snprintf(line, sizeof line,
-                 "the views cover %.1f degrees, %.1f are needed: values and shapes are not "
-                 "determined everywhere",
-                 f->arc_rad * 180 / 3.14159265358979, f->needed_rad * 180 / 3.14159265358979);
-        note(p, FBP_LOG_WARNING, line);
-    }
     if (!f->volume_inside) {
         snprintf(line, sizeof line,
                  "the volume reaches %.1f mm from the axis, the field of view %.1f mm: values "
                  "outside it are not right",
                  f->volume_radius_mm, f->fov_radius_mm);
+        note(p, FBP_LOG_NOTE, line);
+    }
+    if (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF) {
+        snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
+                 p->backend->name);
         note(p, FBP_LOG_NOTE, line);
     }
     if (p->tables.prep.n_bridges > 0) {
@@ -317,6 +317,8 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
 
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
         char why[200] = "";
+        if ((*b)->for_tests)
+            continue;
         const int count = (*b)->count ? (*b)->count(why, sizeof why) : 1;
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
             if (found >= n)

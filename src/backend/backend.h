@@ -86,6 +86,7 @@ typedef struct fbp_device fbp_device;
 
 struct fbp_backend {
     const char *name, *summary;
+    bool for_tests; /**< not shown to users */
 
     /** How many devices can be used; if 0, `why` gets the sentence.  NULL: always one. */
     int (*count)(char *why, size_t n);

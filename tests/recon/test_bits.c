@@ -108,9 +108,38 @@ static void planted_mistakes_are_found(void **state)
     drop_scan(&scan);
 }
 
+/* A kernel can be asked for; one that the geometry does not allow is refused, not replaced. */
+static void kernels_are_chosen_by_geometry(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    assert_string_equal(fbp_plan_info(plan)->kernel, "column");
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "matrix")));
+    assert_string_equal(fbp_plan_info(plan)->kernel, "matrix");
+    fbp_plan_destroy(&plan);
+    for (size_t k = 0; k < scan.n_views; k++)
+        scan.views[k].v[0] += 1e-3 * scan.views[k].v[2]; /* rows lean: u depends on z */
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    assert_string_equal(fbp_plan_info(plan)->kernel, "matrix");
+    fbp_plan_destroy(&plan);
+    assert_int_equal(
+        fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "column")),
+        FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "matrix"));
+    assert_null(plan);
+    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.kernel = "rot45")),
+                     FBP_ERR_UNSUPPORTED);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_chosen_by_geometry),
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(planted_mistakes_are_found),

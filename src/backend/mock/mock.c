@@ -287,6 +287,7 @@ static void counts(fbp_device *device, struct fbp_prep_counts *out)
 
 const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
+    .for_tests = true,
     .summary = "a pretended device with memory and queues of its own, for tests",
     .count = count,
     .describe = describe,
