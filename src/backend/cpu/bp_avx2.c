@@ -60,15 +60,7 @@ static inline void taps(const float *view, size_t step, __m256i at, __m256 out[4
     out[3] = _mm256_shuffle_ps(c, d, 0xdd);
 }
 
-#    define TAPS(view, step, at, p0, p1, q0, q1) \
-        do {                                     \
-            __m256 taps_[4];                     \
-            taps(view, step, at, taps_);         \
-            p0 = taps_[0];                       \
-            p1 = taps_[1];                       \
-            q0 = taps_[2];                       \
-            q1 = taps_[3];                       \
-        } while (0)
+#    define TAPS(view, step, at, out) taps(view, step, at, out)
 
 /* Samples base[i] of a window of 8 (one permutation) or 16 (two and a blend); i < 16. */
 static inline __m256 window8(const float *base, __m256i i)
@@ -91,16 +83,18 @@ static inline __m256 window16(const float *base, __m256i i)
 #    include "backend/cpu/column_tmpl.h"
 
 /* The same with gathers, for processors that do them quickly. */
+static inline void gathered_taps(const float *view, size_t step, __m256i at, __m256 out[4])
+{
+    out[0] = VGATHER(view, at);
+    out[1] = VGATHER(view + 1, at);
+    out[2] = VGATHER(view + step, at);
+    out[3] = VGATHER(view + step + 1, at);
+}
+
 #    undef SUFFIX
 #    undef TAPS
-#    define SUFFIX(name) name##_avx2_gather
-#    define TAPS(view, step, at, p0, p1, q0, q1)   \
-        do {                                       \
-            p0 = VGATHER(view, at);                \
-            p1 = VGATHER((view) + 1, at);          \
-            q0 = VGATHER((view) + (step), at);     \
-            q1 = VGATHER((view) + (step) + 1, at); \
-        } while (0)
+#    define SUFFIX(name)              name##_avx2_gather
+#    define TAPS(view, step, at, out) gathered_taps(view, step, at, out)
 
 #    include "backend/cpu/bp_tmpl.h"
 #endif

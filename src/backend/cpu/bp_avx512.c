@@ -42,11 +42,13 @@ static inline void row_taps(const float *row, __m512i at, __m512 *even, __m512 *
     *odd = _mm512_permutex2var_ps(a, second, b);
 }
 
-#    define TAPS(view, step, at, p0, p1, q0, q1)     \
-        do {                                         \
-            row_taps(view, at, &p0, &p1);            \
-            row_taps((view) + (step), at, &q0, &q1); \
-        } while (0)
+static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4])
+{
+    row_taps(view, at, &out[0], &out[1]);
+    row_taps(view + step, at, &out[2], &out[3]);
+}
+
+#    define TAPS(view, step, at, out) taps(view, step, at, out)
 
 /* Samples base[i] of a window of 16 or 32: one permutation each. */
 #    define SMALL_WINDOW(p, i) _mm512_permutexvar_ps(i, VLOAD(p))

@@ -4,8 +4,8 @@
  *   SUFFIX(name)  name with the ISA suffix
  *   VL            floats per vector
  *   V, VI         float and int32 vector types, plus the V* operations
- *   TAPS          the four samples around each lane: view[at], [at + 1], [at + step], [at + step +
- * 1]
+ *   TAPS(view, step, at, out)   the four samples around each lane: view[at], [at + 1],
+ *                 [at + step], [at + step + 1]
  *
  * Included once per ISA file; fbp_bp_matrix_c is the specification.
  */
@@ -23,9 +23,10 @@ static inline V SUFFIX(increment)(float x, const float *view, VI stride, size_t 
     const V fu = VFLOOR(u), fv = VFLOOR(v), a = VSUB(u, fu), b = VSUB(v, fv);
     const VI row = VIADD(VTOI(fv), VISET1(l->row));
     const VI at = VIADD(VIMUL(row, stride), VIADD(VTOI(fu), VISET1(l->column)));
-    V p0, p1, q0, q1;
-    TAPS(view, step, at, p0, p1, q0, q1);
-    const V lower = VFMA(a, VSUB(p1, p0), p0), upper = VFMA(a, VSUB(q1, q0), q0);
+    V tap[4];
+    TAPS(view, step, at, tap);
+    const V lower = VFMA(a, VSUB(tap[1], tap[0]), tap[0]);
+    const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }
 

@@ -28,7 +28,7 @@ static inline void SUFFIX(build_line)(const struct fbp_bp_column *c, size_t z0, 
     /* In samples from the start of the stored column, whole vectors, a window beyond the end. */
     const ptrdiff_t size = FBP_COLUMN_BELOW + (ptrdiff_t)n_rows + FBP_COLUMN_ABOVE;
     ptrdiff_t from = (ptrdiff_t)low + c->row + FBP_COLUMN_BELOW - 2;
-    ptrdiff_t end = (ptrdiff_t)high + c->row + FBP_COLUMN_BELOW + 2 * VL + 3;
+    ptrdiff_t end = (ptrdiff_t)high + c->row + FBP_COLUMN_BELOW + (ptrdiff_t)2 * VL + 3;
 
     from = from < 0 ? 0 : from / VL * VL;
     end = end > size ? size : end;

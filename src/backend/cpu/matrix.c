@@ -61,7 +61,7 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     const double row = bp->dev->principal[bp->batch->view0 + k][1];
     double value[3], slope[3];
 
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const double *a = m + 4 * i;
         value[i] = a[0] * p[0] + a[1] * p[1] + a[2] * p[2] + a[3];
         slope[i] = a[0] * g->voxel_mm[0];
