@@ -56,7 +56,6 @@ struct fbp_job {
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     int n_threads;
-    uint64_t device_memory;
     void *user; /**< for tests that plug in a geometry of their own */
 };
 

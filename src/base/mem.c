@@ -55,11 +55,6 @@ uint64_t fbp_resident_bytes(void)
     return proc_kib("/proc/self/status", "VmRSS:");
 }
 
-uint64_t fbp_resident_peak_bytes(void)
-{
-    return proc_kib("/proc/self/status", "VmHWM:");
-}
-
 uint64_t fbp_available_bytes(void)
 {
     const uint64_t available = proc_kib("/proc/meminfo", "MemAvailable:");

@@ -20,9 +20,8 @@ void fbp_free(void *p);
 /** n zeroed elements of `size`; free() them. */
 fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
-/** Resident set of this process now, and its peak [bytes]; 0 where the system does not say. */
+/** Resident set of this process now [bytes]; 0 where the system does not say. */
 uint64_t fbp_resident_bytes(void);
-uint64_t fbp_resident_peak_bytes(void);
 
 /** Memory that programs may still take without swapping [bytes]. */
 uint64_t fbp_available_bytes(void);

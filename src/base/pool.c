@@ -123,11 +123,6 @@ void fbp_pool_destroy(fbp_pool **pool)
     *pool = NULL;
 }
 
-int fbp_pool_threads(const fbp_pool *pool)
-{
-    return pool->n_threads;
-}
-
 static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
     struct loop l = {.fn = fn, .user = user, .n_items = n_items};

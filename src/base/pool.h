@@ -15,7 +15,6 @@ int fbp_core_count(void);
 /** n_threads >= 1 threads; they compute, callers only wait, so that no more than n_threads run. */
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
-int fbp_pool_threads(const fbp_pool *pool);
 
 /** Run fn for every item and return when all are done.  Loops of several callers interleave. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);

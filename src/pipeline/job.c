@@ -100,7 +100,6 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .precision = p->precision,
         .kernel = p->kernel,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
-        .device_memory = p->device_memory_bytes,
     };
     fbp_grid_resolve(&p->volume, scan, &job->grid);
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
