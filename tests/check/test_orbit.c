@@ -1,0 +1,171 @@
+/*
+ * Every orbit kernel against C, on guarded buffers: random, adversarial and edge orbits.  `--bench`
+ * prints updates a second of the same kernels; another argument is the seed.
+ */
+#include "backend/cpu/orbit_bp.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "check/guarded.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 6 };
+
+/* A packed view of a few columns inside its border of zeros. */
+struct packed {
+    struct guarded memory;
+    size_t n_rows, lanes, stride;
+};
+
+static struct packed make_packed(size_t n_rows, size_t lanes)
+{
+    struct packed p = {.n_rows = n_rows, .lanes = lanes};
+
+    p.stride = (FBP_ORBIT_BELOW + n_rows + FBP_ORBIT_ABOVE) * lanes;
+    p.memory = guarded(COLUMNS * p.stride);
+    for (size_t c = 0; c < COLUMNS; c++)
+        for (size_t i = FBP_ORBIT_BELOW * lanes; i < (FBP_ORBIT_BELOW + n_rows) * lanes; i++)
+            p.memory.data[c * p.stride + i] = uniform(-1, 1);
+    return p;
+}
+
+/* Places on it: steep and flat, on and beside the rows; every third case wild. */
+static struct fbp_bp_orbit make_orbit(const struct packed *p, size_t turns, size_t n, int wild)
+{
+    const float nr = (float)p->n_rows, over = wild ? 3.0f : 0.2f, row = floorf(nr / 2);
+    struct fbp_bp_orbit o = {.v_lo = -1 - row, .v_hi = nr - row, .row = (int)row};
+
+    for (size_t i = 0; i < turns; i++) {
+        const float a = rand() % 8 == 0 ? 0 : uniform(0, 1), w2 = uniform(0.5f, 2);
+        const size_t column = (size_t)rand() % (COLUMNS - 1);
+        o.left[i] = p->memory.data + column * p->stride + FBP_ORBIT_BELOW * p->lanes;
+        o.wl[i] = (1 - a) * w2;
+        o.wr[i] = a * w2;
+        o.dv[i] = rand() % 5 == 0 ? 1 : uniform(0.05f, 4);
+        o.v0[i] = uniform(-over * nr, (1 + over) * nr) - row - o.dv[i] * (float)n / 2;
+        if (rand() % 5 == 0)
+            o.v0[i] = floorf(o.v0[i]); /* exactly on samples */
+    }
+    return o;
+}
+
+static int check_one(fbp_bp_orbit_fn *fn, fbp_bp_orbit_fn *c, size_t lanes, size_t turns, int wild)
+{
+    const size_t n = 1 + (size_t)rand() % 200;
+    const struct packed p = make_packed(1 + (size_t)rand() % 120, lanes);
+    const struct fbp_bp_orbit o = make_orbit(&p, turns, n, wild);
+    struct guarded ref = guarded(n * lanes), out = guarded(n * lanes), memory = p.memory;
+    const float t0 = (float)(rand() % 300 - 150);
+    /* A rounding of a coordinate of up to 1000 rows, over samples that differ by up to 2. */
+    const double tolerance = 2e-3;
+    double worst = 0;
+
+    for (size_t i = 0; i < n * lanes; i++)
+        ref.data[i] = out.data[i] = uniform(-1, 1);
+    c(ref.data, n, t0, &o, p.stride);
+    fn(out.data, n, t0, &o, p.stride);
+    for (size_t i = 0; i < n * lanes; i++) {
+        const double d = fabs((double)ref.data[i] - (double)out.data[i]);
+        worst = d > worst || isnan(d) ? d : worst;
+    }
+    /* Any split of the slices gives the same bits. */
+    const size_t split = (size_t)rand() % n;
+    struct guarded parts = guarded(n * lanes);
+    for (int turn = 0; turn < 2; turn++) {
+        struct guarded *to = turn ? &parts : &out;
+        memset(to->data, 0, n * lanes * sizeof(float));
+    }
+    fn(out.data, n, t0, &o, p.stride);
+    fn(parts.data, split, t0, &o, p.stride);
+    fn(parts.data + split * lanes, n - split, t0 + (float)split, &o, p.stride);
+    const int same = memcmp(out.data, parts.data, n * lanes * sizeof(float)) == 0;
+    release(&ref);
+    release(&out);
+    release(&parts);
+    release(&memory);
+    return worst < tolerance && same ? 0 : 1;
+}
+
+static const struct {
+    const char *name;
+    size_t mirrored, log_turns;
+} kernels[] = {{"mirror", 1, 0},
+               {"rot180", 0, 1},
+               {"rot180+mirror", 1, 1},
+               {"rot90", 0, 2},
+               {"rot90+mirror", 1, 2}};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+
+static int check(const struct fbp_orbit_dsp *dsp, size_t k, const char *level, unsigned seed)
+{
+    const size_t turns = (size_t)1 << kernels[k].log_turns, lanes = turns << kernels[k].mirrored;
+
+    srand(seed);
+    for (int t = 0; t < 2000; t++)
+        if (check_one(dsp->fn[kernels[k].mirrored][kernels[k].log_turns],
+                      fbp_orbit_c.fn[kernels[k].mirrored][kernels[k].log_turns], lanes, turns,
+                      t % 3 == 0)) {
+            fprintf(stderr, "%s %s: differs from C, or by the split (seed %u, case %d)\n", level,
+                    kernels[k].name, seed, t);
+            return 1;
+        }
+    return 0;
+}
+
+static double bench(const struct fbp_orbit_dsp *dsp, size_t k, float dv)
+{
+    enum { N = 256, REPEATS = 20000 };
+    const size_t turns = (size_t)1 << kernels[k].log_turns, lanes = turns << kernels[k].mirrored;
+    const struct packed p = make_packed((size_t)(dv * N) + 4, lanes);
+    struct guarded dst = guarded(N * lanes), memory = p.memory;
+    struct fbp_bp_orbit o = make_orbit(&p, turns, N, 0);
+
+    for (size_t i = 0; i < turns; i++) {
+        o.v0[i] = o.v_lo + 1.3f;
+        o.dv[i] = dv;
+    }
+    const double start = fbp_seconds();
+    for (int i = 0; i < REPEATS; i++)
+        dsp->fn[kernels[k].mirrored][kernels[k].log_turns](dst.data, N, 0, &o, p.stride);
+    const double seconds = fbp_seconds() - start;
+    release(&dst);
+    release(&memory);
+    return 1e-9 * N * (double)(lanes * turns) * REPEATS / seconds;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        unsigned flags;
+    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}, {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
+    const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
+    const unsigned seed =
+        argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
+    const unsigned has = fbp_cpu_flags();
+    int failed = 0;
+
+    printf("seed %u\n", seed);
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct fbp_orbit_dsp dsp;
+        if ((levels[i].flags & has) != levels[i].flags) {
+            printf("%-8s not on this machine\n", levels[i].name);
+            continue;
+        }
+        fbp_orbit_dsp_init(&dsp, levels[i].flags);
+        for (size_t k = 0; k < N_KERNELS; k++) {
+            const int bad = check(&dsp, k, levels[i].name, seed);
+            printf("%-8s %-14s %s", levels[i].name, kernels[k].name, bad ? "FAIL" : "ok");
+            if (timed)
+                printf("  GUPS: %.3f (dv 0.95), %.3f (2.5)", bench(&dsp, k, 0.95f),
+                       bench(&dsp, k, 2.5f));
+            putchar('\n');
+            failed |= bad;
+        }
+    }
+    return failed;
+}
