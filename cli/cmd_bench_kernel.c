@@ -18,7 +18,8 @@ static const struct opt table[] = {
     OPT(K, job, .name = "job", .arg = "J1|J2|J3", .fallback = "all three",
         .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
     OPT(K, kernel, .name = "kernel", .arg = "NAME", .fallback = "every one",
-        .help = "matrix takes any geometry, column untilted circular scans"),
+        .help = "matrix takes any geometry, column untilted circular scans, mirror, rot180, rot90 "
+                "and their combinations those with these symmetries"),
     OPT(K, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help = "where to compute; fbp devices lists them"),
     OPT(K, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
@@ -42,7 +43,8 @@ static const struct job {
     {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25},
 };
 
-static const char *const kernels[] = {"matrix", "column"};
+static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
+                                      "rot90",  "rot180+mirror", "rot90+mirror"};
 
 static int make_scan(const struct job *j, struct fbp_scan *scan)
 {
@@ -103,10 +105,22 @@ static int measure(const struct kernel_args *a, const struct job *j, const char 
         return rc;
     if (a->json)
         return print_json(j, &t);
-    printf("%-3s %-8s %-8s %7d %10.3f %10.1f\n", j->name, t.kernel, t.isa, t.n_threads, t.gups,
+    printf("%-3s %-13s %-8s %7d %10.3f %10.1f\n", j->name, t.kernel, t.isa, t.n_threads, t.gups,
            t.psnr_db);
     fflush(stdout);
     return 0;
+}
+
+/* The kernel asked for, or every one. */
+static int measure_all(const struct kernel_args *a, const struct job *j)
+{
+    int rc = 0;
+
+    if (a->kernel)
+        return measure(a, j, a->kernel);
+    for (size_t k = 0; rc == 0 && k < sizeof kernels / sizeof *kernels; k++)
+        rc = measure(a, j, kernels[k]);
+    return rc;
 }
 
 static const struct job *find_job(const char *name)
@@ -127,13 +141,11 @@ static int run(const struct command *self, int argc, char **argv)
     if (a.job && !find_job(a.job))
         return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     if (!a.json)
-        printf("job kernel   isa      threads       GUPS  PSNR [dB]\n");
+        printf("job kernel        isa      threads       GUPS  PSNR [dB]\n");
     rc = 0;
     for (size_t i = 0; rc == 0 && i < sizeof jobs / sizeof *jobs; i++)
-        for (size_t k = 0; rc == 0 && k < sizeof kernels / sizeof *kernels; k++)
-            if ((!a.job || strcmp(a.job, jobs[i].name) == 0) &&
-                (!a.kernel || strcmp(a.kernel, kernels[k]) == 0))
-                rc = measure(&a, &jobs[i], kernels[k]);
+        if (!a.job || strcmp(a.job, jobs[i].name) == 0)
+            rc = measure_all(&a, &jobs[i]);
     return rc;
 }
 

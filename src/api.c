@@ -1,10 +1,12 @@
 /* The public reconstruction calls: validate once, then call down. */
 #include "fbp/recon.h"
 
+#include "backend/partners.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/format.h"
 #include "pipeline/estimate.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
@@ -23,7 +25,7 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[MAX_DEVICES];
     size_t n_devices;
-    bool top_down;
+    bool top_down, in_order; /* of the projections */
     struct fbp_work work;
     struct fbp_plan_info info;
 };
@@ -105,6 +107,7 @@ static fbp_status check_projections(fbp_plan *p)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
     FBP_TRY(fbp_source_open(&source, s->projections, &s->raw));
     const struct fbp_array_info info = *fbp_source_info(source);
+    p->in_order = fbp_source_in_order(source);
     fbp_source_close(&source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
         return fbp_fail(FBP_ERR_INVALID,
@@ -179,7 +182,7 @@ static fbp_status fill_info(fbp_plan *p)
     i->facts = job->facts;
     fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
     i->n_slabs = p->work.n_slabs;
-    i->slab_slices = p->work.slab_slices;
+    i->slab_slices = fbp_layer_slices(job, fbp_layers(job) - p->work.slab_slices, fbp_layers(job));
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;
@@ -215,7 +218,8 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(find_devices(p, params->device ? params->device : "auto"));
     FBP_TRY_GOTO(check_projections(p));
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
-    FBP_TRY_GOTO(fbp_job_check_kernel(&p->tables.job, p->backend));
+    p->tables.job.in_order = p->in_order;
+    FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
     FBP_TRY_GOTO(divide(p, &p->work));
     FBP_TRY_GOTO(fill_info(p));
     warn_about(p);

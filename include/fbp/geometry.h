@@ -103,7 +103,7 @@ enum fbp_symmetry {
     FBP_SYM_MIRROR = 1 << 1, /**< z -> -z maps detector rows r -> nr-1-r and the grid onto itself */
     FBP_SYM_ROT180 = 1 << 2, /**< view k + K/2 is view k turned by 180 degrees, grid centred */
     FBP_SYM_ROT90 =
-        1 << 3, /**< view k + K/4 is view k turned by 90 degrees, grid square, centred */
+        1 << 3, /**< view k + K/4 is view k turned by 90 or -90 degrees, grid square, centred */
 };
 
 /** What a geometry implies; all that the engine decides by, and `fbp geometry check` prints. */

@@ -4,7 +4,7 @@
  * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
  * have memory and queues of its own.  The data on its way:
  *
- *     host float [view][row][column]                          read by pipeline/load.c
+ *     host float [half][view][row][column]                    read by pipeline/load.c
  *       | upload (IN)
  *     raw        device copy of the same
  *       | filter (FILTER): prep, weight, filter
@@ -55,19 +55,24 @@ struct fbp_job {
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
+    bool in_order;      /**< views and rows are to be read in order: the scan is compressed */
+    size_t turns;       /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
+    bool mirrored;
     int n_threads;
     void *user; /**< for tests that plug in a geometry of their own */
 };
 
-/** Views [view0, view0 + n_views) and the detector rows [row0, row0 + n_rows) of them that are
- *  filtered.  Read are [load_row0, load_row0 + load_rows): a few more where bad pixels need it. */
+/** n_views / turns views from view0 on, and so many of each further part of the scan; and the
+ *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
+ *  load_rows): a few more where bad pixels need it.  With mirrored halves those are the upper rows,
+ *  and their mirror images are read and filtered too (backend/partners.h). */
 struct fbp_batch {
     size_t view0, n_views;
     size_t row0, n_rows;
     size_t load_row0, load_rows;
 };
 
-/** Slices [z0, z0 + nz) of the grid. */
+/** Slices [z0, z0 + nz) of the grid, or layers where halves are mirrored (backend/partners.h). */
 struct fbp_slab {
     size_t z0, nz;
 };
@@ -99,12 +104,15 @@ struct fbp_backend {
      *  alone, never per slab. */
     void (*choose)(const struct fbp_job *job, const char **kernel, const char **isa);
 
+    /** What that kernel takes together: job->turns and ->mirrored.  NULL: 1 and false. */
+    void (*arrange)(struct fbp_job *job);
+
     /** Bytes of a filtered batch and of a slab in the device's own layout. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
-    size_t (*volume_bytes)(const struct fbp_job *job, size_t n_slices);
+    size_t (*volume_bytes)(const struct fbp_job *job, size_t n_layers);
     /** Bytes of tables and scratch, beyond batches and slabs. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
-    /** Batches are a multiple of this many views, anchored at view 0. */
+    /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
 
     /** Open a device for one job.  NULL on failure. */
@@ -116,15 +124,16 @@ struct fbp_backend {
     void (*release)(fbp_device *dev, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
 
-    /** raw [n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be overwritten.
-     */
+    /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
+     *  overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Add a batch to slices [z0, z1) (global) of a slab. */
+    /** Add a batch to slices (layers) [z0, z1) of a slab. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
-    /** Slices [z0, z1) as output floats, scaled and shifted: host[z1-z0][ny][nx]. */
+    /** Slices [z0, z1) of one half of a slab as output floats, scaled and shifted:
+     *  host[z1-z0][ny][nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
 

@@ -2,26 +2,43 @@
 #ifndef FBP_SRC_ROWS_H
 #define FBP_SRC_ROWS_H
 
-#include "backend/backend.h"
+#include "backend/partners.h"
 
-/** Row r (global) of view k (of the batch) in raw [n_views][load_rows][n_columns]. */
-static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,
-                                 float *raw, size_t k, size_t r)
+/** Samples of a raw batch. */
+static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp_batch *batch)
 {
-    return raw + (k * batch->load_rows + (r - batch->load_row0)) * job->panel.n_columns;
+    return fbp_halves(job) * batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
-/** Line integrals of all loaded rows of view k, in place, bad pixels bridged. */
-static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
-                                    float *raw, size_t k, struct fbp_prep_counts *counts)
+/** First row loaded of a half; rows are stored upwards in both. */
+static inline size_t fbp_first_row(const struct fbp_job *job, const struct fbp_batch *batch,
+                                   size_t half)
 {
-    const size_t end = batch->load_row0 + batch->load_rows;
+    return half ? job->panel.n_rows - batch->load_row0 - batch->load_rows : batch->load_row0;
+}
 
-    for (size_t r = batch->load_row0; r < end; r++)
-        fbp_prep_row(job->prep, r, fbp_raw_row(job, batch, raw, k, r), counts);
+/** Row r (of the detector) of view k (of the batch) in raw [halves][n_views][load_rows][n_columns].
+ */
+static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,
+                                 size_t half, float *raw, size_t k, size_t r)
+{
+    const size_t view = half * batch->n_views + k, at = r - fbp_first_row(job, batch, half);
+    return raw + (view * batch->load_rows + at) * job->panel.n_columns;
+}
+
+/** Line integrals of all loaded rows of a half of view k, in place, bad pixels bridged. */
+static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
+                                    size_t half, float *raw, size_t k,
+                                    struct fbp_prep_counts *counts)
+{
+    const size_t first = fbp_first_row(job, batch, half), end = first + batch->load_rows;
+    const size_t row0 = half ? job->panel.n_rows - batch->row0 - batch->n_rows : batch->row0;
+
+    for (size_t r = first; r < end; r++)
+        fbp_prep_row(job->prep, r, fbp_raw_row(job, batch, half, raw, k, r), counts);
     if (job->prep->n_bridges)
-        fbp_prep_bridge(job->prep, batch->load_row0, batch->row0, batch->row0 + batch->n_rows,
-                        fbp_raw_row(job, batch, raw, k, batch->load_row0));
+        fbp_prep_bridge(job->prep, first, row0, row0 + batch->n_rows,
+                        fbp_raw_row(job, batch, half, raw, k, first));
 }
 
 #endif /* FBP_SRC_ROWS_H */

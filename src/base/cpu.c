@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static unsigned detect(void)
 {
@@ -53,4 +54,10 @@ const char *fbp_cpu_model(char *buf, unsigned long n)
     if (f)
         fclose(f);
     return buf;
+}
+
+unsigned long fbp_cpu_level2_bytes(void)
+{
+    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? (unsigned long)bytes : 512ul << 10;
 }

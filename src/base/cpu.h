@@ -14,6 +14,9 @@ unsigned fbp_cpu_flags(void);
 /** Name of the highest set level: "c", "avx2", "avx512". */
 const char *fbp_cpu_level(unsigned flags);
 
+/** Bytes of a core's second-level cache; 512 KiB where the system does not say. */
+unsigned long fbp_cpu_level2_bytes(void);
+
 /** The processor's own name; "" where the system does not say. */
 const char *fbp_cpu_model(char *buf, unsigned long n);
 

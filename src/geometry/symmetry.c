@@ -23,10 +23,11 @@ static bool mirror(const double P[12], const struct fbp_panel *panel)
            near(P[7], middle * P[11], fmax(fabs(P[7]), fabs(P[11])));
 }
 
-/* b is a turned by a quarter (or half) turn about z. */
+/* b is a after this many quarter turns about z: -1, 1, 2. */
 static bool turned3(const double a[3], const double b[3], int quarters)
 {
-    const double x = quarters == 1 ? -a[1] : -a[0], y = quarters == 1 ? a[0] : -a[1];
+    const double x = quarters == 2 ? -a[0] : -quarters * a[1];
+    const double y = quarters == 2 ? -a[1] : quarters * a[0];
     const double scale = fbp_norm(a);
 
     return near(b[0], x, scale) && near(b[1], y, scale) && near(b[2], a[2], scale);
@@ -34,7 +35,7 @@ static bool turned3(const double a[3], const double b[3], int quarters)
 
 static bool turned(const struct fbp_view *views, size_t n, int quarters)
 {
-    const size_t fraction = quarters == 1 ? 4 : 2;
+    const size_t fraction = quarters == 2 ? 2 : 4;
 
     if (n % fraction)
         return false;
@@ -69,6 +70,7 @@ unsigned fbp_symmetry_of(const struct fbp_view *views, size_t n_views, enum fbp_
     flags |= columns ? FBP_SYM_COLUMN : 0u;
     flags |= columns && mirrors ? FBP_SYM_MIRROR : 0u;
     flags |= axial && turned(views, n_views, 2) ? FBP_SYM_ROT180 : 0u;
-    flags |= axial && square && turned(views, n_views, 1) ? FBP_SYM_ROT90 : 0u;
+    if (axial && square && (turned(views, n_views, 1) || turned(views, n_views, -1)))
+        flags |= FBP_SYM_ROT90;
     return flags;
 }

@@ -20,7 +20,11 @@ struct fbp_source {
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
     void *state;
+    bool in_order; /**< reading backwards starts anew: a compressed stream */
 };
+
+/** Is this source to be read in order? */
+bool fbp_source_in_order(const fbp_source *src);
 
 struct fbp_format {
     const char *name;

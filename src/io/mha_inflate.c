@@ -159,6 +159,7 @@ fbp_status fbp_mha_inflate_open(struct fbp_source *src, uint64_t bytes)
     c->total = bytes;
     src->state = c;
     src->read = read_compressed;
+    src->in_order = true;
     src->close = close_compressed;
     return FBP_OK;
 }

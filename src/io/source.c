@@ -178,6 +178,11 @@ fail:
     return st;
 }
 
+bool fbp_source_in_order(const fbp_source *src)
+{
+    return src->in_order;
+}
+
 const struct fbp_array_info *fbp_source_info(const fbp_source *src)
 {
     return &src->info;

@@ -3,11 +3,13 @@
 
 #include "fbp/phantom.h"
 
+#include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/job.h"
+#include "pipeline/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,21 +36,30 @@ static fbp_status settle(const struct bench *b)
     return FBP_OK;
 }
 
-/* Exact line integrals of a head phantom that fills the volume. */
+/* Exact line integrals of a head phantom that fills the volume: row r of view k. */
+static void project_row(const struct fbp_job *job, const struct fbp_phantom *phantom, size_t k,
+                        size_t r, float *out)
+{
+    const struct fbp_view *v = &job->views[k];
+
+    for (size_t c = 0; c < job->panel.n_columns; c++) {
+        double p[3], dir[3];
+        fbp_view_pixel(v, &job->panel, (double)c, (double)r, p);
+        for (int i = 0; i < 3; i++)
+            dir[i] = job->kind == FBP_PARALLEL ? -v->s[i] : p[i] - v->s[i];
+        fbp_normalise(dir);
+        out[c] = (float)fbp_phantom_line(phantom, p, dir);
+    }
+}
+
 static void project(const struct fbp_job *job, const struct fbp_phantom *phantom,
                     const struct fbp_batch *batch, float *out)
 {
-    for (size_t k = 0; k < batch->n_views; k++)
-        for (size_t r = 0; r < batch->load_rows; r++)
-            for (size_t c = 0; c < job->panel.n_columns; c++) {
-                const struct fbp_view *v = &job->views[batch->view0 + k];
-                double p[3], dir[3];
-                fbp_view_pixel(v, &job->panel, (double)c, (double)(batch->load_row0 + r), p);
-                for (int i = 0; i < 3; i++)
-                    dir[i] = job->kind == FBP_PARALLEL ? -v->s[i] : p[i] - v->s[i];
-                fbp_normalise(dir);
-                *out++ = (float)fbp_phantom_line(phantom, p, dir);
-            }
+    for (size_t half = 0; half < fbp_halves(job); half++)
+        for (size_t k = 0; k < batch->n_views; k++)
+            for (size_t r = 0; r < batch->load_rows; r++, out += job->panel.n_columns)
+                project_row(job, phantom, fbp_batch_view(job, batch, k),
+                            fbp_first_row(job, batch, half) + r, out);
 }
 
 static void bench_close(struct bench *b)
@@ -67,7 +78,7 @@ static void bench_close(struct bench *b)
 static fbp_status bench_open(struct bench *b, const struct fbp_phantom *phantom)
 {
     const struct fbp_job *job = b->job;
-    const size_t n = b->batch.n_views * b->batch.load_rows * job->panel.n_columns;
+    const size_t n = fbp_raw_samples(job, &b->batch);
     void *raw;
 
     FBP_TRY(b->backend->open(&b->dev, 0, job));
@@ -113,25 +124,43 @@ static fbp_status time_it(struct bench *b, double *best)
     return FBP_OK;
 }
 
-/* The middle slice of what this backend makes of the batch. */
-static fbp_status middle_slice(struct bench *b, float *out)
+/* A slice in the middle of the slab, or near that of its upper half. */
+static size_t slice_shown(const struct bench *b)
 {
-    const size_t z = b->slab.z0 + b->slab.nz / 2;
+    return fbp_layer_slice(b->job, b->slab.z0 + b->slab.nz / 2);
+}
+
+/* What this backend makes of the batch there. */
+static fbp_status shown_slice(struct bench *b, float *out)
+{
+    const size_t z = slice_shown(b);
 
     FBP_TRY(backproject(b));
     FBP_TRY(b->backend->fetch(b->dev, &b->slab, z, z + 1, b->volume, out));
     return settle(b);
 }
 
+/* All views in one batch. */
+static void whole_batch(struct bench *b)
+{
+    const size_t n = b->job->n_views;
+    const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
+    b->batch = fbp_work_batch(&work, b->job, &b->slab, 0);
+}
+
 static fbp_status reference_slice(const struct bench *of, const struct fbp_phantom *phantom,
                                   float *out)
 {
-    struct bench b = {.backend = fbp_backend_find("ref"), .job = of->job, .batch = of->batch};
+    struct fbp_job job = *of->job; /* views and slices one by one */
+    struct bench b = {.backend = fbp_backend_find("ref"), .job = &job};
     fbp_status st = FBP_OK;
 
-    b.slab = (struct fbp_slab){of->slab.z0 + of->slab.nz / 2, 1};
+    job.turns = 1;
+    job.mirrored = false;
+    b.slab = (struct fbp_slab){slice_shown(of), 1};
+    whole_batch(&b);
     FBP_TRY_GOTO(bench_open(&b, phantom));
-    FBP_TRY_GOTO(middle_slice(&b, out));
+    FBP_TRY_GOTO(shown_slice(&b, out));
 fail:
     bench_close(&b);
     return st;
@@ -159,11 +188,13 @@ static fbp_status measure(struct bench *b, const struct fbp_phantom *phantom,
     FBP_TRY_GOTO(fbp_alloc((void **)&ours, slice * sizeof *ours, "a slice"));
     FBP_TRY_GOTO(fbp_alloc((void **)&theirs, slice * sizeof *theirs, "a slice"));
     FBP_TRY_GOTO(bench_open(b, phantom));
-    FBP_TRY_GOTO(middle_slice(b, ours));
+    FBP_TRY_GOTO(shown_slice(b, ours));
     FBP_TRY_GOTO(reference_slice(b, phantom, theirs));
     FBP_TRY_GOTO(time_it(b, &out->seconds));
     out->psnr_db = psnr_db(ours, theirs, slice);
-    out->gups = (double)slice * (double)b->slab.nz * (double)b->batch.n_views / out->seconds * 1e-9;
+    out->n_slices = fbp_layer_slices(b->job, b->slab.z0, b->slab.z0 + b->slab.nz);
+    out->gups =
+        (double)slice * (double)out->n_slices * (double)b->batch.n_views / out->seconds * 1e-9;
 fail:
     fbp_free(ours);
     fbp_free(theirs);
@@ -189,7 +220,6 @@ fbp_status fbp_bench_kernel(const struct fbp_scan *scan, const struct fbp_recon_
     struct fbp_phantom phantom = {0};
     struct bench b = {0};
     fbp_status st = FBP_OK;
-    size_t r1;
 
     fbp_message_clear();
     *out = (struct fbp_kernel_time){0};
@@ -203,22 +233,19 @@ fbp_status fbp_bench_kernel(const struct fbp_scan *scan, const struct fbp_recon_
     FBP_TRY_GOTO(thin_out(scan, n_views < scan->n_views ? n_views : scan->n_views, &thin));
     FBP_TRY_GOTO(fbp_job_create(&tables, &thin, params, false));
     b.job = &tables.job;
-    FBP_TRY_GOTO(fbp_job_check_kernel(b.job, b.backend));
+    FBP_TRY_GOTO(fbp_job_arrange(&tables.job, b.backend));
     const struct fbp_grid *g = &b.job->grid;
     FBP_TRY_GOTO(
         fbp_phantom_create(&phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0], 0.02));
-    b.slab.nz = n_slices < g->n[2] ? n_slices : g->n[2];
-    b.slab.z0 = (g->n[2] - b.slab.nz) / 2;
-    b.batch.n_views = thin.n_views;
-    b.job->rows(b.job, 0, thin.n_views, b.slab.z0, b.slab.z0 + b.slab.nz, &b.batch.row0, &r1);
-    b.batch.load_row0 = b.batch.row0;
-    b.batch.load_rows = b.batch.n_rows = r1 - b.batch.row0;
+    const size_t layers = fbp_layers(b.job), wanted = n_slices / fbp_halves(b.job);
+    b.slab.nz = wanted < 1 ? 1 : wanted < layers ? wanted : layers;
+    b.slab.z0 = b.job->mirrored ? 0 : (layers - b.slab.nz) / 2; /* around the middle */
+    whole_batch(&b);
     FBP_TRY_GOTO(measure(&b, &phantom, out));
     out->backend = b.backend->name;
     b.backend->choose(b.job, &out->kernel, &out->isa);
     out->n_threads = b.job->n_threads;
     out->n_views = thin.n_views;
-    out->n_slices = b.slab.nz;
 fail:
     bench_close(&b);
     fbp_phantom_clear(&phantom);

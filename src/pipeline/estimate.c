@@ -1,5 +1,6 @@
 #include "pipeline/estimate.h"
 
+#include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pipeline/device_memory.h"
@@ -24,7 +25,7 @@ static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp
     const size_t views = slice < SAMPLE_UPDATES ? SAMPLE_UPDATES / slice : 1;
 
     if (out.n_views > views)
-        out.n_views = views;
+        out.n_views = (views + job->turns - 1) / job->turns * job->turns;
     return out;
 }
 
@@ -32,7 +33,7 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
                               struct sample *s, const struct fbp_batch *batch,
                               const struct fbp_slab *slab, double *filter, double *backproject)
 {
-    const size_t n = batch->n_views * batch->load_rows * job->panel.n_columns;
+    const size_t n = fbp_raw_samples(job, batch);
 
     for (size_t i = 0; i < n; i++)
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
@@ -56,9 +57,9 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
-    const struct fbp_slab slab = {job->grid.n[2] / 2, 1};
+    const struct fbp_slab slab = {fbp_layers(job) / 2, 1};
     const struct fbp_batch batch = sample_batch(job, work, &slab);
-    const size_t raw_bytes = batch.n_views * batch.load_rows * job->panel.n_columns * sizeof(float);
+    const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
     struct sample s = {0};
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;
@@ -78,8 +79,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
-    *seconds = (filter * rows / (sampled * (double)batch.n_rows) +
-                backproject * (double)job->grid.n[2] * (double)job->n_views / sampled) /
+    *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
+                backproject * (double)fbp_layers(job) * (double)job->n_views / sampled) /
                (double)work->n_workers;
 fail:
     if (s.dev) {

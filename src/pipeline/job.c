@@ -99,6 +99,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
         .kernel = p->kernel,
+        .turns = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
     fbp_grid_resolve(&p->volume, scan, &job->grid);
@@ -127,15 +128,17 @@ void fbp_job_clear(struct fbp_job_tables *t)
     *t = (struct fbp_job_tables){0};
 }
 
-fbp_status fbp_job_check_kernel(const struct fbp_job *job, const struct fbp_backend *backend)
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
-    if (!job->kernel || (backend->has_kernel ? backend->has_kernel(job, job->kernel)
+    if (job->kernel && !(backend->has_kernel ? backend->has_kernel(job, job->kernel)
                                              : strcmp(job->kernel, "matrix") == 0))
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "kernel: %s has no \"%s\" for this scan and volume: leave the choice to the "
-                    "plan, or use \"matrix\", which takes any geometry",
-                    backend->name, job->kernel);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
+                        "the plan, or use \"matrix\", which takes any geometry",
+                        backend->name, job->kernel);
+    if (backend->arrange)
+        backend->arrange(job);
+    return FBP_OK;
 }
 
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)

@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 
-/** out: [n_views][load_rows][n_columns], row index growing with +v. */
-fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_panel *panel,
+/** out: [halves][n_views][load_rows][n_columns], row index growing with +v (backend/rows.h). */
+fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, float *out);
 
 #endif /* FBP_SRC_LOAD_H */

@@ -1,5 +1,6 @@
 #include "pipeline/run.h"
 
+#include "backend/partners.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pipeline/worker.h"
@@ -50,14 +51,22 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
     return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : FBP_OK;
 }
 
-/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
-static struct fbp_slab missing_part(const fbp_sink *sink, struct fbp_slab slab)
+static bool has_layer(const struct fbp_run_request *rq, size_t layer)
 {
-    while (slab.nz > 0 && fbp_sink_has(sink, slab.z0, 1)) {
+    const size_t z = fbp_layer_slice(rq->job, layer);
+
+    return fbp_sink_has(rq->sink, z, 1) &&
+           (!rq->job->mirrored || fbp_sink_has(rq->sink, rq->job->grid.n[2] - 1 - z, 1));
+}
+
+/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
+static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
+{
+    while (slab.nz > 0 && has_layer(rq, slab.z0)) {
         slab.z0++;
         slab.nz--;
     }
-    while (slab.nz > 0 && fbp_sink_has(sink, slab.z0 + slab.nz - 1, 1))
+    while (slab.nz > 0 && has_layer(rq, slab.z0 + slab.nz - 1))
         slab.nz--;
     return slab;
 }
@@ -72,10 +81,10 @@ static fbp_status open_worker(struct run *run, size_t i)
 
     FBP_TRY(fbp_calloc((void **)&slabs, work->n_slabs, sizeof *slabs, "slab list"));
     for (size_t at = rq->first_worker + i; at < work->n_slabs; at += work->n_workers) {
-        const struct fbp_slab slab = fbp_work_slab(work, &rq->job->grid, at);
-        slabs[n] = missing_part(rq->sink, slab);
+        slabs[n] = missing_part(rq, fbp_work_slab(work, rq->job, at));
         run->state.updates_total +=
-            (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * slabs[n].nz * rq->job->n_views;
+            (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * rq->job->n_views *
+            fbp_layer_slices(rq->job, slabs[n].z0, slabs[n].z0 + slabs[n].nz);
         if (slabs[n].nz == 0)
             run->state.report.slabs_resumed++;
         else

@@ -5,6 +5,7 @@
  */
 #include "pipeline/worker.h"
 
+#include "backend/rows.h"
 #include "base/clock.h"
 #include "pipeline/load.h"
 
@@ -38,8 +39,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     const double start = fbp_seconds();
 
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
-    FBP_TRY(fbp_load(rq->source, rq->top_down, &rq->job->panel, &w->tasks[slot->task].batch,
-                     slot->host));
+    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host));
     w->busy[READ] += fbp_seconds() - start;
     return FBP_OK;
 }
@@ -67,7 +67,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     const double start = fbp_seconds();
 
     if (backend(w)->upload && batch->load_rows > 0) {
-        const size_t n = batch->n_views * batch->load_rows * w->run->rq->job->panel.n_columns;
+        const size_t n = fbp_raw_samples(w->run->rq->job, batch);
         FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
         FBP_TRY(backend(w)->upload(w->dev, raw->device, raw->host, n));
         FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
@@ -133,11 +133,12 @@ static fbp_status backproject_task(struct worker *w, const struct task *t,
     }
     for (size_t z0 = t->slab.z0; z0 < end; z0 += step) {
         const size_t z1 = z0 + step < end ? z0 + step : end;
+        const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
         const double start = fbp_seconds();
         FBP_TRY(backend(w)->backproject(w->dev, &t->batch, slot->memory, &t->slab, z0, z1, memory));
         w->busy[BACKPROJECT] += fbp_seconds() - start;
-        FBP_TRY(fbp_run_progress(w->run, (uint64_t)slice * (z1 - z0) * t->batch.n_views, 0,
-                                 t->batch.view0 + t->batch.n_views));
+        FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
+                                 t->batch.view0 * rq->job->turns + t->batch.n_views));
         if (t->last)
             FBP_TRY(finish_block(w, t, volume, z0, z1));
     }
@@ -222,8 +223,12 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     const double start = fbp_seconds();
 
     FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
-    for (size_t z = b->z0; z < b->z1; z += step)
-        FBP_TRY(write_piece(w, b, z, z + step < b->z1 ? z + step : b->z1));
+    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
+        size_t z0, z1;
+        fbp_layer_range(rq->job, half, b->z0, b->z1, &z0, &z1);
+        for (size_t z = z0; z < z1; z += step)
+            FBP_TRY(write_piece(w, b, z, z + step < z1 ? z + step : z1));
+    }
     w->busy[WRITE] += fbp_seconds() - start;
     return b->last ? fbp_run_progress(w->run, 0, 1, rq->job->n_views) : FBP_OK;
 }

@@ -1,5 +1,7 @@
 #include "pipeline/work.h"
 
+#include "backend/partners.h"
+
 #include "base/text.h"
 
 enum {
@@ -11,9 +13,9 @@ enum {
     THREAD_BYTES = 256 << 10,
 };
 
-struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_grid *grid, size_t i)
+struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *job, size_t i)
 {
-    const size_t z0 = i * w->slab_slices, left = grid->n[2] - z0;
+    const size_t z0 = i * w->slab_slices, left = fbp_layers(job) - z0;
     return (struct fbp_slab){z0, left < w->slab_slices ? left : w->slab_slices};
 }
 
@@ -43,13 +45,39 @@ static size_t first_group(const struct ramp *r, size_t b)
     return r->rising + (r->n_groups - r->rising) * (b - r->n_rising) / r->even;
 }
 
-void fbp_work_views(const struct fbp_work *w, size_t n_views, size_t b, size_t *view0, size_t *n)
+void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t b, size_t *view0,
+                    size_t *n)
 {
-    const struct ramp r = ramp_of(w, n_views);
+    const struct ramp r = ramp_of(w, job->n_views);
+    const size_t first = first_group(&r, b) * w->group_views;
     const size_t end = first_group(&r, b + 1) * w->group_views;
 
-    *view0 = first_group(&r, b) * w->group_views;
-    *n = (end < n_views ? end : n_views) - *view0;
+    *view0 = first / job->turns;
+    *n = (end < job->n_views ? end : job->n_views) - first;
+}
+
+/* Rows [*r0, *r1) that the (upper) slices of layers [l0, l1) need of a batch's views. */
+static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t l0, size_t l1,
+                    size_t *r0, size_t *r1)
+{
+    const size_t a_part = batch->n_views / job->turns, z0 = fbp_layer_slice(job, l0);
+    const size_t middle = (job->panel.n_rows - 1) / 2;
+
+    *r0 = job->panel.n_rows;
+    *r1 = 0;
+    for (size_t k = 0; k < batch->n_views; k += a_part) {
+        const size_t view = fbp_batch_view(job, batch, k);
+        size_t first, end;
+        job->rows(job, view, view + a_part, z0, fbp_layer_slice(job, l1), &first, &end);
+        if (first < end && first < *r0)
+            *r0 = first;
+        if (first < end && end > *r1)
+            *r1 = end;
+    }
+    if (job->mirrored && *r0 < middle) /* by rounding */
+        *r0 = middle;
+    if (*r0 >= *r1)
+        *r0 = *r1 = 0;
 }
 
 struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
@@ -59,9 +87,8 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
     struct fbp_batch out = {0};
     size_t r1;
 
-    fbp_work_views(w, job->n_views, b, &out.view0, &out.n_views);
-    job->rows(job, out.view0, out.view0 + out.n_views, slab->z0, slab->z0 + slab->nz, &out.row0,
-              &r1);
+    fbp_work_views(w, job, b, &out.view0, &out.n_views);
+    rows_of(job, &out, slab->z0, slab->z0 + slab->nz, &out.row0, &r1);
     out.n_rows = r1 - out.row0;
     if (out.n_rows > 0) {
         const size_t end = r1 + margin < job->panel.n_rows ? r1 + margin : job->panel.n_rows;
@@ -78,10 +105,10 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; i < w->n_slabs; i++) {
-        const struct fbp_slab slab = fbp_work_slab(w, &job->grid, i);
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
-            rows += (double)batch.load_rows * (double)batch.n_views;
+            rows += (double)(batch.load_rows * fbp_halves(job)) * (double)batch.n_views;
             if (batch.load_rows > w->load_rows)
                 w->load_rows = batch.load_rows;
             if (batch.n_rows > w->filter_rows)
@@ -113,7 +140,8 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
-    w->raw_bytes = w->batch_views * w->load_rows * job->panel.n_columns * sizeof(float);
+    w->raw_bytes =
+        fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns * sizeof(float);
     w->filtered_bytes = rq->backend->filtered_bytes(job, w->batch_views, w->filter_rows);
     w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
 
@@ -149,7 +177,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     size_t batch = rounded_batch(wanted, group, job->n_views);
 
     w->slab_slices = slices;
-    w->n_slabs = (job->grid.n[2] + slices - 1) / slices;
+    w->n_slabs = (fbp_layers(job) + slices - 1) / slices;
     for (;;) {
         w->batch_views = batch;
         const struct ramp r = ramp_of(w, job->n_views);
@@ -165,8 +193,9 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
-    const size_t nz = rq->job->grid.n[2];
-    const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
+    const size_t nz = fbp_layers(rq->job), halves = fbp_halves(rq->job);
+    const size_t wanted = (rq->slab_slices + halves - 1) / halves;
+    const size_t most = wanted && wanted < nz ? wanted : nz;
     char needs[32], has[32];
 
     *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};

@@ -17,7 +17,8 @@ struct fbp_work_request {
 };
 
 /**
- * The division.  Slabs are runs of `slab_slices` slices, the last one shorter; worker i of n takes
+ * The division.  Slabs are runs of `slab_slices` slices (layers where halves are mirrored, see
+ * backend/partners.h, here and below), the last one shorter; worker i of n takes
  * slabs i, i + n, …  Each slab passes over all batches once; in its last batch it is finished, and
  * written, block after block.
  */
@@ -43,16 +44,16 @@ struct fbp_work {
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
 /**
- * Views [*view0, *view0 + *n) of batch b.  Batches start with one group of views and double, so
- * that computing starts early (S1's ramp); the last ones are the largest, so that it goes on while
- * finished slices are written.
+ * First view and number of views of batch b (struct fbp_batch).  Batches start with one group of
+ * views and double, so that computing starts early (S1's ramp); the last ones are the largest, so
+ * that it goes on while finished slices are written.
  */
-void fbp_work_views(const struct fbp_work *work, size_t n_views, size_t b, size_t *view0,
+void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
-struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_grid *grid, size_t i);
+struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
-/** Batch b as slices [z0, z1) need it. */
+/** Batch b as a slab needs it. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 

@@ -244,12 +244,12 @@ static void symmetries_belong_to_scan_and_grid(void **state)
     scan.n = 361;
     assert_int_equal(facts(&scan).symmetry, c);
     scan.n = 360;
-    scan.arc_deg = -360; /* a quarter of the views later it is turned backwards */
-    assert_int_equal(facts(&scan).symmetry, c | r2);
+    scan.arc_deg = -360; /* clockwise */
+    assert_int_equal(facts(&scan).symmetry, c | r2 | r4);
     scan.tilt_deg[1] = 2; /* about v: columns stay columns */
-    assert_int_equal(facts(&scan).symmetry, c | r2);
+    assert_int_equal(facts(&scan).symmetry, c | r2 | r4);
     scan.tilt_deg[0] = 2;
-    assert_int_equal(facts(&scan).symmetry, r2);
+    assert_int_equal(facts(&scan).symmetry, r2 | r4);
     scan = usual;
     scan.tilt_deg[1] = 2;
     assert_int_equal(facts(&scan).symmetry, c | m | r2 | r4);

@@ -178,6 +178,7 @@ static void planes_plug_in(void **state)
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
     const struct fbp_prep prep = {.panel = {SAMPLES, 1}};
     const struct fbp_job job = {.kind = FBP_PLANES,
+                                .turns = 1,
                                 .n_views = DIRECTIONS,
                                 .panel = {SAMPLES, 1},
                                 .wide = {SAMPLES, 1},

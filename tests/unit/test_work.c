@@ -40,7 +40,7 @@ static void check_cover(const struct fbp_work *w, const struct fbp_job *job, siz
     size_t z = 0;
 
     for (size_t i = 0; i < w->n_slabs; i++) {
-        const struct fbp_slab slab = fbp_work_slab(w, &job->grid, i);
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
         size_t view = 0;
         assert_int_equal(slab.z0, z);
         assert_true(slab.nz > 0 && slab.nz <= w->slab_slices);

@@ -178,8 +178,10 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
 const struct cpu_kernel cpu_kernel_column = {
     .name = "column",
     .usable = usable,
-    .view_size = view_size,
+    .turns = 1,
+    .group_size = view_size,
     .store = store,
+    .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,
     .scratch = scratch,

@@ -1,4 +1,5 @@
 #include "backend/cpu/cpu.h"
+#include "backend/partners.h"
 
 #include "base/cpu.h"
 #include "base/mem.h"
@@ -9,19 +10,20 @@
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views * cpu_kernel_choose(job)->view_size(job, n_rows) * sizeof(float);
+    return n_views / job->turns * cpu_kernel_choose(job)->group_size(job, n_rows) * sizeof(float);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 {
-    return n_slices * job->grid.n[1] * job->grid.n[0] * sizeof(float);
+    return cpu_kernel_choose(job)->volume_size(job, n_layers) * sizeof(float);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows, n_fft = job->filter->n_fft;
     const struct cpu_kernel *kernel = cpu_kernel_choose(job);
-    const size_t floats = 2 * n_fft + 2 + CPU_ROWS * job->wide.n_columns +
+    const size_t lanes = job->turns * fbp_halves(job);
+    const size_t floats = 2 * n_fft + 2 + lanes * CPU_ROWS * job->wide.n_columns +
                           (kernel->scratch ? kernel->scratch(job) : 0);
     const size_t thread = nc * sizeof(double) + floats * sizeof(float);
     const size_t tables = fbp_weights_separable(job->weights) ? (nr + job->n_views) * nc : 0;
@@ -38,6 +40,14 @@ static void describe(int index, struct fbp_device_info *out)
     snprintf(out->text, sizeof out->text, "%s, %d cores, %s", fbp_cpu_model(model, sizeof model),
              fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()));
     out->memory_bytes = fbp_available_bytes();
+}
+
+static void arrange(struct fbp_job *job)
+{
+    const struct cpu_kernel *kernel = cpu_kernel_choose(job);
+
+    job->turns = kernel->turns;
+    job->mirrored = kernel->mirrored;
 }
 
 static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
@@ -88,6 +98,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->job = job;
     dev->kernel = cpu_kernel_choose(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
+    fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));
     FBP_TRY_GOTO(cpu_filter_open(dev));
@@ -179,6 +190,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .describe = describe,
     .has_kernel = cpu_has_kernel,
     .choose = choose,
+    .arrange = arrange,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,

@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/bp.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/orbit_bp.h"
 
 #include <fftw3.h>
 
@@ -13,7 +14,7 @@ struct cpu_scratch {
     double *weights;
     float *line;
     fftwf_complex *spectrum;
-    float *rows;  /**< CPU_ROWS filtered rows on their way into the kernel's layout */
+    float *rows;  /**< filtered rows on their way into the kernel's layout (cpu_kernel.store) */
     float *lines; /**< the kernel's own */
     struct fbp_prep_counts counts;
     char pad[64]; /* counters of two threads must not share a cache line */
@@ -23,6 +24,7 @@ struct cpu_device {
     const struct fbp_job *job;
     fbp_pool *pool;
     struct fbp_bp_dsp dsp;
+    struct fbp_orbit_dsp orbit_dsp;
     const struct cpu_kernel *kernel;
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */

@@ -10,7 +10,7 @@ struct filter_loop {
     struct cpu_device *dev;
     const struct fbp_batch *batch;
     float *raw, *filtered;
-    size_t items_a_view;
+    size_t items_a_group;
     bool prepared; /* bad pixels need whole views first, so a pass of its own has done that */
 };
 
@@ -63,34 +63,47 @@ static void weight_row(const struct cpu_device *dev, struct cpu_scratch *s, size
         out[c] = in[c] * (float)s->weights[c];
 }
 
+/* Row `upper`, or its mirror image, of view k of the batch. */
+static void filter_row(const struct filter_loop *l, struct cpu_scratch *s, size_t half, size_t k,
+                       size_t upper, float *out)
+{
+    const struct fbp_job *job = l->dev->job;
+    const size_t row = fbp_half_row(job, half, upper);
+    float *in = fbp_raw_row(job, l->batch, half, l->raw, k, row);
+
+    if (!l->prepared)
+        fbp_prep_row(job->prep, row, in, &s->counts);
+    weight_row(l->dev, s, fbp_batch_view(job, l->batch, k), row, in);
+    if (job->spatial_filter)
+        convolve_spatial(l->dev, s, out);
+    else
+        convolve_fft(l->dev, s, out);
+}
+
 static void filter_rows(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
     struct cpu_scratch *s = &l->dev->scratch[worker];
-    const size_t k = item / l->items_a_view, first = item % l->items_a_view * CPU_ROWS;
+    const size_t n_groups = b->n_views / job->turns, lanes = job->turns * fbp_halves(job);
+    const size_t group = item / l->items_a_group, first = item % l->items_a_group * CPU_ROWS;
     const size_t n = first + CPU_ROWS < b->n_rows ? CPU_ROWS : b->n_rows - first;
-    float *view = l->filtered + k * l->dev->kernel->view_size(job, b->n_rows);
+    float *to = l->filtered + group * l->dev->kernel->group_size(job, b->n_rows);
 
-    for (size_t i = 0; i < n; i++) {
-        const size_t row = b->row0 + first + i;
-        float *in = fbp_raw_row(job, b, l->raw, k, row), *out = s->rows + i * job->wide.n_columns;
-        if (!l->prepared)
-            fbp_prep_row(job->prep, row, in, &s->counts);
-        weight_row(l->dev, s, b->view0 + k, row, in);
-        if (job->spatial_filter)
-            convolve_spatial(l->dev, s, out);
-        else
-            convolve_fft(l->dev, s, out);
-    }
-    l->dev->kernel->store(job, b->n_rows, first, n, s->rows, view);
+    for (size_t lane = 0; lane < lanes; lane++)
+        for (size_t i = 0; i < n; i++)
+            filter_row(l, s, lane / job->turns, group + lane % job->turns * n_groups,
+                       b->row0 + first + i, s->rows + (lane * CPU_ROWS + i) * job->wide.n_columns);
+    l->dev->kernel->store(job, b->n_rows, first, n, s->rows, to);
 }
 
 static void prepare_view(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
-    fbp_prepare_view(l->dev->job, l->batch, l->raw, item, &l->dev->scratch[worker].counts);
+    const size_t n = l->batch->n_views;
+    fbp_prepare_view(l->dev->job, l->batch, item / n, l->raw, item % n,
+                     &l->dev->scratch[worker].counts);
 }
 
 fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
@@ -106,8 +119,9 @@ fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *r
     if (batch->n_rows == 0)
         return FBP_OK;
     if (loop.prepared)
-        fbp_pool_for(dev->pool, batch->n_views, prepare_view, &loop);
-    fbp_pool_for(dev->pool, batch->n_views * loop.items_a_view, filter_rows, &loop);
+        fbp_pool_for(dev->pool, fbp_halves(dev->job) * batch->n_views, prepare_view, &loop);
+    fbp_pool_for(dev->pool, batch->n_views / dev->job->turns * loop.items_a_group, filter_rows,
+                 &loop);
     return FBP_OK;
 }
 
@@ -161,8 +175,10 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
         FBP_TRY(fbp_alloc((void **)&s->line, n_fft * sizeof(float), "filter row"));
         FBP_TRY(fbp_alloc((void **)&s->spectrum, (n_fft / 2 + 1) * sizeof(fftwf_complex),
                           "filter spectrum"));
-        FBP_TRY(fbp_alloc((void **)&s->rows, CPU_ROWS * job->wide.n_columns * sizeof(float),
-                          "filtered rows"));
+        FBP_TRY(
+            fbp_alloc((void **)&s->rows,
+                      job->turns * fbp_halves(job) * CPU_ROWS * job->wide.n_columns * sizeof(float),
+                      "filtered rows"));
         if (dev->kernel->scratch)
             FBP_TRY(fbp_alloc((void **)&s->lines, dev->kernel->scratch(job) * sizeof(float),
                               "interpolated columns"));

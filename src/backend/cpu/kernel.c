@@ -5,25 +5,42 @@
 #include <string.h>
 
 /* Fastest first. */
-static const struct cpu_kernel *const kernels[] = {&cpu_kernel_column, &cpu_kernel_matrix};
+static const struct cpu_kernel *const kernels[] = {
+    &cpu_kernel_orbit[0], &cpu_kernel_orbit[1], &cpu_kernel_orbit[2], &cpu_kernel_pair[0],
+    &cpu_kernel_pair[1],  &cpu_kernel_column,   &cpu_kernel_matrix};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Two lanes are quicker than "column" only where views have so many rows a slice (on the axis,
+ * where w = 1) that its windows do not reach. */
+static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
+{
+    const bool pair = kernel == &cpu_kernel_pair[0] || kernel == &cpu_kernel_pair[1];
+    return !pair || job->matrices[0][6] * job->grid.voxel_mm[2] > 2;
+}
 
 const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job)
 {
     const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
-    const size_t n = sizeof kernels / sizeof *kernels;
 
-    for (size_t i = 0; i < n; i++)
-        if (kernels[i]->usable(job) && (!wanted || strcmp(wanted, kernels[i]->name) == 0))
+    for (size_t i = 0; i < N_KERNELS; i++)
+        if ((wanted ? strcmp(wanted, kernels[i]->name) == 0 : worth_it(job, kernels[i])) &&
+            kernels[i]->usable(job))
             return kernels[i];
-    return kernels[n - 1]; /* takes any matrix */
+    return kernels[N_KERNELS - 1]; /* takes any matrix */
 }
 
 bool cpu_has_kernel(const struct fbp_job *job, const char *name)
 {
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    for (size_t i = 0; i < N_KERNELS; i++)
         if (strcmp(name, kernels[i]->name) == 0)
             return kernels[i]->usable(job);
     return false;
+}
+
+size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)
+{
+    return n_layers * job->grid.n[1] * job->grid.n[0];
 }
 
 void cpu_clip(double a, double b, double *lo, double *hi)

@@ -24,25 +24,36 @@ struct cpu_kernel {
     const char *name;
     /** Do scan and volume allow it? */
     bool (*usable)(const struct fbp_job *job);
-    /** Floats of one filtered view of n_rows rows, its border of zeros included. */
-    size_t (*view_size)(const struct fbp_job *job, size_t n_rows);
-    /** Store filtered rows [first, first + n) of a view of n_rows, n <= CPU_ROWS, first a multiple
-     * of CPU_ROWS, and the border that belongs to them.  rows: [n][wide.n_columns]. */
+    size_t turns; /**< views and halves of the detector that it takes together: lanes of a sample */
+    bool mirrored;
+    /** Floats of one group of filtered views of n_rows rows, its border of zeros included. */
+    size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
+    /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
+     * of CPU_ROWS, and the border that belongs to them.  rows: [lanes][CPU_ROWS][wide.n_columns],
+     * lane = half * turns + turn, rows of half 1 in mirrored order. */
     void (*store)(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
-                  const float *rows, float *view);
+                  const float *rows, float *group);
+    /** Floats of a slab. */
+    size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
     /** Work items of a backprojection, and one of them. */
     size_t (*items)(const struct cpu_bp *bp);
     fbp_pool_fn *item;
     /** Scratch of a thread [floats]; NULL: none. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Row y of slices [z0, z1) into host[z1 - z0][ny][nx], scaled and shifted. */
+    /** Row y of slices [z0, z1) of one half into host[z1 - z0][ny][nx], scaled and shifted. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host);
 };
 
 extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column;
+/** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
+extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 
-/** The fastest kernel that scan and volume allow; FBP_KERNEL=matrix|column asks for one (tests). */
+/** Floats of a slab that holds every voxel once. */
+size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers);
+
+/** The fastest kernel that scan and volume allow; FBP_KERNEL=matrix|column|… asks for one (tests).
+ */
 const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job);
 
 /** Is there a kernel of this name, and do scan and volume allow it? */

@@ -146,8 +146,10 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
 const struct cpu_kernel cpu_kernel_matrix = {
     .name = "matrix",
     .usable = usable,
-    .view_size = view_size,
+    .turns = 1,
+    .group_size = view_size,
     .store = store,
+    .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,
     .fetch_row = fetch_row,

@@ -1,6 +1,7 @@
 #include "backend/mock/mock.h"
 
 #include "backend/mock/stream.h"
+#include "backend/rows.h"
 #include "base/mem.h"
 
 #include <stdatomic.h>
@@ -19,6 +20,7 @@ struct mock_device {
     fbp_device *inner;
     struct mock_stream *streams[FBP_N_STAGES];
     atomic_uint_fast64_t n_uploads, n_afters, n_waits;
+    size_t n_fetched; /* slices of the slab that is being fetched; OUT's thread only */
 };
 
 static void poison(void *mem, size_t bytes)
@@ -60,14 +62,19 @@ static void choose(const struct fbp_job *job, const char **kernel, const char **
     fbp_backend_cpu.choose(job, kernel, isa);
 }
 
+static void arrange(struct fbp_job *job)
+{
+    fbp_backend_cpu.arrange(job);
+}
+
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
     return fbp_backend_cpu.filtered_bytes(job, n_views, n_rows);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 {
-    return fbp_backend_cpu.volume_bytes(job, n_slices);
+    return fbp_backend_cpu.volume_bytes(job, n_layers);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -169,7 +176,7 @@ static fbp_status run_filter(void *user)
 {
     struct command *c = user;
     const struct fbp_job *job = c->dev->job;
-    const size_t n = c->batch.n_views * c->batch.load_rows * job->panel.n_columns;
+    const size_t n = fbp_raw_samples(job, &c->batch);
 
     if (is_poisoned(c->volume, n))
         return fbp_fail(FBP_ERR_DEVICE,
@@ -233,13 +240,16 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 static fbp_status run_fetch(void *user)
 {
     struct command *c = user;
-    const size_t slice = c->dev->job->grid.n[0] * c->dev->job->grid.n[1];
-    void *from = (char *)c->volume + volume_bytes(c->dev->job, c->z0 - c->slab.z0);
+    const struct fbp_job *job = c->dev->job;
     const fbp_status st =
         fbp_backend_cpu.fetch(c->dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
 
     /* Nobody may count on what is left in a slab that was fetched. */
-    poison(from, (c->z1 - c->z0) * slice * sizeof(float));
+    c->dev->n_fetched += c->z1 - c->z0;
+    if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
+        poison(c->volume, volume_bytes(job, c->slab.nz));
+        c->dev->n_fetched = 0;
+    }
     return st;
 }
 
@@ -293,6 +303,7 @@ const struct fbp_backend fbp_backend_mock = {
     .describe = describe,
     .has_kernel = has_kernel,
     .choose = choose,
+    .arrange = arrange,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,

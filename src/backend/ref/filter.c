@@ -41,10 +41,10 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
-        fbp_prepare_view(job, batch, raw, k, &dev->counts);
+        fbp_prepare_view(job, batch, 0, raw, k, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
-            const float *in = fbp_raw_row(job, batch, raw, k, r);
+            const float *in = fbp_raw_row(job, batch, 0, raw, k, r);
             fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
             memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
             for (size_t c = 0; c < nc; c++)

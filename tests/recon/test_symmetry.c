@@ -1,0 +1,156 @@
+/*
+ * Kernels that use a scan's symmetries, on objects that have none: the values of the specification,
+ * and the same bits however views and slices are divided.
+ */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+/* Grids and detectors of odd and even sizes, both senses of rotation. */
+static const struct scan_case {
+    const char *kernel; /* the plan's own choice, or what it is asked for */
+    bool chosen;
+    size_t views;
+    double arc_deg;
+    size_t columns, rows;
+    struct fbp_grid grid;
+} cases[] = {
+    {"rot90+mirror", true, 52, 360, 48, 40, {{40, 40, 36}, {4, 4, 4}, {0, 0, 0}}},
+    {"rot90+mirror", true, 36, -360, 51, 41, {{41, 41, 37}, {4, 4, 4}, {0, 0, 0}}},
+    {"rot180+mirror", true, 50, 360, 48, 41, {{41, 36, 36}, {4, 4.5, 4}, {0, 0, 0}}},
+    {"rot180+mirror", true, 52, -360, 47, 40, {{36, 41, 35}, {4, 4, 4}, {0, 0, 0}}},
+    {"rot90", true, 52, 360, 48, 40, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
+    {"rot90", true, 52, -360, 49, 40, {{40, 40, 37}, {4, 4, 4}, {0, 0, -7}}},
+    {"rot180", true, 54, 360, 48, 150, {{40, 41, 36}, {4, 4, 4}, {0, 0, -7}}},
+    {"rot180", false, 52, -360, 48, 40, {{41, 40, 35}, {4, 4, 4}, {0, 0, 1}}},
+    {"mirror", true, 53, 360, 48, 151, {{40, 37, 37}, {4, 4.2, 4}, {2, -3, 0}}},
+    {"mirror", false, 53, 360, 48, 40, {{37, 41, 36}, {4, 4, 4}, {2, -3, 0}}},
+};
+
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static struct fbp_scan make_scan(const struct scan_case *c)
+{
+    static const double sod = 750, sdd = 1200;
+    double *angles = even_angles(c->views, 11, c->arc_deg / (double)c->views);
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .n_views = c->views,
+                                .angles_rad = angles,
+                                .sod_mm = &sod,
+                                .sdd_mm = &sdd,
+                                .n_sod = 1,
+                                .n_sdd = 1,
+                                .pitch_mm = {8, 300. / (double)c->rows}};
+    struct fbp_scan scan = {.n_views = c->views, .panel = {c->columns, c->rows}, .volume = c->grid};
+    struct fbp_phantom phantom;
+
+    scan.views = calloc(c->views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    for (size_t i = 0; i < phantom.n; i++) {
+        phantom.items[i].centre_mm[0] += 7;
+        phantom.items[i].centre_mm[1] -= 4;
+        phantom.items[i].centre_mm[2] += 5;
+    }
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    return scan;
+}
+
+static const char *asked(const struct scan_case *c)
+{
+    return c->chosen ? NULL : c->kernel;
+}
+
+static void values_are_the_references(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        const size_t n = grid_size(&scan.volume);
+        fbp_plan *plan;
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "cpu", .kernel = asked(&cases[i]))));
+        assert_string_equal(fbp_plan_info(plan)->kernel, cases[i].kernel);
+        fbp_plan_destroy(&plan);
+        float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        float *cpu =
+            reconstruct(&scan, fbp_recon_params(.device = "cpu", .kernel = asked(&cases[i])));
+        const double db = psnr_db(cpu, ref, n);
+        print_message("%s: %.1f dB\n", cases[i].kernel, db);
+        assert_true(db >= 120);
+        free(ref);
+        free(cpu);
+        drop_scan(&scan);
+    }
+}
+
+static void splits_change_nothing(void **state)
+{
+    static const struct fbp_recon_params splits[] = {
+        {.n_threads = 2, .batch_views = 8},
+        {.n_threads = 7, .slab_slices = 1, .batch_views = 16},
+        {.n_threads = 3, .slab_slices = 2},
+        {.n_threads = 2, .slab_slices = 7, .batch_views = 24},
+        {.device = "mock", .n_threads = 2, .slab_slices = 6, .batch_views = 8},
+        {.device = "mock:0,1", .n_threads = 1, .batch_views = 16},
+    };
+
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 50};
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        const uint64_t whole = reconstruct_hash(
+            &scan, fbp_recon_params(.device = "cpu", .n_threads = 1, .kernel = asked(&cases[i])));
+        for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
+            struct fbp_recon_params p = splits[s];
+            p.struct_size = sizeof p;
+            p.kernel = asked(&cases[i]);
+            p.device = p.device ? p.device : "cpu";
+            if (reconstruct_hash(&scan, &p) != whole)
+                fail_msg("%s (case %zu): split %zu: other values", cases[i].kernel, i, s);
+        }
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
+/* Bad pixels are bridged in rows that only the mirror image of a slab needs, too. */
+static void halves_are_prepared(void **state)
+{
+    struct fbp_scan scan = make_scan(&cases[0]);
+    const size_t n = scan.panel.n_columns * scan.panel.n_rows;
+    const struct fbp_array_info info = {.n = {scan.panel.n_columns, scan.panel.n_rows, 1}};
+    float *mask = calloc(n, sizeof *mask);
+    fbp_sink *sink;
+
+    (void)state;
+    assert_non_null(mask);
+    for (size_t i = 0; i < n; i += 37)
+        mask[i] = 1;
+    scan.bad_pixels = temporary("mask.mha");
+    OK(fbp_sink_open(&sink, scan.bad_pixels, &info, NULL));
+    OK(fbp_sink_write(sink, 0, 1, mask));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 4));
+    assert_true(psnr_db(cpu, ref, grid_size(&scan.volume)) >= 120);
+    free(ref);
+    free(cpu);
+    free(mask);
+    remove(scan.bad_pixels);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_the_references),
+        cmocka_unit_test(splits_change_nothing),
+        cmocka_unit_test(halves_are_prepared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
