@@ -299,11 +299,14 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
                                             .sink = sink,
                                             .devices = p->devices,
                                             .n_devices = p->n_devices,
+                                            .no_overlap = p->params.no_overlap != 0,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
+    const double computed = fbp_seconds();
     FBP_TRY_GOTO(fbp_sink_finish(sink));
     report->hash = fbp_sink_hash(sink);
+    report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);
