@@ -165,7 +165,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     return fbp_work_divide(&request, work);
 }
 
-static fbp_status fill_info(fbp_plan *p)
+static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_info *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
@@ -189,7 +189,6 @@ static fbp_status fill_info(fbp_plan *p)
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
     i->output_bytes = voxels * sizeof(float);
     i->updates = voxels * job->n_views;
-    return fbp_estimate(job, p->backend, p->devices[0], &p->work, &i->expected_seconds);
 }
 
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
@@ -217,7 +216,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
     FBP_TRY_GOTO(fbp_job_check_kernel(&p->tables.job, p->backend));
     FBP_TRY_GOTO(divide(p, &p->work));
-    FBP_TRY_GOTO(fill_info(p));
+    fill_info(p);
     warn_about(p);
     *out = p;
     return FBP_OK;
@@ -229,6 +228,12 @@ fail:
 const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan)
 {
     return &plan->info;
+}
+
+fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
+{
+    fbp_message_clear();
+    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
 }
 
 void fbp_plan_destroy(fbp_plan **plan)

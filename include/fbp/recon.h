@@ -88,7 +88,6 @@ struct fbp_plan_info {
     uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
     uint64_t updates;                   /**< voxels x views */
-    double expected_seconds;            /**< from a measurement of a few milliseconds */
 };
 
 /** What a finished run took.  Stages overlap, so they add up to more than `total`, unless
@@ -123,6 +122,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
                                                   const struct fbp_recon_params *params);
 
 FBP_API const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan);
+
+/** How long a run will take, from a measurement of a few milliseconds on the plan's device [s]. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /**
  * Reconstruct into `output` (any sink path).  A plan can run more than once.

@@ -44,7 +44,7 @@ empty out
 empty err
 cmp -s volume.mha quiet.mha || say "two runs differ"
 run 0 recon scan.json -o json.mha --json
-for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.total gups \
+for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.finish seconds.total gups \
     device kernel min max mean; do
     json "$key" >/dev/null
 done
