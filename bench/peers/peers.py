@@ -2,7 +2,7 @@
 """fbp, RTK and plastimatch on the same simulated scans, alternately, with the error beside the time.
 
 usage: bench/peers/peers.py [--fbp build/release/bin/fbp] [--sizes 128,256,512] [--runs 3]
-                            [--threads N] [--dir DIR] [--json]
+                            [--warm-ups 1] [--threads N] [--dir DIR] [--json]
 
 Needs numpy and itk-rtk (from PyPI) and plastimatch (Debian package); a peer that is not there is left
 out and said so.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 256/N mm:
@@ -184,17 +184,18 @@ def measure(args, n):
     try:
         peers = Peers(args, n, folder)
         done = {k: [] for k in peers.commands}
-        for turn in range(args.runs + 1):  # the first warms the caches
+        for turn in range(-args.warm_ups, args.runs):  # those below 0 warm the caches
             for name, run in peers.commands.items():
                 done[name].append(run())
-                print(f"  {n}^3, run {turn}, {name}: {done[name][-1][0]:.3f} s", file=sys.stderr)
-        ours = statistics.median(r[0] for r in done["fbp"][1:])
+                print(f"  {n}^3, run {turn}, {name}: {done[name][-1][0]:.3f} s", file=sys.stderr, flush=True)
+        ours = statistics.median(r[0] for r in done["fbp"][args.warm_ups:])
         for name, runs in done.items():
-            t = [r[0] for r in runs[1:]]
+            counted = runs[args.warm_ups:]
+            t = [r[0] for r in counted]
             s = statistics.median(t)
             rows.append({"bench": "peers", "case": f"{n}^3/{VIEWS[n]}", "tool": name,
                          "threads": args.threads, "seconds": s, "min": min(t), "max": max(t),
-                         "unsynced": statistics.median(r[1] for r in runs[1:]),
+                         "unsynced": statistics.median(r[1] for r in counted),
                          "gups": n**3 * VIEWS[n] / s * 1e-9, "rmse": runs[-1][2],
                          "memory_peak_bytes": max(r[3] for r in runs), "times_fbp": s / ours})
     finally:
@@ -207,6 +208,7 @@ def main():
     p.add_argument("--fbp", default="build/release/bin/fbp")
     p.add_argument("--sizes", default="128,256,512")
     p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--warm-ups", type=int, default=1, help="runs before those that count")
     p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     p.add_argument("--dir", default=None)
     p.add_argument("--json", action="store_true")

@@ -28,7 +28,7 @@ is "$(json spacing_mm.0) == 8 && $(json origin_mm.0) == -124"
 run 0 plan scan.json
 has out '^memory '
 run 0 plan scan.json --json
-is "$(json updates) == 32*32*32*60 && $(json memory_bytes) > 0"
+is "$(json updates) == 32*32*32*60 && $(json memory_bytes) > 0 && $(json expected_seconds) > 0"
 cp out plan.json
 run 0 recon scan.json --plan --json
 is "$(json updates) == 32*32*32*60"
