@@ -1,9 +1,6 @@
+#include "bench.h"
 #include "recon.h"
 #include "simulate.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct bench_args {
     const char *scan, *device, *directory;
@@ -33,37 +30,6 @@ static const struct opt table[] = {
 };
 #undef B
 
-/* Files of a run, in a directory of their own. */
-struct workplace {
-    char dir[400], scan[440], array[440], volume[440];
-};
-
-static int workplace_make(struct workplace *w, const struct bench_args *a)
-{
-    const char *base = a->directory ? a->directory : getenv("TMPDIR");
-
-    if (!base || !*base)
-        base = "/tmp";
-    if (snprintf(w->dir, sizeof w->dir, "%s/fbp-bench-XXXXXX", base) >= (int)sizeof w->dir)
-        return cli_error("%s: the name is too long: choose another --dir", base);
-    if (!mkdtemp(w->dir)) {
-        cli_error("%s: cannot make a directory there: choose another --dir", base);
-        return 1;
-    }
-    snprintf(w->scan, sizeof w->scan, "%s/scan.json", w->dir);
-    snprintf(w->array, sizeof w->array, "%s/scan.mha", w->dir);
-    snprintf(w->volume, sizeof w->volume, "%s/volume.mha", w->dir);
-    return 0;
-}
-
-static void workplace_remove(const struct workplace *w)
-{
-    unlink(w->scan);
-    unlink(w->array);
-    unlink(w->volume);
-    rmdir(w->dir);
-}
-
 static int make_input(const struct bench_args *a, struct workplace *w)
 {
     struct simulate_args s = simulate_defaults;
@@ -76,12 +42,6 @@ static int make_input(const struct bench_args *a, struct workplace *w)
     if (!a->quiet)
         fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s.views, s.size);
     return simulate_scan(&s);
-}
-
-/* The part of a stage's busy time during which computing did not stand still for it. */
-static double overlap(double busy, double waiting)
-{
-    return busy > 0 && waiting < busy ? 1 - waiting / busy : busy > 0 ? 0 : 1;
 }
 
 static void case_name(char *buf, size_t n, const struct fbp_scan *scan,
@@ -111,8 +71,8 @@ static int print_json(const char *name, const struct fbp_plan_info *p, const str
     cJSON_AddNumberToObject(stages, "filter", r->filter);
     cJSON_AddNumberToObject(stages, "backproject", r->backproject);
     cJSON_AddNumberToObject(stages, "write", r->write);
-    cJSON_AddNumberToObject(root, "read_overlap", overlap(r->read, r->waiting_read));
-    cJSON_AddNumberToObject(root, "write_overlap", overlap(r->write, r->waiting_write));
+    cJSON_AddNumberToObject(root, "read_overlap", bench_overlap(r->read, r->waiting_read));
+    cJSON_AddNumberToObject(root, "write_overlap", bench_overlap(r->write, r->waiting_write));
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());
     return cli_json(root, true);
 }
@@ -137,7 +97,7 @@ static int print_text(const char *name, const struct fbp_plan_info *p, const str
         printf("%-12s %10.3f", rows[i].stage, rows[i].busy);
         if (rows[i].waiting >= 0)
             printf(" %10.3f %9.0f%%", rows[i].waiting,
-                   100 * overlap(rows[i].busy, rows[i].waiting));
+                   100 * bench_overlap(rows[i].busy, rows[i].waiting));
         putchar('\n');
     }
     printf("%-12s %10.3f\n\n%.3f GUPS, peak memory %s\n", "all", r->total, r->gups,
@@ -183,7 +143,7 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (workplace_make(&w, &a))
+    if (workplace_make(&w, a.directory))
         return 1;
     rc = a.scan ? 0 : make_input(&a, &w);
     if (rc == 0)

@@ -22,7 +22,7 @@ static int run(const struct command *self, int argc, char **argv)
         return cli_error("--model is not in this release: plan prints for this machine");
     rc = recon_prepare(&a, &scan, &plan);
     if (rc == 0)
-        rc = plan_print(fbp_plan_info(plan), a.json);
+        rc = plan_print(plan, a.json);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     return rc;

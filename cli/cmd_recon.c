@@ -108,6 +108,7 @@ static int print_json(const struct recon_args *a, const struct fbp_plan_info *p,
     cJSON_AddNumberToObject(seconds, "filter", r->filter);
     cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
     cJSON_AddNumberToObject(seconds, "write", r->write);
+    cJSON_AddNumberToObject(seconds, "finish", r->finish);
     cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
     cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
     cJSON_AddNumberToObject(root, "gups", r->gups);
@@ -181,7 +182,7 @@ static int run(const struct command *self, int argc, char **argv)
     rc = recon_prepare(&a, &scan, &plan);
     progress.n_views = scan.n_views;
     if (rc == 0)
-        rc = a.plan ? plan_print(fbp_plan_info(plan), a.json) : reconstruct(&a, plan, &progress);
+        rc = a.plan ? plan_print(plan, a.json) : reconstruct(&a, plan, &progress);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     return rc;

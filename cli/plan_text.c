@@ -11,7 +11,7 @@ char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
     return buf;
 }
 
-static void print_text(const struct fbp_plan_info *p)
+static void print_text(const struct fbp_plan_info *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
     char a[120], b[120];
@@ -34,10 +34,10 @@ static void print_text(const struct fbp_plan_info *p)
     if (p->device_bytes)
         printf("on device %s a device\n", cli_bytes(a, sizeof a, p->device_bytes));
     printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
-    printf("time      about %s\n", cli_seconds(a, sizeof a, p->expected_seconds));
+    printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
 }
 
-static int print_json(const struct fbp_plan_info *p)
+static int print_json(const struct fbp_plan_info *p, double seconds)
 {
     static const struct {
         const char *key;
@@ -71,14 +71,19 @@ static int print_json(const struct fbp_plan_info *p)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
     cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
-    cJSON_AddNumberToObject(root, "expected_seconds", p->expected_seconds);
+    cJSON_AddNumberToObject(root, "expected_seconds", seconds);
     return cli_json(root, false);
 }
 
-int plan_print(const struct fbp_plan_info *info, bool json)
+int plan_print(const fbp_plan *plan, bool json)
 {
+    const struct fbp_plan_info *info = fbp_plan_info(plan);
+    double seconds;
+
+    if (fbp_plan_estimate(plan, &seconds) != FBP_OK)
+        return cli_fail();
     if (json)
-        return print_json(info);
-    print_text(info);
+        return print_json(info, seconds);
+    print_text(info, seconds);
     return 0;
 }

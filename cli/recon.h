@@ -64,8 +64,8 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
 
-/** Print a plan for people, or as JSON; returns the exit status. */
-int plan_print(const struct fbp_plan_info *info, bool json);
+/** Print a plan and its expected time for people, or as JSON; returns the exit status. */
+int plan_print(const fbp_plan *plan, bool json);
 /** "cpu, kernel column+mirror, avx2, 8 threads"; returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p);
 

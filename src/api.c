@@ -168,7 +168,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     return fbp_work_divide(&request, work);
 }
 
-static fbp_status fill_info(fbp_plan *p)
+static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_info *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
@@ -192,7 +192,6 @@ static fbp_status fill_info(fbp_plan *p)
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
     i->output_bytes = voxels * sizeof(float);
     i->updates = voxels * job->n_views;
-    return fbp_estimate(job, p->backend, p->devices[0], &p->work, &i->expected_seconds);
 }
 
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
@@ -221,7 +220,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     p->tables.job.in_order = p->in_order;
     FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
     FBP_TRY_GOTO(divide(p, &p->work));
-    FBP_TRY_GOTO(fill_info(p));
+    fill_info(p);
     warn_about(p);
     *out = p;
     return FBP_OK;
@@ -233,6 +232,12 @@ fail:
 const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan)
 {
     return &plan->info;
+}
+
+fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
+{
+    fbp_message_clear();
+    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
 }
 
 void fbp_plan_destroy(fbp_plan **plan)
@@ -303,11 +308,14 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
                                             .sink = sink,
                                             .devices = p->devices,
                                             .n_devices = p->n_devices,
+                                            .no_overlap = p->params.no_overlap != 0,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
+    const double computed = fbp_seconds();
     FBP_TRY_GOTO(fbp_sink_finish(sink));
     report->hash = fbp_sink_hash(sink);
+    report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);

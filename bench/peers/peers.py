@@ -2,7 +2,7 @@
 """fbp, RTK and plastimatch on the same simulated scans, alternately, with the error beside the time.
 
 usage: bench/peers/peers.py [--fbp build/release/bin/fbp] [--sizes 128,256,512] [--runs 3]
-                            [--threads N] [--dir DIR] [--json]
+                            [--warm-ups 1] [--threads N] [--dir DIR] [--json]
 
 Needs numpy and itk-rtk (from PyPI) and plastimatch (Debian package); a peer that is not there is left
 out and said so.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 256/N mm:
@@ -10,9 +10,15 @@ out and said so.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 25
 
 Times are file to file, page cache warm: fbp's is that of the whole process, plastimatch's too (its
 input in its own format, converted beforehand); RTK's runs from the first read to the end of the
-write inside its process, loading of libraries not counted.  The error is the RMSE against the voxel
-means of the phantom within 115 mm of the axis.  plastimatch does not return 1/mm, so a line is fitted
-to its values first, which can only lower its error.
+write inside its process, loading of libraries not counted.  fbp brings its volume to disk before it
+ends and the others leave that to the system, so the file is synced after them, and "seconds" holds
+the time until every volume is on disk, "unsynced" the time without that (of fbp, without the last
+stage, sync and rename).
+
+The error is the RMSE against the voxel means of the phantom within 115 mm of the axis.  plastimatch
+does not return 1/mm, so a line is fitted to its values first, which can only lower its error.
+Peak memory is the resident set of the tool's process; RTK's includes Python and its libraries.
+512^3 takes 4 GB of disk and, for RTK, 8 GiB of memory.
 """
 import argparse
 import json
@@ -40,7 +46,7 @@ def read_mha(path):
             if key.strip() == "ElementDataFile":
                 break
         size = [int(n) for n in head["DimSize"].split()]
-        data = np.frombuffer(f.read(), dtype="<f4").reshape(size[::-1])
+        data = np.memmap(path, dtype="<f4", mode="r", offset=f.tell(), shape=tuple(size[::-1]))
     return head, data
 
 
@@ -85,24 +91,44 @@ def write_plastimatch(scan, folder):
 
 
 def timed(command, env=None):
+    """Seconds, standard output and peak resident set [bytes] of a process."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=out, stderr=err, env=env)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        text = out.read()
+        if process.returncode:
+            raise RuntimeError(f"{command[0]}: {err.read().strip() or text.strip()}")
+    return seconds, text, usage.ru_maxrss * 1024
+
+
+def synced(path):
+    """Seconds that it takes to bring a file to disk."""
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise RuntimeError(f"{command[0]}: {done.stderr.strip() or done.stdout.strip()}")
-    return seconds, done.stdout
+    with open(path, "rb") as f:
+        os.fsync(f.fileno())
+    return time.perf_counter() - start
 
 
-def error(path, truth, voxel, fit=False):
-    _, v = read_mha(path)
+def error(v, truth, voxel, fit=False):
+    """RMSE about the axis, slice by slice; after a least-squares line from v to truth if `fit`."""
     n = truth.shape[0]
     c = (np.arange(n) - (n - 1) / 2) * voxel
     inside = np.add.outer(c**2, c**2) <= 115.0**2
-    a, b = v[:, inside].astype(np.float64), truth[:, inside].astype(np.float64)
+    pairs = lambda: ((v[z][inside].astype(np.float64), truth[z][inside].astype(np.float64))
+                     for z in range(n))
+    count = n * np.count_nonzero(inside)
+    slope, offset = 1.0, 0.0
     if fit:
-        slope, offset = np.polyfit(a.ravel(), b.ravel(), 1)
-        a = slope * a + offset
-    return float(np.sqrt(np.mean((a - b) ** 2)))
+        sums = np.sum([(a.sum(), b.sum(), (a * a).sum(), (a * b).sum()) for a, b in pairs()], axis=0)
+        mean_a, mean_b = sums[0] / count, sums[1] / count
+        slope = (sums[3] / count - mean_a * mean_b) / (sums[2] / count - mean_a**2)
+        offset = mean_b - slope * mean_a
+    return float(np.sqrt(sum(((slope * a + offset - b) ** 2).sum() for a, b in pairs()) / count))
 
 
 class Peers:
@@ -127,29 +153,29 @@ class Peers:
         if subprocess.run([sys.executable, "-c", "import itk; itk.RTK"], capture_output=True).returncode == 0:
             self.commands["rtk"] = self.rtk
 
+    # Each returns seconds until the volume is on disk, seconds without the sync, RMSE, peak bytes.
     def fbp(self):
-        s, _ = timed([self.args.fbp, "recon", self.scan, "-o", self.out["fbp"], "--threads",
-                      str(self.args.threads), "-q"])
-        return s, error(self.out["fbp"], self.truth, self.voxel)
+        s, out, peak = timed([self.args.fbp, "recon", self.scan, "-o", self.out["fbp"], "--threads",
+                              str(self.args.threads), "-q", "--json"])
+        rmse = error(read_mha(self.out["fbp"])[1], self.truth, self.voxel)
+        return s, s - json.loads(out)["seconds"]["finish"], rmse, peak
 
     def plastimatch(self):
         n = self.n
-        s, _ = timed(["plastimatch", "fdk", "-I", os.path.join(self.folder, "plm"), "-O",
+        s, _, peak = timed(["plastimatch", "fdk", "-I", os.path.join(self.folder, "plm"), "-O",
                       self.out["plm"], "-r", f"{n} {n} {n}", "-z", "256 256 256", "-a",
                       f"0 {VIEWS[n] - 1}"], self.env)
-        return s, error(self.out["plm"], self.truth, self.voxel, fit=True)
+        on_disk = s + synced(self.out["plm"])
+        return on_disk, s, error(read_mha(self.out["plm"])[1], self.truth, self.voxel, fit=True), peak
 
     def rtk(self):
-        _, out = timed([sys.executable, RTK_SCRIPT, json.dumps(self.description), str(self.n),
-                        str(self.voxel), self.out["rtk"]], self.env)
+        _, out, peak = timed([sys.executable, RTK_SCRIPT, json.dumps(self.description), str(self.n),
+                              str(self.voxel), self.out["rtk"]], self.env)
         s = float(out.strip().splitlines()[-1])
+        on_disk = s + synced(self.out["rtk"])
         # RTK's axis is y: (x, y, z) = (x, -z, y) of theirs.
-        head, v = read_mha(self.out["rtk"])
-        ours = np.ascontiguousarray(np.transpose(v, (1, 0, 2))[:, ::-1, :])
-        with open(self.out["rtk"], "wb") as f:
-            f.write(f"ObjectType = Image\nNDims = 3\nDimSize = {self.n} {self.n} {self.n}\n"
-                    "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n".encode() + ours.tobytes())
-        return s, error(self.out["rtk"], self.truth, self.voxel)
+        ours = np.transpose(read_mha(self.out["rtk"])[1], (1, 0, 2))[:, ::-1, :]
+        return on_disk, s, error(ours, self.truth, self.voxel), peak
 
 
 def measure(args, n):
@@ -157,17 +183,21 @@ def measure(args, n):
     rows = []
     try:
         peers = Peers(args, n, folder)
-        times, errors = {k: [] for k in peers.commands}, {}
-        for _ in range(args.runs + 1):  # the first warms the caches
+        done = {k: [] for k in peers.commands}
+        for turn in range(-args.warm_ups, args.runs):  # those below 0 warm the caches
             for name, run in peers.commands.items():
-                seconds, errors[name] = run()
-                times[name].append(seconds)
-        best = statistics.median(times["fbp"][1:])
-        for name, t in times.items():
-            s = statistics.median(t[1:])
+                done[name].append(run())
+                print(f"  {n}^3, run {turn}, {name}: {done[name][-1][0]:.3f} s", file=sys.stderr, flush=True)
+        ours = statistics.median(r[0] for r in done["fbp"][args.warm_ups:])
+        for name, runs in done.items():
+            counted = runs[args.warm_ups:]
+            t = [r[0] for r in counted]
+            s = statistics.median(t)
             rows.append({"bench": "peers", "case": f"{n}^3/{VIEWS[n]}", "tool": name,
-                         "threads": args.threads, "seconds": s, "min": min(t[1:]), "max": max(t[1:]),
-                         "gups": n**3 * VIEWS[n] / s * 1e-9, "rmse": errors[name], "times_fbp": s / best})
+                         "threads": args.threads, "seconds": s, "min": min(t), "max": max(t),
+                         "unsynced": statistics.median(r[1] for r in counted),
+                         "gups": n**3 * VIEWS[n] / s * 1e-9, "rmse": runs[-1][2],
+                         "memory_peak_bytes": max(r[3] for r in runs), "times_fbp": s / ours})
     finally:
         shutil.rmtree(folder)
     return rows
@@ -178,21 +208,24 @@ def main():
     p.add_argument("--fbp", default="build/release/bin/fbp")
     p.add_argument("--sizes", default="128,256,512")
     p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--warm-ups", type=int, default=1, help="runs before those that count")
     p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     p.add_argument("--dir", default=None)
     p.add_argument("--json", action="store_true")
     args = p.parse_args()
     args.fbp = os.path.abspath(args.fbp)
     if not args.json:
-        print(f"{'case':10} {'tool':12} {'seconds':>9} {'(min .. max)':>20} {'GUPS':>7} {'RMSE [1/mm]':>12} {'x fbp':>7}")
+        print(f"{'case':10} {'tool':12} {'seconds':>9} {'(min .. max)':>20} {'unsynced':>9} "
+              f"{'GUPS':>7} {'RMSE [1/mm]':>12} {'MiB':>6} {'x fbp':>7}")
     for n in (int(s) for s in args.sizes.split(",")):
         for r in measure(args, n):
             if args.json:
                 print(json.dumps(r), flush=True)
             else:
                 span = f"({r['min']:.2f} .. {r['max']:.2f})"
-                print(f"{r['case']:10} {r['tool']:12} {r['seconds']:9.3f} {span:>20} {r['gups']:7.3f} "
-                      f"{r['rmse']:12.6f} {r['times_fbp']:7.1f}", flush=True)
+                print(f"{r['case']:10} {r['tool']:12} {r['seconds']:9.3f} {span:>20} {r['unsynced']:9.3f} "
+                      f"{r['gups']:7.3f} {r['rmse']:12.6f} {r['memory_peak_bytes'] / 2**20:6.0f} "
+                      f"{r['times_fbp']:7.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,9 @@ struct fbp_recon_params {
     int compress;       /**< zlib-compress the output where the format has it */
     size_t batch_views; /**< views a batch (0 = the plan decides) */
     size_t slab_slices; /**< slices a slab at most (0 = the plan decides) */
+    /** One stage at a time, for measuring: none computes, reads or writes while another does, and
+     *  what a stage has given to a device is finished before its time is taken. */
+    int no_overlap;
 
     /** Called from one thread at a time; return nonzero to cancel.  Optional. */
     int (*progress)(void *user, const struct fbp_progress *p);
@@ -85,10 +88,10 @@ struct fbp_plan_info {
     uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
     uint64_t updates;                   /**< voxels x views */
-    double expected_seconds;            /**< from a measurement of a few milliseconds */
 };
 
-/** What a finished run took.  Stages overlap, so they add up to more than `total`. */
+/** What a finished run took.  Stages overlap, so they add up to more than `total`, unless
+ *  params.no_overlap. */
 struct fbp_report {
     double total, read, filter, backproject, write; /**< seconds busy, a stage */
     double open;                                    /**< before the first view was read */
@@ -100,6 +103,7 @@ struct fbp_report {
     size_t clipped;        /**< intensities <= 0 whose logarithm was clipped */
     size_t slabs_resumed;  /**< taken from an interrupted run */
     uint64_t hash;         /**< of the volume; hash: outputs only */
+    double finish;         /**< seconds from the last slice to the durable file of its final name */
 };
 
 typedef struct fbp_plan fbp_plan;
@@ -118,6 +122,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
                                                   const struct fbp_recon_params *params);
 
 FBP_API const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan);
+
+/** How long a run will take, from a measurement of a few milliseconds on the plan's device [s]. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /**
  * Reconstruct into `output` (any sink path).  A plan can run more than once.

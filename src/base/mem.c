@@ -3,7 +3,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { HUGE_PAGE = 2 << 20 };
 
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out)
 {
@@ -15,10 +18,16 @@ fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out)
 
 fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
 {
+    const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
     const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
 
-    *out = rounded >= bytes ? aligned_alloc(FBP_ALIGN, rounded ? rounded : FBP_ALIGN) : NULL;
-    return *out ? FBP_OK : fbp_fail_nomem(bytes, what);
+    *out = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : FBP_ALIGN) : NULL;
+    if (!*out)
+        return fbp_fail_nomem(bytes, what);
+    /* Whole huge pages only, so that no more becomes resident than was asked for. */
+    if (align == HUGE_PAGE)
+        (void)!madvise(*out, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return FBP_OK;
 }
 
 void fbp_free(void *p)

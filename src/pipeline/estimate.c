@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { SAMPLE_UPDATES = 1 << 21 };
+enum { SAMPLE_UPDATES = 1 << 25 };
 
 struct sample {
     fbp_device *dev;
@@ -15,17 +15,27 @@ struct sample {
     void *raw, *filtered, *volume;
 };
 
-/* The first batch, or as many of its views as make a sample; the slice may need none of its rows.
- */
+/* Slices in the middle, as many as make a sample of one group of views: kernels that set up a whole
+ * voxel column at a time are slow on single slices. */
+static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work)
+{
+    const size_t updates = job->grid.n[0] * job->grid.n[1] * work->group_views;
+    struct fbp_slab out = {0, updates < SAMPLE_UPDATES ? SAMPLE_UPDATES / updates : 1};
+
+    if (out.nz > work->slab_slices)
+        out.nz = work->slab_slices;
+    out.z0 = job->mirrored ? 0 : (fbp_layers(job) - out.nz) / 2;
+    return out;
+}
+
+/* Views of the first batch, at most one group; the slices may need none of its rows. */
 static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
                                      const struct fbp_slab *slab)
 {
     struct fbp_batch out = fbp_work_batch(work, job, slab, 0);
-    const size_t slice = job->grid.n[0] * job->grid.n[1];
-    const size_t views = slice < SAMPLE_UPDATES ? SAMPLE_UPDATES / slice : 1;
 
-    if (out.n_views > views)
-        out.n_views = (views + job->turns - 1) / job->turns * job->turns;
+    if (out.n_views > work->group_views)
+        out.n_views = work->group_views;
     return out;
 }
 
@@ -48,7 +58,8 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     FBP_TRY(b->clear(s->dev, slab, s->volume));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     const double middle = fbp_seconds();
-    FBP_TRY(b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + 1, s->volume));
+    FBP_TRY(
+        b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + slab->nz, s->volume));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     *backproject = fbp_seconds() - middle;
     return FBP_OK;
@@ -57,7 +68,7 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
-    const struct fbp_slab slab = {fbp_layers(job) / 2, 1};
+    const struct fbp_slab slab = sample_slab(job, work);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
     struct sample s = {0};
@@ -74,13 +85,14 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     FBP_TRY_GOTO(fbp_device_get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows),
                                 "a sample of the work", &s.filtered));
     FBP_TRY_GOTO(
-        fbp_device_get(b, s.dev, b->volume_bytes(job, 1), "a sample of the work", &s.volume));
+        fbp_device_get(b, s.dev, b->volume_bytes(job, slab.nz), "a sample of the work", &s.volume));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
     *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
-                backproject * (double)fbp_layers(job) * (double)job->n_views / sampled) /
+                backproject * (double)fbp_layers(job) * (double)job->n_views /
+                    (sampled * (double)slab.nz)) /
                (double)work->n_workers;
 fail:
     if (s.dev) {

@@ -168,6 +168,7 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 
     run.state.started = fbp_seconds();
     pthread_mutex_init(&run.state.lock, NULL);
+    pthread_mutex_init(&run.state.turn, NULL);
     FBP_TRY_GOTO(fbp_calloc((void **)&run.workers, rq->n_devices, sizeof *run.workers, "workers"));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&threads, N_THREADS * rq->n_devices, sizeof *threads, "threads"));
@@ -192,5 +193,6 @@ fail:
     free(threads);
     free(starts);
     pthread_mutex_destroy(&run.state.lock);
+    pthread_mutex_destroy(&run.state.turn);
     return st;
 }

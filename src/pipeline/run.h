@@ -15,6 +15,7 @@ struct fbp_run_request {
     const int *devices; /**< n_devices indices of the backend's devices */
     size_t n_devices;
     size_t first_worker; /**< of work->n_workers; devices[i] is worker first_worker + i */
+    bool no_overlap;     /**< one stage at a time, as fbp_recon_params says */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;
 };

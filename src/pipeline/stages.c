@@ -7,11 +7,18 @@
 
 #include "backend/rows.h"
 #include "base/clock.h"
+#include "pipeline/device_memory.h"
 #include "pipeline/load.h"
 
 #include <math.h>
 
-enum { READ, FILTER, BACKPROJECT, WRITE };
+/* A stage of the host, and the queue of the device that it fills. */
+enum {
+    READ = FBP_STAGE_IN,
+    FILTER = FBP_STAGE_FILTER,
+    BACKPROJECT = FBP_STAGE_BP,
+    WRITE = FBP_STAGE_OUT
+};
 
 static const struct fbp_backend *backend(const struct worker *w)
 {
@@ -33,15 +40,31 @@ static fbp_status wait(struct worker *w, struct fbp_mark m)
     return backend(w)->wait && m.ticket ? backend(w)->wait(w->dev, m) : FBP_OK;
 }
 
+/* A stage begins to work: its seconds count from here. */
+static double turn_begin(struct worker *w)
+{
+    if (w->run->rq->no_overlap)
+        pthread_mutex_lock(&w->run->turn);
+    return fbp_seconds();
+}
+
+/* With no_overlap, what the stage gave to its queue belongs to its turn. */
+static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status st)
+{
+    if (w->run->rq->no_overlap && st == FBP_OK)
+        st = fbp_device_settle(backend(w), w->dev, (enum fbp_stage)stage);
+    w->busy[stage] += fbp_seconds() - start;
+    if (w->run->rq->no_overlap)
+        pthread_mutex_unlock(&w->run->turn);
+    return st;
+}
+
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const double start = fbp_seconds();
 
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
-    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host));
-    w->busy[READ] += fbp_seconds() - start;
-    return FBP_OK;
+    return fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host);
 }
 
 void fbp_stage_read(struct worker *w)
@@ -51,7 +74,8 @@ void fbp_stage_read(struct worker *w)
         if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
             break;
         w->raw[at].task = i;
-        const fbp_status st = read_task(w, &w->raw[at]);
+        const double start = turn_begin(w);
+        const fbp_status st = turn_end(w, READ, start, read_task(w, &w->raw[at]));
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
@@ -64,7 +88,6 @@ void fbp_stage_read(struct worker *w)
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     const struct fbp_batch *batch = &w->tasks[raw->task].batch;
-    const double start = fbp_seconds();
 
     if (backend(w)->upload && batch->load_rows > 0) {
         const size_t n = fbp_raw_samples(w->run->rq->job, batch);
@@ -79,7 +102,6 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     FBP_TRY(mark(w, FBP_STAGE_FILTER, &out->ready));
     raw->consumed = out->ready;
     out->task = raw->task;
-    w->busy[FILTER] += fbp_seconds() - start;
     return FBP_OK;
 }
 
@@ -89,7 +111,9 @@ void fbp_stage_filter(struct worker *w)
 
     while (fbp_queue_pop(w->raw_full, &from, &w->waited[FILTER]) &&
            fbp_queue_pop(w->filtered_free, &to, NULL)) {
-        const fbp_status st = filter_task(w, &w->raw[from], &w->filtered[to]);
+        const double start = turn_begin(w);
+        const fbp_status st =
+            turn_end(w, FILTER, start, filter_task(w, &w->raw[from], &w->filtered[to]));
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
@@ -129,14 +153,16 @@ static fbp_status backproject_task(struct worker *w, const struct task *t,
     FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
     if (t->first) {
         FBP_TRY(after(w, FBP_STAGE_BP, w->volumes[volume].fetched));
-        FBP_TRY(backend(w)->clear(w->dev, &t->slab, memory));
+        const double start = turn_begin(w);
+        FBP_TRY(turn_end(w, BACKPROJECT, start, backend(w)->clear(w->dev, &t->slab, memory)));
     }
     for (size_t z0 = t->slab.z0; z0 < end; z0 += step) {
         const size_t z1 = z0 + step < end ? z0 + step : end;
         const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
-        const double start = fbp_seconds();
-        FBP_TRY(backend(w)->backproject(w->dev, &t->batch, slot->memory, &t->slab, z0, z1, memory));
-        w->busy[BACKPROJECT] += fbp_seconds() - start;
+        const double start = turn_begin(w);
+        FBP_TRY(turn_end(
+            w, BACKPROJECT, start,
+            backend(w)->backproject(w->dev, &t->batch, slot->memory, &t->slab, z0, z1, memory)));
         FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
                                  t->batch.view0 * rq->job->turns + t->batch.n_views));
         if (t->last)
@@ -220,7 +246,6 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t step = rq->work->block_slices;
-    const double start = fbp_seconds();
 
     FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
     for (size_t half = 0; half < fbp_halves(rq->job); half++) {
@@ -229,7 +254,6 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
         for (size_t z = z0; z < z1; z += step)
             FBP_TRY(write_piece(w, b, z, z + step < z1 ? z + step : z1));
     }
-    w->busy[WRITE] += fbp_seconds() - start;
     return b->last ? fbp_run_progress(w->run, 0, 1, rq->job->n_views) : FBP_OK;
 }
 
@@ -239,7 +263,8 @@ void fbp_stage_write(struct worker *w)
 
     while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
         const struct block_slot b = w->blocks[at];
-        const fbp_status st = write_block(w, &b);
+        const double start = turn_begin(w);
+        const fbp_status st = turn_end(w, WRITE, start, write_block(w, &b));
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;

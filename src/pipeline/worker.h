@@ -18,6 +18,7 @@ struct run_state {
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs;
     double started;
+    pthread_mutex_t turn; /**< held by the stage that works, with no_overlap */
     double min, max, sum;
     size_t count;
     struct fbp_report report; /**< busy and waiting seconds, added up over workers */

@@ -28,7 +28,7 @@ is "$(json spacing_mm.0) == 8 && $(json origin_mm.0) == -124"
 run 0 plan scan.json
 has out '^memory '
 run 0 plan scan.json --json
-is "$(json updates) == 32*32*32*60 && $(json memory_bytes) > 0"
+is "$(json updates) == 32*32*32*60 && $(json memory_bytes) > 0 && $(json expected_seconds) > 0"
 cp out plan.json
 run 0 recon scan.json --plan --json
 is "$(json updates) == 32*32*32*60"
@@ -44,7 +44,7 @@ empty out
 empty err
 cmp -s volume.mha quiet.mha || say "two runs differ"
 run 0 recon scan.json -o json.mha --json
-for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.total gups \
+for key in seconds.read seconds.filter seconds.backproject seconds.write seconds.finish seconds.total gups \
     device kernel min max mean; do
     json "$key" >/dev/null
 done

@@ -30,6 +30,7 @@ static void splits_change_nothing(void **state)
         {.n_threads = 3, .slab_slices = 1},
         {.n_threads = 2, .slab_slices = 7, .batch_views = 24},
         {.n_threads = 1, .slab_slices = 44},
+        {.n_threads = 2, .slab_slices = 7, .batch_views = 8, .no_overlap = 1},
     };
     struct fbp_scan scan = make_scan();
 
@@ -65,6 +66,30 @@ static void mock_devices_give_the_cpus_bits(void **state)
             assert_true(
                 reconstruct_hash(&scan, fbp_recon_params(.device = devices[i], .batch_views = 8,
                                                          .slab_slices = 6)) == cpu);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* One stage at a time: their seconds cannot add up to more than the whole. */
+static void stages_can_be_kept_apart(void **state)
+{
+    static const char *const devices[] = {"cpu", "mock", "mock:0,1"};
+    struct fbp_scan scan = make_scan();
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        struct fbp_report r;
+        fbp_plan *plan;
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = devices[i], .batch_views = 8,
+                                            .slab_slices = 6, .no_overlap = 1)));
+        OK(fbp_plan_run(plan, "hash:", &r));
+        assert_true(r.hash == right);
+        assert_true(r.open + r.read + r.filter + r.backproject + r.write + r.finish <= r.total);
+        fbp_plan_destroy(&plan);
     }
     fbp_mock_plant = (struct fbp_mock_plant){0};
     drop_scan(&scan);
@@ -142,6 +167,7 @@ int main(void)
         cmocka_unit_test(kernels_are_chosen_by_geometry),
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
+        cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+#include "bench.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int workplace_make(struct workplace *w, const char *base)
+{
+    if (!base)
+        base = getenv("TMPDIR");
+    if (!base || !*base)
+        base = "/tmp";
+    if (snprintf(w->dir, sizeof w->dir, "%s/fbp-bench-XXXXXX", base) >= (int)sizeof w->dir)
+        return cli_error("%s: the name is too long: choose another --dir", base);
+    if (!mkdtemp(w->dir))
+        return cli_error("%s: cannot make a directory there: choose another --dir", base);
+    snprintf(w->scan, sizeof w->scan, "%s/scan.json", w->dir);
+    snprintf(w->matrices, sizeof w->matrices, "%s/matrices.json", w->dir);
+    snprintf(w->volume, sizeof w->volume, "%s/volume.mha", w->dir);
+    return 0;
+}
+
+void workplace_remove(const struct workplace *w)
+{
+    DIR *dir = opendir(w->dir);
+    const struct dirent *entry;
+
+    /* The directory was made for us alone, so that nothing in it is anybody else's. */
+    while (dir && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(w->dir);
+}
+
+double bench_overlap(double busy, double waiting)
+{
+    return busy > 0 && waiting < busy ? 1 - waiting / busy : busy > 0 ? 0 : 1;
+}

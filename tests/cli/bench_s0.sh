@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# bench S0: every row of the paper's tables beside today's, one JSON object a case, nothing left.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+mkdir place pictures
+left() { [ -z "$(ls -A place)" ] || say "$last: left in its --dir: $(ls -AR place)"; }
+
+run 0 bench S0 --device cpu --size 24 --views 20 --threads 2 --dir place --pictures pictures -q
+empty err
+left
+has out '^S0: 24\^3 voxels from 20 views of 24 x 24, on cpu, .*2 threads$'
+has out 'published rows are of 512\^3 voxels from 360 views'
+# Table 1: published rows, then today's.
+has out '^CPU \(Xeon 3.06 GHz\) +135\.4 +2\.8$'
+has out '^Cell +9\.6 +37\.6$'
+has out '^OpenGL \(8800 GTX\) +8\.9 +40\.5$'
+has out '^prior CUDA \(8800 GTX\) +7\.9 +45\.5$'
+has out '^OpenGL, early fragment kill +6\.8 +52\.9$'
+has out '^proposed \(8800 GTX\) +5\.6 +64\.3$'
+has out '^today, fft +[0-9.]+ +[0-9.]+ +filter by FFT; kernel rot90\+mirror'
+has out '^today, spatial +[0-9.]+ +[0-9.]+ +filter in space; kernel rot90\+mirror'
+has out '^today, matrix +[0-9.]+ +[0-9.]+ .* kernel matrix'
+# Table 2: three numbers of today, or three dashes for what a processor does not have.
+three='( +[0-9]+\.[0-9]+){3}$' none='( +-){3}$'
+has out "^initialisation +0\\.1 +-$three"
+has out "^read +- +-$three"
+has out "^packing +- +-$none"
+has out "^projection download +0\\.2 +0\\.2$none"
+has out "^filtering +0\\.7 +0\\.7$three"
+has out "^projection readback +- +-$none"
+has out "^backprojection +4\\.3 +6\\.1$three"
+has out "^volume readback +0\\.3 +0\\.9$none"
+has out "^unpacking +- +-$none"
+has out "^write +- +-$three"
+has out "^sync and rename +- +-$three"
+has out "^total, stages apart +5\\.6 +7\\.9$three"
+has out "^total, overlapping +- +-$three"
+has out "^GUPS of the total +8\\.6 +6\\.1$three"
+has out '^reading overlaps \[%\] +- +-( +[0-9]+){3}$'
+has out '^writing overlaps \[%\] +- +-( +[0-9]+){3}$'
+has out "^slice to ref: PSNR \\[dB\\] +- +-$three"
+for name in fft spatial matrix; do
+    exists "pictures/S0-$name-cpu.png"
+    exists "pictures/S0-$name-ref.png"
+done
+
+# One line a case; stages apart fit into their own run; the slice is the reference's.
+run 0 bench S0 --device cpu --size 16 --views 12 --dir place --json -q
+[ "$(wc -l <out)" -eq 3 ] || say "$last: not three lines"
+cp out lines
+for name in fft spatial matrix; do
+    grep "\"case\":\"$name\"" lines >out || say "no line of $name"
+    one_line out
+    [ "$(json bench)" = S0 ] || say "$last: bench"
+    [ "$(json device)" = cpu ] || say "$last: device"
+    is "$(json size) == 16 && $(json views) == 12 && $(json seconds) > 0 && $(json gups) > 0"
+    is "$(json stages.init) + $(json stages.read) + $(json stages.filter) + \
+        $(json stages.backproject) + $(json stages.write) + $(json stages.finish) <= $(json seconds_apart)"
+    [ "$(json stages.download)" = null ] || say "$last: a processor downloads nothing"
+    [ "$(json psnr_db)" = null ] || say "$last: nothing was compared"
+    for key in kernel isa threads views_per_second read_overlap write_overlap memory_peak_bytes; do
+        json "$key" >/dev/null
+    done
+done
+run 0 bench S0 --case matrix --size 16 --views 12 --runs 2 --dir place --pictures pictures --json -q
+one_line out
+[ "$(json kernel)" = matrix ] || say "$last: kernel"
+is "$(json psnr_db) > 100 && $(json rmse) < 1e-4"
+left
+
+# Errors leave nothing behind either.
+run 1 bench S0 --device warp --size 16 --views 12 --dir place -q
+has err 'device: "warp" is not in this build'
+left
+run 1 bench S0 --memory 1K --size 16 --views 12 --dir place -q
+has err 'memory: '
+left
+run 1 bench S0 --size 16 --views 12 --dir place/none -q
+has err 'cannot make a directory'
+run 1 bench S0 --size 16 --views 12 --pictures none -q
+has err 'none: the folder for --pictures is missing'
+
+# Interrupted: what was half written is removed as well.
+"$fbp" bench S0 --case fft --device ref --size 128 --views 90 --dir place -q 2>err &
+pid=$! got=0 last="fbp bench S0, interrupted"
+sleep 1
+kill -TERM $pid
+wait $pid || got=$?
+[ "$got" -eq 1 ] || say "$last: status $got"
+has err 'interrupted'
+left
+finish
