@@ -107,10 +107,20 @@ static struct domain domain_of(const struct fbp_job *job)
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
 
+/* Floats of an orbit.  Long ones are an odd number of cache lines, so that a tile's do not compete
+ * for the same few sets of a cache. */
+static size_t orbit_size(const struct fbp_job *job, size_t n_layers)
+{
+    enum { LINE = 16, LONG = 512 };
+    const size_t n = n_layers * lanes_of(job);
+
+    return n < LONG ? n : ((n + LINE - 1) / LINE | 1) * LINE;
+}
+
 static size_t volume_size(const struct fbp_job *job, size_t n_layers)
 {
     const struct domain d = domain_of(job);
-    return d.nx * d.ny * n_layers * lanes_of(job);
+    return d.nx * d.ny * orbit_size(job, n_layers);
 }
 
 /* Does view k + K/4 follow view k counter-clockwise? */
@@ -268,6 +278,7 @@ static void add_slices(const struct tile *t, size_t n_groups, size_t z0, size_t 
     const struct cpu_bp *bp = t->bp;
     const struct fbp_job *job = bp->dev->job;
     const size_t lanes = lanes_of(job), stride = stride_of(job, bp->batch->n_rows);
+    const size_t size = orbit_size(job, bp->slab->nz);
     const size_t base = fbp_layer_slice(job, bp->slab->z0);
     const double z_ref = z_reference(job);
     const struct passage *p = t->passages;
@@ -275,7 +286,7 @@ static void add_slices(const struct tile *t, size_t n_groups, size_t z0, size_t 
     for (size_t k = 0; k < n_groups; k++)
         for (size_t y = t->y0; y < t->y1; y++)
             for (size_t x = t->x0; x < t->x1; x++, p++) {
-                float *orbit = bp->volume + (y * t->domain.nx + x) * bp->slab->nz * lanes;
+                float *orbit = bp->volume + (y * t->domain.nx + x) * size;
                 const size_t first = z0 > p->z0 ? z0 : p->z0, end = z1 < p->z1 ? z1 : p->z1;
                 if (first < end)
                     bp->dev->orbit_dsp.fn[job->mirrored][job->turns / 2](
@@ -334,9 +345,11 @@ static size_t orbit_of(const struct fbp_job *job, const struct domain *d, bool f
     return (y - d->y0) * d->nx + (x - d->x0);
 }
 
+/* In blocks of x, so that whole lines are written. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host)
 {
+    enum { BLOCK = 16 };
     const size_t *n = job->grid.n, lanes = lanes_of(job);
     const struct domain d = domain_of(job);
     const bool forward = job->turns == 4 && counter_clockwise(job);
@@ -344,13 +357,19 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     const size_t base = fbp_layer_slice(job, slab->z0);
     const float scale = (float)job->scale, shift = (float)job->shift;
 
-    for (size_t x = 0; x < n[0]; x++) {
-        size_t lane;
-        const size_t orbit = orbit_of(job, &d, forward, x, y, &lane);
-        const float *in = volume + orbit * slab->nz * lanes + lane + (lower ? job->turns : 0);
+    for (size_t x0 = 0; x0 < n[0]; x0 += BLOCK) {
+        const size_t m = n[0] - x0 < BLOCK ? n[0] - x0 : BLOCK;
+        const float *in[BLOCK];
+        for (size_t x = 0; x < m; x++) {
+            size_t lane;
+            const size_t orbit = orbit_of(job, &d, forward, x0 + x, y, &lane);
+            in[x] = volume + orbit * orbit_size(job, slab->nz) + lane + (lower ? job->turns : 0);
+        }
         for (size_t z = z0; z < z1; z++) {
             const size_t layer = (lower ? n[2] - 1 - z : z) - base;
-            host[((z - z0) * n[1] + y) * n[0] + x] = scale * in[layer * lanes] + shift;
+            float *out = host + ((z - z0) * n[1] + y) * n[0] + x0;
+            for (size_t x = 0; x < m; x++)
+                out[x] = scale * in[x][layer * lanes] + shift;
         }
     }
 }
