@@ -28,7 +28,7 @@ struct cpu_kernel {
     size_t (*view_size)(const struct fbp_job *job, size_t n_rows);
     /** Store filtered rows [first, first + n) of a view of n_rows, n <= CPU_ROWS, first a multiple
      * of CPU_ROWS, and the border that belongs to them.  rows: [n][wide.n_columns]. */
-    void (*store)(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+    void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *view);
     /** Work items of a backprojection, and one of them. */
     size_t (*items)(const struct cpu_bp *bp);
