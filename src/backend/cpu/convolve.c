@@ -79,7 +79,7 @@ size_t cpu_convolution_floats(const struct fbp_job *job)
 
 size_t cpu_convolve_work(const struct fbp_job *job)
 {
-    return job->spatial_filter ? 2 * FBP_MAX_LANES * job->filter->n_columns
+    return job->spatial_filter ? (size_t)2 * FBP_MAX_LANES * job->filter->n_columns
                                : 4 * job->filter->n_fft;
 }
 

@@ -154,6 +154,8 @@ static inline void outputs(const float *x, const float *centre, size_t S, size_t
         sum[j] = VSET1(0);
     for (size_t i = lo; i < end; i++, k--) {
         const V at = VLOAD(x + i * VL);
+        /* gcc would carry taps over from i to i + 1, in registers that there are not. */
+        __asm__("" : "+r"(k));
         UNROLL
         for (size_t j = 0; j < FBP_CONVOLVE_COLUMNS; j++)
             sum[j] = VFMA(VSET1(k[j]), at, sum[j]);
