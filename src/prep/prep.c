@@ -181,18 +181,32 @@ static size_t bridge_row(float *x, size_t n)
     return mended;
 }
 
+/* 0 x is NaN for whatever is not finite, and sums of zeros, lanes side by side, are quick to take.
+ */
+static bool all_finite(const float *x, size_t n)
+{
+    enum { LANES = 16 };
+    float lane[LANES] = {0}, sum = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            lane[k] += 0 * x[i + k];
+    for (; i < n; i++)
+        sum += 0 * x[i];
+    for (size_t k = 0; k < LANES; k++)
+        sum += lane[k];
+    return sum == 0;
+}
+
 void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
                   struct fbp_prep_counts *counts)
 {
     const size_t nc = p->panel.n_columns;
-    float sum = 0;
 
     if (p->intensity)
         counts->clipped += take_logarithm(p, row, samples);
-    /* 0 x is NaN for whatever is not finite, and a sum of zeros is quick to take. */
-    for (size_t c = 0; c < nc; c++)
-        sum += 0 * samples[c];
-    if (!(sum == 0))
+    if (!all_finite(samples, nc))
         counts->not_finite += bridge_row(samples, nc);
 }
 

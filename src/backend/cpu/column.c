@@ -37,10 +37,10 @@ static size_t scratch(const struct fbp_job *job)
     return FBP_COLUMN_VIEWS * stride_of(job->wide.n_rows);
 }
 
-static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *view)
 {
-    const size_t nc = job->wide.n_columns, stride = stride_of(n_rows);
+    const size_t nc = dev->job->wide.n_columns, stride = stride_of(n_rows);
     const size_t above = stride - FBP_COLUMN_BELOW - n_rows;
     float *column = view + FBP_VIEW_LEFT * stride + FBP_COLUMN_BELOW;
 
@@ -48,11 +48,10 @@ static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t
         memset(view, 0, FBP_VIEW_LEFT * stride * sizeof *view);
         memset(view + (FBP_VIEW_LEFT + nc) * stride, 0, FBP_VIEW_RIGHT * stride * sizeof *view);
     }
+    dev->line.transpose(rows, n, nc, column + first, stride);
     for (size_t c = 0; c < nc; c++, column += stride) {
         if (first == 0)
             memset(column - FBP_COLUMN_BELOW, 0, FBP_COLUMN_BELOW * sizeof *column);
-        for (size_t i = 0; i < n; i++)
-            column[first + i] = rows[i * nc + c];
         if (first + n == n_rows)
             memset(column + n_rows, 0, above * sizeof *column);
     }

@@ -20,16 +20,7 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const size_t nc = job->panel.n_columns, nr = job->panel.n_rows, n_fft = job->filter->n_fft;
-    const struct cpu_kernel *kernel = cpu_kernel_choose(job);
-    const size_t lanes = job->turns * fbp_halves(job);
-    const size_t floats = 2 * n_fft + 2 + lanes * CPU_ROWS * job->wide.n_columns +
-                          (kernel->scratch ? kernel->scratch(job) : 0);
-    const size_t thread = nc * sizeof(double) + floats * sizeof(float);
-    const size_t tables = fbp_weights_separable(job->weights) ? (nr + job->n_views) * nc : 0;
-
-    return (size_t)job->n_threads * thread +
-           (tables + n_fft + 2 * job->wide.n_columns) * sizeof(float);
+    return cpu_filter_bytes(job, cpu_kernel_choose(job)) + job->n_views * 2 * sizeof(double);
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -99,6 +90,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->kernel = cpu_kernel_choose(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
+    fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));
     FBP_TRY_GOTO(cpu_filter_open(dev));

@@ -4,17 +4,19 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/bp.h"
+#include "backend/cpu/convolve.h"
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/line.h"
 #include "backend/cpu/orbit_bp.h"
 
-#include <fftw3.h>
+/** Most rows that an item of the filter takes: those of 4 turns and 2 halves. */
+enum { CPU_FILTER_LINES = 8 * CPU_ROWS };
 
 /** What one thread needs to filter rows and to backproject. */
 struct cpu_scratch {
     double *weights;
-    float *line;
-    fftwf_complex *spectrum;
-    float *rows;  /**< filtered rows on their way into the kernel's layout (cpu_kernel.store) */
+    float *rows;  /**< [line][row][column]: rows on their way into the kernel's layout */
+    float *work;  /**< of a convolution */
     float *lines; /**< the kernel's own */
     struct fbp_prep_counts counts;
     char pad[64]; /* counters of two threads must not share a cache line */
@@ -25,16 +27,17 @@ struct cpu_device {
     fbp_pool *pool;
     struct fbp_bp_dsp dsp;
     struct fbp_orbit_dsp orbit_dsp;
+    struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */
-    fftwf_plan forward, inverse; /**< of one row; executed on every thread's own buffers */
-    float *response;             /**< filter factors, n_fft/2 + 1 */
-    float *taps;                 /**< spatial form, 2 S + 1 */
-    float *image, *lines;        /**< tabulated weights, or NULL: computed a row at a time */
+    struct cpu_convolution convolution;
+    float *image, *lines; /**< tabulated weights, or NULL: computed a row at a time */
 };
 
 fbp_status cpu_filter_open(struct cpu_device *dev);
+/** What cpu_filter_open() will take, the kernel's scratch included. */
+size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel);
 void cpu_filter_close(struct cpu_device *dev);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 

@@ -31,7 +31,7 @@ struct cpu_kernel {
     /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
      * of CPU_ROWS, and the border that belongs to them.  rows: [lanes][CPU_ROWS][wide.n_columns],
      * lane = half * turns + turn, rows of half 1 in mirrored order. */
-    void (*store)(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+    void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *group);
     /** Floats of a slab. */
     size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);

@@ -24,10 +24,10 @@ static size_t view_size(const struct fbp_job *job, size_t n_rows)
     return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * stride_of(job);
 }
 
-static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *view)
 {
-    const size_t nc = job->wide.n_columns, stride = stride_of(job);
+    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
     float *at = view + (FBP_VIEW_BELOW + first) * stride;
 
     if (first == 0)

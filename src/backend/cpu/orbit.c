@@ -72,9 +72,10 @@ static size_t group_size(const struct fbp_job *job, size_t n_rows)
     return (FBP_ORBIT_LEFT + job->wide.n_columns + FBP_ORBIT_RIGHT) * stride_of(job, n_rows);
 }
 
-static void store(const struct fbp_job *job, size_t n_rows, size_t first, size_t n,
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *group)
 {
+    const struct fbp_job *job = dev->job;
     const size_t nc = job->wide.n_columns, stride = stride_of(job, n_rows), lanes = lanes_of(job);
     float *column = group + FBP_ORBIT_LEFT * stride;
 

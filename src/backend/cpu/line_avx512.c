@@ -1,0 +1,45 @@
+/* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be reached without them. */
+#include "backend/cpu/line.h"
+
+#if defined(__x86_64__)
+#    include <immintrin.h>
+#    include <math.h>
+#    include <stdbool.h>
+#    include <stdint.h>
+
+#    define TABLE         fbp_line_avx512
+#    define VL            16
+#    define V             __m512
+#    define VSET1(a)      _mm512_set1_ps(a)
+#    define VMUL(a, b)    _mm512_mul_ps(a, b)
+#    define VFMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#    define VMAX(a, b)    _mm512_max_ps(a, b)
+#    define VABS(a)       _mm512_abs_ps(a)
+#    define VLOAD(p)      _mm512_loadu_ps(p)
+#    define VSTREAM(p, a) _mm512_stream_ps(p, a)
+#    define VSTORE(p, a)  _mm512_storeu_ps(p, a)
+
+static inline void zip(__m512 a, __m512 b, __m512 *lo, __m512 *hi)
+{
+    const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+
+    *lo = _mm512_permutex2var_ps(a, first, b);
+    *hi = _mm512_permutex2var_ps(a, second, b);
+}
+
+static inline void unzip(__m512 lo, __m512 hi, __m512 *a, __m512 *b)
+{
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+
+    *a = _mm512_permutex2var_ps(lo, even, hi);
+    *b = _mm512_permutex2var_ps(lo, odd, hi);
+}
+
+#    define VZIP(a, b, lo, hi)   zip(a, b, &(lo), &(hi))
+#    define VUNZIP(lo, hi, a, b) unzip(lo, hi, &(a), &(b))
+
+#    include "backend/cpu/line_tmpl.h"
+#endif

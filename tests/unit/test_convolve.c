@@ -1,0 +1,200 @@
+/* Rows with the filter: the FFT that two rows share, and the form in space. */
+#include "backend/cpu/convolve.h"
+
+#include "base/cpu.h"
+#include "base/mem.h"
+#include "recon/fixture.h"
+
+/* Rows of `n` samples and the filter for them, of every form and instruction set. */
+struct bank {
+    struct fbp_filter_design design;
+    struct fbp_job job;
+    struct fbp_line_dsp dsp;
+    struct cpu_convolution convolution;
+    float *work;
+};
+
+static void open_bank(struct bank *b, size_t n, size_t half_width, unsigned flags)
+{
+    *b = (struct bank){0};
+    OK(fbp_filter_design(&b->design, FBP_FILTER_RAM_LAK, 1, n, half_width));
+    b->job.filter = &b->design;
+    b->job.spatial_filter = half_width > 0;
+    fbp_line_dsp_init(&b->dsp, flags);
+    OK(fbp_alloc((void **)&b->work, cpu_convolve_work(&b->job) * sizeof(float), "work"));
+    OK(cpu_convolution_open(&b->convolution, &b->job, &b->dsp, b->work));
+}
+
+static void close_bank(struct bank *b)
+{
+    cpu_convolution_close(&b->convolution);
+    fbp_free(b->work);
+    fbp_filter_design_clear(&b->design);
+}
+
+static float *random_line(size_t n, float size)
+{
+    float *x = malloc(n * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = size * (2 * (float)rand() / (float)RAND_MAX - 1);
+    return x;
+}
+
+/* Greatest error of out against the sum in double, as a part of the greatest |in|. */
+static double error_of(const struct bank *b, const float *in, const float *out)
+{
+    const size_t n = b->design.n_columns, S = b->design.half_width;
+    double worst = 0, peak = 0;
+
+    for (size_t c = 0; c < n; c++) {
+        double sum = 0;
+        for (size_t i = c > S ? c - S : 0; i < n && i <= c + S; i++)
+            sum += b->design.kernel[i > c ? i - c : c - i] * (double)in[i];
+        const double d = fabs(sum - (double)out[c]);
+        worst = d > worst || isnan(d) ? d : worst;
+        peak = fmax(peak, fabs((double)in[c]));
+    }
+    return worst / peak;
+}
+
+/* Two rows through the filter; their errors. */
+static void filter_two(const struct bank *b, const float *x, const float *y, double error[2])
+{
+    const size_t bytes = b->design.n_columns * sizeof(float);
+    float *lines[2] = {malloc(bytes), malloc(bytes)};
+
+    assert_non_null(lines[0]);
+    assert_non_null(lines[1]);
+    memcpy(lines[0], x, bytes);
+    memcpy(lines[1], y, bytes);
+    cpu_convolve(&b->convolution, b->work, lines, 2);
+    error[0] = error_of(b, x, lines[0]);
+    error[1] = error_of(b, y, lines[1]);
+    free(lines[0]);
+    free(lines[1]);
+}
+
+static const unsigned levels[] = {0, FBP_CPU_AVX2, FBP_CPU_AVX2 | FBP_CPU_AVX512};
+
+/* What a row's partner is, from 10^30 times smaller to 10^30 times larger, does not show in it. */
+static void partners_do_not_leak(void **state)
+{
+    static const float sizes[] = {1e-30f, 1e-10f, 1e-3f, 1, 1e5f, 1e30f};
+    static const size_t columns[] = {1, 2, 7, 48, 512, 1250};
+    double worst = 0;
+
+    (void)state;
+    srand(1);
+    for (size_t l = 0; l < 3; l++)
+        for (size_t n = 0; n < 6; n++) {
+            struct bank b;
+            if ((levels[l] & fbp_cpu_flags()) != levels[l])
+                continue;
+            open_bank(&b, columns[n], 0, levels[l]);
+            for (size_t i = 0; i < 6; i++) {
+                float *x = random_line(columns[n], 1), *y = random_line(columns[n], sizes[i]);
+                double error[2];
+                filter_two(&b, x, y, error);
+                if (!(error[0] < 1e-6 && error[1] < 1e-6))
+                    fail_msg("%zu columns, partner of size %g: errors %.1e and %.1e", columns[n],
+                             (double)sizes[i], error[0], error[1]);
+                worst = fmax(worst, fmax(error[0], error[1]));
+                free(x);
+                free(y);
+            }
+            close_bank(&b);
+        }
+    print_message("greatest error %.1e of a row's greatest sample\n", worst);
+}
+
+/* Zeros stay zeros beside anything, and whatever is beside them is what it is beside them again. */
+static void zeros_stay_zeros(void **state)
+{
+    enum { N = 100 };
+    float *x = random_line(N, 3), *zeros = calloc(N, sizeof *zeros), *again = malloc(N * sizeof *x);
+    struct bank b;
+
+    (void)state;
+    assert_non_null(zeros);
+    assert_non_null(again);
+    open_bank(&b, N, 0, fbp_cpu_flags());
+    memcpy(again, x, N * sizeof *x);
+    cpu_convolve(&b.convolution, b.work, (float *const[]){x, zeros}, 2);
+    for (size_t i = 0; i < N; i++)
+        assert_true(zeros[i] == 0);
+    cpu_convolve(&b.convolution, b.work, (float *const[]){again, zeros}, 2);
+    assert_memory_equal(x, again, N * sizeof *x);
+    close_bank(&b);
+    free(x);
+    free(zeros);
+    free(again);
+}
+
+/* In space a line does not depend on the others of its group at all, nor on how many they are. */
+static void lanes_are_independent(void **state)
+{
+    enum { N = 90, LINES = 37 };
+    float *lines[LINES], *alone[LINES];
+    struct bank b;
+
+    (void)state;
+    srand(2);
+    for (size_t l = 0; l < 3; l++) {
+        if ((levels[l] & fbp_cpu_flags()) != levels[l])
+            continue;
+        open_bank(&b, N, 40, levels[l]);
+        for (size_t i = 0; i < LINES; i++) {
+            float *in = random_line(N, 1);
+            lines[i] = malloc(N * sizeof(float));
+            alone[i] = malloc(N * sizeof(float));
+            assert_true(lines[i] && alone[i]);
+            memcpy(lines[i], in, N * sizeof(float));
+            memcpy(alone[i], in, N * sizeof(float));
+            cpu_convolve(&b.convolution, b.work, &alone[i], 1);
+            assert_true(error_of(&b, in, alone[i]) < 1e-6);
+            free(in);
+        }
+        cpu_convolve(&b.convolution, b.work, lines, LINES);
+        for (size_t i = 0; i < LINES; i++) {
+            assert_memory_equal(lines[i], alone[i], N * sizeof(float));
+            free(lines[i]);
+            free(alone[i]);
+        }
+        close_bank(&b);
+    }
+}
+
+/* With every tap both forms are one filter. */
+static void forms_agree(void **state)
+{
+    static const size_t columns[] = {3, 64, 333};
+
+    (void)state;
+    for (size_t n = 0; n < 3; n++) {
+        float *x = random_line(columns[n], 1), *y = random_line(columns[n], 20);
+        struct bank b;
+        for (size_t S = 0; S < columns[n]; S += columns[n] - 1) {
+            double error[2];
+            open_bank(&b, columns[n], S, fbp_cpu_flags());
+            assert_int_equal(b.convolution.spatial, S > 0);
+            assert_int_equal(b.design.half_width, columns[n] - 1);
+            filter_two(&b, x, y, error);
+            assert_true(error[0] < 1e-6 && error[1] < 1e-6);
+            close_bank(&b);
+        }
+        free(x);
+        free(y);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(partners_do_not_leak),
+        cmocka_unit_test(zeros_stay_zeros),
+        cmocka_unit_test(lanes_are_independent),
+        cmocka_unit_test(forms_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
