@@ -105,7 +105,9 @@ struct columns {
 static struct columns make_columns(size_t n_rows)
 {
     const size_t n = FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE;
-    struct columns c = {.n_rows = n_rows, .stride = (n + 15) / 16 * 16};
+    struct columns c = {.n_rows = n_rows,
+                        .stride = (n + FBP_COLUMN_MULTIPLE - 1) / FBP_COLUMN_MULTIPLE *
+                                  FBP_COLUMN_MULTIPLE};
 
     c.memory = guarded(2 * c.stride);
     for (size_t i = 0; i < 2; i++)
@@ -114,19 +116,23 @@ static struct columns make_columns(size_t n_rows)
     return c;
 }
 
-/* dv from .05 to 4: windows of both sizes and beyond; a third runs off the detector. */
+/* dv from .05 to 5: windows of all sizes, their limits, and beyond; a third runs off the detector,
+ * and the stored rows may be any part of it. */
 static struct fbp_bp_column make_column(const struct columns *m, size_t nz, float z_ref, int wild)
 {
+    static const float limits[] = {1, 13.0f / 7, 2, 11.0f / 3, 61.0f / 15};
+    const int nr_int = (int)m->n_rows;
     const float nr = (float)m->n_rows, over = wild ? 2.0f : 0.3f, a = uniform(0, 1);
     struct fbp_bp_column c = {.left = m->memory.data + FBP_COLUMN_BELOW,
                               .wl = 1 - a,
                               .wr = a,
-                              .row = (int)m->n_rows / 2,
-                              /* 1 is the edge of the small window */
-                              .dv = rand() % 5 == 0 ? 1 : uniform(0.05f, rand() % 2 ? 1.2f : 4)};
+                              .row = wild ? rand() % (3 * nr_int) - nr_int : rand() % nr_int,
+                              .dv = rand() % 5 == 0 ? limits[rand() % 5] * uniform(0.998f, 1.001f)
+                                                    : uniform(0.05f, rand() % 2 ? 1.2f : 5)};
     const float row = (float)c.row, v0 = uniform(-over * nr, (1 + over) * nr);
     const float first = z_ref + (-1 - v0) / c.dv - 2, end = z_ref + (nr - v0) / c.dv + 3;
 
+    c.ahead = c.left;
     c.v0 = v0 - row;
     c.v_lo = -1 - row;
     c.v_hi = nr - row;
@@ -141,11 +147,13 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
 {
     srand(seed);
     for (int t = 0; t < 3000; t++) {
-        const struct columns m = make_columns(1 + (size_t)rand() % 120);
-        const size_t nz = 1 + (size_t)rand() % 150, n = 1 + (size_t)rand() % FBP_COLUMN_VIEWS;
-        const size_t z0 = (size_t)rand() % nz, z1 = z0 + 1 + (size_t)rand() % (nz - z0);
+        const int large = t % 8 == 0;
+        const struct columns m = make_columns(1 + (size_t)rand() % (large ? 400 : 120));
+        const size_t nz = 1 + (size_t)rand() % (large ? 1000 : 150);
+        const size_t n = 1 + (size_t)rand() % FBP_COLUMN_VIEWS, z0 = (size_t)rand() % nz;
+        const size_t most = nz - z0 < FBP_COLUMN_SLICES ? nz - z0 : FBP_COLUMN_SLICES;
+        const size_t z1 = z0 + (t % 5 == 0 ? most : 1 + (size_t)rand() % most);
         const float z_ref = floorf(((float)nz - 1) / 2);
-        struct guarded lines = guarded(FBP_COLUMN_VIEWS * m.stride);
         struct guarded ref = guarded(z1 - z0), out = guarded(z1 - z0);
         struct fbp_bp_column c[FBP_COLUMN_VIEWS];
         double worst = 0;
@@ -154,15 +162,12 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
             c[k] = make_column(&m, nz, z_ref, t % 3 == 0);
         for (size_t i = 0; i < z1 - z0; i++)
             ref.data[i] = out.data[i] = uniform(-1, 1);
-        for (size_t i = 0; i < FBP_COLUMN_VIEWS * m.stride; i++)
-            lines.data[i] = NAN; /* nothing that was not built may be used */
-        fbp_bp_column_c(ref.data, z0, z1, z_ref, c, n, m.n_rows, lines.data, m.stride);
-        fn(out.data, z0, z1, z_ref, c, n, m.n_rows, lines.data, m.stride);
+        fbp_bp_column_c(ref.data, z0, z1, z_ref, c, n, m.stride);
+        fn(out.data, z0, z1, z_ref, c, n, m.stride);
         for (size_t i = 0; i < z1 - z0; i++) {
             const double d = fabs((double)ref.data[i] - (double)out.data[i]);
             worst = d > worst || isnan(d) ? d : worst;
         }
-        release(&lines);
         release(&ref);
         release(&out);
         struct guarded memory = m.memory;
@@ -182,7 +187,7 @@ static double bench_column(fbp_bp_column_fn *fn, float dv)
     enum { N = 512, REPEATS = 4000 };
     static float dst[N];
     const struct columns m = make_columns(N);
-    struct guarded lines = guarded(FBP_COLUMN_VIEWS * m.stride), memory = m.memory;
+    struct guarded memory = m.memory;
     struct fbp_bp_column c[FBP_COLUMN_VIEWS];
 
     for (size_t k = 0; k < FBP_COLUMN_VIEWS; k++) {
@@ -194,9 +199,8 @@ static double bench_column(fbp_bp_column_fn *fn, float dv)
     }
     const double start = fbp_seconds();
     for (int i = 0; i < REPEATS; i++)
-        fn(dst, 0, N, 255, c, FBP_COLUMN_VIEWS, m.n_rows, lines.data, m.stride);
+        fn(dst, 0, N, 255, c, FBP_COLUMN_VIEWS, m.stride);
     const double seconds = fbp_seconds() - start;
-    release(&lines);
     release(&memory);
     return 1e-9 * N * FBP_COLUMN_VIEWS * REPEATS / seconds;
 }

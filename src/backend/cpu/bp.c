@@ -27,11 +27,8 @@ void fbp_bp_matrix_c(float *dst, size_t x0, size_t x1, const float *view, size_t
 }
 
 void fbp_bp_column_c(float *dst, size_t z0, size_t z1, float z_ref,
-                     const struct fbp_bp_column *views, size_t n, size_t n_rows, float *lines,
-                     size_t stride)
+                     const struct fbp_bp_column *views, size_t n, size_t stride)
 {
-    (void)n_rows;
-    (void)lines;
     for (size_t k = 0; k < n; k++) {
         const struct fbp_bp_column *c = &views[k];
         const size_t first = c->z0 > z0 ? c->z0 : z0, end = c->z1 < z1 ? c->z1 : z1;

@@ -33,10 +33,12 @@ struct fbp_bp_line {
 typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
                               const struct fbp_bp_line *line);
 
-/** Zeros below and above the rows of a detector column in transposed views, and so of a line: a
- *  vector of 16 slices, and 3 more, may lie beside the detector by up to 2.1 rows a slice, and
- * above that comes a window of 33. */
-enum { FBP_COLUMN_BELOW = 48, FBP_COLUMN_ABOVE = 80 };
+/** Zeros below and, at least, above the rows of a detector column in transposed views; stored
+ * columns are multiples of FBP_COLUMN_MULTIPLE samples. */
+enum { FBP_COLUMN_BELOW = 16, FBP_COLUMN_ABOVE = 2, FBP_COLUMN_MULTIPLE = 32 };
+
+/** Slices of one call at most. */
+enum { FBP_COLUMN_SLICES = 528 };
 
 /** Views whose columns are added to a voxel column in one pass. */
 enum { FBP_COLUMN_VIEWS = 8 };
@@ -50,10 +52,12 @@ enum { FBP_COLUMN_VIEWS = 8 };
  */
 struct fbp_bp_column {
     const float *left; /**< row 0 (stored) of detector column floor(u); the next is `stride` on */
-    float wl, wr;      /**< (1 - a) / w^2 and a / w^2, a the fraction of u */
+    const float
+        *ahead;   /**< `left` of what is to be added next, to have it in the caches; never NULL */
+    float wl, wr; /**< (1 - a) / w^2 and a / w^2, a the fraction of u */
     float v0, dv, v_lo, v_hi;
     int row;
-    size_t z0, z1; /**< global slices that see the detector, and at most 3 more a side */
+    size_t z0, z1; /**< global slices that see the detector, and a few more a side */
 };
 
 /**
@@ -61,14 +65,12 @@ struct fbp_bp_column {
  *
  * One interpolated detector column serves a whole voxel column (iFDK, Chen et al. 2019).
  *
- * n       views, at most FBP_COLUMN_VIEWS
- * n_rows  stored rows of a view
- * lines   scratch of FBP_COLUMN_VIEWS x stride, FBP_ALIGN-aligned
- * stride  samples from column to column, a multiple of 16
+ * dst     z1 - z0 <= FBP_COLUMN_SLICES voxels
+ * n       views
+ * stride  samples from column to column, a multiple of FBP_COLUMN_MULTIPLE
  */
 typedef void fbp_bp_column_fn(float *dst, size_t z0, size_t z1, float z_ref,
-                              const struct fbp_bp_column *views, size_t n, size_t n_rows,
-                              float *lines, size_t stride);
+                              const struct fbp_bp_column *views, size_t n, size_t stride);
 
 struct fbp_bp_dsp {
     fbp_bp_matrix_fn *matrix;

@@ -19,15 +19,18 @@
 #    define VMAX(a, b)    _mm256_max_ps(a, b)
 #    define VFLOOR(a)     _mm256_floor_ps(a)
 #    define VTOI(a)       _mm256_cvttps_epi32(a)
+#    define VROUND(a)     _mm256_cvtps_epi32(a)
+#    define VTOF(a)       _mm256_cvtepi32_ps(a)
+#    define VABS(a)       _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a)
 #    define VIOTA()       _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7)
+#    define VUPPER()      _mm256_setr_ps(0, 0, 0, 0, 1, 1, 1, 1)
 #    define VISET1(a)     _mm256_set1_epi32(a)
 #    define VIADD(a, b)   _mm256_add_epi32(a, b)
-#    define VISUB(a, b)   _mm256_sub_epi32(a, b)
 #    define VIMUL(a, b)   _mm256_mullo_epi32(a, b)
-#    define VFIRST(a)     _mm_cvtsi128_si32(_mm256_castsi256_si128(a))
 #    define VGATHER(p, i) _mm256_i32gather_ps(p, i, 4)
 #    define VLOAD(p)      _mm256_loadu_ps(p)
 #    define VSTORE(p, a)  _mm256_storeu_ps(p, a)
+#    define VISTORE(p, a) _mm256_storeu_si256((__m256i *)(void *)(p), a)
 
 /* Two neighbours at once, of any alignment. */
 static inline long long pair(const float *p)
@@ -62,22 +65,36 @@ static inline void taps(const float *view, size_t step, __m256i at, __m256 out[4
 
 #    define TAPS(view, step, at, out) taps(view, step, at, out)
 
-/* Samples base[i] of a window of 8 (one permutation) or 16 (two and a blend); i < 16. */
-static inline __m256 window8(const float *base, __m256i i)
+/* p[i] of a window of 8, and of two that begin `apart` samples from each other, for four lanes each
+ * (i counted from its own lane's window); i < 8. */
+static inline __m256 window8(const float *p, __m256i i)
 {
-    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(base), i);
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), i);
 }
 
-static inline __m256 window16(const float *base, __m256i i)
+static inline __m256 window8_twice(const float *p, __m256i i, ptrdiff_t apart)
 {
-    const __m256 high = _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)); /* bit 3 as the sign */
-    return _mm256_blendv_ps(window8(base, i), window8(base + 8, i), high);
+    return _mm256_blend_ps(window8(p, i), window8(p + apart, i), 0xf0);
 }
 
-#    define SMALL_WINDOW(p, i) window8(p, i)
-#    define LARGE_WINDOW(p, i) window16(p, i)
-#    define SMALL_STEP         0.999f                  /* 7 dv + 1 < 8, with room for rounding */
-#    define LARGE_STEP         (0.999f * 15.0f / 7.0f) /* 7 dv + 1 < 16 */
+static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
+{
+    const __m256 low = _mm256_permute2f128_ps(a, b, 0x20),
+                 high = _mm256_permute2f128_ps(a, b, 0x31);
+
+    *even = _mm256_shuffle_ps(low, high, 0x88);
+    *odd = _mm256_shuffle_ps(low, high, 0xdd);
+}
+
+#    define ABOVE(p, i)              window8((p) + 1, i)
+#    define ONE_WINDOW(p, i, apart)  window8(p, i)
+#    define SMALL(name)              FBP_PLAIN(name, window8, ABOVE)
+#    define MIDDLE(name)             FBP_SPLIT(name, ONE_WINDOW, 0)
+#    define LARGE(name)              FBP_SPLIT(name, window8_twice, 1)
+#    define SMALL_STEP               0.999f /* 7 dv + 1 < 8, with room for rounding */
+#    define MIDDLE_STEP              (0.999f * 13.0f / 7.0f) /* 7 dv / 2 + 1 < 7.5 */
+#    define LARGE_STEP               (0.999f * 11.0f / 3.0f) /* 3 dv / 2 + 2 < 7.5 */
+#    define DEINTERLEAVE(a, b, e, o) deinterleave(a, b, &(e), &(o))
 
 #    include "backend/cpu/bp_tmpl.h"
 #    include "backend/cpu/column_tmpl.h"

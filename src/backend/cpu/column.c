@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 8, FLOATS_A_LINE = 16 };
+enum { TILE = 16, FLOATS_A_LINE = 16, PIECE = FBP_COLUMN_SLICES - FLOATS_A_LINE };
 
 static bool usable(const struct fbp_job *job)
 {
@@ -24,17 +24,12 @@ static bool usable(const struct fbp_job *job)
 static size_t stride_of(size_t n_rows)
 {
     const size_t n = FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE;
-    return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
+    return (n + FBP_COLUMN_MULTIPLE - 1) / FBP_COLUMN_MULTIPLE * FBP_COLUMN_MULTIPLE;
 }
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
     return (FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT) * stride_of(n_rows);
-}
-
-static size_t scratch(const struct fbp_job *job)
-{
-    return FBP_COLUMN_VIEWS * stride_of(job->wide.n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
@@ -64,48 +59,80 @@ static ptrdiff_t floor_of(double a)
     return (ptrdiff_t)(a + 65536) - 65536;
 }
 
-static size_t slice_of(double z)
-{
-    return z > 0 ? z < 1e9 ? (size_t)z : (size_t)1000000000 : 0;
-}
+/* One view along one row of voxel columns: with x counted from 0,
+ *
+ *     w = w0 + x w1,  u = (u0 + x u1) / w,  v(z_ref) = (v0 + x v1) / w,  dv = rows / w.
+ */
+struct row {
+    double u0, u1, v0, v1, w0, w1, rows;
+    double z_ref, z0, z1; /* slices wanted */
+    double nc, nr, reference;
+    struct fbp_bp_column column; /* what is the same for all */
+};
 
-/* View k over voxel column (x, y); false if it does not see it. */
-static bool column_of(const struct cpu_bp *bp, size_t k, const double p[2], double z_ref,
-                      double z_mm, struct fbp_bp_column *out)
+static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z0, size_t z1)
 {
     const struct fbp_job *job = bp->dev->job;
+    const struct fbp_grid *g = &job->grid;
     const double *m = job->matrices[bp->batch->view0 + k];
-    const double *principal = bp->dev->principal[bp->batch->view0 + k];
-    const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
-    const size_t stride = stride_of(bp->batch->n_rows);
-    const double w = m[8] * p[0] + m[9] * p[1] + m[11];
+    const double row = bp->dev->principal[bp->batch->view0 + k][1];
+    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
+    const double z_ref = floor(((double)g->n[2] - 1) / 2);
+    const double p[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
+                         fbp_grid_coordinate(g, 2, z_ref)};
+
+    return (struct row){
+        .u0 = m[0] * p[0] + m[1] * p[1] + m[3],
+        .u1 = m[0] * g->voxel_mm[0],
+        .v0 = m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7],
+        .v1 = m[4] * g->voxel_mm[0],
+        .w0 = m[8] * p[0] + m[9] * p[1] + m[11],
+        .w1 = m[8] * g->voxel_mm[0],
+        .rows = m[6] * g->voxel_mm[2],
+        .z_ref = z_ref,
+        .z0 = (double)z0,
+        .z1 = (double)z1,
+        .nc = (double)job->wide.n_columns,
+        .nr = (double)job->wide.n_rows,
+        .reference = row,
+        .column = {.left = bp->filtered + k * view_size(job, bp->batch->n_rows) + FBP_COLUMN_BELOW,
+                   .v_lo = (float)(r0 - 1 - row),
+                   .v_hi = (float)(r1 - row),
+                   .row = (int)(row - r0)},
+    };
+}
+
+static double within(double a, double lo, double hi)
+{
+    return a > lo ? a < hi ? a : hi : lo;
+}
+
+/* The view over voxel column x; false if it does not see it. */
+static bool column_of(const struct row *l, double x, size_t stride, struct fbp_bp_column *out)
+{
+    const double w = l->w0 + x * l->w1;
 
     if (!(w > 1e-6))
         return false;
-    const double r = 1 / w, u = (m[0] * p[0] + m[1] * p[1] + m[3]) * r;
-    if (!(u > -1 && u < nc))
+    const double r = 1 / w, u = (l->u0 + x * l->u1) * r;
+    if (!(u > -1 && u < l->nc))
         return false;
     const ptrdiff_t c = floor_of(u);
-    const double a = u - (double)c, row = principal[1];
-    const double v0 = (m[4] * p[0] + m[5] * p[1] + m[6] * z_mm + m[7]) * r;
-    const double dv = m[6] * job->grid.voxel_mm[2] * r, slices = 1 / dv;
-    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
-    const float *view = bp->filtered + k * view_size(job, bp->batch->n_rows);
+    const double a = u - (double)c, v0 = (l->v0 + x * l->v1) * r, slices = w / l->rows;
+    /* -1 < v < nr, more than a slice wider, so that rounding in the kernel cannot reach out */
+    const double first = l->z_ref + (-1 - v0) * slices - 2;
+    const double end = l->z_ref + (l->nr - v0) * slices + 3;
 
-    *out = (struct fbp_bp_column){
-        .left = view + (size_t)(c + FBP_VIEW_LEFT) * stride + FBP_COLUMN_BELOW,
-        .wl = (float)((1 - a) * r * r),
-        .wr = (float)(a * r * r),
-        .v0 = (float)(v0 - row),
-        .dv = (float)dv,
-        .v_lo = (float)(r0 - 1 - row),
-        .v_hi = (float)(r1 - row),
-        .row = (int)(row - r0),
-        /* -1 < v < nr, more than a slice wider, so that rounding in the kernel cannot reach out */
-        .z0 = slice_of(z_ref + (-1 - v0) * slices - 2),
-        .z1 = slice_of(z_ref + (nr - v0) * slices + 3),
-    };
-    return out->z0 < bp->z1 && out->z1 > bp->z0;
+    *out = l->column;
+    out->left += (size_t)(c + FBP_VIEW_LEFT) * stride;
+    out->ahead = out->left;
+    out->wl = (float)((1 - a) * r * r);
+    out->wr = (float)(a * r * r);
+    out->v0 = (float)(v0 - l->reference);
+    out->dv = (float)(l->rows * r);
+    out->z0 = (size_t)within(first, l->z0, l->z1);
+    out->z1 = (size_t)within(end, l->z0, l->z1);
+    return out->z0 < out->z1;
 }
 
 static size_t tiles_x(const struct fbp_job *job)
@@ -118,43 +145,91 @@ static size_t items(const struct cpu_bp *bp)
     return tiles_x(bp->dev->job) * ((bp->dev->job->grid.n[1] + TILE - 1) / TILE);
 }
 
-/* Views [k0, k1) of the batch into one voxel column. */
-static void one_column(const struct cpu_bp *bp, size_t x, size_t y, size_t k0, size_t k1,
-                       float *lines)
-{
-    const struct fbp_job *job = bp->dev->job;
-    const struct fbp_grid *g = &job->grid;
-    const double z_ref = floor(((double)g->n[2] - 1) / 2);
-    const double p[2] = {fbp_grid_coordinate(g, 0, (double)x),
-                         fbp_grid_coordinate(g, 1, (double)y)};
-    const double z_mm = fbp_grid_coordinate(g, 2, z_ref);
-    float *dst = bp->volume + (y * g->n[0] + x) * bp->slab->nz + (bp->z0 - bp->slab->z0);
-    struct fbp_bp_column columns[FBP_COLUMN_VIEWS];
-    size_t n = 0;
+/* A tile: voxel columns [x0, x1) x [y0, y1), slices [z0, z1). */
+struct tile {
+    size_t x0, x1, y0, y1, z0, z1;
+};
 
-    for (size_t k = k0; k < k1; k++)
-        n += column_of(bp, k, p, z_ref, z_mm, &columns[n]);
-    if (n > 0)
-        bp->dev->dsp.column(dst, bp->z0, bp->z1, (float)z_ref, columns, n, bp->batch->n_rows, lines,
-                            stride_of(bp->batch->n_rows));
+static void prefetch(const float *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += FLOATS_A_LINE)
+        __builtin_prefetch(p + i, 1);
 }
 
-/* A tile of columns takes a few views at a time, so that both stay in the second cache. */
+/* What comes after each view of a voxel column: the next one, or the next voxel column's first. */
+static void look_ahead(struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS], const size_t n[TILE],
+                       size_t n_columns)
+{
+    struct fbp_bp_column *last = NULL;
+
+    for (size_t i = 0; i < n_columns; i++)
+        for (size_t k = 0; k < n[i]; k++) {
+            if (last)
+                last->ahead = columns[i][k].left;
+            last = &columns[i][k];
+        }
+}
+
+/* Views [k0, k1) of the batch into row y of a tile. */
+static void one_row(const struct cpu_bp *bp, const struct tile *t, size_t y, size_t k0, size_t k1)
+{
+    const size_t stride = stride_of(bp->batch->n_rows), nz = bp->slab->nz;
+    struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS];
+    size_t n[TILE] = {0};
+
+    for (size_t k = k0; k < k1; k++) {
+        const struct row row = row_of(bp, k, y, t->z0, t->z1);
+        for (size_t i = 0; i < t->x1 - t->x0; i++)
+            n[i] += column_of(&row, (double)(t->x0 + i), stride, &columns[i][n[i]]);
+    }
+    look_ahead(columns, n, t->x1 - t->x0);
+    const struct fbp_grid *g = &bp->dev->job->grid;
+    const float z_ref = (float)floor(((double)g->n[2] - 1) / 2);
+    float *dst = bp->volume + (y * g->n[0] + t->x0) * nz + (t->z0 - bp->slab->z0);
+    for (size_t i = 0; i < t->x1 - t->x0; i++, dst += nz) {
+        if (i + 1 < t->x1 - t->x0)
+            prefetch(dst + nz, t->z1 - t->z0);
+        bp->dev->dsp.column(dst, t->z0, t->z1, z_ref, columns[i], n[i], stride);
+    }
+}
+
+/* A few views at a time, so that they and the tile stay in the second cache. */
+static void one_tile(const struct cpu_bp *bp, const struct tile *t)
+{
+    const size_t n = bp->batch->n_views;
+
+    for (size_t k = 0; k < n; k += FBP_COLUMN_VIEWS)
+        for (size_t y = t->y0; y < t->y1; y++)
+            one_row(bp, t, y, k, k + FBP_COLUMN_VIEWS < n ? k + FBP_COLUMN_VIEWS : n);
+}
+
+/* Where piece i of n begins: whole vectors. */
+static size_t piece(const struct cpu_bp *bp, size_t i, size_t n)
+{
+    const size_t z = bp->z0 + i * (bp->z1 - bp->z0) / n;
+    return i == 0 || i == n ? z : z / FLOATS_A_LINE * FLOATS_A_LINE;
+}
+
+/* Columns of a tile in equal pieces. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_grid *g = &bp->dev->job->grid;
     const size_t x0 = index % tiles_x(bp->dev->job) * TILE,
                  y0 = index / tiles_x(bp->dev->job) * TILE;
-    const size_t x1 = x0 + TILE < g->n[0] ? x0 + TILE : g->n[0];
-    const size_t y1 = y0 + TILE < g->n[1] ? y0 + TILE : g->n[1];
-    const size_t n = bp->batch->n_views;
+    const size_t nz = bp->z1 - bp->z0;
+    const size_t pieces = (nz + PIECE - 1) / PIECE;
+    struct tile t = {.x0 = x0,
+                     .x1 = x0 + TILE < g->n[0] ? x0 + TILE : g->n[0],
+                     .y0 = y0,
+                     .y1 = y0 + TILE < g->n[1] ? y0 + TILE : g->n[1]};
 
-    for (size_t k = 0; k < n; k += FBP_COLUMN_VIEWS)
-        for (size_t y = y0; y < y1; y++)
-            for (size_t x = x0; x < x1; x++)
-                one_column(bp, x, y, k, k + FBP_COLUMN_VIEWS < n ? k + FBP_COLUMN_VIEWS : n,
-                           bp->dev->scratch[worker].lines);
+    (void)worker;
+    for (size_t i = 0; i < pieces; i++) {
+        t.z0 = piece(bp, i, pieces);
+        t.z1 = piece(bp, i + 1, pieces);
+        one_tile(bp, &t);
+    }
 }
 
 /* A transposition, in squares that fit the first cache. */
@@ -183,6 +258,5 @@ const struct cpu_kernel cpu_kernel_column = {
     .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,
-    .scratch = scratch,
     .fetch_row = fetch_row,
 };

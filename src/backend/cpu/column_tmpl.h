@@ -1,142 +1,206 @@
 /*
  * Template for the shared-column kernels.  Parameters as in bp_tmpl.h, and
  *
- *   SMALL_WINDOW, LARGE_WINDOW  p[i] for VL indices that span a small or large window of samples
- *   SMALL_STEP, LARGE_STEP      greatest dv for which VL steps stay in it
+ *   SMALL, MIDDLE, LARGE(name)   what samples a line by permuting registers: FBP_PLAIN with a
+ *                         window(p, i) = p[i] for VL indices, and above(p, i) = p[i + 1], or
+ *                         FBP_SPLIT with a window(p, i, apart), the upper half of whose lanes
+ * counts from p + apart, and whether there is such an offset SMALL_STEP, MIDDLE_STEP, LARGE_STEP
+ * greatest dv for which VL slices stay in it DEINTERLEAVE(a, b, even, odd)         every other one
+ * of the 2 VL floats a, b
  *
- * fbp_bp_column_c is the specification.
+ * A block is VL slices from a multiple of VL on, whatever is asked for: no bit of a voxel depends
+ * on the slices beside it.  fbp_bp_column_c is the specification.
  */
 
-/* What is left of a view once its line is built. */
-struct SUFFIX(column_view) {
-    const float *line;
-    float v0, dv, v_lo, v_hi;
-    size_t z0, z1;
+enum {
+    SUFFIX(BLOCKS) = (FBP_COLUMN_SLICES / VL + 1 + VL - 1) / VL * VL,
+    /* Half a line: 4.1 rows a slice, whole vectors at both ends, a window beyond. */
+    SUFFIX(HALF) = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
 };
 
-/* line = wl left + wr right, over the rows that slices [z0, z1) can touch. */
-static inline void SUFFIX(build_line)(const struct fbp_bp_column *c, size_t z0, size_t z1,
-                                      float z_ref, size_t n_rows, float *line, size_t stride)
-{
-    const float lo = c->v0 + ((float)z0 - z_ref) * c->dv, hi = c->v0 + ((float)z1 - z_ref) * c->dv;
-    /* The zeros at both ends belong to it, as far as a slice may reach into them. */
-    const float least = c->v_lo - (FBP_COLUMN_BELOW - 1), most = c->v_hi + FBP_COLUMN_ABOVE;
-    /* Slices beside the detector are clamped to v_lo and v_hi where no window is used. */
-    const float low = lo < least ? least : lo > c->v_hi ? c->v_hi : lo;
-    const float high = hi < c->v_lo ? c->v_lo : hi > most ? most : hi;
-    const V wl = VSET1(c->wl), wr = VSET1(c->wr);
-    /* In samples from the start of the stored column, whole vectors, a window beyond the end. */
-    const ptrdiff_t size = FBP_COLUMN_BELOW + (ptrdiff_t)n_rows + FBP_COLUMN_ABOVE;
-    ptrdiff_t from = (ptrdiff_t)low + c->row + FBP_COLUMN_BELOW - 2;
-    ptrdiff_t end = (ptrdiff_t)high + c->row + FBP_COLUMN_BELOW + (ptrdiff_t)2 * VL + 3;
+/* Where the blocks of one view begin in its line: sample and fraction. */
+struct SUFFIX(walk) {
+    float dv;
+    ptrdiff_t from; /* row that the line begins with */
+    size_t n;
+    int at[SUFFIX(BLOCKS)];
+    float fraction[SUFFIX(BLOCKS)];
+    float line[2 * SUFFIX(HALF)] __attribute__((aligned(64)));
+};
 
-    from = from < 0 ? 0 : from / VL * VL;
-    end = end > size ? size : end;
-    for (ptrdiff_t i = from; i < end; i += VL) {
-        const V a = VLOAD(c->left - FBP_COLUMN_BELOW + i);
-        const V b = VLOAD(c->left + stride - FBP_COLUMN_BELOW + i);
-        VSTORE(line + i, VFMA(wr, b, VMUL(wl, a)));
+/* n blocks from slice z on, in steps of 1 / scale rows from c->row. */
+static inline void SUFFIX(place)(const struct fbp_bp_column *c, float scale, float z, size_t n,
+                                 struct SUFFIX(walk) * w)
+{
+    w->dv = c->dv;
+    w->n = n;
+    for (size_t j = 0; j < n; j += VL) {
+        const V t = VFMA(VIOTA(), VSET1(VL), VSET1(z + (float)(j * VL)));
+        const V v = VMUL(VFMA(t, VSET1(c->dv), VSET1(c->v0)), VSET1(scale)), fv = VFLOOR(v);
+        VISTORE(w->at + j, VTOI(fv));
+        VSTORE(w->fraction + j, VSUB(v, fv));
     }
 }
 
-/* v of VL slices from z on, and the integer and fraction to interpolate with. */
-static inline VI SUFFIX(place)(const struct SUFFIX(column_view) * c, V t, V *fraction)
+/* The rows that a walk of n blocks needs: [w->from, end), `from` so that loads are aligned. */
+static inline ptrdiff_t SUFFIX(span)(const struct fbp_bp_column *c, ptrdiff_t rows_a_step,
+                                     ptrdiff_t align, struct SUFFIX(walk) * w)
 {
-    const V v = VFMA(t, VSET1(c->dv), VSET1(c->v0)), fv = VFLOOR(v);
+    const ptrdiff_t first = c->row + rows_a_step * w->at[0] + FBP_COLUMN_BELOW;
 
-    *fraction = VSUB(v, fv);
-    return VTOI(fv);
+    w->from = (first & ~(align - 1)) - FBP_COLUMN_BELOW;
+    return c->row + rows_a_step * (w->at[w->n - 1] + 1) + (ptrdiff_t)((VL - 1) * c->dv) + 3;
 }
+
+/* VL samples of the line wl left + wr right from row i on.  The next view's are asked
+ * for meanwhile. */
+static inline V SUFFIX(rows)(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i, size_t stride)
+{
+    __builtin_prefetch(c->ahead + i);
+    __builtin_prefetch(c->ahead + stride + i);
+    return VFMA(wr, VLOAD(c->left + stride + i), VMUL(wl, VLOAD(c->left + i)));
+}
+
+/* The line over rows [w->from, end): zeros beside the stored ones. */
+static inline void SUFFIX(build_plain)(const struct fbp_bp_column *c, ptrdiff_t end, size_t stride,
+                                       struct SUFFIX(walk) * w)
+{
+    const ptrdiff_t above = (ptrdiff_t)stride - FBP_COLUMN_BELOW, stop = end < above ? end : above;
+    const V wl = VSET1(c->wl), wr = VSET1(c->wr);
+    ptrdiff_t i = w->from;
+    float *line = w->line;
+
+    for (; i < end && i < -FBP_COLUMN_BELOW; i += VL, line += VL)
+        VSTORE(line, VSET1(0));
+    for (; i < stop; i += VL, line += VL)
+        VSTORE(line, SUFFIX(rows)(c, wl, wr, i, stride));
+    for (; i < end; i += VL, line += VL)
+        VSTORE(line, VSET1(0));
+}
+
+static inline float *SUFFIX(zeros)(float *p, size_t n)
+{
+    memset(p, 0, n * sizeof *p);
+    return p + n;
+}
+
+/* Twice the line, its even rows (from w->from) apart from the odd ones. */
+static inline void SUFFIX(build_split)(const struct fbp_bp_column *c, ptrdiff_t end, size_t stride,
+                                       struct SUFFIX(walk) * w)
+{
+    const ptrdiff_t above = (ptrdiff_t)stride - FBP_COLUMN_BELOW, stop = end < above ? end : above;
+    const V wl = VSET1(2 * c->wl), wr = VSET1(2 * c->wr);
+    ptrdiff_t i = w->from;
+    float *even = w->line, *odd = w->line + SUFFIX(HALF);
+
+    for (; i < end && i < -FBP_COLUMN_BELOW; i += (ptrdiff_t)2 * VL) {
+        even = SUFFIX(zeros)(even, VL);
+        odd = SUFFIX(zeros)(odd, VL);
+    }
+    for (; i < stop; i += (ptrdiff_t)2 * VL, even += VL, odd += VL) {
+        const V a = SUFFIX(rows)(c, wl, wr, i, stride), b = SUFFIX(rows)(c, wl, wr, i + VL, stride);
+        V e, o;
+        DEINTERLEAVE(a, b, e, o);
+        VSTORE(even, e);
+        VSTORE(odd, o);
+    }
+    for (; i < end; i += (ptrdiff_t)2 * VL) {
+        even = SUFFIX(zeros)(even, VL);
+        odd = SUFFIX(zeros)(odd, VL);
+    }
+}
+
+/* sum += lerp(line, v), a window of the line from each block's first sample, and one a row on. */
+#define FBP_PLAIN(name, window, above)                                                  \
+    static inline void SUFFIX(name)(const struct fbp_bp_column *c, float z, size_t n,   \
+                                    size_t stride, struct SUFFIX(walk) * w, float *sum) \
+    {                                                                                   \
+        SUFFIX(place)(c, 1, z, n, w);                                                   \
+        SUFFIX(build_plain)(c, SUFFIX(span)(c, 1, VL, w), stride, w);                   \
+        const V steps = VMUL(VIOTA(), VSET1(c->dv));                                    \
+        const float *line = w->line + (c->row - w->from);                               \
+        for (size_t j = 0; j < n; j++, sum += VL) {                                     \
+            const float *p = line + w->at[j];                                           \
+            const V x = VADD(steps, VSET1(w->fraction[j]));                             \
+            const VI i = VTOI(x);                                                       \
+            const V b = VSUB(x, VTOF(i)), lower = window(p, i), upper = above(p, i);    \
+            VSTORE(sum, VADD(VLOAD(sum), VFMA(b, VSUB(upper, lower), lower)));          \
+        }                                                                               \
+    }
 
 /*
- * lerp(line, v) by permuting a window of the line.  No clamping: slices up to a vector beyond those
- * that see the detector meet the zeros at the ends of the line (FBP_COLUMN_BELOW, _ABOVE).
+ * The same from even and odd rows apart, each of half the span.  With x = v / 2, v lies between the
+ * even row 2 round(x) and the odd row 2 floor(x) + 1, at 2 |x - round(x)| of the way.
  */
-#define FBP_WINDOW_SAMPLE(name, window)                                     \
-    static inline V SUFFIX(name)(const struct SUFFIX(column_view) * c, V t) \
-    {                                                                       \
-        V b;                                                                \
-        const VI i = SUFFIX(place)(c, t, &b);                               \
-        const int first = VFIRST(i); /* dv > 0: the least */                \
-        const float *base = c->line + first;                                \
-        const VI in = VISUB(i, VISET1(first));                              \
-        const V lower = window(base, in), upper = window(base + 1, in);     \
-        return VFMA(b, VSUB(upper, lower), lower);                          \
+#define FBP_SPLIT(name, window, apart)                                                     \
+    static inline void SUFFIX(name)(const struct fbp_bp_column *c, float z, size_t n,      \
+                                    size_t stride, struct SUFFIX(walk) * w, float *sum)    \
+    {                                                                                      \
+        SUFFIX(place)(c, 0.5f, z, n, w);                                                   \
+        SUFFIX(build_split)(c, SUFFIX(span)(c, 2, (ptrdiff_t)2 * VL, w), stride, w);       \
+        const ptrdiff_t d = c->row - w->from, half = d >> 1;                               \
+        const float *odds = w->line + SUFFIX(HALF);                                        \
+        const float *even = (d & 1 ? odds : w->line) + half;                               \
+        const float *odd = d & 1 ? w->line + half + 1 : odds + half;                       \
+        const ptrdiff_t shift = (apart) ? (ptrdiff_t)(0.25f * VL * c->dv) : 0;             \
+        const V steps =                                                                    \
+            VSUB(VMUL(VIOTA(), VSET1(0.5f * c->dv)), VMUL(VUPPER(), VSET1((float)shift))); \
+        for (size_t j = 0; j < n; j++, sum += VL) {                                        \
+            const V x = VADD(steps, VSET1(w->fraction[j]));                                \
+            const VI i = VROUND(x);                                                        \
+            const V b = VABS(VSUB(x, VTOF(i)));                                            \
+            const V e = window(even + w->at[j], i, shift);                                 \
+            const V o = window(odd + w->at[j], VTOI(x), shift);                            \
+            VSTORE(sum, VFMA(b, VSUB(o, e), VFMA(e, VSET1(0.5f), VLOAD(sum))));            \
+        }                                                                                  \
     }
 
-FBP_WINDOW_SAMPLE(sample_small, SMALL_WINDOW)
-FBP_WINDOW_SAMPLE(sample_large, LARGE_WINDOW)
+SMALL(add_small)
+MIDDLE(add_middle)
+LARGE(add_large)
 
-/* The same where the steps are too large for any window. */
-static inline V SUFFIX(sample_any)(const struct SUFFIX(column_view) * c, V t)
+/* Where the steps are too large for any window, straight from the two detector columns. */
+static inline void SUFFIX(add_any)(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
+                                   float *sum)
 {
-    const V vn = VFMA(t, VSET1(c->dv), VSET1(c->v0));
-    const V v = VMIN(VMAX(vn, VSET1(c->v_lo)), VSET1(c->v_hi));
-    const V fv = VFLOOR(v), b = VSUB(v, fv);
-    const VI i = VTOI(fv);
-    const V lower = VGATHER(c->line, i), upper = VGATHER(c->line + 1, i);
+    const V wl = VSET1(c->wl), wr = VSET1(c->wr);
+    const float *left = c->left, *right = c->left + stride;
 
-    return VFMA(b, VSUB(upper, lower), lower);
+    for (size_t j = 0; j < n; j++, sum += VL) {
+        const V t = VADD(VIOTA(), VSET1(z + (float)(j * VL)));
+        const V vn = VFMA(t, VSET1(c->dv), VSET1(c->v0));
+        const V v = VMIN(VMAX(vn, VSET1(c->v_lo)), VSET1(c->v_hi)), fv = VFLOOR(v);
+        const VI i = VIADD(VTOI(fv), VISET1(c->row));
+        const V lower = VFMA(wr, VGATHER(right, i), VMUL(wl, VGATHER(left, i)));
+        const V upper = VFMA(wr, VGATHER(right + 1, i), VMUL(wl, VGATHER(left + 1, i)));
+        VSTORE(sum, VADD(VLOAD(sum), VFMA(VSUB(v, fv), VSUB(upper, lower), lower)));
+    }
 }
-
-/* Views by the size of their steps: what a view is depends on it and the voxel column alone, so the
- * order of the sum does too. */
-struct SUFFIX(column_views) {
-    struct SUFFIX(column_view) small[FBP_COLUMN_VIEWS], large[FBP_COLUMN_VIEWS],
-        any[FBP_COLUMN_VIEWS];
-    size_t n_small, n_large, n_any;
-};
-
-static inline void SUFFIX(add_view)(struct SUFFIX(column_views) * all,
-                                    const struct SUFFIX(column_view) * c)
-{
-    if (c->dv <= SMALL_STEP)
-        all->small[all->n_small++] = *c;
-    else if (c->dv <= LARGE_STEP)
-        all->large[all->n_large++] = *c;
-    else
-        all->any[all->n_any++] = *c;
-}
-
-#define FBP_ADD_SAMPLES(sum, views, n, sample)           \
-    for (size_t k = 0; k < (n); k++)                     \
-        if (z < (views)[k].z1 && z + VL > (views)[k].z0) \
-    (sum) = VADD(sum, SUFFIX(sample)(&(views)[k], t))
 
 void SUFFIX(fbp_bp_column)(float *dst, size_t z0, size_t z1, float z_ref,
-                           const struct fbp_bp_column *views, size_t n, size_t n_rows, float *lines,
-                           size_t stride)
+                           const struct fbp_bp_column *views, size_t n, size_t stride)
 {
-    struct SUFFIX(column_views) all;
+    struct SUFFIX(walk) walk;
+    float sum[FBP_COLUMN_SLICES + 2 * VL] __attribute__((aligned(64)));
+    const size_t begin = z0 / VL * VL;
 
-    all.n_small = all.n_large = all.n_any = 0;
+    memcpy(sum + (z0 - begin), dst, (z1 - z0) * sizeof *dst);
     for (size_t k = 0; k < n; k++) {
-        const struct fbp_bp_column *v = &views[k];
-        const size_t first = v->z0 > z0 ? v->z0 : z0, end = v->z1 < z1 ? v->z1 : z1;
-        float *line = lines + k * stride;
-        if (first >= end)
+        const struct fbp_bp_column *c = &views[k];
+        const size_t from = (c->z0 > z0 ? c->z0 : z0) / VL * VL, end = c->z1 < z1 ? c->z1 : z1;
+        if (from >= end)
             continue;
-        /* Whole vectors from z0 on, so lanes before `first` are computed too. */
-        SUFFIX(build_line)(v, first > VL ? first - VL : 0, end + VL, z_ref, n_rows, line, stride);
-        SUFFIX(add_view)
-        (&all, &(struct SUFFIX(column_view)){line + FBP_COLUMN_BELOW + v->row, v->v0, v->dv,
-                                             v->v_lo, v->v_hi, first, end});
+        const size_t blocks = (end - from + VL - 1) / VL;
+        const float z = (float)from - z_ref;
+        float *to = sum + (from - begin);
+        if (c->dv <= SMALL_STEP)
+            SUFFIX(add_small)(c, z, blocks, stride, &walk, to);
+        else if (c->dv <= MIDDLE_STEP)
+            SUFFIX(add_middle)(c, z, blocks, stride, &walk, to);
+        else if (c->dv <= LARGE_STEP)
+            SUFFIX(add_large)(c, z, blocks, stride, &walk, to);
+        else
+            SUFFIX(add_any)(c, z, blocks, stride, to);
     }
-    for (size_t z = z0; z < z1; z += VL) {
-        const V t = VADD(VSET1((float)z - z_ref), VIOTA());
-        const size_t left = z1 - z;
-        float rest[VL] = {0}, *to = dst + (z - z0);
-        if (left < VL) {
-            for (size_t i = 0; i < left; i++)
-                rest[i] = to[i];
-            to = rest;
-        }
-        V sum = VLOAD(to);
-        FBP_ADD_SAMPLES(sum, all.small, all.n_small, sample_small);
-        FBP_ADD_SAMPLES(sum, all.large, all.n_large, sample_large);
-        FBP_ADD_SAMPLES(sum, all.any, all.n_any, sample_any);
-        VSTORE(to, sum);
-        for (size_t i = 0; to == rest && i < left; i++)
-            dst[z - z0 + i] = rest[i];
-    }
+    memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
 }

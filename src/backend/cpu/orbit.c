@@ -250,7 +250,7 @@ static size_t items(const struct cpu_bp *bp)
 static size_t scratch(const struct fbp_job *job)
 {
     (void)job;
-    return GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
+    return (size_t)GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
 }
 
 /* The orbits of a tile, [x0, x1) x [y0, y1) of the domain. */
@@ -375,19 +375,16 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     }
 }
 
-#define ORBIT_KERNEL(NAME, CAN, TURNS, MIRRORED)                                              \
-    {                                                                                         \
-        .name = NAME, .usable = CAN, .turns = TURNS, .mirrored = MIRRORED,                    \
-        .group_size = group_size, .store = store, .volume_size = volume_size, .items = items, \
-        .item = item, .scratch = scratch, .fetch_row = fetch_row,                             \
-    }
+#define ORBIT                                                                             \
+    .group_size = group_size, .store = store, .volume_size = volume_size, .items = items, \
+    .item = item, .scratch = scratch, .fetch_row = fetch_row
 
 const struct cpu_kernel cpu_kernel_orbit[3] = {
-    ORBIT_KERNEL("rot90+mirror", can_rot90_mirror, 4, true),
-    ORBIT_KERNEL("rot180+mirror", can_rot180_mirror, 2, true),
-    ORBIT_KERNEL("rot90", can_rot90, 4, false),
+    {.name = "rot90+mirror", .usable = can_rot90_mirror, .turns = 4, .mirrored = true, ORBIT},
+    {.name = "rot180+mirror", .usable = can_rot180_mirror, .turns = 2, .mirrored = true, ORBIT},
+    {.name = "rot90", .usable = can_rot90, .turns = 4, .mirrored = false, ORBIT},
 };
 const struct cpu_kernel cpu_kernel_pair[2] = {
-    ORBIT_KERNEL("mirror", can_mirror, 1, true),
-    ORBIT_KERNEL("rot180", can_rot180, 2, false),
+    {.name = "mirror", .usable = can_mirror, .turns = 1, .mirrored = true, ORBIT},
+    {.name = "rot180", .usable = can_rot180, .turns = 2, .mirrored = false, ORBIT},
 };
