@@ -16,7 +16,7 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
 {
     const bool pair = kernel == &cpu_kernel_pair[0] || kernel == &cpu_kernel_pair[1];
-    return !pair || job->matrices[0][6] * job->grid.voxel_mm[2] > 2;
+    return !pair || job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
 }
 
 const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job)
