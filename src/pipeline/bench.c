@@ -78,21 +78,24 @@ static void bench_close(struct bench *b)
 static fbp_status bench_open(struct bench *b, const struct fbp_phantom *phantom)
 {
     const struct fbp_job *job = b->job;
-    const size_t n = fbp_raw_samples(job, &b->batch);
+    const size_t n = fbp_raw_samples(job, &b->batch), n_views = b->batch.n_views;
+    const struct fbp_buffer raw_buffer = {FBP_FOR_RAW, n * sizeof(float), n_views,
+                                          b->batch.load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
+                                        b->backend->filtered_bytes(job, n_views, b->batch.n_rows),
+                                        n_views, b->batch.n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->backend->volume_bytes(job, b->slab.nz), 0,
+                                      0};
     void *raw;
 
     FBP_TRY(b->backend->open(&b->dev, 0, job));
     FBP_TRY(fbp_alloc((void **)&b->raw, n * sizeof(float), "a benchmark"));
-    FBP_TRY(fbp_device_get(b->backend, b->dev,
-                           b->backend->filtered_bytes(job, b->batch.n_views, b->batch.n_rows),
-                           "a benchmark", &b->filtered));
-    FBP_TRY(fbp_device_get(b->backend, b->dev, b->backend->volume_bytes(job, b->slab.nz),
-                           "a benchmark", &b->volume));
+    FBP_TRY(fbp_device_get(b->backend, b->dev, &filtered, &b->filtered));
+    FBP_TRY(fbp_device_get(b->backend, b->dev, &volume, &b->volume));
     project(job, phantom, &b->batch, b->raw);
     raw = b->raw;
     if (b->backend->upload) {
-        FBP_TRY(
-            fbp_device_get(b->backend, b->dev, n * sizeof(float), "a benchmark", &b->device_raw));
+        FBP_TRY(fbp_device_get(b->backend, b->dev, &raw_buffer, &b->device_raw));
         FBP_TRY(b->backend->upload(b->dev, b->device_raw, b->raw, n));
         FBP_TRY(settle(b));
         raw = b->device_raw;

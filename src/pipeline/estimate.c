@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-enum { SAMPLE_UPDATES = 1 << 21 };
+/* A device that computes beside the host takes a larger sample: starting it costs time, too. */
+enum { SAMPLE_UPDATES = 1 << 21, SAMPLE_LAYERS = 16 };
 
 struct sample {
     fbp_device *dev;
@@ -15,16 +16,23 @@ struct sample {
     void *raw, *filtered, *volume;
 };
 
+static struct fbp_slab sample_slab(const struct fbp_job *job, bool large)
+{
+    const size_t n = fbp_layers(job), nz = !large ? 1 : n < SAMPLE_LAYERS ? n : SAMPLE_LAYERS;
+    const size_t middle = n / 2;
+    return (struct fbp_slab){middle + nz <= n ? middle : n - nz, nz};
+}
+
 /* The first batch, or as many of its views as make a sample; the slice may need none of its rows.
  */
 static struct fbp_batch sample_batch(const struct fbp_job *job, const struct fbp_work *work,
-                                     const struct fbp_slab *slab)
+                                     const struct fbp_slab *slab, bool large)
 {
     struct fbp_batch out = fbp_work_batch(work, job, slab, 0);
     const size_t slice = job->grid.n[0] * job->grid.n[1];
     const size_t views = slice < SAMPLE_UPDATES ? SAMPLE_UPDATES / slice : 1;
 
-    if (out.n_views > views)
+    if (!large && out.n_views > views)
         out.n_views = (views + job->turns - 1) / job->turns * job->turns;
     return out;
 }
@@ -48,7 +56,8 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     FBP_TRY(b->clear(s->dev, slab, s->volume));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     const double middle = fbp_seconds();
-    FBP_TRY(b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + 1, s->volume));
+    FBP_TRY(
+        b->backproject(s->dev, batch, s->filtered, slab, slab->z0, slab->z0 + slab->nz, s->volume));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_BP));
     *backproject = fbp_seconds() - middle;
     return FBP_OK;
@@ -57,9 +66,15 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
-    const struct fbp_slab slab = {fbp_layers(job) / 2, 1};
-    const struct fbp_batch batch = sample_batch(job, work, &slab);
+    const bool own = b->alloc != NULL;
+    const struct fbp_slab slab = sample_slab(job, own);
+    const struct fbp_batch batch = sample_batch(job, work, &slab, own);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
+    const struct fbp_buffer raw = {FBP_FOR_RAW, raw_bytes, batch.n_views, batch.load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
+                                        b->filtered_bytes(job, batch.n_views, batch.n_rows),
+                                        batch.n_views, batch.n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, slab.nz), 0, 0};
     struct sample s = {0};
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;
@@ -70,18 +85,19 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     FBP_TRY_GOTO(b->open(&s.dev, device, job));
     FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
     if (b->upload)
-        FBP_TRY_GOTO(fbp_device_get(b, s.dev, raw_bytes, "a sample of the work", &s.raw));
-    FBP_TRY_GOTO(fbp_device_get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows),
-                                "a sample of the work", &s.filtered));
-    FBP_TRY_GOTO(
-        fbp_device_get(b, s.dev, b->volume_bytes(job, 1), "a sample of the work", &s.volume));
+        FBP_TRY_GOTO(fbp_device_get(b, s.dev, &raw, &s.raw));
+    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &filtered, &s.filtered));
+    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &volume, &s.volume));
+    if (own) /* what is loaded at the first call shall not be counted */
+        FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
-    *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
-                backproject * (double)fbp_layers(job) * (double)job->n_views / sampled) /
-               (double)work->n_workers;
+    *seconds =
+        (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
+         backproject * (double)fbp_layers(job) / (double)slab.nz * (double)job->n_views / sampled) /
+        (double)work->n_workers;
 fail:
     if (s.dev) {
         fbp_device_put(b, s.dev, s.raw);
