@@ -145,7 +145,7 @@ struct fbp_backend {
 
     /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
-    void (*release)(fbp_device *dev, void *mem);
+    void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
 
     /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be

@@ -66,9 +66,9 @@ static void bench_close(struct bench *b)
 {
     if (b->dev) {
         (void)!settle(b);
-        fbp_device_put(b->backend, b->dev, b->device_raw);
-        fbp_device_put(b->backend, b->dev, b->filtered);
-        fbp_device_put(b->backend, b->dev, b->volume);
+        fbp_device_put(b->backend, b->dev, FBP_FOR_RAW, b->device_raw);
+        fbp_device_put(b->backend, b->dev, FBP_FOR_FILTERED, b->filtered);
+        fbp_device_put(b->backend, b->dev, FBP_FOR_VOLUME, b->volume);
         b->backend->close(&b->dev);
     }
     fbp_free(b->raw);

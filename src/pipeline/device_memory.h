@@ -31,10 +31,11 @@ static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, fl
         fbp_free(memory);
 }
 
-static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
+static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
+                                  enum fbp_purpose purpose, void *memory)
 {
     if (memory && b->alloc)
-        b->release(dev, memory);
+        b->release(dev, purpose, memory);
     else
         fbp_free(memory);
 }

@@ -100,9 +100,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         (double)work->n_workers;
 fail:
     if (s.dev) {
-        fbp_device_put(b, s.dev, s.raw);
-        fbp_device_put(b, s.dev, s.filtered);
-        fbp_device_put(b, s.dev, s.volume);
+        fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);
+        fbp_device_put(b, s.dev, FBP_FOR_FILTERED, s.filtered);
+        fbp_device_put(b, s.dev, FBP_FOR_VOLUME, s.volume);
         b->close(&s.dev);
     }
     fbp_free(s.host);

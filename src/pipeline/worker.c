@@ -100,10 +100,10 @@ void fbp_worker_destroy(struct worker *w)
     come_to_rest(w);
     for (int i = 0; i < MAX_SLOTS; i++) {
         if (w->raw[i].device != w->raw[i].host)
-            fbp_device_put(b, w->dev, w->raw[i].device);
+            fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
-        fbp_device_put(b, w->dev, w->filtered[i].memory);
-        fbp_device_put(b, w->dev, w->volumes[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
     fbp_host_put(b, w->dev, w->block_host);
     free(w->tasks);

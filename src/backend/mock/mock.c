@@ -133,9 +133,10 @@ static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer
     return FBP_OK;
 }
 
-static void mock_release(fbp_device *device, void *mem)
+static void mock_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 {
     (void)device;
+    (void)purpose;
     fbp_free(mem);
 }
 
