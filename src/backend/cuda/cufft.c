@@ -37,7 +37,7 @@ static void *open_library(void)
                                           "targets/sbsa-linux/lib"};
     const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
                                  "/opt/cuda"};
-    enum { N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4 };
+    static const size_t N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4;
     void *handle = NULL;
 
     for (size_t i = 0; !handle && i < N_NAMES; i++)

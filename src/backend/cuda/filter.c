@@ -144,18 +144,18 @@ static struct cuda_pad pad_of(const struct cuda_device *dev, const struct fbp_ba
         .out = (void *)(dev->memory + t->rows)};
 }
 
-fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *b, void *samples, void *filtered)
+fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
 
-    if (b->n_rows == 0)
+    if (batch->n_rows == 0)
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
-    const struct cuda_raw raw = raw_of(job, b, samples);
-    FBP_TRY(prepare(dev, b, &raw));
-    struct cuda_pad pad = pad_of(dev, b, &raw);
-    const size_t lanes = raw.halves * job->turns, n = lanes * pad.pairs * b->n_rows;
+    const struct cuda_raw samples = raw_of(job, batch, raw);
+    FBP_TRY(prepare(dev, batch, &samples));
+    struct cuda_pad pad = pad_of(dev, batch, &samples);
+    const size_t lanes = samples.halves * job->turns, n = lanes * pad.pairs * batch->n_rows;
     struct cuda_rows rows = {.stride = pad.row_length,
                              .n_lanes = (unsigned)lanes,
                              .pairs = pad.pairs,
@@ -168,7 +168,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *b, void *samp
         pad.n = rows.n =
             (unsigned)(left < dev->tables.rows_a_call ? left : dev->tables.rows_a_call);
         if (pad.weights)
-            FBP_TRY(upload_weights(dev, b, &pad));
+            FBP_TRY(upload_weights(dev, batch, &pad));
         CUDA_TRY(cuda_pad_rows(&pad, filter_stream(dev)));
         FBP_TRY(convolve(dev, pad.n, &rows.rows));
         CUDA_TRY(dev->kernel->store(job, &rows, filtered, filter_stream(dev)));
@@ -253,15 +253,19 @@ static fbp_status put_weights(const struct cuda_device *dev, size_t at, size_t n
     const size_t nc = dev->job->panel.n_columns;
     double *row = malloc(nc * sizeof *row);
     float *values = malloc(n * nc * sizeof *values);
-    fbp_status st = row && values ? FBP_OK : no_memory(n * nc * sizeof *values);
+    fbp_status st;
 
-    for (size_t i = 0; st == FBP_OK && i < n; i++) {
+    if (!row || !values) {
+        st = no_memory(n * nc * sizeof *values);
+        goto fail;
+    }
+    for (size_t i = 0; i < n; i++) {
         fill(dev->job->weights, i, row);
         for (size_t c = 0; c < nc; c++)
             values[i * nc + c] = (float)row[c];
     }
-    if (st == FBP_OK)
-        st = put(dev, at, values, n * nc * sizeof *values);
+    st = put(dev, at, values, n * nc * sizeof *values);
+fail:
     free(row);
     free(values);
     return st;

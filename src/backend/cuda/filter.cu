@@ -124,8 +124,7 @@ static __device__ pair pair_of(const cuda_pad &p, unsigned local)
     for (unsigned i = 0; i < 2 && group + i < p.n_groups; i++) {
         const size_t view = half * p.raw.n_views + turn * p.n_groups + group + i;
         const size_t scan_view = p.view0 + turn * p.part_views + group + i;
-        out.in[i] = p.raw.samples +
-                    (view * p.raw.load_rows + row - p.raw.first_row[half]) * nc;
+        out.in[i] = p.raw.samples + (view * p.raw.load_rows + row - p.raw.first_row[half]) * nc;
         out.line[i] = p.image ? p.lines + scan_view * nc : p.weights + (2 * (size_t)local + i) * nc;
     }
     out.image = p.image ? p.image + (size_t)row * nc : NULL;

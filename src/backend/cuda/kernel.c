@@ -6,9 +6,7 @@
 
 /* Fastest first. */
 static const struct cuda_kernel *const kernels[] = {&cuda_kernel_matrix_fast,
-                                                    &cuda_kernel_matrix_exact};
-
-enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+                                                    &cuda_kernel_matrix_exact, NULL};
 
 static enum fbp_precision precision_of(const struct fbp_job *job)
 {
@@ -19,10 +17,10 @@ static enum fbp_precision precision_of(const struct fbp_job *job)
 static const struct cuda_kernel *find(const struct fbp_job *job, const char *name,
                                       enum fbp_precision precision)
 {
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if ((!name || strcmp(name, kernels[i]->name) == 0) && kernels[i]->precision == precision &&
-            kernels[i]->usable(job))
-            return kernels[i];
+    for (const struct cuda_kernel *const *at = kernels; *at; at++)
+        if ((!name || strcmp(name, (*at)->name) == 0) && (*at)->precision == precision &&
+            (*at)->usable(job))
+            return *at;
     return NULL;
 }
 
@@ -48,7 +46,7 @@ const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)
 
     if (!found)
         found = find_best(job, NULL);
-    return found ? found : kernels[N_KERNELS - 1]; /* takes any matrix */
+    return found ? found : &cuda_kernel_matrix_exact; /* takes any matrix */
 }
 
 bool cuda_has_kernel(const struct fbp_job *job, const char *name)
@@ -72,20 +70,8 @@ void cuda_find_principal(const struct fbp_job *job, size_t view, struct cuda_pri
     out->row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
 }
 
-/* w at the voxel of the grid's corner where it is least. */
-static double least_w(const struct fbp_job *job, const double w[4])
-{
-    double least = w[3];
-
-    for (int i = 0; i < 3; i++) {
-        const double ref = floor(((double)job->grid.n[i] - 1) / 2);
-        least += fmin(-w[i] * ref, w[i] * ((double)job->grid.n[i] - 1 - ref));
-    }
-    return least;
-}
-
 /* Coefficients in double, rounded once. */
-static bool make_view(const struct fbp_job *job, const struct cuda_principal *principal,
+static void make_view(const struct fbp_job *job, const struct cuda_principal *principal,
                       const double *m, size_t row0, struct cuda_view *out)
 {
     const struct fbp_grid *g = &job->grid;
@@ -107,15 +93,12 @@ static bool make_view(const struct fbp_job *job, const struct cuda_principal *pr
     }
     out->column = principal->column;
     out->row = principal->row - (int)row0;
-    return least_w(job, c[2]) < 1e-3;
 }
 
 void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *principal, size_t view0,
-                    size_t n, size_t row0, struct cuda_pass *out, bool *behind)
+                    size_t n, size_t row0, struct cuda_pass *out)
 {
-    *behind = false;
     out->n = (int)n;
     for (size_t k = 0; k < n; k++)
-        *behind |=
-            make_view(job, &principal[view0 + k], job->matrices[view0 + k], row0, &out->view[k]);
+        make_view(job, &principal[view0 + k], job->matrices[view0 + k], row0, &out->view[k]);
 }

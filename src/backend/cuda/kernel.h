@@ -42,7 +42,8 @@ struct cuda_rows {
  *     w = w[0] tx + w[1] ty + w[2] tz + w[3],   u w and v w likewise,   w(iso-centre) = 1,
  *
  * u and v relative to the integer pixel (column, row) near the principal point, where fp32 has most
- * digits left; `row` counts from the first row of the batch.
+ * digits left; `row` counts from the first row of the batch.  All voxels lie before the source:
+ * others are refused when the plan is made.
  */
 struct cuda_view {
     float u[4], v[4], w[4];
@@ -69,7 +70,6 @@ struct cuda_bp {
     const struct cuda_views *views;
     size_t first; /**< group of the batch that view[0] is of */
     struct cuda_pass pass;
-    bool behind; /**< some voxel may lie behind a source: w <= 0 */
     struct cuda_grid grid;
     float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
     size_t layer;  /**< of the slab that grid.z0 is */
@@ -128,9 +128,9 @@ struct cuda_principal {
 };
 void cuda_find_principal(const struct fbp_job *job, size_t view, struct cuda_principal *out);
 
-/** Views `view0` … of the scan as a pass; *behind as in struct cuda_bp. */
+/** Views `view0` … of the scan as a pass. */
 void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *principal, size_t view0,
-                    size_t n, size_t row0, struct cuda_pass *out, bool *behind);
+                    size_t n, size_t row0, struct cuda_pass *out);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

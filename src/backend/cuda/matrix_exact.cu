@@ -91,7 +91,6 @@ struct layout {
     float columns, rows;
 };
 
-template <bool BEHIND>
 static __device__ inline void add_view(const cuda_view &view, const float2 *__restrict__ samples,
                                        const layout &in, float tx, float ty, float tz,
                                        float sum[SLICES])
@@ -108,7 +107,7 @@ static __device__ inline void add_view(const cuda_view &view, const float2 *__re
 #pragma unroll
     for (int k = 0; k < SLICES; k++) {
         const float t = tz + (float)k, w = fmaf(t, view.w[2], w0);
-        const float r = !BEHIND || w > 1e-6f ? cuda_reciprocal(w) : 0;
+        const float r = cuda_reciprocal(w);
         const float u = fminf(fmaxf(fmaf(t, view.u[2], u0) * r, u_lo), u_hi);
         const float v = fminf(fmaxf(fmaf(t, view.v[2], v0) * r, v_lo), v_hi);
         const float iu = __fadd_rd(u, FLOOR), iv = __fadd_rd(v, FLOOR);
@@ -120,7 +119,6 @@ static __device__ inline void add_view(const cuda_view &view, const float2 *__re
     }
 }
 
-template <bool BEHIND>
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g, const layout in,
                 const float2 *__restrict__ views, float *__restrict__ volume)
@@ -136,7 +134,7 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     if (x >= g.nx || y >= g.ny)
         return;
     for (int i = 0; i < pass.n; i++)
-        add_view<BEHIND>(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
+        add_view(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
@@ -152,12 +150,7 @@ static cudaError_t launch(const struct cuda_bp *bp)
     const dim3 grid((g->nx + TILE_X - 1) / TILE_X, (g->ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
 
-    if (bp->behind)
-        backproject<true>
-            <<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, views, bp->volume);
-    else
-        backproject<false>
-            <<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, views, bp->volume);
+    backproject<<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, views, bp->volume);
     return cudaGetLastError();
 }
 

@@ -3,8 +3,8 @@
  * holds SLICES voxels of a column in registers while the views of a pass go by.
  *
  * The units take coordinates to 1/256 of a pixel and mean the middle of a pixel by i + 1/2; what
- * lies beside the texture is zero, so that the edge is continuous.  v is rounded to 1/256 before the
- * first row of the batch is subtracted, so that no division into slabs changes it.
+ * lies beside the texture is zero, so that the edge is continuous.  v is rounded to 1/256 before
+ * the first row of the batch is subtracted, so that no division into slabs changes it.
  */
 #include "backend/cuda/kernel.h"
 
@@ -64,7 +64,6 @@ static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows
 }
 
 /* What one view adds to the voxels of a thread. */
-template <bool BEHIND>
 static __device__ inline void add_view(const cuda_view &view, cudaTextureObject_t views, int layer,
                                        float tx, float ty, float tz, float sum[SLICES])
 {
@@ -76,14 +75,13 @@ static __device__ inline void add_view(const cuda_view &view, cudaTextureObject_
 #pragma unroll
     for (int k = 0; k < SLICES; k++) {
         const float t = tz + (float)k, w = fmaf(t, view.w[2], w0);
-        const float r = !BEHIND || w > 1e-6f ? cuda_reciprocal(w) : 0;
+        const float r = cuda_reciprocal(w);
         const float u = fmaf(fmaf(t, view.u[2], u0), r, column);
         const float v = fmaf(fmaf(t, view.v[2], v0), r, ROUND) + row;
         sum[k] = fmaf(r * r, tex2DLayered<float>(views, u, v, layer), sum[k]);
     }
 }
 
-template <bool BEHIND>
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
                 cudaTextureObject_t views, int first, float *__restrict__ volume)
@@ -96,7 +94,7 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     if (x >= g.nx || y >= g.ny)
         return;
     for (int i = 0; i < pass.n; i++)
-        add_view<BEHIND>(pass.view[i], views, first + i, tx, ty, tz, sum);
+        add_view(pass.view[i], views, first + i, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
@@ -110,12 +108,8 @@ static cudaError_t launch(const struct cuda_bp *bp)
     const dim3 grid((g->nx + TILE_X - 1) / TILE_X, (g->ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
 
-    if (bp->behind)
-        backproject<true><<<grid, block, 0, bp->stream>>>(bp->pass, *g, bp->views->texture,
-                                                          (int)bp->first, bp->volume);
-    else
-        backproject<false><<<grid, block, 0, bp->stream>>>(bp->pass, *g, bp->views->texture,
-                                                           (int)bp->first, bp->volume);
+    backproject<<<grid, block, 0, bp->stream>>>(bp->pass, *g, bp->views->texture, (int)bp->first,
+                                                bp->volume);
     return cudaGetLastError();
 }
 

@@ -13,15 +13,15 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
 
 static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
 {
-    const size_t *n = job->grid.n;
+    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
 
     return (struct cuda_grid){.nx = (int)n[0],
                               .ny = (int)n[1],
                               .nz = (int)(z1 - z0),
                               .z0 = (int)fbp_layer_slice(job, z0),
-                              .x_ref = (float)((n[0] - 1) / 2),
-                              .y_ref = (float)((n[1] - 1) / 2),
-                              .z_ref = (float)((n[2] - 1) / 2)};
+                              .x_ref = (float)ref[0],
+                              .y_ref = (float)ref[1],
+                              .z_ref = (float)ref[2]};
 }
 
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
@@ -46,7 +46,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     for (bp.first = 0; bp.first < n; bp.first += CUDA_PASS) {
         const size_t left = n - bp.first;
         cuda_make_pass(job, dev->principal, batch->view0 + bp.first,
-                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass, &bp.behind);
+                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass);
         CUDA_TRY(dev->kernel->backproject(&bp));
     }
     return FBP_OK;

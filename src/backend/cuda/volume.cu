@@ -13,10 +13,10 @@ static __global__ void scale_and_shift(const float *__restrict__ in, size_t n, f
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream)
 {
-    static const unsigned THREADS = 256, MOST_BLOCKS = 4096;
-    const size_t blocks = (n + THREADS - 1) / THREADS;
+    static const size_t THREADS = 256, MOST_BLOCKS = 4096;
+    const size_t wanted = (n + THREADS - 1) / THREADS;
+    const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
 
-    scale_and_shift<<<blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS, THREADS, 0,
-                      stream>>>(in, n, scale, shift, out);
+    scale_and_shift<<<blocks, THREADS, 0, stream>>>(in, n, scale, shift, out);
     return cudaGetLastError();
 }
