@@ -24,18 +24,13 @@ static const struct cuda_kernel *find(const struct fbp_job *job, const char *nam
     return NULL;
 }
 
-/* Where a precision is not to be had, the next more exact one is. */
+/* Where a precision is not to be had, the next more exact one is: half, fast, exact. */
 static const struct cuda_kernel *find_best(const struct fbp_job *job, const char *name)
 {
-    static const enum fbp_precision order[] = {FBP_PRECISION_HALF, FBP_PRECISION_FAST,
-                                               FBP_PRECISION_EXACT};
     const struct cuda_kernel *found = NULL;
-    size_t i = 0;
 
-    while (order[i] != precision_of(job))
-        i++;
-    for (; !found && i < sizeof order / sizeof *order; i++)
-        found = find(job, name, order[i]);
+    for (int p = (int)precision_of(job); !found && p >= (int)FBP_PRECISION_EXACT; p--)
+        found = find(job, name, (enum fbp_precision)p);
     return found;
 }
 
