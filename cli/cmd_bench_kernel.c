@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "recon.h"
 
 #include "fbp/bench.h"
 
@@ -8,6 +8,7 @@
 
 struct kernel_args {
     const char *job, *device, *kernel;
+    enum fbp_precision precision;
     size_t views, slices;
     int threads;
     bool json;
@@ -22,10 +23,12 @@ static const struct opt table[] = {
                 "and their combinations those with these symmetries"),
     OPT(K, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help = "where to compute; fbp devices lists them"),
+    OPT(K, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
+        .fallback = "the device's", .help = "exact, fast or half, where the device has them"),
     OPT(K, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
         .help = "threads to compute with"),
-    OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096, .fallback = "16",
-        .help = "views backprojected at a time"),
+    OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096,
+        .fallback = "16, or a device's pass", .help = "views backprojected at a time"),
     OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
         .fallback = "64 million voxels' worth", .help = "slices of the slab"),
     OPT(K, json, .name = "json", .help = "print one line of JSON a measurement"),
@@ -92,20 +95,26 @@ static int print_json(const struct job *j, const struct fbp_kernel_time *t)
 static int measure(const struct kernel_args *a, const struct job *j, const char *kernel)
 {
     const size_t slices = a->slices ? a->slices : ((size_t)64 << 20) / (j->size * j->size);
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = a->device, .n_threads = a->threads, .kernel = kernel};
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = a->device,
+                                       .n_threads = a->threads,
+                                       .precision = a->precision,
+                                       .kernel = kernel};
     struct fbp_kernel_time t;
     struct fbp_scan scan;
+    fbp_status st = FBP_OK;
     int rc = make_scan(j, &scan);
 
-    if (rc == 0 && fbp_bench_kernel(&scan, &p, a->views, slices, &t) != FBP_OK)
-        rc = cli_fail();
+    if (rc == 0)
+        st = fbp_bench_kernel(&scan, &p, a->views, slices, &t);
     fbp_scan_clear(&scan);
-    if (rc)
-        return rc;
+    if (st == FBP_ERR_UNSUPPORTED && !a->kernel)
+        return 0; /* every kernel that there is, on this device */
+    if (rc || st != FBP_OK)
+        return rc ? rc : cli_fail();
     if (a->json)
         return print_json(j, &t);
-    printf("%-3s %-13s %-8s %7d %10.3f %10.1f\n", j->name, t.kernel, t.isa, t.n_threads, t.gups,
+    printf("%-3s %-13s %-12s %7d %10.3f %10.1f\n", j->name, t.kernel, t.isa, t.n_threads, t.gups,
            t.psnr_db);
     fflush(stdout);
     return 0;
@@ -133,7 +142,7 @@ static const struct job *find_job(const char *name)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct kernel_args a = {.views = 16};
+    struct kernel_args a = {0};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)
@@ -141,7 +150,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (a.job && !find_job(a.job))
         return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     if (!a.json)
-        printf("job kernel        isa      threads       GUPS  PSNR [dB]\n");
+        printf("job kernel        isa          threads       GUPS  PSNR [dB]\n");
     rc = 0;
     for (size_t i = 0; rc == 0 && i < sizeof jobs / sizeof *jobs; i++)
         if (!a.job || strcmp(a.job, jobs[i].name) == 0)

@@ -23,6 +23,7 @@ static int print_json(const struct fbp_device_info *d, size_t n)
         cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
         cJSON_AddStringToObject(one, "reason", d[i].reason);
         cJSON_AddNumberToObject(one, "memory_bytes", (double)d[i].memory_bytes);
+        cJSON_AddNumberToObject(one, "free_bytes", (double)d[i].free_bytes);
         cJSON_AddItemToArray(list, one);
     }
     return cli_json(root, false);
@@ -36,6 +37,8 @@ static int print_text(const struct fbp_device_info *d, size_t n)
         printf("%-8s %s", d[i].name, d[i].text);
         if (d[i].memory_bytes)
             printf(", %s", cli_bytes(bytes, sizeof bytes, d[i].memory_bytes));
+        if (d[i].free_bytes)
+            printf(", %s free", cli_bytes(bytes, sizeof bytes, d[i].free_bytes));
         if (d[i].reason[0])
             printf("%snot usable: %s", d[i].text[0] ? "; " : "", d[i].reason);
         putchar('\n');

@@ -57,12 +57,12 @@ static fbp_status check_params(const struct fbp_recon_params *p)
 /* "name" or "name:0,2" into a backend and device indices. */
 static fbp_status find_devices(fbp_plan *p, const char *text)
 {
-    char name[32], why[200] = "";
+    char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
     const char *colon = strchr(text, ':');
     const size_t n = colon ? (size_t)(colon - text) : strlen(text);
 
     snprintf(name, sizeof name, "%.*s", (int)n, text);
-    p->backend = fbp_backend_find(strcmp(name, "auto") == 0 ? "cpu" : name);
+    p->backend = strcmp(name, "auto") == 0 ? fbp_backend_auto() : fbp_backend_find(name);
     if (!p->backend) {
         char known[200] = "auto";
         for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
@@ -74,7 +74,7 @@ static fbp_status find_devices(fbp_plan *p, const char *text)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
                         name, known);
     }
-    const int available = p->backend->count ? p->backend->count(why, sizeof why) : 1;
+    const int available = fbp_backend_count(&p->backend, why, sizeof why);
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
     if (!colon) {
@@ -137,16 +137,38 @@ static void warn_about(const fbp_plan *p)
                  f->volume_radius_mm, f->fov_radius_mm);
         note(p, FBP_LOG_NOTE, line);
     }
-    if (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF) {
+    if (!p->backend->has_precisions &&
+        (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF)) {
         snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
                  p->backend->name);
         note(p, FBP_LOG_NOTE, line);
+    }
+    if (p->backend->remark) {
+        p->backend->remark(&p->tables.job, line, sizeof line);
+        if (line[0])
+            note(p, FBP_LOG_NOTE, line);
     }
     if (p->tables.prep.n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
                  p->tables.prep.n_bridges);
         note(p, FBP_LOG_NOTE, line);
     }
+}
+
+/* Most of what is free on each of the devices; 0: not known. */
+static uint64_t device_limit(const fbp_plan *p)
+{
+    uint64_t least = 0;
+
+    if (p->params.device_memory_bytes || !p->backend->alloc || !p->backend->describe)
+        return p->params.device_memory_bytes;
+    for (size_t i = 0; i < p->n_devices; i++) {
+        struct fbp_device_info d = {0};
+        p->backend->describe(p->devices[i], &d);
+        if (i == 0 || d.free_bytes < least)
+            least = d.free_bytes;
+    }
+    return least / 10 * 9;
 }
 
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
@@ -159,7 +181,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         .n_workers = p->n_devices,
         .base_bytes = base,
         .memory_limit = params->memory_bytes ? params->memory_bytes : base + available / 5 * 4,
-        .device_limit = params->device_memory_bytes,
+        .device_limit = device_limit(p),
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
     };
@@ -328,20 +350,21 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
     size_t found = 0;
 
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
-        char why[200] = "";
-        if ((*b)->for_tests)
+        const struct fbp_backend *backend = *b;
+        char why[sizeof out->reason] = "";
+        if (backend->for_tests)
             continue;
-        const int count = (*b)->count ? (*b)->count(why, sizeof why) : 1;
+        const int count = fbp_backend_count(&backend, why, sizeof why);
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
             if (found >= n)
                 continue;
             struct fbp_device_info *d = &out[found];
             *d = (struct fbp_device_info){0};
-            snprintf(d->name, sizeof d->name, count > 1 ? "%s:%d" : "%s", (*b)->name, i);
-            snprintf(d->text, sizeof d->text, "%s", (*b)->summary);
+            snprintf(d->name, sizeof d->name, count > 1 ? "%s:%d" : "%s", backend->name, i);
+            snprintf(d->text, sizeof d->text, "%s", backend->summary);
             snprintf(d->reason, sizeof d->reason, "%s", why);
-            if (count > 0 && (*b)->describe)
-                (*b)->describe(i, d);
+            if (count > 0 && backend->describe)
+                backend->describe(i, d);
         }
     }
     return found;

@@ -21,11 +21,11 @@ struct fbp_kernel_time {
  * resident, nothing read, filtered, fetched or written.
  *
  * scan       geometry and volume; no arrays are opened
- * params     device, n_threads and kernel are used
- * n_views    of the batch, taken evenly over the scan
+ * params     device, n_threads, kernel and precision are used
+ * n_views    of the batch, taken evenly over the scan; 0: 16, or a whole pass of a device
  * n_slices   of the slab, at most the volume's
- * @return FBP_OK, FBP_ERR_UNSUPPORTED (no such device, or a kernel this scan does not allow),
- *         FBP_ERR_INVALID, FBP_ERR_NOMEM.
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED (the device has no such kernel, or the scan does not allow
+ *         it), FBP_ERR_INVALID (no such device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_kernel(const struct fbp_scan *scan,
                                                    const struct fbp_recon_params *params,

@@ -140,8 +140,9 @@ FBP_API void fbp_plan_destroy(fbp_plan **plan);
 struct fbp_device_info {
     char name[32];    /**< as in --device: "cpu", "ref" … */
     char text[160];   /**< model, cores, instruction set */
-    char reason[200]; /**< why it cannot be used; "" = usable */
+    char reason[300]; /**< why it cannot be used; "" = usable */
     uint64_t memory_bytes;
+    uint64_t free_bytes; /**< of a device's own memory, now; 0 = not known */
 };
 
 /** Fill at most n entries; returns how many devices there are. */

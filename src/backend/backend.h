@@ -86,11 +86,25 @@ struct fbp_mark {
     uint64_t ticket;
 };
 
+/** What a piece of device memory is for: a batch of `n_views` views of `n_rows` rows, read or
+ *  filtered, or a slab. */
+enum fbp_purpose { FBP_FOR_RAW = 0, FBP_FOR_FILTERED, FBP_FOR_VOLUME };
+
+struct fbp_buffer {
+    enum fbp_purpose purpose;
+    size_t bytes;
+    size_t n_views, n_rows; /**< of the largest batch it holds; 0 for a volume */
+};
+
 typedef struct fbp_device fbp_device;
 
 struct fbp_backend {
     const char *name, *summary;
     bool for_tests; /**< not shown to users */
+
+    /** The backend itself, where it is in a module that is loaded when first asked for; NULL with
+     *  the sentence in `why` if that cannot be used.  NULL: this is it. */
+    const struct fbp_backend *(*load)(char *why, size_t n);
 
     /** How many devices can be used; if 0, `why` gets the sentence.  NULL: always one. */
     int (*count)(char *why, size_t n);
@@ -99,6 +113,12 @@ struct fbp_backend {
 
     /** May the kernel of this name be used for the job?  NULL: there is only "matrix". */
     bool (*has_kernel)(const struct fbp_job *job, const char *name);
+
+    /** The kernels differ in precision; false: `job->precision` changes nothing. */
+    bool has_precisions;
+    /** One line that the user should know about how this job will be computed; "" for none.
+     *  NULL: none. */
+    void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
     /** Names of kernel and instruction set that this job will use; decided from scan and volume
      *  alone, never per slab. */
@@ -119,9 +139,13 @@ struct fbp_backend {
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
     void (*close)(fbp_device **dev);
 
+    /** Host memory that this device copies from and to while it computes.  NULL (both): any. */
+    fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, void **out);
+    void (*host_release)(fbp_device *dev, void *mem);
+
     /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
-    fbp_status (*alloc)(fbp_device *dev, size_t bytes, void **out);
-    void (*release)(fbp_device *dev, void *mem);
+    fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
+    void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
 
     /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
@@ -150,7 +174,14 @@ struct fbp_backend {
 /** All backends, best last resort last; ended by NULL.  One line each in backend-list.h. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Backend by name; NULL. */
+/** Backend by name, loaded if it can be; NULL. */
 const struct fbp_backend *fbp_backend_find(const char *name);
+
+/** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
+ *  the loaded one. */
+int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
+
+/** The first backend that has a usable device. */
+const struct fbp_backend *fbp_backend_auto(void);
 
 #endif /* FBP_SRC_BACKEND_H */

@@ -6,16 +6,36 @@
 
 #include "base/mem.h"
 
-static inline fbp_status fbp_device_get(const struct fbp_backend *b, fbp_device *dev, size_t bytes,
-                                        const char *what, void **out)
+static inline fbp_status fbp_device_get(const struct fbp_backend *b, fbp_device *dev,
+                                        const struct fbp_buffer *buffer, void **out)
 {
-    return b->alloc ? b->alloc(dev, bytes, out) : fbp_alloc(out, bytes, what);
+    static const char *const what[] = {"a batch of views", "a batch of filtered views",
+                                       "a slab of the volume"};
+    return b->alloc ? b->alloc(dev, buffer, out)
+                    : fbp_alloc(out, buffer->bytes, what[buffer->purpose]);
 }
 
-static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
+/** Memory that the host fills or empties for a device. */
+static inline fbp_status fbp_host_get(const struct fbp_backend *b, fbp_device *dev, size_t bytes,
+                                      const char *what, float **out)
+{
+    return b->host_alloc ? b->host_alloc(dev, bytes, (void **)out)
+                         : fbp_alloc((void **)out, bytes, what);
+}
+
+static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, float *memory)
+{
+    if (memory && b->host_alloc)
+        b->host_release(dev, memory);
+    else
+        fbp_free(memory);
+}
+
+static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
+                                  enum fbp_purpose purpose, void *memory)
 {
     if (memory && b->alloc)
-        b->release(dev, memory);
+        b->release(dev, purpose, memory);
     else
         fbp_free(memory);
 }

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-enum { SAMPLE_UPDATES = 1 << 25 };
+/* A device that computes beside the host takes a larger sample: starting it costs time, too. */
+enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
 
 struct sample {
     fbp_device *dev;
@@ -17,10 +18,11 @@ struct sample {
 
 /* Slices in the middle, as many as make a sample of one group of views: kernels that set up a whole
  * voxel column at a time are slow on single slices. */
-static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work)
+static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work,
+                                   size_t wanted)
 {
     const size_t updates = job->grid.n[0] * job->grid.n[1] * work->group_views;
-    struct fbp_slab out = {0, updates < SAMPLE_UPDATES ? SAMPLE_UPDATES / updates : 1};
+    struct fbp_slab out = {0, updates < wanted ? wanted / updates : 1};
 
     if (out.nz > work->slab_slices)
         out.nz = work->slab_slices;
@@ -68,9 +70,15 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
-    const struct fbp_slab slab = sample_slab(job, work);
+    const bool own = b->alloc != NULL;
+    const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
+    const struct fbp_buffer raw = {FBP_FOR_RAW, raw_bytes, batch.n_views, batch.load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
+                                        b->filtered_bytes(job, batch.n_views, batch.n_rows),
+                                        batch.n_views, batch.n_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, slab.nz), 0, 0};
     struct sample s = {0};
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;
@@ -81,11 +89,11 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     FBP_TRY_GOTO(b->open(&s.dev, device, job));
     FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
     if (b->upload)
-        FBP_TRY_GOTO(fbp_device_get(b, s.dev, raw_bytes, "a sample of the work", &s.raw));
-    FBP_TRY_GOTO(fbp_device_get(b, s.dev, b->filtered_bytes(job, batch.n_views, batch.n_rows),
-                                "a sample of the work", &s.filtered));
-    FBP_TRY_GOTO(
-        fbp_device_get(b, s.dev, b->volume_bytes(job, slab.nz), "a sample of the work", &s.volume));
+        FBP_TRY_GOTO(fbp_device_get(b, s.dev, &raw, &s.raw));
+    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &filtered, &s.filtered));
+    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &volume, &s.volume));
+    if (own) /* what is loaded at the first call shall not be counted */
+        FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
@@ -96,9 +104,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
                (double)work->n_workers;
 fail:
     if (s.dev) {
-        fbp_device_put(b, s.dev, s.raw);
-        fbp_device_put(b, s.dev, s.filtered);
-        fbp_device_put(b, s.dev, s.volume);
+        fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);
+        fbp_device_put(b, s.dev, FBP_FOR_FILTERED, s.filtered);
+        fbp_device_put(b, s.dev, FBP_FOR_VOLUME, s.volume);
         b->close(&s.dev);
     }
     fbp_free(s.host);

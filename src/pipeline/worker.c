@@ -24,20 +24,23 @@ static fbp_status make_buffers(struct worker *w)
     const struct fbp_work *work = w->run->rq->work;
     const struct fbp_backend *b = w->run->rq->backend;
     const bool own = b->alloc != NULL;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_bytes, work->batch_views,
+                                   work->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes, work->batch_views,
+                                        work->filter_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
     for (size_t i = 0; i < work->n_raw; i++) {
-        FBP_TRY(fbp_alloc((void **)&w->raw[i].host, work->raw_bytes, "a batch of views"));
+        FBP_TRY(fbp_host_get(b, w->dev, work->raw_bytes, "a batch of views", &w->raw[i].host));
         w->raw[i].device = w->raw[i].host;
         if (own)
-            FBP_TRY(fbp_device_get(b, w->dev, work->raw_bytes, "", &w->raw[i].device));
+            FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
     }
     for (size_t i = 0; i < work->n_filtered; i++)
-        FBP_TRY(fbp_device_get(b, w->dev, work->filtered_bytes, "a batch of filtered views",
-                               &w->filtered[i].memory));
+        FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
     for (size_t i = 0; i < work->n_volumes; i++)
-        FBP_TRY(fbp_device_get(b, w->dev, work->volume_bytes, "a slab of the volume",
-                               &w->volumes[i].memory));
-    return fbp_alloc((void **)&w->block_host, work->block_bytes, "slices to write");
+        FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
+    return fbp_host_get(b, w->dev, work->block_bytes, "slices to write", &w->block_host);
 }
 
 /* A queue with room for n, holding 0 … n-1 if `filled`. */
@@ -97,12 +100,12 @@ void fbp_worker_destroy(struct worker *w)
     come_to_rest(w);
     for (int i = 0; i < MAX_SLOTS; i++) {
         if (w->raw[i].device != w->raw[i].host)
-            fbp_device_put(b, w->dev, w->raw[i].device);
-        fbp_free(w->raw[i].host);
-        fbp_device_put(b, w->dev, w->filtered[i].memory);
-        fbp_device_put(b, w->dev, w->volumes[i].memory);
+            fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
+        fbp_host_put(b, w->dev, w->raw[i].host);
+        fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
-    fbp_free(w->block_host);
+    fbp_host_put(b, w->dev, w->block_host);
     free(w->tasks);
     if (w->dev)
         w->run->rq->backend->close(&w->dev);

@@ -3,7 +3,9 @@
 
 enum { N = 40, VIEWS = 64 };
 
-static const char *const devices[] = {"ref", "cpu"};
+static const char *const devices[] = {"ref", "cpu", "cuda"};
+
+enum { N_DEVICES = sizeof devices / sizeof *devices };
 
 static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 {
@@ -22,7 +24,8 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 static float *volume_of(const struct fbp_ellipsoid *items, size_t n, const char *device)
 {
     struct fbp_scan scan = make_scan(items, n);
-    float *out = reconstruct(&scan, fbp_recon_params(.device = device));
+    float *out =
+        reconstruct(&scan, fbp_recon_params(.device = device, .precision = FBP_PRECISION_EXACT));
     drop_scan(&scan);
     return out;
 }
@@ -45,7 +48,9 @@ static void linear(void **state)
     tripled.density *= 3;
 
     (void)state;
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < N_DEVICES; d++) {
+        if (!usable(devices[d]))
+            continue;
         float *a = volume_of(&A, 1, devices[d]), *b = volume_of(&B, 1, devices[d]);
         float *ab = volume_of(both, 2, devices[d]), *a3 = volume_of(&tripled, 1, devices[d]);
         const double peak = largest(ab);
@@ -76,7 +81,9 @@ static void turns_and_mirrors_with_the_object(void **state)
     turned.centre_mm[1] = A.centre_mm[0];
     turned.turn_deg += 90;
     mirrored.centre_mm[2] = -A.centre_mm[2];
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < N_DEVICES; d++) {
+        if (!usable(devices[d]))
+            continue;
         float *a = volume_of(&A, 1, devices[d]), *t = volume_of(&turned, 1, devices[d]);
         float *m = volume_of(&mirrored, 1, devices[d]);
         const double peak = largest(a);
@@ -99,16 +106,17 @@ static void filter_forms_agree(void **state)
     struct fbp_scan scan = make_scan(&A, 1);
 
     (void)state;
-    for (int d = 0; d < 2; d++)
-        for (int f = FBP_FILTER_RAM_LAK; f <= FBP_FILTER_HANN; f++)
+    for (int d = 0; d < N_DEVICES; d++)
+        for (int f = FBP_FILTER_RAM_LAK; usable(devices[d]) && f <= FBP_FILTER_HANN; f++)
             for (int c = 0; c < 2; c++) {
                 const double cutoff = c ? 0.7 : 1;
-                float *fft = reconstruct(&scan, fbp_recon_params(.device = devices[d],
-                                                                 .filter = (enum fbp_filter)f,
-                                                                 .cutoff = cutoff));
+                float *fft = reconstruct(
+                    &scan, fbp_recon_params(.device = devices[d], .precision = FBP_PRECISION_EXACT,
+                                            .filter = (enum fbp_filter)f, .cutoff = cutoff));
                 float *space = reconstruct(
                     &scan, fbp_recon_params(.device = devices[d], .filter = (enum fbp_filter)f,
-                                            .cutoff = cutoff, .spatial_filter = 1));
+                                            .precision = FBP_PRECISION_EXACT, .cutoff = cutoff,
+                                            .spatial_filter = 1));
                 const double peak = largest(fft);
                 double worst = 0;
                 for (size_t i = 0; i < N * N * N; i++)
@@ -166,7 +174,9 @@ static void counts_give_the_same_volume(void **state)
     scan.flat = paths[1];
     scan.bad_pixels = paths[2];
     assert_true(fbp_scan_is_intensity(&scan));
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < N_DEVICES; d++) {
+        if (!usable(devices[d]))
+            continue;
         float *got = reconstruct(&scan, fbp_recon_params(.device = devices[d]));
         const double db = psnr_db(got, wanted, N * N * N);
         print_message("%s: counts with a dead column against line integrals: %.1f dB\n", devices[d],

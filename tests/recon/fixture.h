@@ -23,13 +23,33 @@
             fail_msg("%s: %s", #expr, fbp_message()); \
     } while (0)
 
-/** A path under the test directory that no other running test uses; malloc'ed. */
+/** A path under the test directory ($FBP_TEST_DIR where tests are run elsewhere than they were
+ *  built) that no other running test uses; malloc'ed. */
 static inline char *temporary(const char *name)
 {
-    char *path = malloc(strlen(FBP_TEST_DIR) + strlen(name) + 32);
+    const char *folder = getenv("FBP_TEST_DIR") ? getenv("FBP_TEST_DIR") : FBP_TEST_DIR;
+    char *path = malloc(strlen(folder) + strlen(name) + 32);
     assert_non_null(path);
-    sprintf(path, "%s/%d-%s", FBP_TEST_DIR, (int)getpid(), name);
+    sprintf(path, "%s/%d-%s", folder, (int)getpid(), name);
     return path;
+}
+
+/** Can this device compute here?  If not, says why: what would run on it is left out. */
+static inline bool usable(const char *device)
+{
+    static bool told;
+    struct fbp_device_info d[64];
+    const size_t n = fbp_devices(d, 64), length = strlen(device);
+
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (strncmp(d[i].name, device, length) == 0 && strchr(":", d[i].name[length])) {
+            if (!d[i].reason[0])
+                return true;
+            if (!told)
+                print_message("%s is left out: %s\n", device, d[i].reason);
+            told = true;
+        }
+    return strcmp(device, "mock") == 0;
 }
 
 static inline size_t grid_size(const struct fbp_grid *g)

@@ -102,16 +102,24 @@ static void check(const char *name, const struct variant *v)
     const struct fbp_phantom phantom = {1, &ball};
     static const struct {
         const char *device, *isa;
-    } backends[] = {{"ref", NULL}, {"cpu", NULL}, {"cpu", "c"}};
+        enum fbp_precision precision;
+    } backends[] = {{"ref", NULL, 0},
+                    {"cpu", NULL, 0},
+                    {"cpu", "c", 0},
+                    {"cuda", NULL, FBP_PRECISION_EXACT},
+                    {"cuda", NULL, FBP_PRECISION_FAST}};
     const char *saved = getenv("FBP_CPU");
     char *keep = saved ? strdup(saved) : NULL;
     struct fbp_scan scan = make_scan(v);
 
     simulate(&scan, &phantom);
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        if (!usable(backends[i].device))
+            continue;
         if (backends[i].isa)
             setenv("FBP_CPU", backends[i].isa, 1);
-        float *volume = reconstruct(&scan, fbp_recon_params(.device = backends[i].device));
+        float *volume = reconstruct(&scan, fbp_recon_params(.device = backends[i].device,
+                                                            .precision = backends[i].precision));
         const double mean = mean_inside(volume, &scan.volume);
         const double off = 100 * (mean / MU - 1);
         print_message("%-28s %-4s%-3s mean %.6f  %+.3f %%\n", name, backends[i].device,

@@ -3,12 +3,12 @@
 
 #include "backend/mock/mock.h"
 
-static struct fbp_scan make_scan(void)
+static struct fbp_scan make_scan_of(size_t n_views)
 {
-    enum { VIEWS = 53, N = 48 };
+    enum { N = 48 };
     struct fbp_phantom phantom;
-    double *angles = even_angles(VIEWS, 11, 360.0 / VIEWS);
-    struct fbp_scan scan = circle_scan(VIEWS, N, angles);
+    double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
+    struct fbp_scan scan = circle_scan(n_views, N, angles);
 
     /* Nothing symmetric, so that no two ways of computing agree by luck. */
     scan.volume = (struct fbp_grid){{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}};
@@ -17,6 +17,11 @@ static struct fbp_scan make_scan(void)
     simulate(&scan, &phantom);
     fbp_phantom_clear(&phantom);
     return scan;
+}
+
+static struct fbp_scan make_scan(void)
+{
+    return make_scan_of(53);
 }
 
 static void splits_change_nothing(void **state)
@@ -50,6 +55,42 @@ static void splits_change_nothing(void **state)
         }
     }
     unsetenv("FBP_KERNEL");
+    drop_scan(&scan);
+}
+
+/* Passes of 32 views, the last one short; the same device twice is two devices of one kind. */
+static void cuda_splits_change_nothing(void **state)
+{
+    static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
+    static const struct fbp_recon_params cases[] = {
+        {.device = "cuda", .batch_views = 32},
+        {.device = "cuda", .batch_views = 64, .slab_slices = 44},
+        {.device = "cuda", .slab_slices = 1},
+        {.device = "cuda", .slab_slices = 7, .batch_views = 96},
+        {.device = "cuda:0,0", .slab_slices = 9},
+        {.device = "cuda:0,0", .slab_slices = 4, .batch_views = 32},
+    };
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    struct fbp_scan scan = make_scan_of(141);
+    for (size_t k = 0; k < 4; k++) {
+        const enum fbp_precision precision = precisions[k % 2];
+        const int in_space = k >= 2;
+        const uint64_t whole =
+            reconstruct_hash(&scan, fbp_recon_params(.device = "cuda", .precision = precision,
+                                                     .n_threads = 1, .spatial_filter = in_space));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct fbp_recon_params p = cases[i];
+            p.struct_size = sizeof p;
+            p.precision = precision;
+            p.spatial_filter = in_space;
+            if (reconstruct_hash(&scan, &p) != whole)
+                fail_msg("%s, precision %d: batches of %zu, slabs of %zu: other values", p.device,
+                         (int)precision, p.batch_views, p.slab_slices);
+        }
+    }
     drop_scan(&scan);
 }
 
@@ -166,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_chosen_by_geometry),
         cmocka_unit_test(splits_change_nothing),
+        cmocka_unit_test(cuda_splits_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),

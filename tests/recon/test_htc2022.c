@@ -71,7 +71,7 @@ static double nrmse(const float *ours, const double *theirs)
 static void check(const char *name)
 {
     char path[600], *sinogram_path = temporary("sinogram.mha");
-    static const char *const devices[] = {"ref", "cpu"};
+    static const char *const devices[] = {"ref", "cpu", "cuda"};
 
     snprintf(path, sizeof path, "%s/htc2022_fanbeam/htc2022_%s_full.mat", FBP_SHARED_DATA, name);
     double *sinogram = mat5_read(path, VIEWS, COLUMNS);
@@ -82,7 +82,9 @@ static void check(const char *name)
         skip();
     write_sinogram(sinogram, sinogram_path);
     struct fbp_scan scan = make_scan(sinogram_path);
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < 3; d++) {
+        if (!usable(devices[d]))
+            continue;
         float *equal = reconstruct(
             &scan, fbp_recon_params(.device = devices[d], .angular_weights = FBP_ANGULAR_EQUAL));
         float *automatic = reconstruct(&scan, fbp_recon_params(.device = devices[d]));

@@ -4,7 +4,7 @@
  */
 #include "recon/fixture.h"
 
-static double midplane_rmse(size_t n)
+static double midplane_rmse(size_t n, const char *device)
 {
     const size_t n_views = 3 * n / 2, nd = 3 * n / 2;
     double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
@@ -33,7 +33,7 @@ static double midplane_rmse(size_t n)
     simulate(&scan, &phantom);
     fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth);
     fbp_phantom_clear(&phantom);
-    float *volume = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+    float *volume = reconstruct(&scan, fbp_recon_params(.device = device));
     for (size_t i = 0; i < n * n; i++) {
         const double d = (double)volume[i] - (double)truth[i];
         sum += d * d;
@@ -47,13 +47,20 @@ static double midplane_rmse(size_t n)
 
 static void error_falls_with_the_voxel(void **state)
 {
-    const double e64 = midplane_rmse(64), e128 = midplane_rmse(128), e256 = midplane_rmse(256);
+    static const char *const devices[] = {"cpu", "cuda"};
 
     (void)state;
-    print_message("mid-plane RMSE [1/mm]: 64: %.5f  128: %.5f  256: %.5f; ratios %.2f %.2f\n", e64,
-                  e128, e256, e64 / e128, e128 / e256);
-    assert_true(e256 < 0.04);
-    assert_true(e64 / e128 > 1.25 && e128 / e256 > 1.25);
+    for (int d = 0; d < 2; d++) {
+        if (!usable(devices[d]))
+            continue;
+        const double e64 = midplane_rmse(64, devices[d]), e128 = midplane_rmse(128, devices[d]);
+        const double e256 = midplane_rmse(256, devices[d]);
+        print_message("%s: mid-plane RMSE [1/mm]: 64: %.5f  128: %.5f  256: %.5f; ratios %.2f "
+                      "%.2f\n",
+                      devices[d], e64, e128, e256, e64 / e128, e128 / e256);
+        assert_true(e256 < 0.04);
+        assert_true(e64 / e128 > 1.25 && e128 / e256 > 1.25);
+    }
 }
 
 int main(void)

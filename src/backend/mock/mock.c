@@ -119,17 +119,24 @@ fail:
     return st;
 }
 
-static fbp_status mock_alloc(fbp_device *device, size_t bytes, void **out)
+/* Bytes and shape of a batch must agree. */
+static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
-    (void)device;
-    FBP_TRY(fbp_alloc(out, bytes, "mock device memory"));
-    poison(*out, bytes);
+    const struct fbp_job *job = ((struct mock_device *)(void *)device)->job;
+
+    if (buffer->purpose == FBP_FOR_FILTERED &&
+        buffer->bytes < filtered_bytes(job, buffer->n_views, buffer->n_rows))
+        return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
+                        buffer->bytes, buffer->n_views, buffer->n_rows);
+    FBP_TRY(fbp_alloc(out, buffer->bytes, "mock device memory"));
+    poison(*out, buffer->bytes);
     return FBP_OK;
 }
 
-static void mock_release(fbp_device *device, void *mem)
+static void mock_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 {
     (void)device;
+    (void)purpose;
     fbp_free(mem);
 }
 

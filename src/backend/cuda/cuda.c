@@ -1,0 +1,278 @@
+/* NVIDIA GPUs: finding and opening them; the module's backend. */
+#include "backend/cuda/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct fbp_cuda_host *cuda_host;
+
+enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
+
+/* Found when the module is loaded. */
+static struct {
+    int n, ordinal[MOST_DEVICES];
+    char isa[3][24]; /* by precision - 1, of the first device */
+} found;
+
+fbp_status cuda_failed(cudaError_t error, const char *call)
+{
+    const int name = (int)strcspn(call, "(");
+    const char *text = cudaGetErrorString(error);
+
+    (void)cudaGetLastError(); /* one that can be recovered from is forgotten */
+    if (error == cudaErrorMemoryAllocation)
+        return cuda_host->fail(FBP_ERR_NOMEM,
+                               "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
+                               "programs that use the device",
+                               name, call, text);
+    return cuda_host->fail(FBP_ERR_DEVICE,
+                           "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
+                           "use --device cpu",
+                           name, call, text);
+}
+
+static int count(char *why, size_t n)
+{
+    if (found.n == 0)
+        snprintf(why, n, "there is no device of compute capability %d.%d or later",
+                 LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+    return found.n;
+}
+
+static void describe(int index, struct fbp_device_info *out)
+{
+    struct cudaDeviceProp p;
+    size_t available = 0, total = 0;
+
+    if (cudaGetDeviceProperties(&p, found.ordinal[index]) != cudaSuccess)
+        return;
+    snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
+             p.minor, p.multiProcessorCount);
+    out->memory_bytes = p.totalGlobalMem;
+    if (cudaSetDevice(found.ordinal[index]) == cudaSuccess &&
+        cudaMemGetInfo(&available, &total) == cudaSuccess)
+        out->free_bytes = available;
+}
+
+static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
+{
+    const struct cuda_kernel *k = cuda_kernel_choose(job);
+
+    *kernel = k->name;
+    *isa = found.isa[k->precision - 1];
+}
+
+static void arrange(struct fbp_job *job)
+{
+    const struct cuda_kernel *k = cuda_kernel_choose(job);
+
+    job->turns = k->turns;
+    job->mirrored = k->mirrored;
+}
+
+static void remark(const struct fbp_job *job, char *line, size_t n)
+{
+    static const char *const names[] = {"", "exact", "fast", "half"};
+    const enum fbp_precision is = cuda_kernel_choose(job)->precision;
+    const char *filter = !job->spatial_filter && cuda_filters_in_space(job)
+                             ? "cuFFT was not found: rows are filtered in space, which is slower; "
+                               "LD_LIBRARY_PATH may name its folder"
+                             : "";
+    const char *precision = "", *and = "";
+
+    line[0] = '\0';
+    if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
+        precision = "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32";
+    else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
+        snprintf(line, n, "no kernel of precision %s for this scan: %s is used",
+                 names[job->precision], names[is]);
+    const size_t used = strlen(line);
+    if (filter[0] && (precision[0] || used))
+        and = "; ";
+    snprintf(line + used, n - used, "%s%s%s", precision, and, filter);
+}
+
+/* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
+static size_t texture_bytes(const struct cuda_kernel *k, size_t n_columns, size_t n_rows,
+                            size_t n_layers)
+{
+    const size_t texel = (size_t)k->channels * (size_t)k->bits / 8;
+    const size_t width = (n_columns * texel + 63) / 64 * 64;
+    size_t rows = 8;
+
+    while (rows < 128 && rows < n_rows)
+        rows *= 2;
+    return width * ((n_rows + rows - 1) / rows * rows) * n_layers;
+}
+
+static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const size_t n_groups = (n_views + job->turns - 1) / job->turns;
+
+    return k->channels ? texture_bytes(k, job->wide.n_columns, n_rows, n_groups)
+                       : k->views_bytes(job, n_groups, n_rows);
+}
+
+static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
+{
+    return cuda_volume_size(cuda_kernel_choose(job), job, n_layers) * sizeof(float);
+}
+
+/* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    const size_t rounding = 7 * ((size_t)2 << 20);
+    struct cuda_tables t;
+
+    cuda_tables_lay_out(job, &t);
+    return t.bytes + rounding;
+}
+
+static void close_device(fbp_device **device)
+{
+    struct cuda_device *dev = cuda_of(*device);
+
+    if (!dev)
+        return;
+    (void)cudaSetDevice(dev->index);
+    cuda_filter_close(dev);
+    cuda_streams_close(dev);
+    if (dev->memory)
+        (void)cudaFree(dev->memory);
+    free(dev->principal);
+    free(dev);
+    *device = NULL;
+}
+
+static fbp_status find_principal(struct cuda_device *dev)
+{
+    const size_t n = dev->job->n_views;
+
+    dev->principal = malloc(n * sizeof *dev->principal);
+    if (!dev->principal)
+        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu principal points", n);
+    for (size_t k = 0; k < n; k++)
+        cuda_find_principal(dev->job, k, &dev->principal[k]);
+    return FBP_OK;
+}
+
+static fbp_status build(struct cuda_device *dev)
+{
+    CUDA_TRY(cudaSetDevice(dev->index));
+    cuda_tables_lay_out(dev->job, &dev->tables);
+    CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
+    CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
+    FBP_TRY(cuda_streams_open(dev));
+    FBP_TRY(find_principal(dev));
+    FBP_TRY(cuda_filter_open(dev));
+    CUDA_TRY(cudaDeviceSynchronize()); /* copies of tables may still be on their way */
+    return FBP_OK;
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
+    struct cuda_device *dev = calloc(1, sizeof *dev);
+
+    *out = NULL;
+    if (!dev)
+        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *dev);
+    *out = (fbp_device *)(void *)dev;
+    dev->job = job;
+    dev->index = found.ordinal[index];
+    dev->kernel = cuda_kernel_choose(job);
+    dev->plan = CUFFT_NO_PLAN;
+    const fbp_status st = build(dev);
+    if (st != FBP_OK)
+        close_device(out);
+    return st;
+}
+
+static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * sizeof *src, cudaMemcpyHostToDevice,
+                             dev->streams[FBP_STAGE_IN].stream));
+    return FBP_OK;
+}
+
+static const struct fbp_backend backend = {
+    .name = "cuda",
+    .summary = "NVIDIA GPUs",
+    .count = count,
+    .describe = describe,
+    .has_kernel = cuda_has_kernel,
+    .has_precisions = true,
+    .remark = remark,
+    .choose = choose,
+    .arrange = arrange,
+    .filtered_bytes = filtered_bytes,
+    .volume_bytes = volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = CUDA_PASS,
+    .open = open_device,
+    .close = close_device,
+    .host_alloc = cuda_host_alloc,
+    .host_release = cuda_host_release,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .upload = upload,
+    .filter = cuda_filter,
+    .clear = cuda_clear,
+    .backproject = cuda_backproject,
+    .fetch = cuda_fetch,
+    .mark = cuda_mark,
+    .after = cuda_after,
+    .wait = cuda_wait,
+    .counts = cuda_counts,
+};
+
+/* The devices that this module has code for. */
+static void find_devices(int n)
+{
+    static const char *const precisions[] = {"exact", "fast", "half"};
+
+    for (int i = 0; i < n && found.n < MOST_DEVICES; i++) {
+        int major = 0, minor = 0;
+        if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i) != cudaSuccess ||
+            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
+            10 * major + minor < LEAST_CAPABILITY)
+            continue;
+        for (int p = 0; found.n == 0 && p < 3; p++)
+            snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
+        found.ordinal[found.n++] = i;
+    }
+}
+
+FBP_API const struct fbp_backend *fbp_cuda_module(const struct fbp_cuda_host *host, char *why,
+                                                  size_t n);
+
+const struct fbp_backend *fbp_cuda_module(const struct fbp_cuda_host *host, char *why, size_t n)
+{
+    int driver = 0, devices = 0;
+
+    if (host->version != FBP_CUDA_MODULE_VERSION || host->job_size != sizeof(struct fbp_job) ||
+        host->backend_size != sizeof(struct fbp_backend)) {
+        snprintf(why, n, "libfbp_cuda.so is of another version than this library: reinstall both");
+        return NULL;
+    }
+    cuda_host = host;
+    cudaError_t error = cudaDriverGetVersion(&driver);
+    if (error == cudaSuccess && driver / 1000 < CUDART_VERSION / 1000) {
+        snprintf(why, n, "the driver is for CUDA %d.%d, the module needs %d.0 or later: update it",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
+        return NULL;
+    }
+    if (error == cudaSuccess)
+        error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess && error != cudaErrorNoDevice) {
+        snprintf(why, n, "the driver says: %s: see whether nvidia-smi lists a device",
+                 cudaGetErrorString(error));
+        return NULL;
+    }
+    find_devices(devices);
+    return &backend;
+}

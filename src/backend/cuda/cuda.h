@@ -1,0 +1,94 @@
+/** @file cuda.h  The device of the CUDA module (internal).
+ *
+ * Four streams, one a stage; tables and scratch in one block of device memory that is laid out by a
+ * pure function, so that the plan knows its size (tables.h); views and volume as the kernel wants
+ * them (kernel.h).
+ */
+#ifndef FBP_SRC_CUDA_DEVICE_H
+#define FBP_SRC_CUDA_DEVICE_H
+
+#include "backend/cuda/cufft.h"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/module.h"
+#include "backend/cuda/tables.h"
+#include "backend/partners.h"
+
+#include <stdatomic.h>
+
+/** What the module was handed by the library. */
+extern const struct fbp_cuda_host *cuda_host;
+
+/** Marks that a stage can tell apart; older ones wait for a later point, which is never wrong. */
+enum { CUDA_EVENTS = 64 };
+
+struct cuda_stream {
+    cudaStream_t stream;
+    cudaEvent_t events[CUDA_EVENTS]; /**< of ticket t: events[t % CUDA_EVENTS] */
+    atomic_uint_fast64_t ticket;
+};
+
+/** Weights of views that have no common table: made by the host, a piece of a batch at a time. */
+struct cuda_weights {
+    fbp_pool *pool;
+    double *rows;     /**< one a thread */
+    float *host[2];   /**< one is filled while the other is copied */
+    uint64_t used[2]; /**< ticket of the FILTER stage after which it may be filled again */
+    int next;
+};
+
+struct cuda_device {
+    const struct fbp_job *job;
+    int index;
+    const struct cuda_kernel *kernel;
+    struct cuda_stream streams[FBP_N_STAGES];
+    struct cuda_tables tables; /**< places in `memory` */
+    char *memory;
+    struct cuda_weights weights;
+    cufft_plan plan; /**< CUFFT_NO_PLAN: filtered in space */
+    struct cuda_principal *principal;
+};
+
+static inline struct cuda_device *cuda_of(fbp_device *device)
+{
+    return (struct cuda_device *)(void *)device;
+}
+
+/** The status of a failed call, its message latched: the call, CUDA's text, what to do. */
+fbp_status cuda_failed(cudaError_t error, const char *call);
+
+/** Pass on the failure of a call of CUDA's runtime. */
+#define CUDA_TRY(call)                            \
+    do {                                          \
+        const cudaError_t cuda_try_ = (call);     \
+        if (cuda_try_ != cudaSuccess)             \
+            return cuda_failed(cuda_try_, #call); \
+    } while (0)
+
+/* stream.c: queues and marks. */
+fbp_status cuda_streams_open(struct cuda_device *dev);
+void cuda_streams_close(struct cuda_device *dev);
+fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
+fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
+fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
+
+/* memory.c: of the device and of the host. */
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out);
+void cuda_host_release(fbp_device *device, void *mem);
+fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
+void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
+
+/* filter.c: raw views to filtered ones. */
+fbp_status cuda_filter_open(struct cuda_device *dev);
+void cuda_filter_close(struct cuda_device *dev);
+fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                       void *filtered);
+void cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
+
+/* volume.c: filtered views into a slab, and the slab to the host. */
+fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
+fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
+                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
+fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                      const void *volume, float *host);
+
+#endif /* FBP_SRC_CUDA_DEVICE_H */

@@ -1,0 +1,99 @@
+#include "backend/cuda/cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fastest first. */
+static const struct cuda_kernel *const kernels[] = {&cuda_kernel_matrix_fast,
+                                                    &cuda_kernel_matrix_exact, NULL};
+
+static enum fbp_precision precision_of(const struct fbp_job *job)
+{
+    return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_FAST : job->precision;
+}
+
+/* The first of a precision, of the name if one is asked for. */
+static const struct cuda_kernel *find(const struct fbp_job *job, const char *name,
+                                      enum fbp_precision precision)
+{
+    for (const struct cuda_kernel *const *at = kernels; *at; at++)
+        if ((!name || strcmp(name, (*at)->name) == 0) && (*at)->precision == precision &&
+            (*at)->usable(job))
+            return *at;
+    return NULL;
+}
+
+/* Where a precision is not to be had, the next more exact one is: half, fast, exact. */
+static const struct cuda_kernel *find_best(const struct fbp_job *job, const char *name)
+{
+    const struct cuda_kernel *found = NULL;
+
+    for (int p = (int)precision_of(job); !found && p >= (int)FBP_PRECISION_EXACT; p--)
+        found = find(job, name, (enum fbp_precision)p);
+    return found;
+}
+
+const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)
+{
+    const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
+    const struct cuda_kernel *found = wanted ? find_best(job, wanted) : NULL;
+
+    if (!found)
+        found = find_best(job, NULL);
+    return found ? found : &cuda_kernel_matrix_exact; /* takes any matrix */
+}
+
+bool cuda_has_kernel(const struct fbp_job *job, const char *name)
+{
+    return find_best(job, name) != NULL;
+}
+
+size_t cuda_volume_size(const struct cuda_kernel *kernel, const struct fbp_job *job,
+                        size_t n_layers)
+{
+    return kernel->volume_size ? kernel->volume_size(job, n_layers)
+                               : n_layers * job->grid.n[1] * job->grid.n[0];
+}
+
+void cuda_find_principal(const struct fbp_job *job, size_t view, struct cuda_principal *out)
+{
+    const double *m = job->matrices[view];
+    const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+
+    out->column = (int)fmin(fmax(round(m[3] / m[11]), 0), last[0]);
+    out->row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
+}
+
+/* Coefficients in double, rounded once. */
+static void make_view(const struct fbp_job *job, const struct cuda_principal *principal,
+                      const double *m, size_t row0, struct cuda_view *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    double p[3], c[3][4];
+
+    for (int i = 0; i < 3; i++)
+        p[i] = cuda_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
+    for (int r = 0; r < 3; r++) {
+        c[r][3] = m[4 * r + 3];
+        for (int i = 0; i < 3; i++) {
+            c[r][i] = m[4 * r + i] * g->voxel_mm[i];
+            c[r][3] += m[4 * r + i] * p[i];
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        out->u[i] = (float)(c[0][i] - principal->column * c[2][i]);
+        out->v[i] = (float)(c[1][i] - principal->row * c[2][i]);
+        out->w[i] = (float)c[2][i];
+    }
+    out->column = principal->column;
+    out->row = principal->row - (int)row0;
+}
+
+void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *principal, size_t view0,
+                    size_t n, size_t row0, struct cuda_pass *out)
+{
+    out->n = (int)n;
+    for (size_t k = 0; k < n; k++)
+        make_view(job, &principal[view0 + k], job->matrices[view0 + k], row0, &out->view[k]);
+}

@@ -1,0 +1,61 @@
+/* One stream a stage; marks are events that are used again and again. */
+#include "backend/cuda/cuda.h"
+
+fbp_status cuda_streams_open(struct cuda_device *dev)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++) {
+        struct cuda_stream *s = &dev->streams[i];
+        CUDA_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+        for (int k = 0; k < CUDA_EVENTS; k++)
+            CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
+                                              cudaEventDisableTiming | cudaEventBlockingSync));
+    }
+    return FBP_OK;
+}
+
+void cuda_streams_close(struct cuda_device *dev)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++) {
+        struct cuda_stream *s = &dev->streams[i];
+        for (int k = 0; k < CUDA_EVENTS; k++)
+            if (s->events[k])
+                (void)cudaEventDestroy(s->events[k]);
+        if (s->stream)
+            (void)cudaStreamDestroy(s->stream);
+    }
+}
+
+static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_mark mark)
+{
+    return dev->streams[mark.stage].events[mark.ticket % CUDA_EVENTS];
+}
+
+fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
+{
+    struct cuda_device *dev = cuda_of(device);
+    struct cuda_stream *s = &dev->streams[stage];
+    const struct fbp_mark mark = {stage, atomic_fetch_add(&s->ticket, 1) + 1};
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventRecord(event_of(dev, mark), s->stream));
+    *out = mark;
+    return FBP_OK;
+}
+
+fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaStreamWaitEvent(dev->streams[stage].stream, event_of(dev, mark), 0));
+    return FBP_OK;
+}
+
+fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventSynchronize(event_of(dev, mark)));
+    return FBP_OK;
+}

@@ -1,0 +1,95 @@
+/* Filtered views into a slab, pass after pass, and the slab to the host. */
+#include "backend/cuda/cuda.h"
+
+fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
+{
+    const struct cuda_device *dev = cuda_of(device);
+    const size_t bytes = cuda_volume_size(dev->kernel, dev->job, slab->nz) * sizeof(float);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
+    return FBP_OK;
+}
+
+static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
+{
+    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
+
+    return (struct cuda_grid){.nx = (int)n[0],
+                              .ny = (int)n[1],
+                              .nz = (int)(z1 - z0),
+                              .z0 = (int)fbp_layer_slice(job, z0),
+                              .x_ref = (float)ref[0],
+                              .y_ref = (float)ref[1],
+                              .z_ref = (float)ref[2]};
+}
+
+fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
+                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
+{
+    const struct cuda_device *dev = cuda_of(device);
+    const struct fbp_job *job = dev->job;
+    const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
+    struct cuda_bp bp = {.job = job,
+                         .batch = batch,
+                         .views = filtered,
+                         .grid = grid_of(job, z0, z1),
+                         .layer = z0 - slab->z0,
+                         .volume = volume,
+                         .stream = dev->streams[FBP_STAGE_BP].stream};
+
+    if (batch->n_rows == 0)
+        return FBP_OK;
+    if (!dev->kernel->volume_size)
+        bp.volume += bp.layer * slice;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    for (bp.first = 0; bp.first < n; bp.first += CUDA_PASS) {
+        const size_t left = n - bp.first;
+        cuda_make_pass(job, dev->principal, batch->view0 + bp.first,
+                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass);
+        CUDA_TRY(dev->kernel->backproject(&bp));
+    }
+    return FBP_OK;
+}
+
+/* Slices [z0, z1), at most what `slices` holds, scaled on the device and copied. */
+static fbp_status fetch_scaled(const struct cuda_device *dev, const struct cuda_fetch *f,
+                               float *host)
+{
+    const struct fbp_job *job = dev->job;
+    const size_t slice = job->grid.n[0] * job->grid.n[1], n = (f->z1 - f->z0) * slice;
+
+    if (dev->kernel->fetch)
+        CUDA_TRY(dev->kernel->fetch(f));
+    else
+        CUDA_TRY(cuda_scale(f->volume + (f->z0 - f->slab->z0) * slice, n, (float)job->scale,
+                            (float)job->shift, f->out, f->stream));
+    CUDA_TRY(cudaMemcpyAsync(host, f->out, n * sizeof(float), cudaMemcpyDeviceToHost, f->stream));
+    return FBP_OK;
+}
+
+fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                      const void *volume, float *host)
+{
+    const struct cuda_device *dev = cuda_of(device);
+    const size_t slice = dev->job->grid.n[0] * dev->job->grid.n[1];
+    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
+    struct cuda_fetch f = {.job = dev->job,
+                           .slab = slab,
+                           .volume = volume,
+                           .stream = dev->streams[FBP_STAGE_OUT].stream};
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (step == 0) { /* as it is */
+        CUDA_TRY(cudaMemcpyAsync(host, f.volume + (z0 - slab->z0) * slice,
+                                 (z1 - z0) * slice * sizeof(float), cudaMemcpyDeviceToHost,
+                                 f.stream));
+        return FBP_OK;
+    }
+    f.out = (void *)(dev->memory + dev->tables.slices);
+    for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {
+        f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
+        FBP_TRY(fetch_scaled(dev, &f, host + (f.z0 - z0) * slice));
+    }
+    return FBP_OK;
+}

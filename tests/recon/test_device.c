@@ -1,0 +1,388 @@
+/*
+ * The whole chain on a device with memory of its own, against the CPU: every sort of scan, what the
+ * preparation mends and counts, and the limits of memory.  Small, so that it can run under
+ * compute-sanitizer; an argument selects tests by name, such as "values_*".
+ */
+#include "recon/fixture.h"
+
+enum { N = 40 };
+
+/* A scan that differs from a full circle of line integrals in what is set. */
+struct variant {
+    const char *name;
+    enum fbp_kind kind;
+    size_t n_views, n_rows;
+    double step_deg, offset_mm, wander_mm;
+    int c_arm, counts, dead, broken;
+    struct fbp_recon_params p;
+    double floor_db;
+};
+
+static double noise(size_t i)
+{
+    const uint32_t h = (uint32_t)(i + 1) * 2654435761u;
+    return (double)(h >> 8) / (double)(1u << 24) - 0.5;
+}
+
+static void write_array(char **path, const char *name, size_t n_columns, size_t n_rows,
+                        size_t n_views, const float *data)
+{
+    const struct fbp_array_info info = {.n = {n_columns, n_rows, n_views}};
+    fbp_sink *sink;
+
+    *path = temporary(name);
+    OK(fbp_sink_open(&sink, *path, &info, NULL));
+    OK(fbp_sink_write(sink, 0, n_views, data));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+}
+
+/* Intensities that a detector would measure; dead pixels in a column, a row and a corner. */
+static void count_photons(struct fbp_scan *scan, float *p, int dead)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = nc * nr;
+    float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
+    float *mask = calloc(n, sizeof *mask);
+
+    assert_true(dark && flat && mask);
+    for (size_t i = 0; i < n; i++) {
+        dark[i] = (float)(100 + i % 7);
+        flat[i] = (float)(50000 + 13 * (i % 101));
+        mask[i] = dead && (i % nc == 17 || (i / nc == 9 && i % nc > 20) || (i % nc + i / nc < 3) ||
+                           i % 131 == 0);
+    }
+    for (size_t i = 0; i < n * scan->n_views; i++)
+        p[i] = mask[i % n] > 0 ? 0 : dark[i % n] + (flat[i % n] - dark[i % n]) * expf(-p[i]);
+    write_array(&scan->dark, "dark.mha", nc, nr, 1, dark);
+    write_array(&scan->flat, "flat.mha", nc, nr, 1, flat);
+    if (dead)
+        write_array(&scan->bad_pixels, "mask.mha", nc, nr, 1, mask);
+    free(dark);
+    free(flat);
+    free(mask);
+}
+
+/* Samples that are no numbers: at both ends of rows, alone, in runs, and a whole row. */
+static void break_samples(const struct fbp_scan *scan, float *p)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
+
+    for (size_t row = 0; row < nr * scan->n_views; row++)
+        for (size_t c = 0; c < nc; c++) {
+            const size_t h = (row * nc + c) * 2654435761u % 1009;
+            if ((row % 5 == 0 && c < 2) || (row % 7 == 0 && c + 3 > nc) || h < 3 || row == 77)
+                p[row * nc + c] = row % 2 ? NAN : (row % 4 ? INFINITY : -INFINITY);
+            if (h == 500 && scan->flat)
+                p[row * nc + c] = -5;
+        }
+}
+
+static void make_views(const struct variant *v, struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views;
+    double *angles = even_angles(n, 11, v->step_deg != 0 ? v->step_deg : 360.0 / (double)n);
+    double *sod = malloc(n * sizeof *sod);
+    const double sdd = 1200, pitch = v->kind == FBP_PARALLEL ? 6.4 : 10.24;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = v->kind,
+                                      .n_views = n,
+                                      .angles_rad = angles,
+                                      .sod_mm = sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = v->c_arm ? 1 : n,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch},
+                                      .offset_mm = {v->offset_mm, 0}};
+
+    assert_non_null(sod);
+    for (size_t i = 0; i < n; i++)
+        sod[i] = 750 + v->wander_mm * noise(i);
+    scan->views = calloc(n, sizeof *scan->views);
+    assert_non_null(scan->views);
+    if (v->c_arm)
+        OK(fbp_c_arm_views(&circle, &scan->panel, scan->views));
+    else
+        OK(fbp_circle_views(&circle, scan->views));
+    free(angles);
+    free(sod);
+}
+
+static struct fbp_scan make_scan(const struct variant *v)
+{
+    struct fbp_scan scan = {.kind = v->kind,
+                            .n_views = v->n_views ? v->n_views : 70,
+                            .panel = {N, v->n_rows ? v->n_rows : N - 3},
+                            .volume = {{37, 35, v->n_rows == 1 ? 1 : 33}, {5, 5, 5}, {3, -2, 4}}};
+    struct fbp_phantom phantom;
+
+    make_views(v, &scan);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 80, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    if (v->counts || v->broken) {
+        float *p = read_array(scan.projections);
+        remove(scan.projections);
+        free(scan.projections);
+        if (v->counts)
+            count_photons(&scan, p, v->dead);
+        if (v->broken)
+            break_samples(&scan, p);
+        write_array(&scan.projections, "samples.mha", scan.panel.n_columns, scan.panel.n_rows,
+                    scan.n_views, p);
+        free(p);
+    }
+    return scan;
+}
+
+static void drop(struct fbp_scan *scan)
+{
+    char *const images[] = {scan->dark, scan->flat, scan->bad_pixels};
+
+    for (int i = 0; i < 3; i++)
+        if (images[i])
+            remove(images[i]);
+    drop_scan(scan);
+}
+
+static float *run(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                  const char *device, enum fbp_precision precision, struct fbp_report *report)
+{
+    struct fbp_recon_params p = *params;
+    char *path = temporary("volume.mha");
+    fbp_plan *plan;
+
+    p.struct_size = sizeof p;
+    p.device = device;
+    p.precision = precision;
+    OK(fbp_plan_create(&plan, scan, &p));
+    OK(fbp_plan_run(plan, path, report));
+    fbp_plan_destroy(&plan);
+    float *out = read_array(path);
+    remove(path);
+    free(path);
+    return out;
+}
+
+static void check(const struct variant *v)
+{
+    static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
+    static const char *const names[] = {"exact", "fast"};
+    struct fbp_scan scan = make_scan(v);
+    struct fbp_report wanted, got;
+    const size_t n = grid_size(&scan.volume);
+    float *cpu = run(&scan, &v->p, "cpu", FBP_PRECISION_EXACT, &wanted);
+
+    for (int i = 0; i < 2; i++) {
+        float *cuda = run(&scan, &v->p, "cuda", precisions[i], &got);
+        const double db = psnr_db(cuda, cpu, n);
+        print_message("%-18s %-5s against cpu %6.1f dB; %zu not finite, %zu clipped\n", v->name,
+                      names[i], db, got.not_finite, got.clipped);
+        if (!(db >= (i == 0 ? v->floor_db > 0 ? v->floor_db : 105 : 60)))
+            fail_msg("%s: %.1f dB", v->name, db);
+        assert_true(got.not_finite == wanted.not_finite);
+        assert_true(got.clipped == wanted.clipped);
+        assert_true((v->broken != 0) == (got.not_finite > 0));
+        free(cuda);
+    }
+    free(cpu);
+    drop(&scan);
+}
+
+static void values_of_scans(void **state)
+{
+    static const struct variant variants[] = {
+        {.name = "full circle"},
+        {.name = "odd views", .n_views = 53},
+        {.name = "one view a pass", .n_views = 33},
+        {.name = "short scan", .n_views = 71, .step_deg = 3},
+        {.name = "clockwise", .step_deg = -360.0 / 70},
+        {.name = "offset panel", .offset_mm = 0.3 * 409.6},
+        {.name = "offset, the other", .offset_mm = -0.3 * 409.6},
+        {.name = "distance a view", .wander_mm = 20},
+        {.name = "c-arm", .n_views = 71, .step_deg = 3, .c_arm = 1},
+        {.name = "parallel", .kind = FBP_PARALLEL},
+        {.name = "parallel offset", .kind = FBP_PARALLEL, .offset_mm = 0.3 * 256},
+        {.name = "fan", .n_rows = 1},
+        {.name = "fan, odd, short", .n_rows = 1, .n_views = 71, .step_deg = 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(&variants[i]);
+}
+
+static void values_of_options(void **state)
+{
+    static const struct variant variants[] = {
+        {.name = "in space", .p = {.spatial_filter = 1}},
+        {.name = "in space, 7 taps", .p = {.spatial_filter = 1, .half_width = 7}},
+        {.name = "hann, 0.7", .p = {.filter = FBP_FILTER_HANN, .cutoff = 0.7}},
+        {.name = "HU", .p = {.mu_water = 0.02}},
+        {.name = "HU, slabs", .p = {.mu_water = 0.02, .slab_slices = 5}},
+        {.name = "c-arm, slabs", .step_deg = 3, .c_arm = 1, .p = {.slab_slices = 4}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(&variants[i]);
+}
+
+/* Logarithms of two libraries differ in the last bit. */
+static void values_of_counts(void **state)
+{
+    static const struct variant variants[] = {
+        {.name = "dark and flat", .counts = 1, .floor_db = 100},
+        {.name = "bad pixels", .counts = 1, .dead = 1, .floor_db = 100},
+        {.name = "bad pixels, slabs",
+         .counts = 1,
+         .dead = 1,
+         .floor_db = 100,
+         .p = {.slab_slices = 3}},
+        {.name = "not finite", .broken = 1},
+        {.name = "not finite counts", .counts = 1, .broken = 1, .floor_db = 100},
+        {.name = "all of it",
+         .counts = 1,
+         .dead = 1,
+         .broken = 1,
+         .n_views = 53,
+         .offset_mm = 0.3 * 409.6,
+         .floor_db = 100},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(&variants[i]);
+}
+
+/* Less memory, the same bits; too little, a sentence. */
+static void memory_limits_are_kept(void **state)
+{
+    const struct variant v = {.n_views = 141};
+    struct fbp_scan scan = make_scan(&v);
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda")));
+    const uint64_t wants = fbp_plan_info(plan)->device_bytes;
+    fbp_plan_destroy(&plan);
+    const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "cuda"));
+    const uint64_t limit = wants - (64 << 10);
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cuda", .device_memory_bytes = limit)));
+    assert_true(fbp_plan_info(plan)->device_bytes <= limit);
+    assert_true(fbp_plan_info(plan)->n_slabs > 1 || fbp_plan_info(plan)->batch_views < 64);
+    fbp_plan_destroy(&plan);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cuda",
+                                                         .device_memory_bytes = limit)) == whole);
+    assert_int_equal(
+        fbp_plan_create(&plan, &scan,
+                        fbp_recon_params(.device = "cuda", .device_memory_bytes = 1 << 20)),
+        FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "--device-memory"));
+    drop(&scan);
+}
+
+static uint64_t free_bytes(void)
+{
+    struct fbp_device_info d[64];
+    const size_t n = fbp_devices(d, 64);
+
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (strncmp(d[i].name, "cuda", 4) == 0)
+            return d[i].free_bytes;
+    return 0;
+}
+
+static int note_least(void *user, const struct fbp_progress *p)
+{
+    uint64_t *least = user, now = free_bytes();
+
+    (void)p;
+    if (now < *least)
+        *least = now;
+    return 0;
+}
+
+/* What a run takes of the device is what its plan says, give or take nothing. */
+static void memory_is_foretold(void **state)
+{
+    static const double sod = 750, sdd = 1200;
+    enum { VIEWS = 96 };
+    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {0.64, 0.64}};
+    struct fbp_scan scan = {
+        .n_views = VIEWS, .panel = {617, 300}, .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
+    struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
+    const struct fbp_phantom phantom = {1, &ball};
+
+    (void)state;
+    scan.views = calloc(VIEWS, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    simulate(&scan, &phantom);
+    for (int i = 0; i < 4; i++) {
+        uint64_t least = UINT64_MAX;
+        struct fbp_recon_params p = {.struct_size = sizeof p,
+                                     .device = "cuda",
+                                     .precision = i % 2 ? FBP_PRECISION_FAST : FBP_PRECISION_EXACT,
+                                     .mu_water = 0.02,
+                                     .slab_slices = i / 2 ? 40 : 0,
+                                     .progress = note_least,
+                                     .user = &least};
+        fbp_plan *plan;
+        OK(fbp_plan_create(&plan, &scan, &p));
+        OK(fbp_plan_run(plan, "null:", NULL)); /* what is loaded at the first use is not counted */
+        const uint64_t before = free_bytes();
+        least = UINT64_MAX;
+        OK(fbp_plan_run(plan, "null:", NULL));
+        const double taken = (double)before - (double)least;
+        const double foretold = (double)fbp_plan_info(plan)->device_bytes;
+        print_message("%s: %.1f MiB taken, %.1f MiB foretold\n", i % 2 ? "fast" : "exact",
+                      taken / (1 << 20), foretold / (1 << 20));
+        assert_true(taken <= foretold);
+        fbp_plan_destroy(&plan);
+    }
+    drop(&scan);
+}
+
+/* A limit beyond the device itself: the device's refusal becomes an error with the remedy. */
+static void memory_that_is_not_there(void **state)
+{
+    const struct variant v = {.n_views = 8};
+    struct fbp_scan scan = make_scan(&v);
+    fbp_plan *plan;
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{4096, 4096, 8192}, {0.05, 0.05, 0.02}, {0, 0, 0}};
+    OK(fbp_plan_create(
+        &plan, &scan,
+        fbp_recon_params(.device = "cuda", .device_memory_bytes = (uint64_t)1 << 44)));
+    assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_NOMEM);
+    print_message("%s\n", fbp_message());
+    assert_non_null(strstr(fbp_message(), "--device-memory"));
+    fbp_plan_destroy(&plan);
+    drop(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_of_scans),    cmocka_unit_test(values_of_options),
+        cmocka_unit_test(values_of_counts),   cmocka_unit_test(memory_limits_are_kept),
+        cmocka_unit_test(memory_is_foretold), cmocka_unit_test(memory_that_is_not_there),
+    };
+
+    if (!usable("cuda"))
+        return 77;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
