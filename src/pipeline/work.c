@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 enum {
-    PREFERRED_BATCH = 64,
+    PREFERRED_BATCH = 32,
     HOST_BUFFERS = 2,      /* one is filled while the other is used */
     BLOCK_BYTES = 8 << 20, /* what is written at once */
     FINISH_PARTS = 8,
