@@ -1,3 +1,4 @@
+#include "bench_jobs.h"
 #include "recon.h"
 
 #include "fbp/bench.h"
@@ -35,46 +36,10 @@ static const struct opt table[] = {
 };
 #undef K
 
-/* The jobs quoted everywhere: full circle, SOD 750 mm, SDD 1200 mm, detector centred. */
-static const struct job {
-    const char *name, *text;
-    size_t views, columns, rows, size;
-    double pitch_mm, voxel_mm;
-} jobs[] = {
-    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5},
-    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5},
-    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25},
-};
-
 static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
                                       "rot90",  "rot180+mirror", "rot90+mirror"};
 
-static int make_scan(const struct job *j, struct fbp_scan *scan)
-{
-    static const double sod = 750, sdd = 1200;
-    double *angles = malloc(j->views * sizeof *angles);
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .n_views = j->views,
-                                .angles_rad = angles,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {j->pitch_mm, j->pitch_mm}};
-
-    *scan = (struct fbp_scan){
-        .n_views = j->views,
-        .panel = {j->columns, j->rows},
-        .views = calloc(j->views, sizeof *scan->views),
-        .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};
-    for (size_t k = 0; angles && k < j->views; k++)
-        angles[k] = 2 * 3.14159265358979323846 * (double)k / (double)j->views;
-    const bool ok = angles && scan->views && fbp_circle_views(&circle, scan->views) == FBP_OK;
-    free(angles);
-    return ok ? 0 : cli_error("not enough memory for a scan");
-}
-
-static int print_json(const struct job *j, const struct fbp_kernel_time *t)
+static int print_json(const struct bench_job *j, const struct fbp_kernel_time *t)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -92,7 +57,7 @@ static int print_json(const struct job *j, const struct fbp_kernel_time *t)
     return cli_json(root, true);
 }
 
-static int measure(const struct kernel_args *a, const struct job *j, const char *kernel)
+static int measure(const struct kernel_args *a, const struct bench_job *j, const char *kernel)
 {
     const size_t slices = a->slices ? a->slices : ((size_t)64 << 20) / (j->size * j->size);
     const struct fbp_recon_params p = {.struct_size = sizeof p,
@@ -103,7 +68,7 @@ static int measure(const struct kernel_args *a, const struct job *j, const char 
     struct fbp_kernel_time t;
     struct fbp_scan scan;
     fbp_status st = FBP_OK;
-    int rc = make_scan(j, &scan);
+    int rc = bench_job_scan(j, &scan);
 
     if (rc == 0)
         st = fbp_bench_kernel(&scan, &p, a->views, slices, &t);
@@ -121,7 +86,7 @@ static int measure(const struct kernel_args *a, const struct job *j, const char 
 }
 
 /* The kernel asked for, or every one. */
-static int measure_all(const struct kernel_args *a, const struct job *j)
+static int measure_all(const struct kernel_args *a, const struct bench_job *j)
 {
     int rc = 0;
 
@@ -132,14 +97,6 @@ static int measure_all(const struct kernel_args *a, const struct job *j)
     return rc;
 }
 
-static const struct job *find_job(const char *name)
-{
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-        if (strcmp(jobs[i].name, name) == 0)
-            return &jobs[i];
-    return NULL;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct kernel_args a = {0};
@@ -147,14 +104,14 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.job && !find_job(a.job))
+    if (a.job && !bench_job_find(a.job))
         return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     if (!a.json)
         printf("job kernel        isa          threads       GUPS  PSNR [dB]\n");
     rc = 0;
-    for (size_t i = 0; rc == 0 && i < sizeof jobs / sizeof *jobs; i++)
-        if (!a.job || strcmp(a.job, jobs[i].name) == 0)
-            rc = measure_all(&a, &jobs[i]);
+    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
+        if (!a.job || strcmp(a.job, bench_jobs[i].name) == 0)
+            rc = measure_all(&a, &bench_jobs[i]);
     return rc;
 }
 

@@ -28,6 +28,7 @@ struct fbp_plan {
     bool top_down, in_order; /* of the projections */
     struct fbp_work work;
     struct fbp_plan_info info;
+    struct fbp_crew crew; /* of n_devices once the plan is open */
 };
 
 static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
@@ -97,23 +98,43 @@ static fbp_status find_devices(fbp_plan *p, const char *text)
     }
 }
 
+/* The caller's source, or the scan's projections. */
+static fbp_status open_source(const fbp_plan *p, fbp_source **source)
+{
+    *source = p->params.source;
+    if (*source)
+        return FBP_OK;
+    if (!p->scan->projections)
+        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+    return fbp_source_open(source, p->scan->projections, &p->scan->raw);
+}
+
+static void close_source(const fbp_plan *p, fbp_source **source)
+{
+    if (!p->params.source)
+        fbp_source_close(source);
+}
+
+static const char *projections_name(const fbp_plan *p)
+{
+    return p->params.source ? "views" : p->scan->projections;
+}
+
 /* The projections must be what the scan says; tells which way their rows run. */
 static fbp_status check_projections(fbp_plan *p)
 {
     const struct fbp_scan *s = p->scan;
     fbp_source *source = NULL;
 
-    if (!s->projections)
-        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
-    FBP_TRY(fbp_source_open(&source, s->projections, &s->raw));
+    FBP_TRY(open_source(p, &source));
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
-    fbp_source_close(&source);
+    close_source(p, &source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
                         "%zu: correct the scan file",
-                        s->projections, info.n[2], info.n[1], info.n[0], s->n_views,
+                        projections_name(p), info.n[2], info.n[1], info.n[0], s->n_views,
                         s->panel.n_rows, s->panel.n_columns);
     p->top_down =
         (s->row_order == FBP_ROWS_AUTO ? info.row_order : s->row_order) == FBP_ROWS_TOP_DOWN;
@@ -266,17 +287,21 @@ void fbp_plan_destroy(fbp_plan **plan)
 {
     if (!*plan)
         return;
+    fbp_crew_close(&(*plan)->crew);
     fbp_job_clear(&(*plan)->tables);
     free(*plan);
     *plan = NULL;
 }
 
-/* What the values depend on, the projections' file included by size and time. */
+/* What the values depend on, the projections' file included by size and time; 0 if they are not
+ * in a file. */
 static uint64_t fingerprint(const fbp_plan *p)
 {
-    uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     struct stat file;
 
+    if (p->params.source)
+        return 0;
+    uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     h = fbp_hash(h, p->scan->projections, strlen(p->scan->projections));
     if (stat(p->scan->projections, &file) == 0) {
         const int64_t facts[3] = {(int64_t)file.st_size, (int64_t)file.st_mtim.tv_sec,
@@ -289,8 +314,8 @@ static uint64_t fingerprint(const fbp_plan *p)
 static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **sink)
 {
     const struct fbp_grid *g = &p->tables.job.grid;
-    const char *const inputs[] = {p->scan->projections, p->scan->dark, p->scan->flat,
-                                  p->scan->bad_pixels, p->scan->path};
+    const char *const inputs[] = {p->params.source ? NULL : p->scan->projections, p->scan->dark,
+                                  p->scan->flat, p->scan->bad_pixels, p->scan->path};
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .resume = p->params.resume != 0,
                                            .compress = p->params.compress != 0,
@@ -308,6 +333,80 @@ static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **si
     return fbp_sink_open(sink, output, &info, &params);
 }
 
+static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
+{
+    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->tables.job.grid.n;
+
+    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == wanted[2])
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu: see "
+                    "fbp_plan_info()",
+                    n[0], n[1], n[2], wanted[0], wanted[1], wanted[2]);
+}
+
+static fbp_status check_source(const fbp_plan *p, const fbp_source *source)
+{
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const struct fbp_scan *s = p->scan;
+    const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+
+    if (info->n[0] == s->panel.n_columns && info->n[1] == s->panel.n_rows &&
+        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "views: %zu of %zu rows x %zu columns are not like those the plan was made "
+                    "for: make another plan",
+                    info->n[2], info->n[1], info->n[0]);
+}
+
+static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct fbp_report *report,
+                         double start)
+{
+    fbp_status st = FBP_OK;
+
+    *report = (struct fbp_report){0};
+    FBP_TRY(check_sink(p, sink));
+    const struct fbp_run_request request = {.job = &p->tables.job,
+                                            .backend = p->backend,
+                                            .work = &p->work,
+                                            .source = source,
+                                            .top_down = p->top_down,
+                                            .sink = sink,
+                                            .devices = p->devices,
+                                            .n_devices = p->n_devices,
+                                            .crew = p->crew.n ? &p->crew : NULL,
+                                            .no_overlap = p->params.no_overlap != 0,
+                                            .progress = p->params.progress,
+                                            .user = p->params.user};
+    FBP_TRY_GOTO(fbp_run(&request, report));
+    const double computed = fbp_seconds();
+    FBP_TRY_GOTO(fbp_sink_finish(sink));
+    report->hash = fbp_sink_hash(sink);
+    report->finish = fbp_seconds() - computed;
+    report->total = fbp_seconds() - start;
+fail:
+    return st;
+}
+
+fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
+                           struct fbp_report *report)
+{
+    const double start = fbp_seconds();
+    struct fbp_report ignored;
+    fbp_source *own = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    if (source)
+        FBP_TRY(check_source(p, source));
+    else
+        FBP_TRY(open_source(p, &own));
+    st = run_to(p, source ? source : own, sink, report ? report : &ignored, start);
+    close_source(p, &own);
+    return st;
+}
+
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
@@ -320,28 +419,61 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     if (!report)
         report = &ignored;
     *report = (struct fbp_report){0};
-    FBP_TRY_GOTO(fbp_source_open(&source, p->scan->projections, &p->scan->raw));
+    FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(open_sink(p, output, &sink));
-    const struct fbp_run_request request = {.job = &p->tables.job,
-                                            .backend = p->backend,
-                                            .work = &p->work,
-                                            .source = source,
-                                            .top_down = p->top_down,
-                                            .sink = sink,
-                                            .devices = p->devices,
-                                            .n_devices = p->n_devices,
-                                            .no_overlap = p->params.no_overlap != 0,
-                                            .progress = p->params.progress,
-                                            .user = p->params.user};
-    FBP_TRY_GOTO(fbp_run(&request, report));
-    const double computed = fbp_seconds();
-    FBP_TRY_GOTO(fbp_sink_finish(sink));
-    report->hash = fbp_sink_hash(sink);
-    report->finish = fbp_seconds() - computed;
-    report->total = fbp_seconds() - start;
+    st = run_to(p, source, sink, report, start);
 fail:
     fbp_sink_close(&sink);
-    fbp_source_close(&source);
+    close_source(p, &source);
+    return st;
+}
+
+fbp_status fbp_plan_open(fbp_plan *p)
+{
+    fbp_message_clear();
+    if (p->crew.n)
+        return FBP_OK;
+    return fbp_crew_open(&p->crew, p->backend, &p->tables.job, &p->work, p->devices, p->n_devices);
+}
+
+fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
+{
+    *out = NULL;
+    FBP_TRY(fbp_plan_open(p));
+    return fbp_crew_alloc(&p->crew, bytes, out);
+}
+
+void fbp_plan_release(fbp_plan *p, void *memory)
+{
+    if (memory)
+        fbp_crew_release(&p->crew, memory);
+}
+
+fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                           const float *views, float *volume, struct fbp_report *report)
+{
+    const struct fbp_array_info info = {
+        .n = {scan->panel.n_columns, scan->panel.n_rows, scan->n_views},
+        .type = FBP_F32,
+        .row_order = scan->row_order};
+    struct fbp_recon_params p = params ? *params : *fbp_recon_params();
+    const double start = fbp_seconds();
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    p.source = NULL;
+    FBP_TRY_GOTO(fbp_source_memory(&p.source, views, &info));
+    FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
+    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
+    if (report)
+        report->total = fbp_seconds() - start;
+fail:
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.source);
     return st;
 }
 

@@ -67,6 +67,17 @@ typedef struct fbp_source fbp_source;
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *path,
                                                   const struct fbp_raw *raw);
+
+/**
+ * Samples in the caller's memory as a source: [n[2]][n[1]][n[0]] of info->type, in this machine's
+ * byte order.  They must stay as they are until the source is closed.  A device copies float32 rows
+ * that run upwards (info->row_order) straight from there, if it can reach them (recon.h).  NULL
+ * describes views that are not there yet, for a plan.
+ *
+ * info: n, type and row_order are used.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_memory(fbp_source **out, const void *samples,
+                                                    const struct fbp_array_info *info);
 FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 
 /**
@@ -102,6 +113,10 @@ typedef struct fbp_sink fbp_sink;
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path,
                                                 const struct fbp_array_info *info,
                                                 const struct fbp_sink_params *params);
+
+/** The caller's memory, [n[2]][n[1]][n[0]], as a sink. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, float *samples,
+                                                  const size_t n[3]);
 
 /** True if slices [z0, z0+nz) were written, and verified, before a resumed run was interrupted. */
 FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);

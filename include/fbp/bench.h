@@ -32,6 +32,34 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_kernel(const struct fbp_scan *scan,
                                                    size_t n_views, size_t n_slices,
                                                    struct fbp_kernel_time *out);
 
+/** What fbp_bench_host() measured; seconds. */
+struct fbp_host_time {
+    const char *backend, *kernel, *isa;
+    size_t n_slabs, n_batches, n_runs;
+    double plan;  /**< the first plan; starts the device */
+    double open;  /**< its device opened, device memory allocated */
+    double pin;   /**< memory for views and volume, that the device reaches, allocated */
+    double first; /**< the first run */
+    double median, best, worst; /**< of n_runs more */
+    double whole; /**< median: plan made, opened, run and destroyed, on a device once used */
+    double filter, backproject, fetch; /**< one stage at a time; uploads belong to filter */
+    double gups;                       /**< voxels x views / median / 1e9 */
+    double min, max, mean;             /**< of the volume */
+};
+
+/**
+ * Time reconstructions of random views from the host's memory into the host's memory, both such
+ * that the device reaches them; each run is the whole call, from views to finished volume.
+ *
+ * scan    geometry and volume; no arrays are opened
+ * params  device, n_threads, kernel, precision, batch_views and slab_slices are used
+ * n_runs  at least 1
+ * @return as fbp_plan_create() and fbp_plan_run().
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
+                                                 const struct fbp_recon_params *params,
+                                                 size_t n_runs, struct fbp_host_time *out);
+
 FBP_END
 
 #endif /* FBP_BENCH_H */

@@ -2,6 +2,7 @@
 #ifndef FBP_RECON_H
 #define FBP_RECON_H
 
+#include "fbp/array.h"
 #include "fbp/scan.h"
 
 FBP_BEGIN
@@ -55,6 +56,8 @@ struct fbp_recon_params {
     int compress;       /**< zlib-compress the output where the format has it */
     size_t batch_views; /**< views a batch (0 = the plan decides) */
     size_t slab_slices; /**< slices a slab at most (0 = the plan decides) */
+    /** Where the views come from; it must outlive the plan.  NULL = the scan's projections. */
+    fbp_source *source;
     /** One stage at a time, for measuring: none computes, reads or writes while another does, and
      *  what a stage has given to a device is finished before its time is taken. */
     int no_overlap;
@@ -132,6 +135,40 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run(fbp_plan *plan, const char *output,
                                                struct fbp_report *report);
+
+/**
+ * Open the plan's devices and allocate their memory now, so that runs need not; they stay open
+ * until the plan is destroyed.
+ * @return FBP_OK, also if they are open already; FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_open(fbp_plan *plan);
+
+/**
+ * Memory that the plan's devices copy from and to while they compute: views and volumes in it (as
+ * fbp_source_memory(), fbp_sink_memory()) are copied straight, elsewhere through buffers.  Opens
+ * the plan.  Fresh pages cost time, so keep it from run to run.
+ *
+ * @param[out] out  free with fbp_plan_release(), before the plan is destroyed.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_alloc(fbp_plan *plan, size_t bytes, void **out);
+FBP_API void fbp_plan_release(fbp_plan *plan, void *memory);
+
+/**
+ * Reconstruct from a source like the plan's (NULL: the plan's) into a sink of the plan's volume,
+ * which is finished, and still to be closed.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *source,
+                                                  fbp_sink *sink, struct fbp_report *report);
+
+/**
+ * All in one, memory to memory: views [n_views][n_rows][n_columns], rows as scan->row_order says
+ * (AUTO: upwards), into volume [z][y][x] of the size that fbp_plan_info() would tell.  The scan's
+ * projections are not looked at.  To reconstruct more than once, keep a plan.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct(const struct fbp_scan *scan,
+                                                  const struct fbp_recon_params *params,
+                                                  const float *views, float *volume,
+                                                  struct fbp_report *report);
 
 /** Free a plan and set the caller's pointer to NULL.  `*plan` may be NULL. */
 FBP_API void fbp_plan_destroy(fbp_plan **plan);

@@ -96,6 +96,11 @@ struct fbp_buffer {
     size_t n_views, n_rows; /**< of the largest batch it holds; 0 for a volume */
 };
 
+/** Least, most and sum of the voxels that were fetched. */
+struct fbp_statistics {
+    double min, max, sum;
+};
+
 typedef struct fbp_device fbp_device;
 
 struct fbp_backend {
@@ -142,11 +147,17 @@ struct fbp_backend {
     /** Host memory that this device copies from and to while it computes.  NULL (both): any. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
+    /** Can it do so with this memory of the caller's, too?  NULL: with none. */
+    bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
     /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
+    /** n pieces of n_samples, `stride` samples apart in memory that the device reaches, into dst
+     *  one after another.  NULL where `reaches` is. */
+    fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const float *src, size_t n,
+                                size_t n_samples, size_t stride);
 
     /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
      *  overwritten. */
@@ -160,6 +171,9 @@ struct fbp_backend {
      *  host[z1-z0][ny][nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
+    /** Of all that was fetched since the last call; all marks are past.  NULL: the pipeline looks
+     *  at the voxels itself. */
+    fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);
 
     /** Order between stages and with the host.  NULL (all three): slots return when work is done.
      */

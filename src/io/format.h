@@ -20,11 +20,21 @@ struct fbp_source {
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
     void *state;
-    bool in_order; /**< reading backwards starts anew: a compressed stream */
+    const void *memory; /**< the samples, where they lie in the caller's memory; NULL */
+    bool in_order;      /**< reading backwards starts anew: a compressed stream */
 };
 
 /** Is this source to be read in order? */
 bool fbp_source_in_order(const fbp_source *src);
+
+/** All samples in the caller's memory, [slice][row][column] of info.type; NULL: in a file. */
+const void *fbp_source_samples(const fbp_source *src);
+
+/** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
+ *  fbp_sink_write() says so by fbp_sink_written(). */
+float *fbp_sink_samples(const fbp_sink *sink);
+void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
+const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
 struct fbp_format {
     const char *name;

@@ -189,6 +189,8 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
     if (s->kind == FBP_SINK_HASH)
         for (size_t z = 0; z < nz; z++)
             s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
+    if (s->kind == FBP_SINK_MEMORY)
+        memcpy((char *)s->memory + z0 * s->slice_bytes, data, nz * s->slice_bytes);
     if (s->kind == FBP_SINK_FILE) {
         const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
         FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));

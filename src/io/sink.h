@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum fbp_sink_kind { FBP_SINK_NULL, FBP_SINK_HASH, FBP_SINK_FILE };
+enum fbp_sink_kind { FBP_SINK_NULL, FBP_SINK_HASH, FBP_SINK_FILE, FBP_SINK_MEMORY };
 
 struct fbp_sink {
     enum fbp_sink_kind kind;
@@ -17,6 +17,7 @@ struct fbp_sink {
     bool finished;
     size_t slice_bytes;
     uint64_t *hash; /**< of each slice; HASH only */
+    float *memory;  /**< of the caller; MEMORY only */
     pthread_mutex_t lock;
     unsigned char *have; /**< 1 a slice that is written; under `lock` */
     size_t n_have;

@@ -3,6 +3,7 @@
 #include "backend/partners.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "pipeline/device_memory.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
@@ -71,8 +72,8 @@ static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp
     return slab;
 }
 
-/* Open worker i with the slabs that are its share and still missing. */
-static fbp_status open_worker(struct run *run, size_t i)
+/* Begin worker i with the slabs that are its share and still missing. */
+static fbp_status begin_worker(struct run *run, size_t i)
 {
     const struct fbp_run_request *rq = run->state.rq;
     const struct fbp_work *work = rq->work;
@@ -91,8 +92,7 @@ static fbp_status open_worker(struct run *run, size_t i)
             n++;
     }
     run->state.n_slabs += n;
-    const fbp_status st =
-        fbp_worker_create(&run->workers[i], &run->state, rq->devices[i], slabs, n);
+    const fbp_status st = fbp_worker_begin(&run->workers[i], &run->state, slabs, n);
     free(slabs);
     return st;
 }
@@ -133,14 +133,30 @@ static void run_stages(struct run *run, pthread_t *threads, struct stage_start *
         pthread_join(threads[i], NULL);
 }
 
+/* Least, most and sum of what a device looked at itself. */
+static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
+{
+    struct fbp_statistics found;
+
+    if (!w->backend->statistics)
+        return FBP_OK;
+    FBP_TRY(w->backend->statistics(w->dev, &found));
+    s->min = fmin(s->min, found.min);
+    s->max = fmax(s->max, found.max);
+    s->sum += found.sum;
+    return FBP_OK;
+}
+
 static void sum_up(struct run *run, struct fbp_report *out, double seconds)
 {
     struct run_state *s = &run->state;
     const double now = fbp_seconds();
+    size_t n_written = 0;
 
     for (size_t i = 0; i < run->n_workers; i++) {
         const struct worker *w = &run->workers[i];
         struct fbp_prep_counts counts;
+        n_written += w->n_written;
         s->report.read += w->busy[0];
         s->report.filter += w->busy[1];
         s->report.backproject += w->busy[2];
@@ -148,50 +164,99 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
         s->report.waiting_read += w->waited[1];
         s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
         s->rq->backend->counts(w->dev, &counts);
-        s->report.not_finite += counts.not_finite;
-        s->report.clipped += counts.clipped;
+        s->report.not_finite += counts.not_finite - w->counted.not_finite;
+        s->report.clipped += counts.clipped - w->counted.clipped;
     }
     s->report.total = seconds;
     s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
-    s->report.min = s->count ? s->min : NAN;
-    s->report.max = s->count ? s->max : NAN;
-    s->report.mean = s->count ? s->sum / (double)s->count : NAN;
+    s->report.min = n_written ? s->min : NAN;
+    s->report.max = n_written ? s->max : NAN;
+    s->report.mean = n_written ? s->sum / (double)n_written : NAN;
     *out = s->report;
+}
+
+fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
+                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
+                         size_t n_devices)
+{
+    fbp_status st = FBP_OK;
+
+    *out = (struct fbp_crew){0};
+    FBP_TRY(fbp_calloc((void **)&out->workers, n_devices, sizeof *out->workers, "workers"));
+    while (st == FBP_OK && out->n < n_devices) {
+        st = fbp_worker_open(&out->workers[out->n], backend, job, work, devices[out->n]);
+        out->n++; /* a half-built one, too */
+    }
+    if (st != FBP_OK)
+        fbp_crew_close(out);
+    return st;
+}
+
+void fbp_crew_close(struct fbp_crew *crew)
+{
+    for (size_t i = 0; i < crew->n; i++)
+        fbp_worker_close(&crew->workers[i]);
+    free(crew->workers);
+    *crew = (struct fbp_crew){0};
+}
+
+fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
+{
+    const struct worker *w = &crew->workers[0];
+
+    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", (float **)out);
+}
+
+void fbp_crew_release(const struct fbp_crew *crew, void *memory)
+{
+    const struct worker *w = &crew->workers[0];
+
+    fbp_host_put(w->backend, w->dev, memory);
+}
+
+/* All workers at work, with the crew's devices. */
+static fbp_status run_crew(struct run *run, struct fbp_report *report)
+{
+    const size_t n = N_THREADS * run->n_workers;
+    pthread_t *threads = NULL;
+    struct stage_start *starts = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
+    for (size_t i = 0; i < run->n_workers; i++)
+        FBP_TRY_GOTO(begin_worker(run, i));
+    run->state.report.open = fbp_seconds() - run->state.started;
+    run_stages(run, threads, starts);
+    st = run->state.status;
+    fbp_message_adopt(run->state.message);
+    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
+        st = add_device_statistics(&run->state, &run->workers[i]);
+    sum_up(run, report, fbp_seconds() - run->state.started);
+fail:
+    for (size_t i = 0; i < run->n_workers; i++)
+        fbp_worker_end(&run->workers[i]);
+    free(threads);
+    free(starts);
+    return st;
 }
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
     struct run run = {.state = {.rq = rq, .min = INFINITY, .max = -INFINITY}};
-    pthread_t *threads = NULL;
-    struct stage_start *starts = NULL;
+    struct fbp_crew own = {0};
     fbp_status st = FBP_OK;
 
     run.state.started = fbp_seconds();
     pthread_mutex_init(&run.state.lock, NULL);
     pthread_mutex_init(&run.state.turn, NULL);
-    FBP_TRY_GOTO(fbp_calloc((void **)&run.workers, rq->n_devices, sizeof *run.workers, "workers"));
-    FBP_TRY_GOTO(
-        fbp_calloc((void **)&threads, N_THREADS * rq->n_devices, sizeof *threads, "threads"));
-    FBP_TRY_GOTO(
-        fbp_calloc((void **)&starts, N_THREADS * rq->n_devices, sizeof *starts, "threads"));
-    for (; run.n_workers < rq->n_devices; run.n_workers++) {
-        st = open_worker(&run, run.n_workers);
-        if (st != FBP_OK) {
-            run.n_workers++; /* half built */
-            goto fail;
-        }
-    }
-    run.state.report.open = fbp_seconds() - run.state.started;
-    run_stages(&run, threads, starts);
-    st = run.state.status;
-    fbp_message_adopt(run.state.message);
-    sum_up(&run, report, fbp_seconds() - run.state.started);
-fail:
-    for (size_t i = 0; i < run.n_workers; i++)
-        fbp_worker_destroy(&run.workers[i]);
-    free(run.workers);
-    free(threads);
-    free(starts);
+    if (!rq->crew)
+        st = fbp_crew_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
+    run.workers = rq->crew ? rq->crew->workers : own.workers;
+    run.n_workers = rq->n_devices;
+    if (st == FBP_OK)
+        st = run_crew(&run, report);
+    fbp_crew_close(&own);
     pthread_mutex_destroy(&run.state.lock);
     pthread_mutex_destroy(&run.state.turn);
     return st;

@@ -4,6 +4,24 @@
 
 #include "pipeline/work.h"
 
+struct worker;
+
+/** Opened devices with their buffers, for one run after another. */
+struct fbp_crew {
+    struct worker *workers;
+    size_t n;
+};
+
+/** A half-opened crew is closed again. */
+fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
+                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
+                         size_t n_devices);
+void fbp_crew_close(struct fbp_crew *crew);
+
+/** Memory of the host that all of them copy from and to. */
+fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out);
+void fbp_crew_release(const struct fbp_crew *crew, void *memory);
+
 /** What runs: tables, a division of the work, where views come from and slices go to. */
 struct fbp_run_request {
     const struct fbp_job *job;
@@ -14,8 +32,9 @@ struct fbp_run_request {
     fbp_sink *sink;
     const int *devices; /**< n_devices indices of the backend's devices */
     size_t n_devices;
-    size_t first_worker; /**< of work->n_workers; devices[i] is worker first_worker + i */
-    bool no_overlap;     /**< one stage at a time, as fbp_recon_params says */
+    const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
+    size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
+    bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;
 };

@@ -7,6 +7,7 @@
 
 #include "backend/rows.h"
 #include "base/clock.h"
+#include "io/format.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/load.h"
 
@@ -22,7 +23,7 @@ enum {
 
 static const struct fbp_backend *backend(const struct worker *w)
 {
-    return w->run->rq->backend;
+    return w->backend;
 }
 
 static fbp_status mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out)
@@ -63,6 +64,8 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
+    if (w->views)
+        return FBP_OK;
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     return fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host);
 }
@@ -85,14 +88,38 @@ void fbp_stage_read(struct worker *w)
     fbp_queue_close(w->raw_full);
 }
 
+/* A batch from where the caller has it: as fbp_load(), part after part. */
+static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, float *to)
+{
+    const struct fbp_job *job = w->run->rq->job;
+    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc;
+    const size_t a_part = batch->n_views / job->turns, n = batch->load_rows * nc;
+
+    for (size_t half = 0; half < fbp_halves(job); half++)
+        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n)
+            FBP_TRY(backend(w)->upload_pieces(w->dev, to,
+                                              w->views + fbp_batch_view(job, batch, k) * view +
+                                                  fbp_first_row(job, batch, half) * nc,
+                                              a_part, n, view));
+    return FBP_OK;
+}
+
+static fbp_status upload(struct worker *w, const struct fbp_batch *batch,
+                         const struct raw_slot *raw)
+{
+    if (w->views)
+        return upload_from_caller(w, batch, raw->device);
+    return backend(w)->upload(w->dev, raw->device, raw->host,
+                              fbp_raw_samples(w->run->rq->job, batch));
+}
+
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     const struct fbp_batch *batch = &w->tasks[raw->task].batch;
 
     if (backend(w)->upload && batch->load_rows > 0) {
-        const size_t n = fbp_raw_samples(w->run->rq->job, batch);
         FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
-        FBP_TRY(backend(w)->upload(w->dev, raw->device, raw->host, n));
+        FBP_TRY(upload(w, batch, raw));
         FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
         FBP_TRY(after(w, FBP_STAGE_FILTER, raw->uploaded));
     }
@@ -221,7 +248,6 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     }
     pthread_mutex_lock(&run->lock);
     run->sum += sum;
-    run->count += n;
     for (int k = 0; k < LANES; k++) {
         run->min = fmin(run->min, (double)least[k]);
         run->max = fmax(run->max, (double)most[k]);
@@ -229,32 +255,78 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     pthread_mutex_unlock(&run->lock);
 }
 
-static fbp_status write_piece(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
+/* A piece is here: hand it to the sink. */
+static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
+
+    FBP_TRY(wait(w, p->fetched));
+    if (!backend(w)->statistics)
+        add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
+    return fbp_sink_write(rq->sink, p->z0, p->nz, p->host);
+}
+
+/* Slices [z0, z1): while one piece is written the next ones are fetched. */
+static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
+{
+    const size_t step = w->work->block_slices, n_slots = w->work->n_blocks;
+    const size_t n = (z1 - z0 + step - 1) / step;
     struct volume_slot *volume = &w->volumes[b->volume];
 
-    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, volume->memory, w->block_host));
-    FBP_TRY(mark(w, FBP_STAGE_OUT, &volume->fetched));
-    FBP_TRY(wait(w, volume->fetched));
-    add_statistics(w->run, w->block_host, (z1 - z0) * slice);
-    return fbp_sink_write(rq->sink, z0, z1 - z0, w->block_host);
+    for (size_t i = 0; i < n + n_slots - 1; i++) {
+        if (i < n) {
+            struct piece_slot *p = &w->pieces[i % n_slots];
+            p->z0 = z0 + i * step;
+            p->nz = p->z0 + step < z1 ? step : z1 - p->z0;
+            FBP_TRY(
+                backend(w)->fetch(w->dev, &b->slab, p->z0, p->z0 + p->nz, volume->memory, p->host));
+            FBP_TRY(mark(w, FBP_STAGE_OUT, &p->fetched));
+            volume->fetched = p->fetched;
+        }
+        if (i + 1 >= n_slots && i + 1 - n_slots < n)
+            FBP_TRY(write_piece(w, &w->pieces[(i + 1 - n_slots) % n_slots]));
+    }
+    return FBP_OK;
+}
+
+/* Slices [z0, z1) to where the caller wants them; they are there when the slab is. */
+static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
+                                  size_t z1)
+{
+    const struct fbp_job *job = w->run->rq->job;
+    struct volume_slot *volume = &w->volumes[b->volume];
+    float *to = w->volume + z0 * job->grid.n[0] * job->grid.n[1];
+
+    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, volume->memory, to));
+    return mark(w, FBP_STAGE_OUT, &volume->fetched);
+}
+
+static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    size_t z0, z1;
+
+    if (w->volume)
+        FBP_TRY(wait(w, w->volumes[b->volume].fetched));
+    for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++) {
+        fbp_layer_range(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1);
+        fbp_sink_written(rq->sink, z0, z1 - z0);
+    }
+    return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
 static fbp_status write_block(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t step = rq->work->block_slices;
 
     FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
     for (size_t half = 0; half < fbp_halves(rq->job); half++) {
         size_t z0, z1;
         fbp_layer_range(rq->job, half, b->z0, b->z1, &z0, &z1);
-        for (size_t z = z0; z < z1; z += step)
-            FBP_TRY(write_piece(w, b, z, z + step < z1 ? z + step : z1));
+        FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
+        w->n_written += (z1 - z0) * rq->job->grid.n[0] * rq->job->grid.n[1];
     }
-    return b->last ? fbp_run_progress(w->run, 0, 1, rq->job->n_views) : FBP_OK;
+    return b->last ? finish_slab(w, b) : FBP_OK;
 }
 
 void fbp_stage_write(struct worker *w)

@@ -8,6 +8,7 @@ enum {
     PREFERRED_BATCH = 32,
     HOST_BUFFERS = 2,      /* one is filled while the other is used */
     BLOCK_BYTES = 8 << 20, /* what is written at once */
+    DEVICE_BLOCKS = 3,     /* two are fetched while one is written */
     FINISH_PARTS = 8,
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
@@ -133,6 +134,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 
     count_rows(w, job);
     w->n_raw = w->n_filtered = HOST_BUFFERS;
+    w->n_blocks = own_memory ? DEVICE_BLOCKS : 1;
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
@@ -145,7 +147,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->filtered_bytes = rq->backend->filtered_bytes(job, w->batch_views, w->filter_rows);
     w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
 
-    const uint64_t host = w->n_raw * w->raw_bytes + w->block_bytes;
+    const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
     const uint64_t device = (own_memory ? w->n_raw * w->raw_bytes : 0) +
                             w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
                             rq->backend->fixed_bytes(job);

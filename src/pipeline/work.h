@@ -29,8 +29,8 @@ struct fbp_work {
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
-    size_t load_rows, filter_rows;       /**< most rows of any batch */
-    size_t n_raw, n_filtered, n_volumes; /**< buffers of each sort, a worker */
+    size_t load_rows, filter_rows;                 /**< most rows of any batch */
+    size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
     uint64_t device_bytes; /**< a device; 0 if it is host memory */

@@ -1,6 +1,7 @@
 #include "pipeline/worker.h"
 
 #include "base/mem.h"
+#include "io/format.h"
 #include "pipeline/device_memory.h"
 
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
@@ -21,26 +22,40 @@ static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, siz
 
 static fbp_status make_buffers(struct worker *w)
 {
-    const struct fbp_work *work = w->run->rq->work;
-    const struct fbp_backend *b = w->run->rq->backend;
-    const bool own = b->alloc != NULL;
+    const struct fbp_work *work = w->work;
+    const struct fbp_backend *b = w->backend;
     const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_bytes, work->batch_views,
                                    work->load_rows};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes, work->batch_views,
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
-    for (size_t i = 0; i < work->n_raw; i++) {
-        FBP_TRY(fbp_host_get(b, w->dev, work->raw_bytes, "a batch of views", &w->raw[i].host));
-        w->raw[i].device = w->raw[i].host;
-        if (own)
-            FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
-    }
+    for (size_t i = 0; b->alloc && i < work->n_raw; i++)
+        FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
     for (size_t i = 0; i < work->n_volumes; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
-    return fbp_host_get(b, w->dev, work->block_bytes, "slices to write", &w->block_host);
+    return FBP_OK;
+}
+
+/* Buffers of the host stay from run to run. */
+static fbp_status make_host_buffers(struct worker *w)
+{
+    const struct fbp_work *work = w->work;
+    const struct fbp_backend *b = w->backend;
+
+    for (size_t i = 0; !w->views && i < work->n_raw; i++) {
+        if (!w->raw[i].host)
+            FBP_TRY(fbp_host_get(b, w->dev, work->raw_bytes, "a batch of views", &w->raw[i].host));
+        if (!b->alloc)
+            w->raw[i].device = w->raw[i].host;
+    }
+    for (size_t i = 0; !w->volume && i < work->n_blocks; i++)
+        if (!w->pieces[i].host)
+            FBP_TRY(
+                fbp_host_get(b, w->dev, work->block_bytes, "slices to write", &w->pieces[i].host));
+    return FBP_OK;
 }
 
 /* A queue with room for n, holding 0 … n-1 if `filled`. */
@@ -52,15 +67,59 @@ static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
     return FBP_OK;
 }
 
-fbp_status fbp_worker_create(struct worker *w, struct run_state *run, int device,
-                             const struct fbp_slab *slabs, size_t n_slabs)
+static bool reaches(const struct worker *w, const void *host, size_t bytes)
 {
-    const struct fbp_work *work = run->rq->work;
+    return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
+}
 
-    *w = (struct worker){.run = run};
-    FBP_TRY(run->rq->backend->open(&w->dev, device, run->rq->job));
+/* Does the device copy from and to the caller's memory?  Rows must run upwards, as float. */
+static void find_callers_memory(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_array_info *views = fbp_source_info(rq->source);
+    const size_t *n = views->n, *m = rq->job->grid.n;
+    const void *samples = fbp_source_samples(rq->source);
+    float *volume = fbp_sink_samples(rq->sink);
+
+    w->views = NULL;
+    w->volume = NULL;
+    if (views->type == FBP_F32 && !rq->top_down &&
+        reaches(w, samples, n[0] * n[1] * n[2] * sizeof(float)))
+        w->views = samples;
+    if (reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
+        w->volume = volume;
+}
+
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
+                           const struct fbp_job *job, const struct fbp_work *work, int device)
+{
+    *w = (struct worker){.backend = backend, .work = work};
+    FBP_TRY(backend->open(&w->dev, device, job));
+    return make_buffers(w);
+}
+
+static void forget_run(struct worker *w)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        w->busy[i] = w->waited[i] = 0;
+    w->computed_at = 0;
+    w->n_tasks = w->n_written = 0;
+    w->backend->counts(w->dev, &w->counted);
+}
+
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
+                            size_t n_slabs)
+{
+    const struct fbp_work *work = w->work;
+    struct fbp_statistics of_earlier_runs;
+
+    w->run = run;
+    forget_run(w);
+    if (w->backend->statistics)
+        FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
+    find_callers_memory(w);
     FBP_TRY(make_tasks(w, slabs, n_slabs));
-    FBP_TRY(make_buffers(w));
+    FBP_TRY(make_host_buffers(w));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     FBP_TRY(make_queue(&w->filtered_free, work->n_filtered, true));
@@ -85,12 +144,11 @@ void fbp_worker_abort(struct worker *w)
 static void come_to_rest(struct worker *w)
 {
     for (int i = 0; w->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
-        (void)!fbp_device_settle(w->run->rq->backend, w->dev, (enum fbp_stage)i);
+        (void)!fbp_device_settle(w->backend, w->dev, (enum fbp_stage)i);
 }
 
-void fbp_worker_destroy(struct worker *w)
+void fbp_worker_end(struct worker *w)
 {
-    const struct fbp_backend *b = w->run->rq->backend;
     fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
                                   &w->filtered_full, &w->volume_free, &w->block_free,
                                   &w->block_full};
@@ -98,15 +156,22 @@ void fbp_worker_destroy(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
     come_to_rest(w);
-    for (int i = 0; i < MAX_SLOTS; i++) {
+    free(w->tasks);
+    w->tasks = NULL;
+}
+
+void fbp_worker_close(struct worker *w)
+{
+    const struct fbp_backend *b = w->backend;
+
+    for (int i = 0; w->dev && i < MAX_SLOTS; i++) {
         if (w->raw[i].device != w->raw[i].host)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
+        fbp_host_put(b, w->dev, w->pieces[i].host);
         fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
-    fbp_host_put(b, w->dev, w->block_host);
-    free(w->tasks);
     if (w->dev)
-        w->run->rq->backend->close(&w->dev);
+        b->close(&w->dev);
 }

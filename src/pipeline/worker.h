@@ -18,9 +18,8 @@ struct run_state {
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs;
     double started;
-    pthread_mutex_t turn; /**< held by the stage that works, with no_overlap */
-    double min, max, sum;
-    size_t count;
+    pthread_mutex_t turn;     /**< held by the stage that works, with no_overlap */
+    double min, max, sum;     /**< of the voxels written */
     struct fbp_report report; /**< busy and waiting seconds, added up over workers */
 };
 
@@ -49,6 +48,13 @@ struct volume_slot {
     struct fbp_mark fetched;
 };
 
+/** Slices on their way to a sink. */
+struct piece_slot {
+    float *host;
+    size_t z0, nz;
+    struct fbp_mark fetched;
+};
+
 struct block_slot {
     size_t volume;
     struct fbp_slab slab;
@@ -57,28 +63,40 @@ struct block_slot {
     struct fbp_mark ready;
 };
 
-enum { MAX_SLOTS = 4, N_BLOCKS = 8 };
+enum { MAX_SLOTS = 4, N_BLOCKS = 16 };
 
 struct worker {
-    struct run_state *run;
+    const struct fbp_backend *backend;
+    const struct fbp_work *work;
     fbp_device *dev;
+    struct run_state *run; /**< from here on: of a run */
     struct task *tasks;
     size_t n_tasks;
+    const float *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    float *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    struct fbp_prep_counts counted; /**< by earlier runs */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
     struct block_slot blocks[N_BLOCKS];
-    float *block_host;
+    struct piece_slot pieces[MAX_SLOTS];
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
         *block_full;
+    size_t n_written;          /**< voxels */
     double busy[4], waited[4]; /**< read, filter, backproject, write */
     double computed_at;        /**< when the last batch was backprojected */
 };
 
-/** Buffers and queues for slabs[n_slabs]; a half-built worker can be destroyed. */
-fbp_status fbp_worker_create(struct worker *w, struct run_state *run, int device,
-                             const struct fbp_slab *slabs, size_t n_slabs);
-void fbp_worker_destroy(struct worker *w);
+/** Open a device with its buffers; a half-built worker can be closed. */
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
+                           const struct fbp_job *job, const struct fbp_work *work, int device);
+void fbp_worker_close(struct worker *w);
+
+/** What a run needs: slabs[n_slabs] as tasks, queues, and buffers of the host where views or volume
+ *  are not copied from and to the caller's memory.  A half-begun run can be ended. */
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
+                            size_t n_slabs);
+void fbp_worker_end(struct worker *w);
 
 /** Wake everybody up to leave. */
 void fbp_worker_abort(struct worker *w);

@@ -167,6 +167,8 @@ static fbp_status build(struct cuda_device *dev)
     FBP_TRY(cuda_streams_open(dev));
     FBP_TRY(find_principal(dev));
     FBP_TRY(cuda_filter_open(dev));
+    struct fbp_statistics none;
+    FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* begins anew */
     CUDA_TRY(cudaDeviceSynchronize()); /* copies of tables may still be on their way */
     return FBP_OK;
 }
@@ -199,6 +201,24 @@ static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t
     return FBP_OK;
 }
 
+static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+                                size_t n_samples, size_t stride)
+{
+    const struct cuda_device *dev = cuda_of(device);
+    const size_t bytes = n_samples * sizeof *src;
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (n_samples == stride) { /* whole views, one run */
+        CUDA_TRY(cudaMemcpyAsync(dst, src, n * bytes, cudaMemcpyHostToDevice,
+                                 dev->streams[FBP_STAGE_IN].stream));
+        return FBP_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        CUDA_TRY(cudaMemcpyAsync((char *)dst + i * bytes, src + i * stride, bytes,
+                                 cudaMemcpyHostToDevice, dev->streams[FBP_STAGE_IN].stream));
+    return FBP_OK;
+}
+
 static const struct fbp_backend backend = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
@@ -219,11 +239,14 @@ static const struct fbp_backend backend = {
     .host_release = cuda_host_release,
     .alloc = cuda_alloc,
     .release = cuda_release,
+    .reaches = cuda_reaches,
     .upload = upload,
+    .upload_pieces = upload_pieces,
     .filter = cuda_filter,
     .clear = cuda_clear,
     .backproject = cuda_backproject,
     .fetch = cuda_fetch,
+    .statistics = cuda_statistics,
     .mark = cuda_mark,
     .after = cuda_after,
     .wait = cuda_wait,

@@ -71,9 +71,12 @@ fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
 
-/* memory.c: of the device and of the host. */
+/* host_memory.c: pinned. */
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out);
 void cuda_host_release(fbp_device *device, void *mem);
+
+/* memory.c: of the device. */
+bool cuda_reaches(fbp_device *device, const void *host, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
@@ -90,5 +93,6 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                       const void *volume, float *host);
+fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 
 #endif /* FBP_SRC_CUDA_DEVICE_H */

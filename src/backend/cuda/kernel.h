@@ -86,6 +86,13 @@ struct cuda_fetch {
     cudaStream_t stream;
 };
 
+/** Least, most and sum of the voxels that one of CUDA_FOUND blocks looked at. */
+struct cuda_found {
+    float min, max;
+    double sum;
+};
+enum { CUDA_FOUND = 512 };
+
 struct cuda_kernel {
     const char *name;
     enum fbp_precision precision; /**< exact, fast or half */
@@ -135,6 +142,9 @@ void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *prin
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream);
+
+/** Launch: add n voxels to found[CUDA_FOUND]. */
+cudaError_t cuda_look_at(const float *in, size_t n, struct cuda_found *found, cudaStream_t stream);
 FBP_END
 
 #ifdef __CUDACC__

@@ -3,19 +3,21 @@
 
 #include <stdlib.h>
 
-fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out)
+bool cuda_reaches(fbp_device *device, const void *host, size_t bytes)
 {
-    *out = NULL;
-    CUDA_TRY(cudaSetDevice(cuda_of(device)->index));
-    CUDA_TRY(cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable));
-    return FBP_OK;
-}
+    const void *const ends[2] = {host, (const char *)host + (bytes ? bytes - 1 : 0)};
 
-void cuda_host_release(fbp_device *device, void *mem)
-{
-    (void)device;
-    if (mem)
-        (void)cudaFreeHost(mem);
+    if (cudaSetDevice(cuda_of(device)->index) != cudaSuccess)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        struct cudaPointerAttributes a;
+        if (cudaPointerGetAttributes(&a, ends[i]) != cudaSuccess ||
+            (a.type != cudaMemoryTypeHost && a.type != cudaMemoryTypeManaged)) {
+            (void)cudaGetLastError();
+            return false;
+        }
+    }
+    return true;
 }
 
 static fbp_status make_texture(struct cuda_views *v)

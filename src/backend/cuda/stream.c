@@ -1,11 +1,21 @@
 /* One stream a stage; marks are events that are used again and again. */
 #include "backend/cuda/cuda.h"
 
+/* What is short and others wait for goes before the blocks of a backprojection. */
+static int priority_of(int stage)
+{
+    int least = 0, greatest = 0;
+
+    if (cudaDeviceGetStreamPriorityRange(&least, &greatest) != cudaSuccess)
+        (void)cudaGetLastError();
+    return stage == FBP_STAGE_BP ? least : greatest;
+}
+
 fbp_status cuda_streams_open(struct cuda_device *dev)
 {
     for (int i = 0; i < FBP_N_STAGES; i++) {
         struct cuda_stream *s = &dev->streams[i];
-        CUDA_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+        CUDA_TRY(cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, priority_of(i)));
         for (int k = 0; k < CUDA_EVENTS; k++)
             CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
                                               cudaEventDisableTiming | cudaEventBlockingSync));

@@ -14,6 +14,7 @@ struct cuda_tables {
     size_t rows;         /**< [rows_a_call][row_length] complex */
     size_t work;         /**< as large: cuFFT's scratch, or the rows convolved in space */
     size_t counters;     /**< two 64-bit counts */
+    size_t found;        /**< struct cuda_found, CUDA_FOUND of them */
     size_t slices;       /**< slices on their way out, scaled; slice_bytes of it */
     size_t rows_a_call, row_length, work_bytes, slice_bytes;
     size_t bytes; /**< all of it */

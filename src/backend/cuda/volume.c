@@ -1,6 +1,8 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
 
+#include <math.h>
+
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
@@ -52,6 +54,11 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     return FBP_OK;
 }
 
+static struct cuda_found *found_of(const struct cuda_device *dev)
+{
+    return (void *)(dev->memory + dev->tables.found);
+}
+
 /* Slices [z0, z1), at most what `slices` holds, scaled on the device and copied. */
 static fbp_status fetch_scaled(const struct cuda_device *dev, const struct cuda_fetch *f,
                                float *host)
@@ -64,6 +71,7 @@ static fbp_status fetch_scaled(const struct cuda_device *dev, const struct cuda_
     else
         CUDA_TRY(cuda_scale(f->volume + (f->z0 - f->slab->z0) * slice, n, (float)job->scale,
                             (float)job->shift, f->out, f->stream));
+    CUDA_TRY(cuda_look_at(f->out, n, found_of(dev), f->stream));
     CUDA_TRY(cudaMemcpyAsync(host, f->out, n * sizeof(float), cudaMemcpyDeviceToHost, f->stream));
     return FBP_OK;
 }
@@ -81,9 +89,11 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (step == 0) { /* as it is */
-        CUDA_TRY(cudaMemcpyAsync(host, f.volume + (z0 - slab->z0) * slice,
-                                 (z1 - z0) * slice * sizeof(float), cudaMemcpyDeviceToHost,
-                                 f.stream));
+        const float *voxels = f.volume + (z0 - slab->z0) * slice;
+        const size_t n = (z1 - z0) * slice;
+        CUDA_TRY(cuda_look_at(voxels, n, found_of(dev), f.stream));
+        CUDA_TRY(
+            cudaMemcpyAsync(host, voxels, n * sizeof(float), cudaMemcpyDeviceToHost, f.stream));
         return FBP_OK;
     }
     f.out = (void *)(dev->memory + dev->tables.slices);
@@ -91,5 +101,26 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
         f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
         FBP_TRY(fetch_scaled(dev, &f, host + (f.z0 - z0) * slice));
     }
+    return FBP_OK;
+}
+
+/* Added up in the order of the blocks, and cleared. */
+fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    const struct cuda_device *dev = cuda_of(device);
+    cudaStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
+    struct cuda_found found[CUDA_FOUND];
+
+    *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), sizeof found, cudaMemcpyDeviceToHost, stream));
+    CUDA_TRY(cudaStreamSynchronize(stream));
+    for (int i = 0; i < CUDA_FOUND; i++) {
+        out->min = fmin(out->min, (double)found[i].min);
+        out->max = fmax(out->max, (double)found[i].max);
+        out->sum += found[i].sum;
+        found[i] = (struct cuda_found){INFINITY, -INFINITY, 0};
+    }
+    CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, sizeof found, cudaMemcpyHostToDevice, stream));
     return FBP_OK;
 }

@@ -1,4 +1,4 @@
-/* Slices of a plain volume on their way out. */
+/* Slices on their way out. */
 #include "backend/cuda/kernel.h"
 
 static __global__ void scale_and_shift(const float *__restrict__ in, size_t n, float scale,
@@ -18,5 +18,40 @@ cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, floa
     const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
 
     scale_and_shift<<<blocks, THREADS, 0, stream>>>(in, n, scale, shift, out);
+    return cudaGetLastError();
+}
+
+enum { LOOKERS = 256 };
+
+/* A block adds to its own entry, launch after launch, so that no order is left to chance. */
+static __global__ void __launch_bounds__(LOOKERS)
+    look_at(const float *__restrict__ in, size_t n, cuda_found *found)
+{
+    __shared__ cuda_found of[LOOKERS];
+    const size_t step = (size_t)gridDim.x * LOOKERS;
+    const unsigned me = threadIdx.x;
+    cuda_found mine = threadIdx.x == 0 ? found[blockIdx.x] : cuda_found{INFINITY, -INFINITY, 0};
+
+    for (size_t i = (size_t)blockIdx.x * LOOKERS + me; i < n; i += step) {
+        mine.min = fminf(mine.min, in[i]);
+        mine.max = fmaxf(mine.max, in[i]);
+        mine.sum += (double)in[i];
+    }
+    of[me] = mine;
+    for (unsigned half = LOOKERS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (me < half) {
+            of[me].min = fminf(of[me].min, of[me + half].min);
+            of[me].max = fmaxf(of[me].max, of[me + half].max);
+            of[me].sum += of[me + half].sum;
+        }
+    }
+    if (me == 0)
+        found[blockIdx.x] = of[0];
+}
+
+cudaError_t cuda_look_at(const float *in, size_t n, struct cuda_found *found, cudaStream_t stream)
+{
+    look_at<<<CUDA_FOUND, LOOKERS, 0, stream>>>(in, n, found);
     return cudaGetLastError();
 }

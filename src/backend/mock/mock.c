@@ -4,6 +4,7 @@
 #include "backend/rows.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@ struct mock_device {
     fbp_device *inner;
     struct mock_stream *streams[FBP_N_STAGES];
     atomic_uint_fast64_t n_uploads, n_afters, n_waits;
-    size_t n_fetched; /* slices of the slab that is being fetched; OUT's thread only */
+    struct fbp_statistics found; /* OUT's thread, and the host when it is past */
+    size_t n_fetched;            /* slices of the slab that is being fetched; OUT's thread only */
 };
 
 static void poison(void *mem, size_t bytes)
@@ -108,6 +110,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "mock device"));
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
+    dev->found = (struct fbp_statistics){INFINITY, -INFINITY, 0};
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
     for (int i = 0; i < FBP_N_STAGES; i++) {
         const unsigned late = fbp_mock_plant.slow_stage == (unsigned)i + 1 ? 10 : 1;
@@ -145,7 +148,7 @@ struct command {
     struct mock_device *dev;
     void *dst, *volume;
     const void *src;
-    size_t n_samples, z0, z1;
+    size_t n_pieces, n_samples, stride, z0, z1;
     struct fbp_batch batch;
     struct fbp_slab slab;
 };
@@ -165,7 +168,10 @@ static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_com
 static fbp_status run_upload(void *user)
 {
     const struct command *c = user;
-    memcpy(c->dst, c->src, c->n_samples * sizeof(float));
+    const size_t n = c->n_samples;
+
+    for (size_t i = 0; i < c->n_pieces; i++)
+        memcpy((float *)c->dst + i * n, (const float *)c->src + i * c->stride, n * sizeof(float));
     return FBP_OK;
 }
 
@@ -176,7 +182,29 @@ static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t
     if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
         return FBP_OK;
     return submit(dev, FBP_STAGE_IN, run_upload,
-                  &(struct command){.dst = dst, .src = src, .n_samples = n_samples});
+                  &(struct command){.dst = dst, .src = src, .n_samples = n_samples, .n_pieces = 1});
+}
+
+/* Host memory lent to the device: tests say which. */
+static bool reaches(fbp_device *device, const void *host, size_t bytes)
+{
+    (void)device;
+    (void)host;
+    (void)bytes;
+    return !fbp_mock_plant.reaches_nothing;
+}
+
+static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+                                size_t n_samples, size_t stride)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
+        return FBP_OK;
+    return submit(
+        dev, FBP_STAGE_IN, run_upload,
+        &(struct command){
+            .dst = dst, .src = src, .n_samples = n_samples, .stride = stride, .n_pieces = n});
 }
 
 static fbp_status run_filter(void *user)
@@ -244,6 +272,26 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                                     .z1 = z1});
 }
 
+static void look_at(struct mock_device *dev, const float *x, size_t n)
+{
+    struct fbp_statistics *f = &dev->found;
+
+    for (size_t i = 0; i < n; i++) {
+        f->min = fmin(f->min, (double)x[i]);
+        f->max = fmax(f->max, (double)x[i]);
+        f->sum += (double)x[i];
+    }
+}
+
+static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    *out = dev->found;
+    dev->found = (struct fbp_statistics){INFINITY, -INFINITY, 0};
+    return FBP_OK;
+}
+
 static fbp_status run_fetch(void *user)
 {
     struct command *c = user;
@@ -251,6 +299,7 @@ static fbp_status run_fetch(void *user)
     const fbp_status st =
         fbp_backend_cpu.fetch(c->dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
 
+    look_at(c->dev, c->dst, (c->z1 - c->z0) * job->grid.n[0] * job->grid.n[1]);
     /* Nobody may count on what is left in a slab that was fetched. */
     c->dev->n_fetched += c->z1 - c->z0;
     if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
@@ -319,11 +368,14 @@ const struct fbp_backend fbp_backend_mock = {
     .close = close_device,
     .alloc = mock_alloc,
     .release = mock_release,
+    .reaches = reaches,
     .upload = upload,
+    .upload_pieces = upload_pieces,
     .filter = filter,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
+    .statistics = statistics,
     .mark = mark,
     .after = after,
     .wait = wait,

@@ -16,6 +16,7 @@ struct fbp_mock_plant {
     uint64_t drop_upload; /**< this upload (counted from 1) is forgotten */
     uint64_t drop_after;  /**< this ordering between queues is forgotten */
     uint64_t drop_wait;   /**< this host wait returns at once */
+    bool reaches_nothing; /**< no memory of the caller's is copied from or to */
     unsigned delay_us;    /**< every command starts up to this late */
     unsigned slow_stage;  /**< 1 + stage: that queue's commands start ten times as late */
 };

@@ -1,0 +1,145 @@
+#include "bench_jobs.h"
+#include "recon.h"
+
+#include "fbp/bench.h"
+
+#include <string.h>
+
+struct host_args {
+    const char *job, *device, *kernel;
+    enum fbp_precision precision;
+    size_t runs, batch, divide;
+    int threads;
+    bool json;
+};
+
+#define H struct host_args
+static const struct opt table[] = {
+    OPT(H, job, .name = "job", .arg = "J1|J2|J3", .fallback = "all three",
+        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
+    OPT(H, device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help = "where to compute; fbp devices lists them"),
+    OPT(H, kernel, .name = "kernel", .arg = "NAME", .fallback = "the plan's",
+        .help = "as of fbp recon"),
+    OPT(H, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
+        .fallback = "the device's", .help = "exact, fast or half, where the device has them"),
+    OPT(H, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
+        .help = "threads to compute with"),
+    OPT(H, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
+        .help = "views a batch"),
+    OPT(H, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
+        .help = "runs that the median is of"),
+    OPT(H, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
+        .help = "views, rows, columns and voxels a side divided by N: a small job to try it with"),
+    OPT(H, json, .name = "json", .help = "print one line of JSON a job"),
+};
+#undef H
+
+static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        {"slabs", (double)t->n_slabs},
+        {"batches", (double)t->n_batches},
+        {"runs", (double)t->n_runs},
+        {"plan", t->plan},
+        {"open", t->open},
+        {"pin", t->pin},
+        {"first", t->first},
+        {"seconds", t->median},
+        {"best", t->best},
+        {"worst", t->worst},
+        {"whole", t->whole},
+        {"filter", t->filter},
+        {"backproject", t->backproject},
+        {"fetch", t->fetch},
+        {"gups", t->gups},
+        {"min", t->min},
+        {"max", t->max},
+        {"mean", t->mean},
+    };
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "bench", "host");
+    cJSON_AddStringToObject(root, "case", j->name);
+    cJSON_AddStringToObject(root, "device", t->backend);
+    cJSON_AddStringToObject(root, "kernel", t->kernel);
+    cJSON_AddStringToObject(root, "isa", t->isa);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+    return cli_json(root, true);
+}
+
+static int print_text(const struct bench_job *j, const struct fbp_host_time *t)
+{
+    printf("%-3s %-13s %-12s %7.1f %7.1f %7.1f %7.1f %7.0f %7.1f %7.1f %7.1f %7.0f %7.0f %7.0f "
+           "%7.1f\n",
+           j->name, t->kernel, t->isa, 1e3 * t->median, 1e3 * t->best, 1e3 * t->worst,
+           1e3 * t->whole, t->gups, 1e3 * t->filter, 1e3 * t->backproject, 1e3 * t->fetch,
+           1e3 * t->plan, 1e3 * t->open, 1e3 * t->pin, 1e3 * t->first);
+    fflush(stdout);
+    return 0;
+}
+
+static int measure(const struct host_args *a, const struct bench_job *job)
+{
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = a->device,
+                                       .n_threads = a->threads,
+                                       .precision = a->precision,
+                                       .kernel = a->kernel,
+                                       .batch_views = a->batch};
+    const double n = (double)a->divide;
+    const struct bench_job j = {job->name,
+                                job->text,
+                                job->views / a->divide,
+                                job->columns / a->divide,
+                                job->rows / a->divide,
+                                job->size / a->divide,
+                                job->pitch_mm * n,
+                                job->voxel_mm * n};
+    struct fbp_host_time t;
+    struct fbp_scan scan;
+    int rc = bench_job_scan(&j, &scan);
+
+    if (rc == 0 && fbp_bench_host(&scan, &p, a->runs, &t) != FBP_OK)
+        rc = cli_fail();
+    fbp_scan_clear(&scan);
+    return rc ? rc : (a->json ? print_json : print_text)(&j, &t);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct host_args a = {.runs = 5, .divide = 1};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.job && !bench_job_find(a.job))
+        return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
+    if (!a.json)
+        printf("job kernel        isa           median    best   worst   whole    GUPS  filter "
+               "backpr.   fetch    plan    open     pin   first\n");
+    rc = 0;
+    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
+        if (!a.job || strcmp(a.job, bench_jobs[i].name) == 0)
+            rc = measure(&a, &bench_jobs[i]);
+    return rc;
+}
+
+const struct command cmd_bench_host = {
+    .name = "bench host",
+    .summary = "time whole reconstructions, memory to memory",
+    .usage = "[options]",
+    .about = "Random views of full circular scans, from memory that the device copies from into "
+             "such memory.  In milliseconds: median, best and worst call of a plan that is open; "
+             "whole: with the plan made, opened and destroyed; filter (with uploads), backpr. and "
+             "fetch: one stage at a time; plan, open, pin (this memory, allocated) and first run, "
+             "once.  GUPS: 10^9 voxels x views a second of the median.",
+    .examples = "  fbp bench host --device cuda --precision fast\n"
+                "  fbp bench host --job J1 --runs 11 --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,130 @@
+/* Pinned memory of the host.  The system fills fresh pages with zeros, one thread at a time: large
+ * blocks are touched by all threads first, in huge pages, and pinned then. */
+#include "backend/cuda/cuda.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20, PAGE = 4096, PIECE = 8 << 20, LARGE = 64 << 20, MOST_THREADS = 16 };
+
+/* Large blocks that are in use. */
+struct block {
+    char *memory;
+    size_t bytes;
+    struct block *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct block *first;
+} blocks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void touch_piece(void *user, size_t item, int worker)
+{
+    const struct block *b = user;
+    const size_t first = item * PIECE, left = b->bytes - first;
+
+    (void)worker;
+    for (size_t at = 0; at < PIECE && at < left; at += PAGE)
+        ((volatile char *)b->memory)[first + at] = 0;
+}
+
+static void touch(struct block *b, int n_threads)
+{
+    fbp_pool *pool = NULL;
+
+    if (cuda_host->pool_create(&pool, n_threads < MOST_THREADS ? n_threads : MOST_THREADS) !=
+        FBP_OK)
+        return; /* pinning touches them, too */
+    cuda_host->pool_for(pool, (b->bytes + PIECE - 1) / PIECE, touch_piece, b);
+    cuda_host->pool_destroy(&pool);
+}
+
+/* Whole huge pages; false if the system has none left. */
+static bool map(struct block *b, size_t bytes)
+{
+    const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    char *at =
+        mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at == MAP_FAILED)
+        return false;
+    const size_t before = (HUGE_PAGE - (size_t)(uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0)
+        (void)munmap(at, before);
+    if (before < HUGE_PAGE)
+        (void)munmap(at + before + whole, HUGE_PAGE - before);
+    b->memory = at + before;
+    b->bytes = whole;
+    (void)madvise(b->memory, whole, MADV_HUGEPAGE);
+    return true;
+}
+
+/* NULL if it cannot be done this way. */
+static void *alloc_large(size_t bytes, int n_threads)
+{
+    struct block *b = malloc(sizeof *b);
+
+    if (!b)
+        return NULL;
+    if (!map(b, bytes)) {
+        free(b);
+        return NULL;
+    }
+    touch(b, n_threads);
+    if (cudaHostRegister(b->memory, b->bytes, cudaHostRegisterPortable) != cudaSuccess) {
+        (void)cudaGetLastError();
+        (void)munmap(b->memory, b->bytes);
+        free(b);
+        return NULL;
+    }
+    pthread_mutex_lock(&blocks.lock);
+    b->next = blocks.first;
+    blocks.first = b;
+    pthread_mutex_unlock(&blocks.lock);
+    return b->memory;
+}
+
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    *out = NULL;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    if (bytes >= LARGE)
+        *out = alloc_large(bytes, dev->job->n_threads);
+    if (!*out)
+        CUDA_TRY(cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable));
+    return FBP_OK;
+}
+
+/* The block of that address, taken out of the list. */
+static struct block *take_block(const void *memory)
+{
+    struct block *found;
+
+    pthread_mutex_lock(&blocks.lock);
+    struct block **at = &blocks.first;
+    while (*at && (*at)->memory != memory)
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&blocks.lock);
+    return found;
+}
+
+void cuda_host_release(fbp_device *device, void *memory)
+{
+    struct block *b = memory ? take_block(memory) : NULL;
+
+    (void)device;
+    if (b) {
+        (void)cudaHostUnregister(memory);
+        (void)munmap(memory, b->bytes);
+        free(b);
+    } else if (memory) {
+        (void)cudaFreeHost(memory);
+    }
+}

@@ -1,0 +1,192 @@
+/* Timing of whole reconstructions, memory to memory. */
+#include "fbp/bench.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/pool.h"
+
+#include <stdlib.h>
+
+/* A plan, and views and volume in memory that its device reaches. */
+struct host_bench {
+    const struct fbp_scan *scan;
+    struct fbp_recon_params params;
+    fbp_plan *plan;
+    fbp_source *source;
+    fbp_sink *sink;
+    float *views, *volume;
+};
+
+static size_t view_samples(const struct fbp_scan *s)
+{
+    return s->panel.n_columns * s->panel.n_rows;
+}
+
+struct fill {
+    float *views;
+    size_t n; /* samples of a view */
+};
+
+/* Numbers between 0 and 2 without a pattern, none of them 0. */
+static void fill_view(void *user, size_t item, int worker)
+{
+    const struct fill *f = user;
+    uint32_t x = 0x9e3779b9u * (uint32_t)(item + 1);
+
+    (void)worker;
+    for (size_t i = 0; i < f->n; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        f->views[item * f->n + i] = ((float)(x >> 9) + 1) * 0x1p-22f;
+    }
+}
+
+static fbp_status fill_views(struct host_bench *b)
+{
+    struct fill fill = {b->views, view_samples(b->scan)};
+    const int n = b->params.n_threads;
+    fbp_pool *pool;
+
+    FBP_TRY(fbp_pool_create(&pool, n > 0 ? n : fbp_core_count()));
+    fbp_pool_for(pool, b->scan->n_views, fill_view, &fill);
+    fbp_pool_destroy(&pool);
+    return FBP_OK;
+}
+
+static fbp_status make_source(const struct host_bench *b, const float *views, fbp_source **out)
+{
+    const struct fbp_array_info info = {
+        .n = {b->scan->panel.n_columns, b->scan->panel.n_rows, b->scan->n_views}, .type = FBP_F32};
+
+    return fbp_source_memory(out, views, &info);
+}
+
+/* Seconds since *at, which becomes now. */
+static double lap(double *at)
+{
+    const double before = *at;
+
+    *at = fbp_seconds();
+    return *at - before;
+}
+
+static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
+{
+    const size_t n = view_samples(b->scan) * b->scan->n_views * sizeof(float);
+
+    FBP_TRY(make_source(b, NULL, &b->params.source));
+    double at = fbp_seconds();
+    FBP_TRY(fbp_plan_create(&b->plan, b->scan, &b->params));
+    out->plan = lap(&at);
+    FBP_TRY(fbp_plan_open(b->plan));
+    out->open = lap(&at);
+    FBP_TRY(fbp_plan_alloc(b->plan, n, (void **)&b->views));
+    FBP_TRY(fbp_plan_alloc(b->plan, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
+    out->pin = lap(&at);
+    FBP_TRY(fill_views(b));
+    return make_source(b, b->views, &b->source);
+}
+
+static void host_close(struct host_bench *b)
+{
+    if (b->plan) {
+        fbp_plan_release(b->plan, b->views);
+        fbp_plan_release(b->plan, b->volume);
+    }
+    fbp_plan_destroy(&b->plan);
+    fbp_source_close(&b->source);
+    fbp_source_close(&b->params.source);
+}
+
+static fbp_status run_once(const struct host_bench *b, fbp_plan *plan, struct fbp_report *report)
+{
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_sink_memory(&sink, b->volume, fbp_plan_info(plan)->volume.n));
+    st = fbp_plan_run_to(plan, b->source, sink, report);
+    fbp_sink_close(&sink);
+    return st;
+}
+
+/* A plan for this run alone. */
+static fbp_status run_whole(const struct host_bench *b, const struct fbp_recon_params *params,
+                            struct fbp_report *report)
+{
+    fbp_plan *plan = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_plan_create(&plan, b->scan, params));
+    st = run_once(b, plan, report);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* n runs of the opened plan, or each with a plan of its own; sorted. */
+static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, double *seconds,
+                            struct fbp_report *report)
+{
+    for (size_t i = 0; i < n; i++) {
+        double at = fbp_seconds();
+        FBP_TRY(whole ? run_whole(b, &b->params, report) : run_once(b, b->plan, report));
+        seconds[i] = lap(&at);
+    }
+    qsort(seconds, n, sizeof *seconds, by_size);
+    return FBP_OK;
+}
+
+static fbp_status measure(const struct host_bench *b, double *seconds, struct fbp_host_time *out)
+{
+    struct fbp_recon_params apart = b->params;
+    struct fbp_report r;
+
+    FBP_TRY(time_runs(b, false, 1, &out->first, &r));
+    FBP_TRY(time_runs(b, false, out->n_runs, seconds, &r));
+    out->median = seconds[out->n_runs / 2];
+    out->best = seconds[0];
+    out->worst = seconds[out->n_runs - 1];
+    out->min = r.min;
+    out->max = r.max;
+    out->mean = r.mean;
+    FBP_TRY(time_runs(b, true, out->n_runs, seconds, &r));
+    out->whole = seconds[out->n_runs / 2];
+    apart.no_overlap = 1;
+    FBP_TRY(run_whole(b, &apart, &r));
+    out->filter = r.filter;
+    out->backproject = r.backproject;
+    out->fetch = r.write;
+    return FBP_OK;
+}
+
+fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                          size_t n_runs, struct fbp_host_time *out)
+{
+    struct host_bench b = {.scan = scan, .params = *params};
+    double *seconds = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = (struct fbp_host_time){.n_runs = n_runs > 0 ? n_runs : 1};
+    b.params.source = NULL;
+    FBP_TRY_GOTO(fbp_calloc((void **)&seconds, out->n_runs, sizeof *seconds, "times"));
+    FBP_TRY_GOTO(host_open(&b, out));
+    const struct fbp_plan_info *info = fbp_plan_info(b.plan);
+    out->backend = info->backend;
+    out->kernel = info->kernel;
+    out->isa = info->isa;
+    out->n_slabs = info->n_slabs;
+    out->n_batches = info->n_batches;
+    FBP_TRY_GOTO(measure(&b, seconds, out));
+    out->gups = (double)info->updates / out->median * 1e-9;
+fail:
+    host_close(&b);
+    free(seconds);
+    return st;
+}

@@ -1,0 +1,321 @@
+/* Memory to memory: the same bits as file to file, copied straight or through buffers. */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+/* Views of a scan that has a projections file, and what a device makes of that. */
+struct job {
+    struct fbp_scan scan;
+    float *views;
+};
+
+static void make_job(struct job *j, size_t n_views, bool symmetric)
+{
+    enum { N = 40 };
+    struct fbp_phantom phantom;
+    double *angles = even_angles(n_views, symmetric ? 0 : 11, 360.0 / (double)n_views);
+
+    j->scan = circle_scan(n_views, N, angles);
+    j->scan.volume = symmetric ? (struct fbp_grid){{33, 33, 31}, {4, 4, 4}, {0, 0, 0}}
+                               : (struct fbp_grid){{33, 29, 31}, {4.1, 3.9, 4.3}, {3, -2, 5}};
+    free(angles);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 70, 0.02));
+    simulate(&j->scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    j->views = read_array(j->scan.projections);
+}
+
+static void drop_job(struct job *j)
+{
+    free(j->views);
+    drop_scan(&j->scan);
+}
+
+static struct fbp_array_info info_of(const struct job *j)
+{
+    return (struct fbp_array_info){
+        .n = {j->scan.panel.n_columns, j->scan.panel.n_rows, j->scan.n_views}, .type = FBP_F32};
+}
+
+static void assert_same_report(const struct fbp_report *a, const struct fbp_report *b)
+{
+    assert_true(a->min == b->min && a->max == b->max);
+    assert_true(fabs(a->mean - b->mean) <= 1e-6 * fabs(b->max));
+}
+
+/* fbp_reconstruct() and a plan that runs again and again, against the file's volume. */
+static void check(const struct job *j, const struct fbp_recon_params *params)
+{
+    const size_t n = grid_size(&j->scan.volume);
+    const struct fbp_array_info info = info_of(j);
+    float *right = reconstruct(&j->scan, params), *volume = malloc(n * sizeof *volume);
+    struct fbp_recon_params p = *params;
+    struct fbp_report by_file, r;
+    fbp_source *source;
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    assert_non_null(volume);
+    OK(fbp_plan_create(&plan, &j->scan, params));
+    OK(fbp_plan_run(plan, "null:", &by_file));
+    fbp_plan_destroy(&plan);
+
+    memset(volume, 0xff, n * sizeof *volume);
+    OK(fbp_reconstruct(&j->scan, params, j->views, volume, &r));
+    assert_memory_equal(volume, right, n * sizeof *volume);
+    assert_same_report(&r, &by_file);
+
+    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_plan_create(&plan, &j->scan, &p));
+    OK(fbp_source_memory(&source, j->views, &info));
+    for (int i = 0; i < 3; i++) { /* the second opens the plan, the third finds it open */
+        if (i == 1)
+            OK(fbp_plan_open(plan));
+        memset(volume, 0xff, n * sizeof *volume);
+        OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+        OK(fbp_plan_run_to(plan, source, sink, &r));
+        assert_true(fbp_sink_has(sink, 0, j->scan.volume.n[2]));
+        fbp_sink_close(&sink);
+        assert_memory_equal(volume, right, n * sizeof *volume);
+        assert_same_report(&r, &by_file);
+    }
+    OK(fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_INVALID ? FBP_OK : FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "no views yet"));
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    fbp_source_close(&p.source);
+    free(volume);
+    free(right);
+}
+
+static void memory_gives_the_files_bits(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "ref"},
+        {.device = "cpu", .n_threads = 2},
+        {.device = "mock"},
+        {.device = "mock", .batch_views = 8, .slab_slices = 5},
+        {.device = "mock:0,1", .batch_views = 8, .slab_slices = 5, .mu_water = 0.02},
+        {.device = "cuda", .precision = FBP_PRECISION_EXACT},
+        {.device = "cuda", .precision = FBP_PRECISION_FAST, .slab_slices = 5, .batch_views = 32},
+        {.device = "cuda", .precision = FBP_PRECISION_HALF, .mu_water = 0.02},
+        {.device = "cuda:0,0", .slab_slices = 7, .batch_views = 32},
+    };
+    struct job j;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        struct fbp_recon_params p = cases[i / 2];
+        p.struct_size = sizeof p;
+        if (strncmp(p.device, "cuda", 4) == 0 && !usable("cuda"))
+            continue;
+        make_job(&j, i % 2 ? 56 : 53, i % 2);
+        for (int reach = 0; reach < 2; reach++) {
+            fbp_mock_plant = (struct fbp_mock_plant){.reaches_nothing = !reach, .delay_us = 100};
+            check(&j, &p);
+        }
+        drop_job(&j);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
+/* Rows that run downwards, and integers, are read through a buffer. */
+static void other_layouts_are_converted(void **state)
+{
+    struct job j;
+
+    (void)state;
+    make_job(&j, 24, false);
+    const size_t nc = j.scan.panel.n_columns, nr = j.scan.panel.n_rows;
+    const size_t n = grid_size(&j.scan.volume), samples = nc * nr * j.scan.n_views;
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "mock", .batch_views = 8);
+    float *right = malloc(n * sizeof *right), *volume = malloc(n * sizeof *volume);
+    float *down = malloc(samples * sizeof *down);
+    uint16_t *counts = malloc(samples * sizeof *counts);
+
+    assert_true(right && volume && down && counts);
+    OK(fbp_reconstruct(&j.scan, p, j.views, right, NULL));
+    for (size_t r = 0; r < nr * j.scan.n_views; r++)
+        memcpy(down + (r / nr * nr + nr - 1 - r % nr) * nc, j.views + r * nc, nc * sizeof *down);
+    j.scan.row_order = FBP_ROWS_TOP_DOWN;
+    OK(fbp_reconstruct(&j.scan, p, down, volume, NULL));
+    assert_memory_equal(volume, right, n * sizeof *volume);
+
+    j.scan.row_order = FBP_ROWS_AUTO;
+    for (size_t i = 0; i < samples; i++) {
+        counts[i] = (uint16_t)(j.views[i] * 1000);
+        down[i] = (float)counts[i];
+    }
+    OK(fbp_reconstruct(&j.scan, p, down, right, NULL));
+    struct fbp_array_info info = info_of(&j);
+    struct fbp_recon_params q = *p;
+    fbp_sink *sink;
+    fbp_plan *plan;
+    info.type = FBP_U16;
+    OK(fbp_source_memory(&q.source, counts, &info));
+    OK(fbp_plan_create(&plan, &j.scan, &q));
+    OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    assert_memory_equal(volume, right, n * sizeof *volume);
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&q.source);
+    free(right);
+    free(volume);
+    free(down);
+    free(counts);
+    drop_job(&j);
+}
+
+/* Memory from the plan, which on a real device alone is copied from and to straight. */
+static void check_own_memory(const struct job *j, const struct fbp_recon_params *params)
+{
+    const size_t n = grid_size(&j->scan.volume);
+    const struct fbp_array_info info = info_of(j);
+    const size_t bytes = info.n[0] * info.n[1] * info.n[2] * sizeof(float);
+    float *right = reconstruct(&j->scan, params);
+    struct fbp_recon_params p = *params;
+    void *views, *volume, *large;
+    fbp_source *source;
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_plan_create(&plan, &j->scan, &p));
+    OK(fbp_plan_alloc(plan, bytes, &views));
+    OK(fbp_plan_alloc(plan, n * sizeof(float), &volume));
+    OK(fbp_plan_alloc(plan, (size_t)65 << 20, &large)); /* pinned otherwise */
+    memcpy(large, j->views, bytes);
+    memcpy(views, j->views, bytes);
+    for (int i = 0; i < 2; i++) {
+        memset(volume, 0xff, n * sizeof(float));
+        OK(fbp_source_memory(&source, i ? large : views, &info));
+        OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+        OK(fbp_plan_run_to(plan, source, sink, NULL));
+        assert_memory_equal(volume, right, n * sizeof(float));
+        fbp_sink_close(&sink);
+        fbp_source_close(&source);
+    }
+    fbp_plan_release(plan, views);
+    fbp_plan_release(plan, volume);
+    fbp_plan_release(plan, large);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.source);
+    free(right);
+}
+
+static void memory_of_the_plan(void **state)
+{
+    static const char *const devices[] = {"cpu", "mock", "cuda"};
+    struct job j;
+
+    (void)state;
+    make_job(&j, 53, false);
+    for (size_t i = 0; i < 3; i++)
+        if (i < 2 || usable("cuda"))
+            for (size_t slices = 0; slices < 12; slices += 6)
+                check_own_memory(&j, fbp_recon_params(.device = devices[i], .n_threads = 2,
+                                                      .slab_slices = slices));
+    drop_job(&j);
+}
+
+static fbp_status run_into(fbp_plan *plan, const struct job *j, float *volume)
+{
+    fbp_sink *sink;
+
+    memset(volume, 0, grid_size(&j->scan.volume) * sizeof *volume);
+    OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+    const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
+    fbp_sink_close(&sink);
+    return st;
+}
+
+/* A forgotten upload is always found, each sort of forgotten order in some place. */
+static void planted_mistakes_are_found(void **state)
+{
+    struct job j;
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* a forgotten order is a race, which is what that sanitizer would report */
+#endif
+    make_job(&j, 53, false);
+    const size_t bytes = grid_size(&j.scan.volume) * sizeof(float);
+    const struct fbp_array_info info = info_of(&j);
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock", .batch_views = 8, .slab_slices = 12};
+    float *right = malloc(bytes), *volume = malloc(bytes);
+    fbp_plan *plan;
+
+    assert_true(right && volume);
+    OK(fbp_source_memory(&p.source, j.views, &info));
+    OK(fbp_plan_create(&plan, &j.scan, &p));
+    OK(run_into(plan, &j, right));
+    for (uint64_t i = 1; i <= 20; i += 3) {
+        fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = i};
+        assert_int_equal(run_into(plan, &j, volume), FBP_ERR_DEVICE);
+        assert_non_null(strstr(fbp_message(), "before they were uploaded"));
+    }
+    int orders = 0;
+    for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++)
+        for (uint64_t i = 1; i <= 24; i++) {
+            fbp_mock_plant =
+                (struct fbp_mock_plant){.drop_after = i, .delay_us = 300, .slow_stage = slow};
+            orders += run_into(plan, &j, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
+        }
+    print_message("%d of %d forgotten orders were found\n", orders, FBP_N_STAGES * 24);
+    assert_true(orders >= 12);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    OK(run_into(plan, &j, volume));
+    assert_memory_equal(volume, right, bytes);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.source);
+    free(right);
+    free(volume);
+    drop_job(&j);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    struct job j;
+    float one = 0;
+    fbp_source *source;
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    (void)state;
+    make_job(&j, 24, false);
+    struct fbp_array_info info = info_of(&j);
+    OK(fbp_plan_create(&plan, &j.scan, fbp_recon_params(.device = "cpu")));
+    OK(fbp_sink_memory(&sink, &one, (size_t[3]){33, 29, 30}));
+    assert_int_equal(fbp_plan_run_to(plan, NULL, sink, NULL), FBP_ERR_INVALID);
+    fbp_sink_close(&sink);
+    OK(fbp_sink_memory(&sink, &one, j.scan.volume.n));
+    info.n[2]--;
+    OK(fbp_source_memory(&source, j.views, &info));
+    assert_int_equal(fbp_plan_run_to(plan, source, sink, NULL), FBP_ERR_INVALID);
+    fbp_source_close(&source);
+    info = info_of(&j);
+    info.row_order = FBP_ROWS_TOP_DOWN;
+    OK(fbp_source_memory(&source, j.views, &info));
+    assert_int_equal(fbp_plan_run_to(plan, source, sink, NULL), FBP_ERR_INVALID);
+    fbp_source_close(&source);
+    fbp_sink_close(&sink);
+    info.big_endian = true;
+    assert_int_equal(fbp_source_memory(&source, j.views, &info), FBP_ERR_UNSUPPORTED);
+    assert_null(source);
+    fbp_plan_destroy(&plan);
+    drop_job(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_gives_the_files_bits),
+        cmocka_unit_test(other_layouts_are_converted),
+        cmocka_unit_test(memory_of_the_plan),
+        cmocka_unit_test(planted_mistakes_are_found),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
