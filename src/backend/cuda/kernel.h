@@ -10,8 +10,8 @@
 
 #include "backend/backend.h"
 
-/** Views, or groups of views that are taken together, of one pass over the volume.  Passes are
- *  anchored at view 0 and a voxel adds the sum of a pass, so this number is part of the result. */
+/** Views, or groups of views that are taken together, of one pass over the volume: as many as fit
+ *  the cache for constants.  A voxel adds them one by one, so passes are no part of the result. */
 enum { CUDA_PASS = 32 };
 
 /** A filtered batch on the device; which members are set is the kernel's choice. */

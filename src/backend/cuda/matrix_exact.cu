@@ -5,7 +5,7 @@
  */
 #include "backend/cuda/kernel.h"
 
-enum { SLICES = 4, TILE_X = 16, TILE_Y = 16, LEFT = 1, RIGHT = 1, BELOW = 1, ABOVE = 2, LINE = 16 };
+enum { SLICES = 4, TILE_X = 32, TILE_Y = 16, LEFT = 1, RIGHT = 1, BELOW = 1, ABOVE = 2, LINE = 16 };
 
 /* Added with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
 static const float FLOOR = 12582912.0f;
@@ -124,21 +124,26 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
                 const float2 *__restrict__ views, float *__restrict__ volume)
 {
     /* A warp covers 8 x 4 voxels, whose samples lie nearer together than those of 32 in a row. */
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int x = blockIdx.x * TILE_X + warp % 2 * 8 + lane % 8;
-    const int y = blockIdx.y * TILE_Y + warp / 2 * 4 + lane / 8;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = TILE_X / 8;
+    const int x = blockIdx.x * TILE_X + warp % across * 8 + lane % 8;
+    const int y = blockIdx.y * TILE_Y + warp / across * 4 + lane / 8;
     const int z = blockIdx.z * SLICES;
     const float tx = (float)x - g.x_ref, ty = (float)y - g.y_ref, tz = (float)(g.z0 + z) - g.z_ref;
-    float sum[SLICES] = {};
+    const size_t slice = (size_t)g.nx * g.ny;
+    float *to = volume + z * slice + (size_t)y * g.nx + x;
+    float sum[SLICES];
 
     if (x >= g.nx || y >= g.ny)
         return;
+#pragma unroll
+    for (int k = 0; k < SLICES; k++)
+        sum[k] = z + k < g.nz ? to[k * slice] : 0;
     for (int i = 0; i < pass.n; i++)
         add_view(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
-            volume[((size_t)(z + k) * g.ny + y) * g.nx + x] += sum[k];
+            to[k * slice] = sum[k];
 }
 
 static cudaError_t launch(const struct cuda_bp *bp)

@@ -8,7 +8,7 @@
  */
 #include "backend/cuda/kernel.h"
 
-enum { SLICES = 4, TILE_X = 16, TILE_Y = 16, MOST_COLUMNS = 32768, MOST_ROWS = 16384 };
+enum { SLICES = 8, TILE_X = 32, TILE_Y = 8, MOST_COLUMNS = 32768, MOST_ROWS = 16384 };
 
 /* Added and taken away again it leaves multiples of 1/256, for |v| < 2^14. */
 static const float ROUND = 3 * 16384.0f;
@@ -89,16 +89,21 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
     const int z = blockIdx.z * SLICES;
     const float tx = (float)x - g.x_ref, ty = (float)y - g.y_ref, tz = (float)(g.z0 + z) - g.z_ref;
-    float sum[SLICES] = {};
+    const size_t slice = (size_t)g.nx * g.ny;
+    float *to = volume + z * slice + (size_t)y * g.nx + x;
+    float sum[SLICES];
 
     if (x >= g.nx || y >= g.ny)
         return;
+#pragma unroll
+    for (int k = 0; k < SLICES; k++)
+        sum[k] = z + k < g.nz ? to[k * slice] : 0;
     for (int i = 0; i < pass.n; i++)
         add_view(pass.view[i], views, first + i, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
-            volume[((size_t)(z + k) * g.ny + y) * g.nx + x] += sum[k];
+            to[k * slice] = sum[k];
 }
 
 static cudaError_t launch(const struct cuda_bp *bp)
