@@ -42,8 +42,8 @@ static __global__ void store_zeros(unsigned n_columns, unsigned row, cudaSurface
                            (int)blockIdx.z);
 }
 
-static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows,
-                         const struct cuda_views *views, cudaStream_t stream)
+cudaError_t cuda_fast_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream)
 {
     enum { THREADS = 256 };
     const unsigned across = (rows->n_columns + THREADS - 1) / THREADS;
@@ -120,6 +120,6 @@ extern "C" const struct cuda_kernel cuda_kernel_matrix_fast = {
     .usable = usable,
     .channels = 1,
     .bits = 32,
-    .store = store,
+    .store = cuda_fast_store,
     .backproject = launch,
 };
