@@ -1,11 +1,11 @@
 /*
  * Views whose u and w do not depend on z (every untilted circular scan), interpolation in fp32:
- * stored as matrix_exact.cu does, (sample, difference to the next column).  A thread computes u
- * once a view; a row interpolated along u serves the slices above and below it.
+ * stored as matrix_exact.cu does, (sample, difference to the next column).  A thread computes u and
+ * 1/w once a view.
  */
 #include "backend/cuda/matrix_exact.h"
 
-#include <cstdlib>
+enum { SLICES = 8, TILE_X = 16, TILE_Y = 16 };
 
 /* Added with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
 static const float FLOOR = 12582912.0f;
@@ -21,16 +21,6 @@ static bool usable(const struct fbp_job *job)
     return true;
 }
 
-/* Leaves what is there if `wanted` is false: no branch. */
-static __device__ inline void load_if(bool wanted, const float2 *p, float2 *out)
-{
-    asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %3, 0;\n\t"
-        "@p ld.global.nc.v2.f32 {%0, %1}, [%2];\n\t}"
-        : "+f"(out->x), "+f"(out->y)
-        : "l"(p), "r"((int)wanted));
-}
-
-template <int SLICES, bool REUSE>
 static __device__ inline void add_view(const cuda_view &view, const float2 *__restrict__ samples,
                                        const cuda_exact_layout &in, float tx, float ty, float tz,
                                        float sum[SLICES])
@@ -49,31 +39,17 @@ static __device__ inline void add_view(const cuda_view &view, const float2 *__re
     const unsigned origin = ((unsigned)(view.row + CUDA_EXACT_BELOW) - FLOOR_BITS) * in.stride +
                             (unsigned)(view.column + CUDA_EXACT_LEFT) - FLOOR_BITS +
                             __float_as_uint(iu);
-    float2 p = make_float2(0, 0), q = p;
-    unsigned before = 0;
 #pragma unroll
     for (int k = 0; k < SLICES; k++) {
         const float v = fminf(fmaxf(fmaf(tz + (float)k, dv, v0), v_lo), v_hi);
         const float iv = __fadd_rd(v, FLOOR), b = v - (iv - FLOOR);
-        const unsigned row = __float_as_uint(iv);
-        const float2 *at = samples + (row * in.stride + origin);
-        if (REUSE && k > 0) {
-            const bool same = row == before, next = row == before + 1;
-            p.x = next ? q.x : p.x;
-            p.y = next ? q.y : p.y;
-            load_if(!same && !next, at, &p);
-            load_if(!same, at + in.stride, &q);
-        } else {
-            p = __ldg(at);
-            q = __ldg(at + in.stride);
-        }
-        before = row;
+        const float2 *at = samples + (__float_as_uint(iv) * in.stride + origin);
+        const float2 p = __ldg(at), q = __ldg(at + in.stride);
         const float lower = fmaf(wr, p.y, wl * p.x), upper = fmaf(wr, q.y, wl * q.x);
         sum[k] += fmaf(b, upper - lower, lower);
     }
 }
 
-template <int SLICES, int TILE_X, int TILE_Y, bool REUSE>
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
                 const __grid_constant__ cuda_exact_layout in, const float2 *__restrict__ views,
@@ -92,15 +68,14 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
         return;
     volume += z * slice + (size_t)y * g.nx + x;
     for (int i = 0; i < pass.n; i++)
-        add_view<SLICES, REUSE>(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
+        add_view(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
             volume[k * slice] += sum[k];
 }
 
-template <int SLICES, int TILE_X, int TILE_Y, bool REUSE>
-static void launch_shape(const struct cuda_bp *bp)
+static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
     const cuda_exact_layout in = cuda_exact_layout_of(bp->job, bp->batch->n_rows);
@@ -108,33 +83,7 @@ static void launch_shape(const struct cuda_bp *bp)
     const dim3 grid((g->nx + TILE_X - 1) / TILE_X, (g->ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
 
-    backproject<SLICES, TILE_X, TILE_Y, REUSE>
-        <<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, views, bp->volume);
-}
-
-/* slices, tile, reuse */
-#define SHAPES(X)       \
-    X(0, 8, 16, 16, 1)  \
-    X(1, 8, 16, 16, 0)  \
-    X(2, 4, 16, 16, 1)  \
-    X(3, 4, 16, 16, 0)  \
-    X(4, 16, 16, 16, 1) \
-    X(5, 8, 32, 16, 1)  \
-    X(6, 8, 32, 32, 1)  \
-    X(7, 16, 32, 16, 1) \
-    X(8, 16, 16, 16, 0) \
-    X(9, 8, 16, 8, 1)
-
-static cudaError_t launch(const struct cuda_bp *bp)
-{
-    const char *wanted = getenv("FBP_CUDA_VARIANT");
-    const int at = wanted ? atoi(wanted) : 0;
-
-#define ONE(AT, K, X, Y, REUSE) \
-    if (at == AT)               \
-        launch_shape<K, X, Y, REUSE>(bp);
-    SHAPES(ONE)
-#undef ONE
+    backproject<<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, views, bp->volume);
     return cudaGetLastError();
 }
 

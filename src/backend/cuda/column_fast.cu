@@ -1,15 +1,15 @@
 /*
  * Views whose u and w do not depend on z, filtered by the texture units: fp32, or fp16 scaled by a
  * power of two into its range.  As matrix_fast.cu, but a thread computes u and 1/w once a view.
+ * u and v are rounded to the nearest 1/256, as in orbit_half.cu.
  */
 #include "backend/cuda/kernel.h"
 
-#include <cstdlib>
 #include <cuda_fp16.h>
 
-enum { MOST_COLUMNS = 32768, MOST_ROWS = 16384 };
+enum { SLICES = 8, TILE_X = 32, TILE_Y = 8, MOST_COLUMNS = 16384, MOST_ROWS = 16384 };
 
-/* Added and taken away again it leaves multiples of 1/256, for |v| < 2^14. */
+/* Added and taken away again it leaves multiples of 1/256, for |x| <= 2^14. */
 static const float ROUND = 3 * 16384.0f;
 
 static bool usable(const struct fbp_job *job)
@@ -78,14 +78,11 @@ struct layout {
     float inverse; /* of the views' scale */
 };
 
-template <int SLICES, int TILE_X, int TILE_Y, int WARP_X>
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g, const layout in,
                 float *__restrict__ volume)
 {
-    const int WARP_Y = 32 / WARP_X, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int x = blockIdx.x * TILE_X + warp % (TILE_X / WARP_X) * WARP_X + lane % WARP_X;
-    const int y = blockIdx.y * TILE_Y + warp / (TILE_X / WARP_X) * WARP_Y + lane / WARP_X;
+    const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
     const int z = blockIdx.z * SLICES;
     const float tx = (float)x - g.x_ref, ty = (float)y - g.y_ref, tz = (float)(g.z0 + z) - g.z_ref;
     const size_t slice = (size_t)g.ny * g.nx;
@@ -97,8 +94,8 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     for (int i = 0; i < pass.n; i++) {
         const cuda_view &view = pass.view[i];
         const float r = cuda_reciprocal(fmaf(tx, view.w[0], fmaf(ty, view.w[1], view.w[3])));
-        const float u =
-            fmaf(fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3])), r, (float)view.column + 0.5f);
+        const float u = fmaf(fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3])), r, ROUND) +
+                        (((float)view.column + 0.5f) - ROUND);
         const float v0 = fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3])) * r;
         const float dv = view.v[2] * r, rr = r * r * in.inverse;
         const float row = ((float)view.row + 0.5f) - ROUND;
@@ -114,39 +111,15 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
             volume[k * slice] += sum[k];
 }
 
-template <int SLICES, int TILE_X, int TILE_Y, int WARP_X>
-static void launch_shape(const struct cuda_bp *bp)
+static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, 1 / bp->views->scale};
+    const dim3 block(TILE_X, TILE_Y);
     const dim3 grid((g->nx + TILE_X - 1) / TILE_X, (g->ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
 
-    backproject<SLICES, TILE_X, TILE_Y, WARP_X>
-        <<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(bp->pass, *g, in, bp->volume);
-}
-
-/* slices, tile, columns of a warp */
-#define SHAPES(X)       \
-    X(0, 8, 16, 16, 16) \
-    X(1, 8, 16, 16, 8)  \
-    X(2, 4, 16, 16, 8)  \
-    X(3, 8, 16, 32, 16) \
-    X(4, 8, 32, 8, 32)  \
-    X(5, 16, 16, 16, 8) \
-    X(6, 8, 32, 16, 8)  \
-    X(7, 8, 32, 32, 8)
-
-static cudaError_t launch(const struct cuda_bp *bp)
-{
-    const char *wanted = getenv("FBP_CUDA_VARIANT");
-    const int at = wanted ? atoi(wanted) : 0;
-
-#define ONE(AT, K, X, Y, W) \
-    if (at == AT)           \
-        launch_shape<K, X, Y, W>(bp);
-    SHAPES(ONE)
-#undef ONE
+    backproject<<<grid, block, 0, bp->stream>>>(bp->pass, *g, in, bp->volume);
     return cudaGetLastError();
 }
 

@@ -1,30 +1,19 @@
-/* What symmetric kernels share: when they can be used, their domain and their volume. */
+/* What the kernels of quarter turns share: when they can be used, their domain and their volume. */
 #include "backend/cuda/orbit.h"
 
 #include "backend/cuda/cuda.h"
 
-#include <math.h>
-
 /* Rows run up, and views may be read part beside part. */
-static bool has(const struct fbp_job *job, unsigned flags)
+bool cuda_can_rot90(const struct fbp_job *job)
 {
-    flags |= FBP_SYM_COLUMN;
+    const unsigned flags = FBP_SYM_COLUMN | FBP_SYM_ROT90;
+
     if ((job->facts.symmetry & flags) != flags || job->in_order)
         return false;
     for (size_t k = 0; k < job->n_views; k++)
         if (!(job->matrices[k][6] > 0))
             return false;
     return true;
-}
-
-bool cuda_can_rot90(const struct fbp_job *job)
-{
-    return has(job, FBP_SYM_ROT90);
-}
-
-bool cuda_can_rot90_mirror(const struct fbp_job *job)
-{
-    return has(job, FBP_SYM_ROT90 | FBP_SYM_MIRROR);
 }
 
 /* Does view k + K/4 follow view k counter-clockwise? */
@@ -53,23 +42,5 @@ void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out)
 size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers)
 {
     const size_t n = job->grid.n[0] - job->grid.n[0] / 2;
-    return n * n * n_layers * ORBIT_TURNS * fbp_halves(job);
-}
-
-void cuda_orbit_lay_out(const struct fbp_job *job, size_t n_layers, bool tall,
-                        struct cuda_orbit_volume *out)
-{
-    const size_t n = job->grid.n[0] - job->grid.n[0] / 2, halves = fbp_halves(job);
-
-    if (tall)
-        *out = (struct cuda_orbit_volume){n_layers, 1, halves * n_layers};
-    else
-        *out = (struct cuda_orbit_volume){n * n, halves * n * n, 1};
-}
-
-/* In mirrored halves the least row is the middle, which no (upper) slice is below. */
-float cuda_least_row(const struct fbp_job *job, const struct fbp_batch *batch)
-{
-    const double middle = ((double)job->panel.n_rows - 1) / 2 - (double)batch->row0;
-    return (float)(job->mirrored && middle > -1 ? middle : -1);
+    return ORBIT_TURNS * n * n * n_layers;
 }

@@ -1,5 +1,5 @@
-/** @file orbit.h  Scans with symmetries: voxels that turns and a mirror map onto each other take
- * their samples from one place (internal; C and CUDA).
+/** @file orbit.h  Scans with quarter turns: voxels that turns map onto each other take their
+ * samples from one place (internal; C and CUDA).
  *
  * Where view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the
  * voxel turned back.  An orbit is a voxel column and its turns; texels hold one sample of each of
@@ -22,29 +22,16 @@ struct cuda_domain {
     float s, ex, ey;
 };
 
-/** Texels (float4) of a slab from half to half, layer to layer and orbit to orbit. */
-struct cuda_orbit_volume {
-    size_t half, layer, orbit;
-};
-
 FBP_BEGIN
 bool cuda_can_rot90(const struct fbp_job *job);
-bool cuda_can_rot90_mirror(const struct fbp_job *job);
 
 void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out);
 
-/** Floats of a slab. */
+/** Floats of a slab: [layer][y][x][turn], y and x of the domain. */
 size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers);
 
-/** [layer][half][y][x], or if `tall` [y][x][half][layer]. */
-void cuda_orbit_lay_out(const struct fbp_job *job, size_t n_layers, bool tall,
-                        struct cuda_orbit_volume *out);
-
 /** Launch: slices of a slab, unpacked. */
-cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f, bool tall);
-
-/** The least row of a batch that samples are taken at, counted from its first. */
-float cuda_least_row(const struct fbp_job *job, const struct fbp_batch *batch);
+cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f);
 FBP_END
 
 #ifdef __CUDACC__

@@ -3,18 +3,17 @@
  * of each of four views, so that one fetch serves four voxels (after Xu and Mueller 2005).  Views
  * are scaled by a power of two into fp16's range (half.h); sums are fp32.
  *
- * v is rounded to 1/256, as the units do, before the first row of the batch is subtracted: no
- * division into slabs changes it (see matrix_fast.cu).
+ * u and v are rounded to the nearest 1/256, the units' last digit: v before the first row of the
+ * batch is subtracted, so that no division into slabs changes it (see matrix_fast.cu), u because
+ * cutting off what is below would move every sample by 1/512.
  */
 #include "backend/cuda/orbit.h"
-#include "backend/partners.h"
 
-#include <cstdlib>
 #include <cuda_fp16.h>
 
-enum { MOST_COLUMNS = 32768, MOST_ROWS = 16384 };
+enum { SLICES = 4, TILE_X = 32, TILE_Y = 8, MOST_COLUMNS = 16384, MOST_ROWS = 16384 };
 
-/* Added and taken away again it leaves multiples of 1/256, for |v| < 2^14. */
+/* Added and taken away again it leaves multiples of 1/256, for |x| <= 2^14. */
 static const float ROUND = 3 * 16384.0f;
 
 static bool usable(const struct fbp_job *job)
@@ -85,12 +84,12 @@ struct layout {
     float columns, rows, inverse; /* of the views' scale */
 };
 
-template <int I, int SLICES>
+template <int I>
 static __device__ inline void add_place(const cuda_view &view, const layout &in, int layer,
                                         float tx, float ty, float tz, float sum[SLICES][4])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
-    const float column = s.u + ((float)view.column + 0.5f);
+    const float column = (s.u + ROUND) + (((float)view.column + 0.5f) - ROUND);
     const float row = ((float)view.row + 0.5f) - ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)(SLICES - 1);
 
@@ -110,15 +109,12 @@ static __device__ inline void add_place(const cuda_view &view, const layout &in,
     }
 }
 
-template <int SLICES, int TILE_X, int TILE_Y, int WARP_X>
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
                 const __grid_constant__ cuda_domain d, const __grid_constant__ layout in,
-                const cuda_orbit_volume to, float4 *__restrict__ volume)
+                float4 *__restrict__ volume)
 {
-    const int WARP_Y = 32 / WARP_X, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int x = blockIdx.x * TILE_X + warp % (TILE_X / WARP_X) * WARP_X + lane % WARP_X;
-    const int y = blockIdx.y * TILE_Y + warp / (TILE_X / WARP_X) * WARP_Y + lane / WARP_X;
+    const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
     const int z = blockIdx.z * SLICES;
     const float tz = (float)(g.z0 + z) - g.z_ref;
     float tx = (float)(d.x0 + x) - g.x_ref, ty = (float)(d.y0 + y) - g.y_ref;
@@ -126,16 +122,17 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
 
     if (x >= d.nx || y >= d.ny)
         return;
-    float4 *out = volume + ((size_t)y * d.nx + x) * to.orbit + z * to.layer;
+    const size_t layer = (size_t)d.nx * d.ny;
+    float4 *out = volume + z * layer + (size_t)y * d.nx + x;
 #pragma unroll
     for (int k = 0; k < SLICES; k++) {
-        const float4 q = z + k < g.nz ? out[k * to.layer] : make_float4(0, 0, 0, 0);
+        const float4 q = z + k < g.nz ? out[k * layer] : make_float4(0, 0, 0, 0);
         sum[k][0] = q.x, sum[k][1] = q.y, sum[k][2] = q.z, sum[k][3] = q.w;
     }
     for (int i = 0; i < pass.n; i++) {
         const cuda_view &view = pass.view[i];
-#define PLACE(I)                                                   \
-    add_place<I, SLICES>(view, in, in.first + i, tx, ty, tz, sum); \
+#define PLACE(I)                                           \
+    add_place<I>(view, in, in.first + i, tx, ty, tz, sum); \
     cuda_turn(d, &tx, &ty)
         PLACE(0);
         PLACE(1);
@@ -146,58 +143,23 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
-            out[k * to.layer] = make_float4(sum[k][0], sum[k][1], sum[k][2], sum[k][3]);
+            out[k * layer] = make_float4(sum[k][0], sum[k][1], sum[k][2], sum[k][3]);
 }
 
-template <int SLICES, int TILE_X, int TILE_Y, int WARP_X>
-static void launch_shape(const struct cuda_bp *bp)
+static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, (float)bp->job->wide.n_columns,
                        (float)bp->batch->n_rows, 1 / bp->views->scale};
-    cuda_orbit_volume to;
+    const dim3 block(TILE_X, TILE_Y);
     cuda_domain d;
 
     cuda_find_domain(bp->job, &d);
-    cuda_orbit_lay_out(bp->job, bp->slab->nz, false, &to);
     const dim3 grid((d.nx + TILE_X - 1) / TILE_X, (d.ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
-    backproject<SLICES, TILE_X, TILE_Y, WARP_X><<<grid, TILE_X * TILE_Y, 0, bp->stream>>>(
-        bp->pass, *g, d, in, to, (float4 *)bp->volume + bp->layer * to.layer);
-}
-
-/* slices, tile, columns of a warp */
-#define SHAPES(X)       \
-    X(0, 4, 16, 16, 16) \
-    X(1, 4, 16, 16, 8)  \
-    X(2, 8, 16, 16, 16) \
-    X(3, 8, 16, 16, 8)  \
-    X(4, 4, 16, 32, 16) \
-    X(5, 4, 32, 16, 8)  \
-    X(6, 4, 32, 8, 32)  \
-    X(7, 4, 8, 32, 8)   \
-    X(8, 8, 32, 16, 8)  \
-    X(9, 4, 16, 8, 8)   \
-    X(10, 4, 32, 32, 8) \
-    X(11, 2, 32, 32, 8) \
-    X(12, 4, 16, 16, 4)
-
-static cudaError_t launch(const struct cuda_bp *bp)
-{
-    const char *wanted = getenv("FBP_CUDA_VARIANT");
-    const int at = wanted ? atoi(wanted) : 0;
-
-#define ONE(AT, K, X, Y, W) \
-    if (at == AT)           \
-        launch_shape<K, X, Y, W>(bp);
-    SHAPES(ONE)
-#undef ONE
+    backproject<<<grid, block, 0, bp->stream>>>(bp->pass, *g, d, in,
+                                                (float4 *)bp->volume + bp->layer * d.nx * d.ny);
     return cudaGetLastError();
-}
-
-static cudaError_t fetch(const struct cuda_fetch *f)
-{
-    return cuda_orbit_fetch(f, false);
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_half = {
@@ -210,5 +172,5 @@ extern "C" const struct cuda_kernel cuda_kernel_rot90_half = {
     .store = store,
     .volume_size = cuda_orbit_volume_size,
     .backproject = launch,
-    .fetch = fetch,
+    .fetch = cuda_orbit_fetch,
 };
