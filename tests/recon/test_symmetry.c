@@ -145,12 +145,111 @@ static void halves_are_prepared(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
+/* Kernels of the GPU, with what each must reach: texture units interpolate to 1/256 of a pixel. */
+static const struct cuda_case {
+    const char *kernel;
+    enum fbp_precision precision;
+    double floor_db;
+} cuda_cases[] = {
+    {"rot90", FBP_PRECISION_EXACT, 105},  {"rot90", FBP_PRECISION_HALF, 60},
+    {"column", FBP_PRECISION_EXACT, 105}, {"column", FBP_PRECISION_FAST, 60},
+    {"column", FBP_PRECISION_HALF, 60},   {"column-tall", FBP_PRECISION_EXACT, 105},
+};
+
+enum { N_CUDA_CASES = sizeof cuda_cases / sizeof *cuda_cases };
+
+static struct fbp_recon_params cuda_params(const struct cuda_case *c)
+{
+    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                     .device = "cuda",
+                                     .kernel = c->kernel,
+                                     .precision = c->precision};
+}
+
+/* Does the plan have this kernel for the scan? */
+static bool applies(const struct fbp_scan *scan, const struct cuda_case *c)
+{
+    const struct fbp_recon_params p = cuda_params(c);
+    fbp_plan *plan;
+    const bool ok = fbp_plan_create(&plan, scan, &p) == FBP_OK;
+
+    fbp_plan_destroy(&plan);
+    return ok;
+}
+
+static bool is_expected(const struct scan_case *scan, const struct cuda_case *c)
+{
+    return strncmp(c->kernel, "column", strlen("column")) == 0 ||
+           strcmp(c->kernel, scan->kernel) == 0;
+}
+
+static void values_on_cuda(void **state)
+{
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        for (size_t k = 0; k < N_CUDA_CASES; k++) {
+            const struct cuda_case *c = &cuda_cases[k];
+            if (!applies(&scan, c)) {
+                assert_false(is_expected(&cases[i], c));
+                continue;
+            }
+            const struct fbp_recon_params p = cuda_params(c);
+            float *cuda = reconstruct(&scan, &p);
+            const double db = psnr_db(cuda, ref, grid_size(&scan.volume));
+            print_message("case %zu: cuda %s, precision %d: %.1f dB\n", i, c->kernel,
+                          (int)c->precision, db);
+            if (!(db >= c->floor_db))
+                fail_msg("case %zu: cuda %s, precision %d: %.1f dB", i, c->kernel,
+                         (int)c->precision, db);
+            free(cuda);
+        }
+        free(ref);
+        drop_scan(&scan);
+    }
+}
+
+static void splits_on_cuda(void **state)
+{
+    static const struct fbp_recon_params splits[] = {
+        {.batch_views = 32}, {.slab_slices = 1}, {.slab_slices = 7, .batch_views = 32}};
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        for (size_t k = 0; k < N_CUDA_CASES; k++) {
+            if (!applies(&scan, &cuda_cases[k]))
+                continue;
+            struct fbp_recon_params p = cuda_params(&cuda_cases[k]);
+            const uint64_t whole = reconstruct_hash(&scan, &p);
+            for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
+                p.batch_views = splits[s].batch_views;
+                p.slab_slices = splits[s].slab_slices;
+                if (reconstruct_hash(&scan, &p) != whole)
+                    fail_msg("case %zu: cuda %s, precision %d: split %zu: other values", i,
+                             p.kernel, (int)p.precision, s);
+            }
+        }
+        drop_scan(&scan);
+    }
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_references),
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(halves_are_prepared),
+        cmocka_unit_test(values_on_cuda),
+        cmocka_unit_test(splits_on_cuda),
     };
+
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
     if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
         precision = "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32";
     else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
-        snprintf(line, n, "no kernel of precision %s for this scan: %s is used",
+        snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
                  names[job->precision], names[is]);
     const size_t used = strlen(line);
     if (filter[0] && (precision[0] || used))

@@ -5,33 +5,24 @@
 #include <string.h>
 
 /* Fastest first. */
-static const struct cuda_kernel *const kernels[] = {&cuda_kernel_matrix_fast,
-                                                    &cuda_kernel_matrix_exact, NULL};
+static const struct cuda_kernel *const kernels[] = {
+    &cuda_kernel_rot90_half,  &cuda_kernel_rot90_exact,  &cuda_kernel_column_half,
+    &cuda_kernel_column_fast, &cuda_kernel_column_exact, &cuda_kernel_column_tall_exact,
+    &cuda_kernel_matrix_fast, &cuda_kernel_matrix_exact, NULL};
 
 static enum fbp_precision precision_of(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_FAST : job->precision;
 }
 
-/* The first of a precision, of the name if one is asked for. */
-static const struct cuda_kernel *find(const struct fbp_job *job, const char *name,
-                                      enum fbp_precision precision)
+/* The fastest that is as exact as asked (half, fast, exact), of the name if one is. */
+static const struct cuda_kernel *find_best(const struct fbp_job *job, const char *name)
 {
     for (const struct cuda_kernel *const *at = kernels; *at; at++)
-        if ((!name || strcmp(name, (*at)->name) == 0) && (*at)->precision == precision &&
+        if ((!name || strcmp(name, (*at)->name) == 0) && (*at)->precision <= precision_of(job) &&
             (*at)->usable(job))
             return *at;
     return NULL;
-}
-
-/* Where a precision is not to be had, the next more exact one is: half, fast, exact. */
-static const struct cuda_kernel *find_best(const struct fbp_job *job, const char *name)
-{
-    const struct cuda_kernel *found = NULL;
-
-    for (int p = (int)precision_of(job); !found && p >= (int)FBP_PRECISION_EXACT; p--)
-        found = find(job, name, (enum fbp_precision)p);
-    return found;
 }
 
 const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)

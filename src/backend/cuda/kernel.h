@@ -21,6 +21,7 @@ struct cuda_views {
     cudaArray_t array;           /**< a layer a group, wide.n_columns x n_rows, */
     cudaSurfaceObject_t surface; /**< to be written, */
     cudaTextureObject_t texture; /**< and read: hardware filtering, zeros outside */
+    float scale; /**< what samples are stored times: 1, or a power of two if they are fp16 */
 };
 
 /**
@@ -73,6 +74,7 @@ struct cuda_bp {
     struct cuda_grid grid;
     float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
     size_t layer;  /**< of the slab that grid.z0 is */
+    const struct fbp_slab *slab;
     cudaStream_t stream;
 };
 
@@ -117,6 +119,9 @@ struct cuda_kernel {
 
 FBP_BEGIN
 extern const struct cuda_kernel cuda_kernel_matrix_fast, cuda_kernel_matrix_exact;
+extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
+    cuda_kernel_column_exact, cuda_kernel_column_tall_exact;
+extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
  *  for one (tests). */
@@ -138,6 +143,13 @@ void cuda_find_principal(const struct fbp_job *job, size_t view, struct cuda_pri
 /** Views `view0` … of the scan as a pass. */
 void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *principal, size_t view0,
                     size_t n, size_t row0, struct cuda_pass *out);
+
+/** The power of two that brings filtered views into fp16's range; decided from the job alone. */
+fbp_status cuda_half_scale(const struct fbp_job *job, float *out);
+
+/** Launch: store rows in a texture of fp32, as matrix_fast.cu. */
+cudaError_t cuda_fast_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

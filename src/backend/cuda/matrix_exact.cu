@@ -3,9 +3,10 @@
  * (sample, difference to the next column), so that two loads of 8 bytes give the four taps.  A
  * border of zeros and clamped coordinates make the edge continuous, as on the CPU.
  */
-#include "backend/cuda/kernel.h"
+#include "backend/cuda/matrix_exact.h"
 
-enum { SLICES = 4, TILE_X = 32, TILE_Y = 16, LEFT = 1, RIGHT = 1, BELOW = 1, ABOVE = 2, LINE = 16 };
+enum { SLICES = 4, TILE_X = 32, TILE_Y = 16 };
+enum { LEFT = CUDA_EXACT_LEFT, RIGHT = 1, BELOW = CUDA_EXACT_BELOW, ABOVE = 2, LINE = 16 };
 
 /* Added with rounding downwards it leaves floor(x) in the lowest bits, for |x| < 2^22. */
 static const float FLOOR = 12582912.0f;
@@ -28,7 +29,7 @@ static size_t view_size(const struct fbp_job *job, size_t n_rows)
     return (BELOW + n_rows + ABOVE) * stride_of(job);
 }
 
-static size_t views_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
+size_t cuda_exact_views_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
 {
     return n_groups * view_size(job, n_rows) * sizeof(float2);
 }
@@ -63,8 +64,8 @@ static __global__ void store_border(unsigned stride, size_t view_size, unsigned 
         views[blockIdx.z * view_size + (size_t)row * stride + at] = make_float2(0, 0);
 }
 
-static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows,
-                         const struct cuda_views *views, cudaStream_t stream)
+cudaError_t cuda_exact_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, cudaStream_t stream)
 {
     enum { THREADS = 256 };
     const unsigned stride = stride_of(job), across = (stride + THREADS - 1) / THREADS;
@@ -84,15 +85,13 @@ static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows
     return cudaGetLastError();
 }
 
-/* The layout of a batch, and the outermost coordinates: their taps are all zeros of the border. */
-struct layout {
-    unsigned stride;
-    size_t view_size;
-    float columns, rows;
-};
+cuda_exact_layout cuda_exact_layout_of(const struct fbp_job *job, size_t n_rows)
+{
+    return {stride_of(job), view_size(job, n_rows), (float)job->wide.n_columns, (float)n_rows};
+}
 
 static __device__ inline void add_view(const cuda_view &view, const float2 *__restrict__ samples,
-                                       const layout &in, float tx, float ty, float tz,
+                                       const cuda_exact_layout &in, float tx, float ty, float tz,
                                        float sum[SLICES])
 {
     const float u0 = fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3]));
@@ -120,8 +119,9 @@ static __device__ inline void add_view(const cuda_view &view, const float2 *__re
 }
 
 static __global__ void __launch_bounds__(TILE_X *TILE_Y)
-    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g, const layout in,
-                const float2 *__restrict__ views, float *__restrict__ volume)
+    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
+                const cuda_exact_layout in, const float2 *__restrict__ views,
+                float *__restrict__ volume)
 {
     /* A warp covers 8 x 4 voxels, whose samples lie nearer together than those of 32 in a row. */
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = TILE_X / 8;
@@ -149,8 +149,7 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
 static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
-    const struct layout in = {stride_of(bp->job), view_size(bp->job, bp->batch->n_rows),
-                              (float)bp->job->wide.n_columns, (float)bp->batch->n_rows};
+    const cuda_exact_layout in = cuda_exact_layout_of(bp->job, bp->batch->n_rows);
     const float2 *views = (const float2 *)bp->views->memory + bp->first * in.view_size;
     const dim3 grid((g->nx + TILE_X - 1) / TILE_X, (g->ny + TILE_Y - 1) / TILE_Y,
                     (g->nz + SLICES - 1) / SLICES);
@@ -164,7 +163,7 @@ extern "C" const struct cuda_kernel cuda_kernel_matrix_exact = {
     .precision = FBP_PRECISION_EXACT,
     .turns = 1,
     .usable = usable,
-    .views_bytes = views_bytes,
-    .store = store,
+    .views_bytes = cuda_exact_views_bytes,
+    .store = cuda_exact_store,
     .backproject = launch,
 };

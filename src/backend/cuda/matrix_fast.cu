@@ -42,8 +42,8 @@ static __global__ void store_zeros(unsigned n_columns, unsigned row, cudaSurface
                            (int)blockIdx.z);
 }
 
-static cudaError_t store(const struct fbp_job *job, const struct cuda_rows *rows,
-                         const struct cuda_views *views, cudaStream_t stream)
+cudaError_t cuda_fast_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream)
 {
     enum { THREADS = 256 };
     const unsigned across = (rows->n_columns + THREADS - 1) / THREADS;
@@ -70,13 +70,14 @@ static __device__ inline void add_view(const cuda_view &view, cudaTextureObject_
     const float u0 = fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3]));
     const float v0 = fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3]));
     const float w0 = fmaf(tx, view.w[0], fmaf(ty, view.w[1], view.w[3]));
-    const float column = (float)view.column + 0.5f, row = ((float)view.row + 0.5f) - ROUND;
+    const float column = ((float)view.column + 0.5f) - ROUND;
+    const float row = ((float)view.row + 0.5f) - ROUND;
 
 #pragma unroll
     for (int k = 0; k < SLICES; k++) {
         const float t = tz + (float)k, w = fmaf(t, view.w[2], w0);
         const float r = cuda_reciprocal(w);
-        const float u = fmaf(fmaf(t, view.u[2], u0), r, column);
+        const float u = fmaf(fmaf(t, view.u[2], u0), r, ROUND) + column;
         const float v = fmaf(fmaf(t, view.v[2], v0), r, ROUND) + row;
         sum[k] = fmaf(r * r, tex2DLayered<float>(views, u, v, layer), sum[k]);
     }
@@ -125,6 +126,6 @@ extern "C" const struct cuda_kernel cuda_kernel_matrix_fast = {
     .usable = usable,
     .channels = 1,
     .bits = 32,
-    .store = store,
+    .store = cuda_fast_store,
     .backproject = launch,
 };

@@ -40,6 +40,9 @@ static fbp_status make_views(const struct cuda_device *dev, struct cuda_views *v
     const int bits[4] = {k->bits, k->channels > 1 ? k->bits : 0, k->channels > 2 ? k->bits : 0,
                          k->channels > 3 ? k->bits : 0};
 
+    v->scale = 1;
+    if (k->bits == 16)
+        FBP_TRY(cuda_half_scale(dev->job, &v->scale));
     if (!k->channels) {
         CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
         return FBP_OK;

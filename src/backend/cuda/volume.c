@@ -37,6 +37,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
                          .views = filtered,
                          .grid = grid_of(job, z0, z1),
                          .layer = z0 - slab->z0,
+                         .slab = slab,
                          .volume = volume,
                          .stream = dev->streams[FBP_STAGE_BP].stream};
 
