@@ -27,7 +27,7 @@ static bool counter_clockwise(const struct fbp_job *job)
 void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out)
 {
     const int n = (int)job->grid.n[0];
-    const float e = (float)(n - 1 - 2 * ((n - 1) / 2));
+    const float e = n % 2 == 0 ? 1.0f : 0.0f;
     const bool forward = counter_clockwise(job);
 
     *out = (struct cuda_domain){.x0 = n / 2,
