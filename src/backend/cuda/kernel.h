@@ -120,7 +120,7 @@ struct cuda_kernel {
 FBP_BEGIN
 extern const struct cuda_kernel cuda_kernel_matrix_fast, cuda_kernel_matrix_exact;
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
-    cuda_kernel_column_exact, cuda_kernel_column_tall_exact;
+    cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
