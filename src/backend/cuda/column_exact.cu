@@ -62,17 +62,20 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     const int z = blockIdx.z * SLICES;
     const float tx = (float)x - g.x_ref, ty = (float)y - g.y_ref, tz = (float)(g.z0 + z) - g.z_ref;
     const size_t slice = (size_t)g.ny * g.nx;
-    float sum[SLICES] = {};
+    float sum[SLICES];
 
     if (x >= g.nx || y >= g.ny)
         return;
     volume += z * slice + (size_t)y * g.nx + x;
+#pragma unroll
+    for (int k = 0; k < SLICES; k++)
+        sum[k] = z + k < g.nz ? volume[k * slice] : 0;
     for (int i = 0; i < pass.n; i++)
         add_view(pass.view[i], views + i * in.view_size, in, tx, ty, tz, sum);
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
-            volume[k * slice] += sum[k];
+            volume[k * slice] = sum[k];
 }
 
 static cudaError_t launch(const struct cuda_bp *bp)

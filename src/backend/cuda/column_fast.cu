@@ -86,11 +86,14 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
     const int z = blockIdx.z * SLICES;
     const float tx = (float)x - g.x_ref, ty = (float)y - g.y_ref, tz = (float)(g.z0 + z) - g.z_ref;
     const size_t slice = (size_t)g.ny * g.nx;
-    float sum[SLICES] = {};
+    float sum[SLICES];
 
     if (x >= g.nx || y >= g.ny)
         return;
     volume += z * slice + (size_t)y * g.nx + x;
+#pragma unroll
+    for (int k = 0; k < SLICES; k++)
+        sum[k] = z + k < g.nz ? volume[k * slice] : 0;
     for (int i = 0; i < pass.n; i++) {
         const cuda_view &view = pass.view[i];
         const float r = cuda_reciprocal(fmaf(tx, view.w[0], fmaf(ty, view.w[1], view.w[3])));
@@ -108,7 +111,7 @@ static __global__ void __launch_bounds__(TILE_X *TILE_Y)
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
         if (z + k < g.nz)
-            volume[k * slice] += sum[k];
+            volume[k * slice] = sum[k];
 }
 
 static cudaError_t launch(const struct cuda_bp *bp)

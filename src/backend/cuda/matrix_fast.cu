@@ -3,12 +3,12 @@
  * holds SLICES voxels of a column in registers while the views of a pass go by.
  *
  * The units take coordinates to 1/256 of a pixel and mean the middle of a pixel by i + 1/2; what
- * lies beside the texture is zero, so that the edge is continuous.  v is rounded to 1/256 before
- * the first row of the batch is subtracted, so that no division into slabs changes it.
+ * lies beside the texture is zero, so that the edge is continuous.  u and v are rounded to the nearest
+ * 1/256, v before the first row of the batch is subtracted, so that no division into slabs changes it.
  */
 #include "backend/cuda/kernel.h"
 
-enum { SLICES = 8, TILE_X = 32, TILE_Y = 8, MOST_COLUMNS = 32768, MOST_ROWS = 16384 };
+enum { SLICES = 8, TILE_X = 32, TILE_Y = 8, MOST_COLUMNS = 16384, MOST_ROWS = 16384 };
 
 /* Added and taken away again it leaves multiples of 1/256, for |v| < 2^14. */
 static const float ROUND = 3 * 16384.0f;
