@@ -12,12 +12,7 @@ enum { TILE = 16, FLOATS_A_LINE = 16, PIECE = FBP_COLUMN_SLICES - FLOATS_A_LINE 
 
 static bool usable(const struct fbp_job *job)
 {
-    if (!(job->facts.symmetry & FBP_SYM_COLUMN))
-        return false;
-    for (size_t k = 0; k < job->n_views; k++)
-        if (!(job->matrices[k][6] > 0)) /* rows run up: the kernel counts on it */
-            return false;
-    return true;
+    return (job->facts.symmetry & FBP_SYM_COLUMN) && cpu_rows_run_up(job);
 }
 
 /* Samples from detector column to column. */
@@ -50,13 +45,6 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
         if (first + n == n_rows)
             memset(column + n_rows, 0, above * sizeof *column);
     }
-}
-
-/* Toward minus infinity, for small numbers: floor() is a call where SSE 4.1 may not be counted on.
- */
-static ptrdiff_t floor_of(double a)
-{
-    return (ptrdiff_t)(a + 65536) - 65536;
 }
 
 /* One view along one row of voxel columns: with x counted from 0,
@@ -117,7 +105,7 @@ static bool column_of(const struct row *l, double x, size_t stride, struct fbp_b
     const double r = 1 / w, u = (l->u0 + x * l->u1) * r;
     if (!(u > -1 && u < l->nc))
         return false;
-    const ptrdiff_t c = floor_of(u);
+    const ptrdiff_t c = cpu_floor(u);
     const double a = u - (double)c, v0 = (l->v0 + x * l->v1) * r, slices = w / l->rows;
     /* -1 < v < nr, more than a slice wider, so that rounding in the kernel cannot reach out */
     const double first = l->z_ref + (-1 - v0) * slices - 2;

@@ -18,18 +18,10 @@ static size_t lanes_of(const struct fbp_job *job)
     return job->turns * fbp_halves(job);
 }
 
-static bool rows_run_up(const struct fbp_job *job)
-{
-    for (size_t k = 0; k < job->n_views; k++)
-        if (!(job->matrices[k][6] > 0))
-            return false;
-    return true;
-}
-
 static bool has(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
-    return (job->facts.symmetry & flags) == flags && !job->in_order && rows_run_up(job);
+    return (job->facts.symmetry & flags) == flags && !job->in_order && cpu_rows_run_up(job);
 }
 
 static bool can_rot90_mirror(const struct fbp_job *job)
@@ -150,11 +142,6 @@ static void turn(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
     }
 }
 
-static ptrdiff_t floor_of(double a)
-{
-    return (ptrdiff_t)(a + 65536) - 65536; /* small numbers; no call */
-}
-
 /* What a group of views shares over one place: false if no ray of its views meets it. */
 struct place {
     double v0, dv; /* row at slice 0 of the grid, rows a slice */
@@ -171,7 +158,7 @@ static bool place_of(const struct cpu_bp *bp, const double m[12], const float *g
     const double w = m[8] * px + m[9] * py + m[11];
     const double r = w > 1e-6 ? 1 / w : 1, u = (m[0] * px + m[1] * py + m[3]) * r;
     const bool seen = w > 1e-6 && u > -1 && u < (double)job->wide.n_columns;
-    const ptrdiff_t c = seen ? floor_of(u) : 0;
+    const ptrdiff_t c = seen ? cpu_floor(u) : 0;
     const double a = u - (double)c;
 
     place->dv = m[6] * g->voxel_mm[2] * r;
