@@ -37,21 +37,26 @@ struct fbp_rays {
                                  is the longer one */
 };
 
+/** How far a view is from the beginning and from the end of the arc, and cos and sin of half that.
+ */
+struct fbp_ray_end {
+    double angle, cos, sin; /**< [rad] */
+};
+
 /** A view in its frame (n, t, a) of geometry/frame.h. */
 struct fbp_ray_view {
     double q[3];       /**< pixel (0, 0) less the source; parallel: the pixel */
     double u[3], v[3]; /**< a column, a row further */
     double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
     double step;       /**< angular step [rad] */
-    double begin, end; /**< angle from the beginning of the arc, to its end [rad] */
+    struct fbp_ray_end end[2];
 };
 
 /** A detector row of a view: linear forms of the column, (at column 0, a column further). */
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
-    fbp_ray_real factor;     /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    double head[2], tail[2]; /**< Parker: t component of q turned by delta, and of its mirror
-                                  image; 0 where a ramp is 0 wide */
+    fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
+    double ramp[2][2];   /**< Parker: t component of q turned by delta, and of its mirror image */
 };
 
 FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
@@ -69,10 +74,10 @@ FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp
     const double z = q[0] * u[1] - q[1] * u[0];
     out->factor =
         (fbp_ray_real)(rays->cone ? view->factor / sqrt(x * x + y * y + z * z) : view->factor);
-    out->head[0] = q[1] * c - q[0] * s;
-    out->head[1] = u[1] * c - u[0] * s;
-    out->tail[0] = -q[1] * c - q[0] * s;
-    out->tail[1] = -u[1] * c - u[0] * s;
+    for (int i = 0; i < 2; i++) {
+        out->ramp[i][0] = (i ? -q[1] : q[1]) * c - q[0] * s;
+        out->ramp[i][1] = (i ? -u[1] : u[1]) * c - u[0] * s;
+    }
 }
 
 /** 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
@@ -86,22 +91,15 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
 }
 
 /**
- * Parker 1982 in Silver's form (2000) for any arc: delta = (arc - pi)/2 stands for the half fan.
- * begin, end: angles to the ends of the arc; head = delta + gamma, tail = delta - gamma: half the
- * lengths of the two ramps.
+ * Parker 1982 in Silver's form (2000) for any arc, in a ramp: delta = (arc - pi)/2 stands for the
+ * half fan.  angle: to the nearer end of the arc, at most twice `half`, half the length of the
+ * ramp, delta + gamma from the beginning and delta - gamma from the end.
  */
-FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real begin, fbp_ray_real end, fbp_ray_real head,
-                                           fbp_ray_real tail)
+FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half)
 {
     const fbp_ray_real quarter = (fbp_ray_real)0.78539816339744830962;
-    fbp_ray_real s;
+    const fbp_ray_real s = FBP_RAY_FN(sin)(quarter * (angle > 0 ? angle : 0) / half);
 
-    if (head > 0 && begin < 2 * head)
-        s = FBP_RAY_FN(sin)(quarter * (begin > 0 ? begin : 0) / head);
-    else if (tail > 0 && end < 2 * tail)
-        s = FBP_RAY_FN(sin)(quarter * (end > 0 ? end : 0) / tail);
-    else
-        return 2;
     return 2 * s * s;
 }
 
@@ -112,13 +110,19 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
     return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
 }
 
+/** Is a ray of angle atan2(y, x) from the end of its ramp in it: does end->half lie below that?
+ *  Told without the angle itself, since most rays are in no ramp. */
+FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
+{
+    return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
+}
+
 /** m, 0 … 2. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)
 {
     const fbp_ray_real n = -(row->q[0] + column * row->u[0]), t = row->q[1] + column * row->u[1];
-    const fbp_ray_real begin = (fbp_ray_real)view->begin, end = (fbp_ray_real)view->end;
     const fbp_ray_real c = (fbp_ray_real)rays->delta[0], s = (fbp_ray_real)rays->delta[1];
     const double at = (double)column;
 
@@ -127,15 +131,14 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     if (rays->redundancy == FBP_WANG)
         return fbp_ray_wang((rays->cone ? FBP_RAY_FN(atan2)(t, n) : t) *
                             (fbp_ray_real)rays->inverse_overlap);
-    if (!rays->cone) {
-        const fbp_ray_real delta =
-            (fbp_ray_real)((view->begin + view->end) / 2 - 1.57079632679489661923);
-        return fbp_ray_parker(begin, end, delta, delta);
+    for (int i = 0; i < 2; i++) { /* gamma = 0 in parallel beam */
+        const fbp_ray_real y =
+            rays->cone ? (fbp_ray_real)(row->ramp[i][0] + at * row->ramp[i][1]) : s;
+        const fbp_ray_real x = rays->cone ? n * c + (i ? t : -t) * s : c;
+        if (fbp_ray_in_ramp(&view->end[i], y, x))
+            return fbp_ray_parker((fbp_ray_real)view->end[i].angle, FBP_RAY_FN(atan2)(y, x));
     }
-    const fbp_ray_real head = (fbp_ray_real)(row->head[0] + at * row->head[1]);
-    const fbp_ray_real tail = (fbp_ray_real)(row->tail[0] + at * row->tail[1]);
-    return fbp_ray_parker(begin, end, FBP_RAY_FN(atan2)(head, n * c - t * s),
-                          FBP_RAY_FN(atan2)(tail, n * c + t * s));
+    return 2;
 }
 
 /** W of the ray through a pixel of a row. */

@@ -143,8 +143,10 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     else if (fbp_view_matrix(v, w->kind, &w->panel, P))
         out->factor /= P[11] * P[11];
     out->step = w->arc.step[view];
-    out->begin = w->arc.position[view];
-    out->end = w->arc.arc_rad - out->begin;
+    for (int i = 0; i < 2; i++) {
+        const double begin = w->arc.position[view], angle = i ? w->arc.arc_rad - begin : begin;
+        out->end[i] = (struct fbp_ray_end){angle, cos(angle / 2), sin(angle / 2)};
+    }
 }
 
 /* A row of a view, ready for its columns. */

@@ -199,10 +199,21 @@ static void parker_pairs_add_up_to_two(void **state)
     }
 }
 
+/* Of a ray under gamma, in the frame of its view. */
 static double parker(double beta, double gamma, double arc)
 {
     const double delta = (arc - FBP_PI) / 2;
-    return fbp_ray_parker(beta, arc - beta, delta + gamma, delta - gamma);
+    const struct fbp_rays rays = {
+        .cone = true, .redundancy = FBP_PARKER, .delta = {cos(delta), sin(delta)}};
+    const struct fbp_ray_view view = {
+        .q = {-cos(gamma), sin(gamma), 0.2},
+        .u = {0, 1, 0},
+        .end = {{beta, cos(beta / 2), sin(beta / 2)},
+                {arc - beta, cos((arc - beta) / 2), sin((arc - beta) / 2)}}};
+    struct fbp_ray_row row;
+
+    fbp_ray_row_of(&rays, &view, 0, &row);
+    return fbp_ray_redundancy(&rays, &view, &row, 0);
 }
 
 /* Any arc, any fan, by the formula alone: conjugate = (beta + pi - 2 gamma, -gamma). */
