@@ -283,11 +283,8 @@ template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const 
 
 using quarter = shape<4, 1, 4, true>;
 using half_and_mirror = shape<2, 2, 4, true>;
-#ifndef PAIR
-#    define PAIR 8, false
-#endif
-using half_turn = shape<2, 1, PAIR>;
-using mirror = shape<1, 2, PAIR>;
+using half_turn = shape<2, 1, 8, true>;
+using mirror = shape<1, 2, 8, false>;
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_exact =
     kernel_of<quarter, FBP_SYM_ROT90>("rot90");

@@ -202,18 +202,15 @@ template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const 
     };
 }
 
-#ifndef PAIR
-#    define PAIR 4
-#endif
 extern "C" const struct cuda_kernel cuda_kernel_rot90_half =
     kernel_of<shape<4, 1, __half, 4>, FBP_SYM_ROT90>("rot90");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_half =
     kernel_of<shape<2, 2, __half, 4>, FBP_SYM_ROT180 | FBP_SYM_MIRROR>("rot180+mirror");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_half =
-    kernel_of<shape<2, 1, __half, PAIR>, FBP_SYM_ROT180>("rot180");
+    kernel_of<shape<2, 1, __half, 8>, FBP_SYM_ROT180>("rot180");
 extern "C" const struct cuda_kernel cuda_kernel_mirror_half =
-    kernel_of<shape<1, 2, __half, PAIR>, FBP_SYM_MIRROR>("mirror");
+    kernel_of<shape<1, 2, __half, 8>, FBP_SYM_MIRROR>("mirror");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_fast =
-    kernel_of<shape<2, 1, float, PAIR>, FBP_SYM_ROT180>("rot180");
+    kernel_of<shape<2, 1, float, 8>, FBP_SYM_ROT180>("rot180");
 extern "C" const struct cuda_kernel cuda_kernel_mirror_fast =
-    kernel_of<shape<1, 2, float, PAIR>, FBP_SYM_MIRROR>("mirror");
+    kernel_of<shape<1, 2, float, 8>, FBP_SYM_MIRROR>("mirror");
