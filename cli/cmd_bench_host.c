@@ -6,9 +6,9 @@
 #include <string.h>
 
 struct host_args {
-    const char *job, *device, *kernel;
+    const char *job, *device, *kernel, *timeline;
     enum fbp_precision precision;
-    size_t runs, batch, divide;
+    size_t runs, batch, memory, divide;
     int threads;
     bool json;
 };
@@ -29,6 +29,10 @@ static const struct opt table[] = {
         .help = "views a batch"),
     OPT(H, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "runs that the median is of"),
+    OPT_BYTE_COUNT(H, memory, .name = "device-memory", .arg = "BYTES",
+                   .fallback = "90% of what is free", .help = "limit of a device's own memory"),
+    OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
+        .help = "draw what one more run did when; with --job"),
     OPT(H, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
         .help = "views, rows, columns and voxels a side divided by N: a small job to try it with"),
     OPT(H, json, .name = "json", .help = "print one line of JSON a job"),
@@ -90,6 +94,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                        .n_threads = a->threads,
                                        .precision = a->precision,
                                        .kernel = a->kernel,
+                                       .device_memory_bytes = a->memory,
                                        .batch_views = a->batch};
     const double n = (double)a->divide;
     const struct bench_job j = {job->name,
@@ -104,7 +109,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
     struct fbp_scan scan;
     int rc = bench_job_scan(&j, &scan);
 
-    if (rc == 0 && fbp_bench_host(&scan, &p, a->runs, &t) != FBP_OK)
+    if (rc == 0 && fbp_bench_host(&scan, &p, a->runs, a->timeline, &t) != FBP_OK)
         rc = cli_fail();
     fbp_scan_clear(&scan);
     return rc ? rc : (a->json ? print_json : print_text)(&j, &t);
@@ -119,6 +124,10 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.job && !bench_job_find(a.job))
         return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
+    if (a.timeline && (!a.job || !cli_ends_with(a.timeline, ".svg")))
+        return opt_usage(self,
+                         "--timeline: expected --job and a name that ends in .svg, got \"%s\"",
+                         a.timeline);
     if (!a.json)
         printf("job kernel        isa           median    best   worst   whole    GUPS  filter "
                "backpr.   fetch    plan    open     pin   first\n");

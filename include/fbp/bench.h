@@ -54,11 +54,13 @@ struct fbp_host_time {
  * scan    geometry and volume; no arrays are opened
  * params  device, n_threads, kernel, precision, batch_views and slab_slices are used
  * n_runs  at least 1
+ * timeline  file for the timeline of one more run (fbp_plan_timeline()); NULL: none
  * @return as fbp_plan_create() and fbp_plan_run().
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
                                                  const struct fbp_recon_params *params,
-                                                 size_t n_runs, struct fbp_host_time *out);
+                                                 size_t n_runs, const char *timeline,
+                                                 struct fbp_host_time *out);
 
 FBP_END
 

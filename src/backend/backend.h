@@ -70,6 +70,8 @@ struct fbp_batch {
     size_t view0, n_views;
     size_t row0, n_rows;
     size_t load_row0, load_rows;
+    size_t place; /**< views of a part that lie before it in its buffer of filtered views */
+    bool stays;   /**< used again: all batches of that buffer have the same rows */
 };
 
 /** Slices [z0, z0 + nz) of the grid, or layers where halves are mirrored (backend/partners.h). */
@@ -94,6 +96,14 @@ struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;
     size_t n_views, n_rows; /**< of the largest batch it holds; 0 for a volume */
+};
+
+/** What work takes, roughly: for choosing between divisions of it. */
+struct fbp_rates {
+    double upload, fetch; /**< seconds a byte */
+    double filter;        /**< a sample */
+    double update;        /**< a voxel and view; 0: nothing is known */
+    double call;          /**< more of every backprojection, for its start and its end */
 };
 
 /** Least, most and sum of the voxels that were fetched. */
@@ -139,6 +149,10 @@ struct fbp_backend {
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
+    /** Views of a part that a buffer of filtered views can hold; 0: filtered views do not stay. */
+    size_t most_staying;
+    /** NULL: nothing is known, and the fewest slabs are best. */
+    void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
     /** Open a device for one job.  NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
@@ -180,6 +194,12 @@ struct fbp_backend {
     fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out);
     fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark);
     fbp_status (*wait)(fbp_device *dev, struct fbp_mark mark);
+
+    /** The time when a stage comes to this point of its work, for a timeline.  NULL (both): the
+     *  host's clock tells. */
+    fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
+    /** A stamp, once, as fbp_seconds(); it is past. */
+    fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
 
     /** What the filter mended so far; all marks are past. */
     void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);

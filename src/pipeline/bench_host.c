@@ -165,8 +165,18 @@ static fbp_status measure(const struct host_bench *b, double *seconds, struct fb
     return FBP_OK;
 }
 
+static fbp_status draw_timeline(const struct host_bench *b, const char *path)
+{
+    struct fbp_report r;
+
+    fbp_plan_timeline(b->plan, path);
+    const fbp_status st = run_once(b, b->plan, &r);
+    fbp_plan_timeline(b->plan, NULL);
+    return st;
+}
+
 fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                          size_t n_runs, struct fbp_host_time *out)
+                          size_t n_runs, const char *timeline, struct fbp_host_time *out)
 {
     struct host_bench b = {.scan = scan, .params = *params};
     double *seconds = NULL;
@@ -184,6 +194,8 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     out->n_slabs = info->n_slabs;
     out->n_batches = info->n_batches;
     FBP_TRY_GOTO(measure(&b, seconds, out));
+    if (timeline)
+        FBP_TRY_GOTO(draw_timeline(&b, timeline));
     out->gups = (double)info->updates / out->median * 1e-9;
 fail:
     host_close(&b);

@@ -6,27 +6,25 @@
 
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
 {
-    const struct fbp_run_request *rq = w->run->rq;
-    const size_t n = rq->work->n_batches;
+    const struct fbp_job *job = w->run->rq->job;
+    size_t n = 0;
 
-    FBP_TRY(fbp_calloc((void **)&w->tasks, n_slabs * n, sizeof *w->tasks, "task list"));
     for (size_t i = 0; i < n_slabs; i++)
-        for (size_t b = 0; b < n; b++)
-            w->tasks[w->n_tasks++] =
-                (struct task){.slab = slabs[i],
-                              .batch = fbp_work_batch(rq->work, rq->job, &slabs[i], b),
-                              .first = b == 0,
-                              .last = b + 1 == n};
+        n += fbp_work_tasks(w->work, job, &slabs[i], i == 0, NULL);
+    FBP_TRY(fbp_calloc((void **)&w->tasks, n, sizeof *w->tasks, "task list"));
+    for (size_t i = 0; i < n_slabs; i++)
+        w->n_tasks += fbp_work_tasks(w->work, job, &slabs[i], i == 0, w->tasks + w->n_tasks);
     return FBP_OK;
 }
 
-static fbp_status make_buffers(struct worker *w)
+static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
 {
     const struct fbp_work *work = w->work;
     const struct fbp_backend *b = w->backend;
     const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_bytes, work->batch_views,
                                    work->load_rows};
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes, work->batch_views,
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->stays ? job->n_views : work->batch_views,
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
@@ -34,6 +32,8 @@ static fbp_status make_buffers(struct worker *w)
         FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->stays && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
     for (size_t i = 0; i < work->n_volumes; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
     return FBP_OK;
@@ -95,7 +95,7 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
-    return make_buffers(w);
+    return make_buffers(w, job);
 }
 
 static void forget_run(struct worker *w)
@@ -122,8 +122,9 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
     FBP_TRY(make_host_buffers(w));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
-    FBP_TRY(make_queue(&w->filtered_free, work->n_filtered, true));
-    FBP_TRY(make_queue(&w->filtered_full, work->n_filtered, false));
+    const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
+    FBP_TRY(make_queue(&w->filtered_free, n_filtered, true));
+    FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
     FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
     FBP_TRY(make_queue(&w->block_free, N_BLOCKS, true));
     return make_queue(&w->block_full, N_BLOCKS, false);
@@ -169,7 +170,8 @@ void fbp_worker_close(struct worker *w)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
         fbp_host_put(b, w->dev, w->pieces[i].host);
-        fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        if ((size_t)i < w->work->n_filtered) /* those that stay share one */
+            fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
     if (w->dev)

@@ -23,13 +23,6 @@ struct run_state {
     struct fbp_report report; /**< busy and waiting seconds, added up over workers */
 };
 
-/** One slab against one batch. */
-struct task {
-    struct fbp_slab slab;
-    struct fbp_batch batch;
-    bool first, last; /**< of the slab */
-};
-
 struct raw_slot {
     float *host;
     void *device; /**< the same memory as host where the backend has none of its own */
@@ -38,7 +31,7 @@ struct raw_slot {
 };
 
 struct filtered_slot {
-    void *memory;
+    void *memory; /**< the same one in all of them where filtered views stay */
     size_t task;
     struct fbp_mark ready, consumed;
 };
@@ -70,7 +63,7 @@ struct worker {
     const struct fbp_work *work;
     fbp_device *dev;
     struct run_state *run; /**< from here on: of a run */
-    struct task *tasks;
+    struct fbp_task *tasks;
     size_t n_tasks;
     const float *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
     float *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */

@@ -7,7 +7,7 @@
 
 const struct fbp_cuda_host *cuda_host;
 
-enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
+enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, MOST_LAYERS = 2048 /* of a texture */ };
 
 /* Found when the module is loaded. */
 static struct {
@@ -120,6 +120,19 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
     return cuda_volume_size(cuda_kernel_choose(job), job, n_layers) * sizeof(float);
 }
 
+/* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
+static void rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    static const double gups[2][3] = {{590, 980, 980}, {1800, 1800, 3200}};
+    const struct cuda_kernel *k = cuda_kernel_choose(job);
+
+    *out = (struct fbp_rates){.upload = 1 / 54e9,
+                              .fetch = 1 / 54e9,
+                              .filter = 1 / 50e9,
+                              .update = 1e-9 / gups[k->turns == 4][k->precision - 1],
+                              .call = 30e-6};
+}
+
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
 static size_t fixed_bytes(const struct fbp_job *job)
 {
@@ -138,6 +151,7 @@ static void close_device(fbp_device **device)
         return;
     (void)cudaSetDevice(dev->index);
     cuda_filter_close(dev);
+    cuda_stamps_close(dev);
     cuda_streams_close(dev);
     if (dev->memory)
         (void)cudaFree(dev->memory);
@@ -185,6 +199,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = found.ordinal[index];
     dev->kernel = cuda_kernel_choose(job);
     dev->plan = CUFFT_NO_PLAN;
+    cuda_stamps_open(dev);
     const fbp_status st = build(dev);
     if (st != FBP_OK)
         close_device(out);
@@ -233,6 +248,8 @@ static const struct fbp_backend backend = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .most_staying = MOST_LAYERS,
+    .rates = rates,
     .open = open_device,
     .close = close_device,
     .host_alloc = cuda_host_alloc,
@@ -250,6 +267,8 @@ static const struct fbp_backend backend = {
     .mark = cuda_mark,
     .after = cuda_after,
     .wait = cuda_wait,
+    .stamp = cuda_stamp,
+    .stamped = cuda_stamped,
     .counts = cuda_counts,
 };
 

@@ -162,6 +162,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
                              .n_groups = pad.n_groups,
                              .n_rows = pad.n_rows,
                              .n_columns = (unsigned)job->wide.n_columns};
+    const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &rows.group0);
     for (size_t at = 0; at < n; at += dev->tables.rows_a_call) {
         const size_t left = n - at;
         pad.first = rows.first = (unsigned)at;
@@ -171,7 +172,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
             FBP_TRY(upload_weights(dev, batch, &pad));
         CUDA_TRY(cuda_pad_rows(&pad, filter_stream(dev)));
         FBP_TRY(convolve(dev, pad.n, &rows.rows));
-        CUDA_TRY(dev->kernel->store(job, &rows, filtered, filter_stream(dev)));
+        CUDA_TRY(dev->kernel->store(job, &rows, &views, filter_stream(dev)));
     }
     return FBP_OK;
 }

@@ -32,9 +32,11 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     const struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
+    unsigned group0;
+    const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
-                         .views = filtered,
+                         .views = &views,
                          .grid = grid_of(job, z0, z1),
                          .layer = z0 - slab->z0,
                          .slab = slab,
@@ -46,10 +48,10 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     if (!dev->kernel->volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (bp.first = 0; bp.first < n; bp.first += CUDA_PASS) {
-        const size_t left = n - bp.first;
-        cuda_make_pass(job, dev->principal, batch->view0 + bp.first,
-                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass);
+    for (size_t k = 0; k < n; k += CUDA_PASS) {
+        bp.first = group0 + k;
+        cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < CUDA_PASS ? n - k : CUDA_PASS,
+                       batch->row0, &bp.pass);
         CUDA_TRY(dev->kernel->backproject(&bp));
     }
     return FBP_OK;
