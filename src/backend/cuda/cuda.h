@@ -22,6 +22,14 @@ extern const struct fbp_cuda_host *cuda_host;
 /** Marks that a stage can tell apart; older ones wait for a later point, which is never wrong. */
 enum { CUDA_EVENTS = 64 };
 
+/** Slices are scaled and looked at in a queue of their own, which is part of the stage OUT: one
+ *  piece, while the one before is copied. */
+struct cuda_unpacking {
+    cudaStream_t stream;
+    cudaEvent_t filled[CUDA_STAGES], copied[CUDA_STAGES];
+    unsigned next;
+};
+
 /** Events that tell times, for timelines. */
 struct cuda_stamps {
     pthread_mutex_t lock;
@@ -53,6 +61,7 @@ struct cuda_device {
     const struct cuda_kernel *kernel;
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
+    struct cuda_unpacking unpacking;
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;
     struct cuda_weights weights;
