@@ -44,6 +44,9 @@ struct fbp_host_time {
     double whole; /**< median: plan made, opened, run and destroyed, on a device once used */
     double filter, backproject, fetch; /**< one stage at a time; uploads belong to filter */
     double gups;                       /**< voxels x views / median / 1e9 */
+    /** Some slices of a phantom against kernel matrix, precision exact: RMSE in HU of water at
+     * 0.02/mm, and PSNR; 0 and 999 when equal. */
+    double rmse_hu, psnr_db;
     double min, max, mean;             /**< of the volume */
 };
 

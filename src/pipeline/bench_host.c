@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "pipeline/bench_error.h"
 
 #include <stdlib.h>
 
@@ -196,6 +197,7 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     FBP_TRY_GOTO(measure(&b, seconds, out));
     if (timeline)
         FBP_TRY_GOTO(draw_timeline(&b, timeline));
+    FBP_TRY_GOTO(fbp_bench_error(scan, &b.params, &out->rmse_hu, &out->psnr_db));
     out->gups = (double)info->updates / out->median * 1e-9;
 fail:
     host_close(&b);
