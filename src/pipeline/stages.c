@@ -262,31 +262,35 @@ static fbp_status backproject_slot(struct worker *w, size_t at, size_t volume)
     return FBP_OK;
 }
 
-/* False if another stage has stopped. */
-static bool backproject_next(struct worker *w, size_t task, size_t *volume)
+/* Task `next`, if it is of views that stay, or the one that was filtered next, of slot *at; false
+ * if there is none. */
+static bool next_task(struct worker *w, size_t next, size_t *task, size_t *at)
 {
-    fbp_status st;
-    size_t at = 0;
-
-    if (w->tasks[task].loads && !fbp_queue_pop(w->filtered_full, &at, NULL))
+    *task = next;
+    if (next < w->n_tasks && !w->tasks[next].loads)
+        return true;
+    if (!fbp_queue_pop(w->filtered_full, at, NULL))
         return false;
-    if (w->tasks[task].first && !fbp_queue_pop(w->volume_free, volume, &w->waited[BACKPROJECT]))
-        return false;
-    if (w->tasks[task].loads)
-        st = backproject_slot(w, at, *volume);
-    else /* views that stay: this queue has waited for all of them */
-        st = backproject_task(w, task, w->filtered[0].memory, *volume);
-    if (st != FBP_OK)
-        fbp_run_failed(w->run, st);
-    return st == FBP_OK;
+    *task = w->filtered[*at].task;
+    return true;
 }
 
 void fbp_stage_backproject(struct worker *w)
 {
-    size_t volume = 0;
+    size_t task, at = 0, volume = 0;
 
-    for (size_t i = 0; i < w->n_tasks && backproject_next(w, i, &volume); i++)
-        ;
+    for (size_t next = 0; next_task(w, next, &task, &at); next = task + 1) {
+        const struct fbp_task *t = &w->tasks[task];
+        if (t->first && !fbp_queue_pop(w->volume_free, &volume, &w->waited[BACKPROJECT]))
+            break;
+        /* Of views that stay, this queue has waited for all of them. */
+        const fbp_status st = t->loads ? backproject_slot(w, at, volume)
+                                       : backproject_task(w, task, w->filtered[0].memory, volume);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+    }
     w->computed_at = fbp_seconds();
     fbp_queue_close(w->block_full);
 }
