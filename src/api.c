@@ -26,6 +26,7 @@ struct fbp_plan {
     int devices[MAX_DEVICES];
     size_t n_devices;
     bool top_down, in_order; /* of the projections */
+    enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_info info;
     struct fbp_crew crew; /* of n_devices once the plan is open */
@@ -130,6 +131,7 @@ static fbp_status check_projections(fbp_plan *p)
     FBP_TRY(open_source(p, &source));
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
+    p->type = info.type;
     close_source(p, &source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
         return fbp_fail(FBP_ERR_INVALID,
@@ -263,6 +265,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
     p->tables.job.in_order = p->in_order;
     FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
+    p->tables.job.raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
     FBP_TRY_GOTO(divide(p, &p->work));
     fill_info(p);
     warn_about(p);
@@ -353,12 +356,13 @@ static fbp_status check_source(const fbp_plan *p, const fbp_source *source)
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
 
     if (info->n[0] == s->panel.n_columns && info->n[1] == s->panel.n_rows &&
-        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down)
+        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down &&
+        (info->type == FBP_U16 || p->tables.job.raw != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "views: %zu of %zu rows x %zu columns are not like those the plan was made "
-                    "for: make another plan",
-                    info->n[2], info->n[1], info->n[0]);
+                    "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
+                    "made for: make another plan",
+                    info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
 }
 
 /* The run's bars into the file that was asked for. */

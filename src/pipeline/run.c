@@ -204,7 +204,7 @@ fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
 {
     const struct worker *w = &crew->workers[0];
 
-    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", (float **)out);
+    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", out);
 }
 
 void fbp_crew_release(const struct fbp_crew *crew, void *memory)

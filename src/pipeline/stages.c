@@ -112,18 +112,19 @@ void fbp_stage_read(struct worker *w)
 }
 
 /* A batch from where the caller has it: as fbp_load(), part after part. */
-static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, float *to)
+static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, char *to)
 {
     const struct fbp_job *job = w->run->rq->job;
-    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc;
+    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc, size = fbp_raw_size(job);
     const size_t a_part = batch->n_views / job->turns, n = batch->load_rows * nc;
 
     for (size_t half = 0; half < fbp_halves(job); half++)
-        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n)
-            FBP_TRY(backend(w)->upload_pieces(w->dev, to,
-                                              w->views + fbp_batch_view(job, batch, k) * view +
-                                                  fbp_first_row(job, batch, half) * nc,
+        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n * size) {
+            const size_t first =
+                fbp_batch_view(job, batch, k) * view + fbp_first_row(job, batch, half) * nc;
+            FBP_TRY(backend(w)->upload_pieces(w->dev, to, (const char *)w->views + first * size,
                                               a_part, n, view));
+        }
     return FBP_OK;
 }
 

@@ -1,6 +1,6 @@
 #include "pipeline/work.h"
 
-#include "backend/partners.h"
+#include "backend/rows.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -211,14 +211,15 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
-    w->raw_bytes =
-        fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns * sizeof(float);
+    const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
+    w->raw_bytes = samples * fbp_raw_size(job);
+    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
     w->filtered_bytes =
         rq->backend->filtered_bytes(job, w->stays ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
 
     const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
-    const uint64_t device = (own_memory ? w->n_raw * w->raw_bytes : 0) +
+    const uint64_t device = (own_memory ? w->n_raw * w->raw_device_bytes : 0) +
                             w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
                             rq->backend->fixed_bytes(job);
     const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
@@ -297,8 +298,8 @@ static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
     if (t->loads) {
         double *raw = &c->raw[c->n_raw++ % HOST_BUFFERS];
         const double samples = views * (double)job->panel.n_columns;
-        c->in =
-            fmax(c->in, *raw) + samples * (double)t->batch.load_rows * sizeof(float) * r->upload;
+        c->in = fmax(c->in, *raw) +
+                samples * (double)t->batch.load_rows * (double)fbp_raw_size(job) * r->upload;
         c->computed = fmax(c->computed, c->in) + samples * (double)t->batch.n_rows * r->filter;
         *raw = c->computed;
     }

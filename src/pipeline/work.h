@@ -40,9 +40,10 @@ struct fbp_work {
     size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
-    uint64_t device_bytes; /**< a device; 0 if it is host memory */
-    double view_reads;     /**< rows read / rows of the scan */
-    double seconds;        /**< predicted, with the device's rates; 0: it has none */
+    uint64_t device_bytes;   /**< a device; 0 if it is host memory */
+    size_t raw_device_bytes; /**< the same samples, with room for floats if they are counts */
+    double view_reads;       /**< rows read / rows of the scan */
+    double seconds;          /**< predicted, with the device's rates; 0: it has none */
 };
 
 /** Views against slices: what is given to a device at once. */

@@ -1,5 +1,6 @@
 #include "pipeline/worker.h"
 
+#include "backend/rows.h"
 #include "base/mem.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
@@ -21,7 +22,7 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
 {
     const struct fbp_work *work = w->work;
     const struct fbp_backend *b = w->backend;
-    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_bytes, work->batch_views,
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
                                    work->load_rows};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
                                         work->stays ? job->n_views : work->batch_views,
@@ -53,8 +54,8 @@ static fbp_status make_host_buffers(struct worker *w)
     }
     for (size_t i = 0; !w->volume && i < work->n_blocks; i++)
         if (!w->pieces[i].host)
-            FBP_TRY(
-                fbp_host_get(b, w->dev, work->block_bytes, "slices to write", &w->pieces[i].host));
+            FBP_TRY(fbp_host_get(b, w->dev, work->block_bytes, "slices to write",
+                                 (void **)&w->pieces[i].host));
     return FBP_OK;
 }
 
@@ -72,7 +73,8 @@ static bool reaches(const struct worker *w, const void *host, size_t bytes)
     return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
 }
 
-/* Does the device copy from and to the caller's memory?  Rows must run upwards, as float. */
+/* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
+ * takes them. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -83,8 +85,8 @@ static void find_callers_memory(struct worker *w)
 
     w->views = NULL;
     w->volume = NULL;
-    if (views->type == FBP_F32 && !rq->top_down &&
-        reaches(w, samples, n[0] * n[1] * n[2] * sizeof(float)))
+    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
+        reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
     if (reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
         w->volume = volume;

@@ -24,7 +24,7 @@ struct run_state {
 };
 
 struct raw_slot {
-    float *host;
+    void *host;
     void *device; /**< the same memory as host where the backend has none of its own */
     size_t task;
     struct fbp_mark uploaded, consumed;
@@ -65,8 +65,8 @@ struct worker {
     struct run_state *run; /**< from here on: of a run */
     struct fbp_task *tasks;
     size_t n_tasks;
-    const float *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    float *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    float *volume;     /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];

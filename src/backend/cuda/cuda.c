@@ -1,6 +1,8 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
 
+#include "backend/rows.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,21 +208,21 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
-static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
     const struct cuda_device *dev = cuda_of(device);
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * sizeof *src, cudaMemcpyHostToDevice,
+    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * fbp_raw_size(dev->job), cudaMemcpyHostToDevice,
                              dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
 
-static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = n_samples * sizeof *src;
+    const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (n_samples == stride) { /* whole views, one run */
@@ -228,9 +230,8 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src,
                                  dev->streams[FBP_STAGE_IN].stream));
         return FBP_OK;
     }
-    for (size_t i = 0; i < n; i++)
-        CUDA_TRY(cudaMemcpyAsync((char *)dst + i * bytes, src + i * stride, bytes,
-                                 cudaMemcpyHostToDevice, dev->streams[FBP_STAGE_IN].stream));
+    CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyHostToDevice,
+                               dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
 
@@ -248,6 +249,7 @@ static const struct fbp_backend backend = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .takes_counts = true,
     .most_staying = MOST_LAYERS,
     .rates = rates,
     .open = open_device,

@@ -12,9 +12,11 @@ static cudaStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch *b, void *samples)
+static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch *b, void *memory)
 {
-    struct cuda_raw raw = {.samples = samples,
+    const size_t floats = fbp_raw_floats(job, fbp_raw_samples(job, b));
+    struct cuda_raw raw = {.samples = (void *)((char *)memory + floats),
+                           .counts = job->raw == FBP_U16 ? memory : NULL,
                            .halves = (unsigned)fbp_halves(job),
                            .n_views = (unsigned)b->n_views,
                            .load_rows = (unsigned)b->load_rows,

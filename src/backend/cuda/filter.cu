@@ -13,6 +13,12 @@ static __device__ float *row_of(const cuda_raw &raw, unsigned at, unsigned *dete
     return raw.samples + (size_t)at * raw.n_columns;
 }
 
+/* What was uploaded for a sample. */
+static __device__ float uploaded(const cuda_raw &raw, size_t i)
+{
+    return raw.counts ? (float)raw.counts[i] : raw.samples[i];
+}
+
 /* -log of the transmission; as take_logarithm() of prep/prep.c. */
 static __device__ float line_integral(const cuda_prep &p, size_t pixel, float x, unsigned *clipped)
 {
@@ -56,11 +62,11 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
     int bad = 0;
 
     for (unsigned c = threadIdx.x; c < raw.n_columns; c += THREADS) {
-        float x = row[c];
-        if (prep.intensity) {
+        float x = uploaded(raw, (size_t)blockIdx.x * raw.n_columns + c);
+        if (prep.intensity)
             x = line_integral(prep, first_pixel + c, x, &clipped);
+        if (prep.intensity || raw.counts)
             row[c] = x;
-        }
         bad |= !isfinite(x);
     }
     if (clipped)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 struct fbp_mock_plant fbp_mock_plant;
+atomic_uint_fast64_t fbp_mock_uploaded;
 
 extern const struct fbp_backend fbp_backend_cpu;
 
@@ -183,14 +184,16 @@ static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_com
 static fbp_status run_upload(void *user)
 {
     const struct command *c = user;
-    const size_t n = c->n_samples;
+    const size_t n = c->n_samples, size = fbp_raw_size(c->dev->job);
 
+    atomic_fetch_add(&fbp_mock_uploaded, c->n_pieces * n * size);
     for (size_t i = 0; i < c->n_pieces; i++)
-        memcpy((float *)c->dst + i * n, (const float *)c->src + i * c->stride, n * sizeof(float));
+        memcpy((char *)c->dst + i * n * size, (const char *)c->src + i * c->stride * size,
+               n * size);
     return FBP_OK;
 }
 
-static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
@@ -209,7 +212,7 @@ static bool reaches(fbp_device *device, const void *host, size_t bytes)
     return !fbp_mock_plant.reaches_nothing;
 }
 
-static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride)
 {
     struct mock_device *dev = (struct mock_device *)(void *)device;
@@ -222,18 +225,29 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src,
             .dst = dst, .src = src, .n_samples = n_samples, .stride = stride, .n_pieces = n});
 }
 
+/* Counts become floats behind them; returns where the floats are. */
+static float *convert(const struct fbp_job *job, void *raw, size_t n)
+{
+    float *out = (float *)(void *)((char *)raw + fbp_raw_floats(job, n));
+
+    for (size_t i = 0; job->raw == FBP_U16 && i < n; i++)
+        out[i] = ((const uint16_t *)raw)[i];
+    return out;
+}
+
 static fbp_status run_filter(void *user)
 {
     struct command *c = user;
     const struct fbp_job *job = c->dev->job;
     const size_t n = fbp_raw_samples(job, &c->batch);
 
-    if (is_poisoned(c->volume, n))
+    if (is_poisoned(c->volume, n * fbp_raw_size(job) / sizeof(float)))
         return fbp_fail(FBP_ERR_DEVICE,
                         "mock: views %zu to %zu were filtered before they were uploaded",
                         c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
-    const fbp_status st = fbp_backend_cpu.filter(c->dev->inner, &c->batch, c->volume, c->dst);
-    poison(c->volume, n * sizeof(float));
+    const fbp_status st =
+        fbp_backend_cpu.filter(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
+    poison(c->volume, fbp_raw_device_bytes(job, n));
     return st;
 }
 
@@ -417,6 +431,7 @@ const struct fbp_backend fbp_backend_mock = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .takes_counts = true,
     .most_staying = 4096,
     .rates = rates,
     .open = open_device,

@@ -9,6 +9,8 @@
 
 #include "backend/backend.h"
 
+#include <stdatomic.h>
+
 enum { FBP_MOCK_DEVICES = 4 };
 
 /** Mistakes that tests plant; all zero in normal use. */
@@ -23,5 +25,8 @@ struct fbp_mock_plant {
 };
 
 extern struct fbp_mock_plant fbp_mock_plant;
+
+/** Bytes that all mock devices have uploaded. */
+extern atomic_uint_fast64_t fbp_mock_uploaded;
 
 #endif /* FBP_SRC_MOCK_H */
