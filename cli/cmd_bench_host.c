@@ -10,7 +10,7 @@ struct host_args {
     enum fbp_precision precision;
     size_t runs, batch, memory, divide;
     int threads;
-    bool json;
+    bool counts, json;
 };
 
 #define H struct host_args
@@ -31,6 +31,8 @@ static const struct opt table[] = {
         .help = "runs that the median is of"),
     OPT_BYTE_COUNT(H, memory, .name = "device-memory", .arg = "BYTES",
                    .fallback = "90% of what is free", .help = "limit of a device's own memory"),
+    OPT(H, counts, .name = "counts",
+        .help = "views as 16-bit counts, as detectors give them, instead of line integrals"),
     OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "draw what one more run did when; with --job"),
     OPT(H, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
@@ -107,11 +109,12 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                 job->size / a->divide,
                                 job->pitch_mm * n,
                                 job->voxel_mm * n};
+    const struct fbp_host_options options = {a->runs, a->counts, a->timeline};
     struct fbp_host_time t;
     struct fbp_scan scan;
     int rc = bench_job_scan(&j, &scan);
 
-    if (rc == 0 && fbp_bench_host(&scan, &p, a->runs, a->timeline, &t) != FBP_OK)
+    if (rc == 0 && fbp_bench_host(&scan, &p, &options, &t) != FBP_OK)
         rc = cli_fail();
     fbp_scan_clear(&scan);
     return rc ? rc : (a->json ? print_json : print_text)(&j, &t);
