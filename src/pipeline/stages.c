@@ -10,6 +10,7 @@
 #include "io/format.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/load.h"
+#include "pipeline/move.h"
 
 #include <math.h>
 
@@ -85,9 +86,11 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
     if (w->views)
         return FBP_OK;
+    FBP_TRY(fbp_worker_raw_host(w, slot));
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     struct fbp_span span = fbp_span_host(rq->timeline);
-    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host));
+    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch,
+                     rq->job->in_order ? NULL : w->movers, slot->host));
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
@@ -334,6 +337,30 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     pthread_mutex_unlock(&run->lock);
 }
 
+/* Slices that one of the movers writes. */
+struct store {
+    fbp_sink *sink;
+    const struct piece_slot *piece;
+    size_t slice, at_once; /* voxels of a slice, slices of an item */
+};
+
+static fbp_status store_item(void *user, size_t item)
+{
+    const struct store *s = user;
+    const size_t z = item * s->at_once, left = s->piece->nz - z;
+
+    return fbp_sink_write(s->sink, s->piece->z0 + z, left < s->at_once ? left : s->at_once,
+                          s->piece->host + z * s->slice);
+}
+
+static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
+{
+    const size_t *n = w->run->rq->job->grid.n, at_once = w->movers ? 1 : p->nz;
+    struct store store = {w->run->rq->sink, p, n[0] * n[1], at_once};
+
+    return fbp_move(w->movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+}
+
 /* A piece is here: hand it to the sink. */
 static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
 {
@@ -343,7 +370,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     struct fbp_span span = fbp_span_host(rq->timeline);
     if (!backend(w)->statistics)
         add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
-    FBP_TRY(fbp_sink_write(rq->sink, p->z0, p->nz, p->host));
+    FBP_TRY(store_piece(w, p));
     return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
                         p->z0, p->z0 + p->nz - 1);
 }
@@ -422,9 +449,23 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     return b->last ? finish_slab(w, b) : FBP_OK;
 }
 
+/* While the first views are read. */
+static fbp_status prepare_pieces(struct worker *w)
+{
+    for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
+        FBP_TRY(fbp_worker_piece_host(w, &w->pieces[i]));
+    return FBP_OK;
+}
+
 void fbp_stage_write(struct worker *w)
 {
+    const fbp_status ready = prepare_pieces(w);
     size_t at;
+
+    if (ready != FBP_OK) {
+        fbp_run_failed(w->run, ready);
+        return;
+    }
 
     while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
         const struct block_slot b = w->blocks[at];

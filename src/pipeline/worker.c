@@ -5,6 +5,8 @@
 #include "io/format.h"
 #include "pipeline/device_memory.h"
 
+enum { MOST_MOVERS = 8 };
+
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -40,22 +42,21 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
     return FBP_OK;
 }
 
-/* Buffers of the host stay from run to run. */
-static fbp_status make_host_buffers(struct worker *w)
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 {
-    const struct fbp_work *work = w->work;
-    const struct fbp_backend *b = w->backend;
+    if (!slot->host)
+        FBP_TRY(
+            fbp_host_get(w->backend, w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
+    if (!w->backend->alloc)
+        slot->device = slot->host;
+    return FBP_OK;
+}
 
-    for (size_t i = 0; !w->views && i < work->n_raw; i++) {
-        if (!w->raw[i].host)
-            FBP_TRY(fbp_host_get(b, w->dev, work->raw_bytes, "a batch of views", &w->raw[i].host));
-        if (!b->alloc)
-            w->raw[i].device = w->raw[i].host;
-    }
-    for (size_t i = 0; !w->volume && i < work->n_blocks; i++)
-        if (!w->pieces[i].host)
-            FBP_TRY(fbp_host_get(b, w->dev, work->block_bytes, "slices to write",
-                                 (void **)&w->pieces[i].host));
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(fbp_host_get(w->backend, w->dev, w->work->block_bytes, "slices to write",
+                             (void **)&slot->host));
     return FBP_OK;
 }
 
@@ -97,6 +98,9 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
+    if (backend->alloc && job->n_threads > 1)
+        FBP_TRY(fbp_pool_create(&w->movers,
+                                job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS));
     return make_buffers(w, job);
 }
 
@@ -121,7 +125,6 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
         FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
     FBP_TRY(make_tasks(w, slabs, n_slabs));
-    FBP_TRY(make_host_buffers(w));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
@@ -176,6 +179,8 @@ void fbp_worker_close(struct worker *w)
             fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
+    if (w->movers)
+        fbp_pool_destroy(&w->movers);
     if (w->dev)
         b->close(&w->dev);
 }
