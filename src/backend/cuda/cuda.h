@@ -79,6 +79,7 @@ struct cuda_device {
     struct cuda_weights weights;
     cufft_plan plan; /**< CUFFT_NO_PLAN: filtered in space */
     struct cuda_principal *principal;
+    float half_scale; /**< of views in fp16; 0: not asked for yet */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
