@@ -125,13 +125,14 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    static const double gups[2][3] = {{590, 980, 980}, {1800, 1800, 3200}};
+    static const double gups[3][3] = {{600, 980, 980}, {1200, 1700, 1800}, {1800, 1800, 3200}};
     const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
     *out = (struct fbp_rates){.upload = 1 / 54e9,
                               .fetch = 1 / 54e9,
                               .filter = 1 / 50e9,
-                              .update = 1e-9 / gups[k->turns == 4][k->precision - 1],
+                              .update = 1e-9 / gups[lanes / 2][k->precision - 1],
                               .call = 30e-6};
 }
 
