@@ -104,7 +104,7 @@ struct fbp_rates {
     double upload, fetch; /**< seconds a byte */
     double filter;        /**< a sample */
     double update;        /**< a voxel and view; 0: nothing is known */
-    double call;          /**< more of every backprojection, for its start and its end */
+    double call; /**< more of every backprojection: its last blocks do not fill the device */
 };
 
 /** Least, most and sum of the voxels that were fetched. */

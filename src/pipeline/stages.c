@@ -193,17 +193,14 @@ void fbp_stage_filter(struct worker *w)
 
 /* Slices [z0, z1) of the slab are finished: hand them to the writer. */
 static fbp_status finish_block(struct worker *w, const struct fbp_task *t, size_t volume, size_t z0,
-                               size_t z1)
+                               size_t z1, bool last)
 {
     size_t at;
 
     if (!fbp_queue_pop(w->block_free, &at, &w->waited[BACKPROJECT]))
         return FBP_ERR_CANCELLED;
-    w->blocks[at] = (struct block_slot){.volume = volume,
-                                        .slab = t->slab,
-                                        .z0 = z0,
-                                        .z1 = z1,
-                                        .last = z1 == t->slab.z0 + t->slab.nz};
+    w->blocks[at] =
+        (struct block_slot){.volume = volume, .slab = t->slab, .z0 = z0, .z1 = z1, .last = last};
     FBP_TRY(mark(w, FBP_STAGE_BP, &w->blocks[at].ready));
     fbp_queue_push(w->block_full, at);
     return FBP_OK;
@@ -237,11 +234,11 @@ static fbp_status backproject_task(struct worker *w, size_t task, const void *fi
     const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_task *t = &w->tasks[task];
     const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
+    size_t z0, z1, next[2];
 
     if (t->first)
         FBP_TRY(clear_slab(w, t, volume));
-    for (size_t z0 = t->z0; z0 < t->z1; z0 += t->step) {
-        const size_t z1 = z0 + t->step < t->z1 ? z0 + t->step : t->z1;
+    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
         const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
         const double start = turn_begin(w);
         FBP_TRY(
@@ -249,7 +246,8 @@ static fbp_status backproject_task(struct worker *w, size_t task, const void *fi
         FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
                                  t->batch.view0 * rq->job->turns + t->batch.n_views));
         if (t->final)
-            FBP_TRY(finish_block(w, t, volume, z0, z1));
+            FBP_TRY(finish_block(w, t, volume, z0, z1,
+                                 t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
     }
     return FBP_OK;
 }

@@ -125,6 +125,17 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
     return out;
 }
 
+bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
+{
+    const size_t n = (t->z1 - t->z0 + t->step - 1) / t->step, at = t->loads ? i : n - 1 - i;
+
+    if (i >= n)
+        return false;
+    *z0 = t->z0 + at * t->step;
+    *z1 = *z0 + t->step < t->z1 ? *z0 + t->step : t->z1;
+    return true;
+}
+
 /* Views that stay against the slices of a slab that did not get them batch after batch. */
 static size_t staying_tasks(const struct fbp_work *w, const struct fbp_job *job,
                             const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
@@ -138,6 +149,7 @@ static size_t staying_tasks(const struct fbp_work *w, const struct fbp_job *job,
                                  .z1 = end,
                                  .step = w->finish_slices,
                                  .first = z0 == slab->z0,
+                                 .last = true,
                                  .final = true};
     return z0 < end;
 }
@@ -158,6 +170,7 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
                                    .step = last ? w->finish_slices : riding,
                                    .loads = true,
                                    .first = b == 0,
+                                   .last = last && riding == slab->nz,
                                    .final = last};
     }
     return w->n_batches +
@@ -205,9 +218,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
-    const size_t parts = w->stays ? STAYING_PARTS * w->n_workers : FINISH_PARTS;
-    const size_t whole = w->stays ? fbp_layers(job) : w->slab_slices;
-    w->finish_slices = (whole + parts - 1) / parts;
+    w->finish_slices = (w->slab_slices + FINISH_PARTS - 1) / FINISH_PARTS;
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
@@ -294,6 +305,7 @@ static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
 {
     const double slice = (double)job->grid.n[0] * (double)job->grid.n[1];
     const double views = (double)(fbp_halves(job) * t->batch.n_views);
+    size_t z0, z1;
 
     if (t->loads) {
         double *raw = &c->raw[c->n_raw++ % HOST_BUFFERS];
@@ -305,14 +317,13 @@ static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
     }
     if (t->first)
         c->computed = fmax(c->computed, c->volumes[c->slab++ % c->n_volumes]);
-    for (size_t z0 = t->z0; z0 < t->z1; z0 += t->step) {
-        const size_t z1 = z0 + t->step < t->z1 ? z0 + t->step : t->z1;
+    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
         const double voxels = slice * (double)fbp_layer_slices(job, z0, z1);
         c->computed += voxels * (double)t->batch.n_views * r->update + r->call;
         if (t->final)
             c->out = fmax(c->out, c->computed) + voxels * sizeof(float) * r->fetch;
     }
-    if (t->final && t->z1 == t->slab.z0 + t->slab.nz)
+    if (t->last)
         c->volumes[(c->slab - 1) % c->n_volumes] = c->out;
 }
 
@@ -357,7 +368,8 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
     return FBP_OK;
 }
 
-/* Filtered views that stay, with as few slabs as fit, and each share of riding slices. */
+/* Filtered views that stay, with as few slabs as fit, each share of riding slices, and blocks of
+ * several sizes: small ones are fetched early, large ones are computed quicker. */
 static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
                                struct fbp_work *best)
 {
@@ -366,9 +378,13 @@ static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
 
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
-    for (size_t eighths = 1; eighths <= 8; eighths++) {
-        w.riding = (w.slab_slices * eighths + 7) / 8;
-        FBP_TRY(take_quicker(&w, rq, best));
+    for (size_t parts = 4; parts <= 64; parts *= 2) {
+        const size_t step = (fbp_layers(rq->job) / rq->n_workers + parts - 1) / parts;
+        w.finish_slices = step > w.block_slices ? step : w.block_slices;
+        for (size_t eighths = 1; eighths <= 8; eighths++) {
+            w.riding = (w.slab_slices * eighths + 7) / 8;
+            FBP_TRY(take_quicker(&w, rq, best));
+        }
     }
     return FBP_OK;
 }

@@ -50,11 +50,17 @@ struct fbp_work {
 struct fbp_task {
     struct fbp_slab slab;
     struct fbp_batch batch;
-    size_t z0, z1;     /**< slices of the slab */
-    size_t step;       /**< backprojected at a time */
-    bool loads;        /**< the batch is to be read and filtered */
-    bool first, final; /**< begins the slab; its slices are finished, `step` after `step` */
+    size_t z0, z1;    /**< slices of the slab */
+    size_t step;      /**< backprojected at a time */
+    bool loads;       /**< the batch is to be read and filtered */
+    bool first, last; /**< of the slab */
+    bool final;       /**< its slices are finished, block after block */
 };
+
+/** Block i of a task, up to `step` slices [*z0, *z1); false if there is none.  Views that stay
+ * begin at the slab's end: outer slices are seen by few views, and what takes longest shall be
+ * last, so that few slices are left to be fetched then. */
+bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 /**
  * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates

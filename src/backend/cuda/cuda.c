@@ -133,7 +133,7 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
                               .fetch = 1 / 54e9,
                               .filter = 1 / 50e9,
                               .update = 1e-9 / gups[lanes / 2][k->precision - 1],
-                              .call = 30e-6};
+                              .call = 150e-6};
 }
 
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */

@@ -22,16 +22,6 @@ extern const struct fbp_cuda_host *cuda_host;
 /** Marks that a stage can tell apart; older ones wait for a later point, which is never wrong. */
 enum { CUDA_EVENTS = 64 };
 
-/** Backprojection has two queues, so that one begins while the last blocks of the other run; what
- *  adds to the same slices waits.  The stage's own queue waits for both and carries its marks. */
-struct cuda_side {
-    cudaStream_t stream;
-    cudaEvent_t done;
-    const void *volume; /**< slices [z0, z1) of it were added to since the other waited; or NULL */
-    size_t z0, z1;
-};
-enum { CUDA_SIDES = 2 };
-
 /** Slices are scaled and looked at in a queue of their own, which is part of the stage OUT: one
  *  piece, while the one before is copied. */
 struct cuda_unpacking {
@@ -72,8 +62,6 @@ struct cuda_device {
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
     struct cuda_unpacking unpacking;
-    struct cuda_side sides[CUDA_SIDES];
-    unsigned side;             /**< used last; by the thread of stage BP only */
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;
     struct cuda_weights weights;
@@ -101,10 +89,6 @@ fbp_status cuda_failed(cudaError_t error, const char *call);
 /* stream.c: queues and marks. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
-/** A queue of backprojection for slices [z0, z1) of a volume, and the end of that work. */
-fbp_status cuda_side_begin(struct cuda_device *dev, const void *volume, size_t z0, size_t z1,
-                           cudaStream_t *out);
-fbp_status cuda_side_end(struct cuda_device *dev);
 fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);

@@ -34,65 +34,6 @@ static void close_unpacking(struct cuda_unpacking *u)
         (void)cudaStreamDestroy(u->stream);
 }
 
-static fbp_status open_sides(struct cuda_device *dev)
-{
-    for (int i = 0; i < CUDA_SIDES; i++) {
-        struct cuda_side *s = &dev->sides[i];
-        CUDA_TRY(cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking,
-                                              priority_of(FBP_STAGE_BP)));
-        CUDA_TRY(cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
-    }
-    return FBP_OK;
-}
-
-static void close_sides(struct cuda_device *dev)
-{
-    for (int i = 0; i < CUDA_SIDES; i++) {
-        struct cuda_side *s = &dev->sides[i];
-        if (s->done)
-            (void)cudaEventDestroy(s->done);
-        if (s->stream)
-            (void)cudaStreamDestroy(s->stream);
-    }
-}
-
-/* Slices that a queue adds to, with those that the other has not waited for. */
-static void widen(struct cuda_side *s, const void *volume, size_t z0, size_t z1)
-{
-    if (s->volume != volume) {
-        s->volume = volume;
-        s->z0 = z0;
-        s->z1 = z1;
-    }
-    s->z0 = z0 < s->z0 ? z0 : s->z0;
-    s->z1 = z1 > s->z1 ? z1 : s->z1;
-}
-
-fbp_status cuda_side_begin(struct cuda_device *dev, const void *volume, size_t z0, size_t z1,
-                           cudaStream_t *out)
-{
-    struct cuda_side *other = &dev->sides[dev->side];
-
-    dev->side = (dev->side + 1) % CUDA_SIDES;
-    struct cuda_side *s = &dev->sides[dev->side];
-    if (other->volume == volume && z0 < other->z1 && other->z0 < z1) {
-        CUDA_TRY(cudaStreamWaitEvent(s->stream, other->done, 0));
-        other->volume = NULL;
-    }
-    widen(s, volume, z0, z1);
-    *out = s->stream;
-    return FBP_OK;
-}
-
-fbp_status cuda_side_end(struct cuda_device *dev)
-{
-    const struct cuda_side *s = &dev->sides[dev->side];
-
-    CUDA_TRY(cudaEventRecord(s->done, s->stream));
-    CUDA_TRY(cudaStreamWaitEvent(dev->streams[FBP_STAGE_BP].stream, s->done, 0));
-    return FBP_OK;
-}
-
 fbp_status cuda_streams_open(struct cuda_device *dev)
 {
     for (int i = 0; i < FBP_N_STAGES; i++) {
@@ -102,14 +43,12 @@ fbp_status cuda_streams_open(struct cuda_device *dev)
             CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
                                               cudaEventDisableTiming | cudaEventBlockingSync));
     }
-    FBP_TRY(open_sides(dev));
     return open_unpacking(&dev->unpacking);
 }
 
 void cuda_streams_close(struct cuda_device *dev)
 {
     close_unpacking(&dev->unpacking);
-    close_sides(dev);
     for (int i = 0; i < FBP_N_STAGES; i++) {
         struct cuda_stream *s = &dev->streams[i];
         for (int k = 0; k < CUDA_EVENTS; k++)
@@ -145,8 +84,6 @@ fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark 
     CUDA_TRY(cudaStreamWaitEvent(dev->streams[stage].stream, event_of(dev, mark), 0));
     if (stage == FBP_STAGE_OUT)
         CUDA_TRY(cudaStreamWaitEvent(dev->unpacking.stream, event_of(dev, mark), 0));
-    for (int i = 0; stage == FBP_STAGE_BP && i < CUDA_SIDES; i++)
-        CUDA_TRY(cudaStreamWaitEvent(dev->sides[i].stream, event_of(dev, mark), 0));
     return FBP_OK;
 }
 

@@ -5,14 +5,12 @@
 
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
-    struct cuda_device *dev = cuda_of(device);
+    const struct cuda_device *dev = cuda_of(device);
     const size_t bytes = cuda_volume_size(dev->kernel, dev->job, slab->nz) * sizeof(float);
-    cudaStream_t stream;
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    FBP_TRY(cuda_side_begin(dev, volume, slab->z0, slab->z0 + slab->nz, &stream));
-    CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, stream));
-    return cuda_side_end(dev);
+    CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
+    return FBP_OK;
 }
 
 static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
@@ -31,7 +29,7 @@ static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
-    struct cuda_device *dev = cuda_of(device);
+    const struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
     unsigned group0;
@@ -42,21 +40,21 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
                          .grid = grid_of(job, z0, z1),
                          .layer = z0 - slab->z0,
                          .slab = slab,
-                         .volume = volume};
+                         .volume = volume,
+                         .stream = dev->streams[FBP_STAGE_BP].stream};
 
     if (batch->n_rows == 0)
         return FBP_OK;
     if (!dev->kernel->volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
-    FBP_TRY(cuda_side_begin(dev, volume, z0, z1, &bp.stream));
     for (size_t k = 0; k < n; k += CUDA_PASS) {
         bp.first = group0 + k;
         cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < CUDA_PASS ? n - k : CUDA_PASS,
                        batch->row0, &bp.pass);
         CUDA_TRY(dev->kernel->backproject(&bp));
     }
-    return cuda_side_end(dev);
+    return FBP_OK;
 }
 
 static struct cuda_found *found_of(const struct cuda_device *dev)
