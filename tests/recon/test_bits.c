@@ -112,6 +112,49 @@ static void mock_devices_give_the_cpus_bits(void **state)
     drop_scan(&scan);
 }
 
+/* Filtered views that stay, with memory for one slab and for small ones, on one device and on two;
+ * with single views and with those of four quarter turns. */
+static void views_that_stay_change_nothing(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "mock"},
+        {.device = "mock", .batch_views = 8},
+        {.device = "mock", .slab_slices = 5, .batch_views = 16},
+        {.device = "mock:0,1", .slab_slices = 5},
+        {.device = "mock", .slab_slices = 6, .no_overlap = 1},
+    };
+    static const char *const kernels[] = {"column", "rot90+mirror"};
+    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48);
+        if (k == 1)
+            scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
+        const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            for (unsigned slow = 0; slow <= FBP_N_STAGES; slow += 2) {
+                struct fbp_recon_params p = cases[i];
+                fbp_plan *plan;
+                struct fbp_report r;
+                fbp_mock_plant =
+                    (struct fbp_mock_plant){.rates = card, .delay_us = 300, .slow_stage = slow};
+                p.struct_size = sizeof p;
+                OK(fbp_plan_create(&plan, &scan, &p));
+                const struct fbp_plan_info *info = fbp_plan_info(plan);
+                assert_string_equal(info->kernel, kernels[k]);
+                assert_true(info->view_reads <= (double)info->n_devices);
+                for (int run = 0; run < 2; run++) {
+                    OK(fbp_plan_run(plan, "hash:", &r));
+                    assert_true(r.hash == right);
+                }
+                fbp_plan_destroy(&plan);
+            }
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
 /* One stage at a time: their seconds cannot add up to more than the whole. */
 static void stages_can_be_kept_apart(void **state)
 {
@@ -209,6 +252,7 @@ int main(void)
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(cuda_splits_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
+        cmocka_unit_test(views_that_stay_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };
