@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/follow.h"
 #include "pipeline/load.h"
 
 #include <math.h>
@@ -72,13 +73,16 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
 void fbp_stage_read(struct worker *w)
 {
-    for (size_t i = 0; i < w->n_tasks && !atomic_load(&w->run->stop); i++) {
+    for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
         size_t at;
         if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
             break;
         w->raw[at].task = i;
+        fbp_status st = fbp_follow_task(w, i, &n);
         const double start = turn_begin(w);
-        const fbp_status st = turn_end(w, READ, start, read_task(w, &w->raw[at]));
+        if (st == FBP_OK)
+            st = read_task(w, &w->raw[at]);
+        st = turn_end(w, READ, start, st);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
@@ -261,6 +265,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     const struct fbp_run_request *rq = w->run->rq;
 
     FBP_TRY(wait(w, p->fetched));
+    w->fetched_at = fbp_seconds();
     if (!backend(w)->statistics)
         add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
     return fbp_sink_write(rq->sink, p->z0, p->nz, p->host);
@@ -308,6 +313,8 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 
     if (w->volume)
         FBP_TRY(wait(w, w->volumes[b->volume].fetched));
+    if (w->volume)
+        w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++) {
         fbp_layer_range(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1);
         fbp_sink_written(rq->sink, z0, z1 - z0);

@@ -28,7 +28,7 @@ struct ramp {
 static struct ramp ramp_of(const struct fbp_work *w, size_t n_views)
 {
     struct ramp r = {.n_groups = (n_views + w->group_views - 1) / w->group_views,
-                     .most = w->batch_views / w->group_views};
+                     .most = w->follow ? 1 : w->batch_views / w->group_views};
 
     for (size_t size = 1; size < r.most && r.rising + size < r.n_groups; size *= 2) {
         r.n_rising++;
@@ -81,14 +81,13 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
-struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
-                                const struct fbp_slab *slab, size_t b)
+struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
+                                   size_t view0, size_t n_views)
 {
     const size_t margin = job->prep->margin_rows;
-    struct fbp_batch out = {0};
+    struct fbp_batch out = {.view0 = view0, .n_views = n_views};
     size_t r1;
 
-    fbp_work_views(w, job, b, &out.view0, &out.n_views);
     rows_of(job, &out, slab->z0, slab->z0 + slab->nz, &out.row0, &r1);
     out.n_rows = r1 - out.row0;
     if (out.n_rows > 0) {
@@ -97,6 +96,15 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
         out.load_rows = end - out.load_row0;
     }
     return out;
+}
+
+struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
+                                const struct fbp_slab *slab, size_t b)
+{
+    size_t view0, n_views;
+
+    fbp_work_views(w, job, b, &view0, &n_views);
+    return fbp_work_batch_of(job, slab, view0, n_views);
 }
 
 /* Rows of all batches of all slabs: the most at once, and how many in all. */
@@ -200,7 +208,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const size_t most = wanted && wanted < nz ? wanted : nz;
     char needs[32], has[32];
 
-    *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};
+    *out = (struct fbp_work){
+        .n_workers = rq->n_workers, .group_views = rq->backend->group_views, .follow = rq->follow};
     size_t slabs = (nz + most - 1) / most;
     if (slabs < rq->n_workers)
         slabs = rq->n_workers < nz ? rq->n_workers : nz;
