@@ -53,7 +53,8 @@ struct follow_bench {
     struct fbp_scan scan; /* of the player's files, too, but for where they are */
     struct player player;
     struct fbp_recon_params params;
-    float *views, *expected; /* all of them; the ordinary run's volume */
+    float *views;            /* all of them */
+    float *expected, *found; /* the ordinary run's volume, and one to compare with it */
     double ordinary;         /* seconds of a run with all views there, into memory */
     double *memory, *file;   /* seconds after the last view was written, a run */
     struct fbp_plan_info info;
@@ -171,28 +172,29 @@ static int into_memory(struct follow_bench *b, double *seconds)
     return rc;
 }
 
+/* The values of the file that was written. */
+static bool is_expected(const struct follow_bench *b)
+{
+    const size_t *n = b->info.volume.n;
+    fbp_source *source = NULL;
+    bool same = fbp_source_open(&source, b->place.volume, NULL) == FBP_OK &&
+                fbp_source_read(source, 0, n[2], 0, n[1], b->found) == FBP_OK;
+
+    same = same && memcmp(b->found, b->expected, n_voxels(b) * sizeof *b->found) == 0;
+    fbp_source_close(&source);
+    return same;
+}
+
 static int into_file(struct follow_bench *b, double *seconds)
 {
-    const size_t n = n_voxels(b);
     fbp_plan *plan = NULL;
-    fbp_source *source = NULL;
-    float *volume = NULL;
     int rc = make_plan(b, &plan);
 
     if (rc == 0)
         rc = play_to(b, plan, NULL, seconds);
+    if (rc == 0)
+        b->same &= is_expected(b);
     fbp_plan_destroy(&plan);
-    if (rc == 0) {
-        volume = malloc(n * sizeof *volume);
-        if (!volume || fbp_source_open(&source, b->place.volume, NULL) != FBP_OK ||
-            fbp_source_read(source, 0, b->info.volume.n[2], 0, b->info.volume.n[1], volume) !=
-                FBP_OK)
-            rc = cli_fail();
-        else
-            b->same &= memcmp(volume, b->expected, n * sizeof *volume) == 0;
-    }
-    fbp_source_close(&source);
-    free(volume);
     return rc;
 }
 
@@ -202,14 +204,15 @@ static int run_ordinary(struct follow_bench *b, const fbp_plan *followed)
     const struct fbp_array_info views = {
         .n = {b->player.columns, b->player.rows, b->player.n_views}, .type = FBP_F32};
     struct fbp_recon_params params = b->params;
-    struct fbp_report report;
+    struct fbp_report report = {0};
     fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
     int rc = 0;
 
     b->info = *fbp_plan_info(followed);
     b->expected = malloc(n_voxels(b) * sizeof *b->expected);
-    if (!b->expected)
+    b->found = malloc(n_voxels(b) * sizeof *b->found);
+    if (!b->expected || !b->found)
         return cli_error("not enough memory for a volume");
     params.follow = 0;
     params.kernel = b->info.kernel;
@@ -318,6 +321,7 @@ static void clean_up(struct follow_bench *b)
     fbp_scan_clear(&b->scan);
     free(b->views);
     free(b->expected);
+    free(b->found);
     free(b->memory);
     workplace_remove(&b->place);
 }
