@@ -1,6 +1,9 @@
 #include "pipeline/follow.h"
 
+#include "backend/partners.h"
+#include "base/clock.h"
 #include "io/follow.h"
+#include "pipeline/load.h"
 
 double fbp_follow_latency(const fbp_source *source, double at)
 {
@@ -25,9 +28,24 @@ static int idle(void *user, size_t n_there)
     return atomic_load(&s->stop) || say(s, n_there + 1, n_there) != FBP_OK;
 }
 
-static size_t end_of(const struct task *t)
+/* Until view `view` of the scan is there. */
+static fbp_status await(struct worker *w, size_t view, size_t *n_there)
 {
-    return t->batch.view0 + t->batch.n_views;
+    FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, idle, w->run, n_there));
+    return say(w->run, 0, *n_there);
+}
+
+static size_t last_view(const struct worker *w, const struct fbp_batch *b)
+{
+    return fbp_batch_view(w->run->rq->job, b, b->n_views - 1);
+}
+
+/* Can a batch be read view by view?  With no_overlap all that is waited for is waited for first. */
+static bool reads_single_views(const struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    return !rq->no_overlap && rq->job->turns == 1 && !rq->job->mirrored;
 }
 
 /* Both as one batch, if it is not too large for the buffers. */
@@ -47,21 +65,41 @@ static bool join(const struct worker *w, struct task *t, const struct task *next
 
 fbp_status fbp_follow_task(struct worker *w, size_t i, size_t *n)
 {
-    const struct fbp_run_request *rq = w->run->rq;
     struct task *t = &w->tasks[i];
     size_t n_there;
 
     *n = 1;
     if (!w->work->follow)
         return FBP_OK;
-    FBP_TRY(fbp_source_await(rq->source, end_of(t), idle, w->run, &n_there));
-    FBP_TRY(say(w->run, 0, n_there));
-    while (i + *n < w->n_tasks && end_of(&w->tasks[i + *n]) <= n_there &&
+    FBP_TRY(await(w, reads_single_views(w) ? t->batch.view0 : last_view(w, &t->batch), &n_there));
+    while (i + *n < w->n_tasks && last_view(w, &w->tasks[i + *n].batch) < n_there &&
            join(w, t, &w->tasks[i + *n]))
         (*n)++;
     pthread_mutex_lock(&w->run->lock);
     w->run->report.n_batches++;
     w->run->report.last_batch = t->batch.n_views;
     pthread_mutex_unlock(&w->run->lock);
+    return FBP_OK;
+}
+
+fbp_status fbp_follow_load(struct worker *w, const struct fbp_batch *batch, float *out)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t view = batch->load_rows * rq->job->panel.n_columns;
+    size_t n_there;
+
+    for (size_t k = 0, n = batch->n_views; k < batch->n_views; k += n) {
+        struct fbp_batch part = *batch;
+        if (reads_single_views(w)) {
+            const double start = fbp_seconds();
+            FBP_TRY(await(w, batch->view0 + k, &n_there));
+            w->busy[FBP_STAGE_IN] -= fbp_seconds() - start;
+            n = n_there - batch->view0 - k;
+            n = n < batch->n_views - k ? n : batch->n_views - k;
+        }
+        part.view0 += k;
+        part.n_views = n;
+        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, out + k * view));
+    }
     return FBP_OK;
 }

@@ -68,6 +68,8 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     if (w->views)
         return FBP_OK;
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
+    if (w->work->follow)
+        return fbp_follow_load(w, &w->tasks[slot->task].batch, slot->host);
     return fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host);
 }
 
