@@ -215,6 +215,10 @@ static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
     fbp_plan_destroy(plan);
     if (rc)
         return rc;
+    b->expected = malloc(n_voxels(b) * sizeof *b->expected);
+    b->found = malloc(n_voxels(b) * sizeof *b->found);
+    if (!b->expected || !b->found)
+        return cli_error("not enough memory for a volume");
     params.follow = 0;
     params.kernel = b->info.kernel;
     params.source = b->simulated;
@@ -244,10 +248,6 @@ static int run_ordinary(struct follow_bench *b)
     float *volume = NULL;
     int rc = make_ordinary_plan(b, &plan);
 
-    b->expected = malloc(n_voxels(b) * sizeof *b->expected);
-    b->found = malloc(n_voxels(b) * sizeof *b->found);
-    if (rc == 0 && (!b->expected || !b->found))
-        rc = cli_error("not enough memory for a volume");
     if (rc == 0)
         rc = make_volume(b, plan, &volume);
     for (int i = 0; rc == 0 && i < 2; i++)
