@@ -48,14 +48,16 @@ static bool reads_single_views(const struct worker *w)
     return !rq->no_overlap && rq->job->turns == 1 && !rq->job->mirrored;
 }
 
-/* Both as one batch, if it is not too large for the buffers. */
+/* Both as one batch, if they are of one slab, and not too large for the buffers. */
 static bool join(const struct worker *w, struct task *t, const struct task *next)
 {
     const struct fbp_work *work = w->work;
+
+    if (t->last)
+        return false;
     const struct fbp_batch both = fbp_work_batch_of(w->run->rq->job, &t->slab, t->batch.view0,
                                                     t->batch.n_views + next->batch.n_views);
-
-    if (t->last || both.n_views > work->batch_views || both.load_rows > work->load_rows ||
+    if (both.n_views > work->batch_views || both.load_rows > work->load_rows ||
         both.n_rows > work->filter_rows)
         return false;
     t->batch = both;
