@@ -13,6 +13,7 @@ enum { NX = 6, NY = 4, N_VIEWS = 10, VIEW = NX * NY };
 
 #define FILE_RAW FBP_TEST_DIR "/io_follow.raw"
 #define FILE_MHA FBP_TEST_DIR "/io_follow.mha"
+#define FILE_MHD FBP_TEST_DIR "/io_follow.mhd"
 #define FILE_NPY FBP_TEST_DIR "/io_follow.npy"
 #define OTHER    FBP_TEST_DIR "/io_follow.other"
 #define PATTERN  FBP_TEST_DIR "/io_follow_%d.raw 0 9"
@@ -100,6 +101,22 @@ static void waits_for_views(void **state)
     npy[127] = '\n';
     put_file(FILE_NPY, npy, sizeof npy);
     check_growing(FILE_NPY, NULL);
+}
+
+/* Header and samples in two files. */
+static void waits_for_samples_beside_a_header(void **state)
+{
+    (void)state;
+    pthread_t writer;
+    put_file(FILE_MHD,
+             "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
+             "ElementDataFile = io_follow.raw\n",
+             83);
+    put_file(FILE_RAW, "", 0);
+    fbp_source *src = follow(FILE_MHD, NULL, 10);
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)FILE_RAW), 0);
+    check_all(src);
+    pthread_join(writer, NULL);
 }
 
 static void name_view(char *out, size_t n, size_t k)
@@ -320,6 +337,7 @@ static int clean(void **state)
     (void)state;
     remove(FILE_RAW);
     remove(FILE_MHA);
+    remove(FILE_MHD);
     remove(FILE_NPY);
     remove(OTHER);
     return 0;
@@ -328,9 +346,13 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_views), cmocka_unit_test(waits_for_files),
-        cmocka_unit_test(gives_up),        cmocka_unit_test(can_be_interrupted),
-        cmocka_unit_test(notices_faults),  cmocka_unit_test(notices_files_enlarged_first),
+        cmocka_unit_test(waits_for_views),
+        cmocka_unit_test(waits_for_samples_beside_a_header),
+        cmocka_unit_test(waits_for_files),
+        cmocka_unit_test(gives_up),
+        cmocka_unit_test(can_be_interrupted),
+        cmocka_unit_test(notices_faults),
+        cmocka_unit_test(notices_files_enlarged_first),
         cmocka_unit_test(refuses),
     };
     make_views();
