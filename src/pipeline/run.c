@@ -1,6 +1,7 @@
 #include "pipeline/run.h"
 
 #include "backend/partners.h"
+#include "backend/statistics.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pipeline/device_memory.h"
@@ -143,9 +144,7 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
     if (!w->backend->statistics)
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
-    s->min = fmin(s->min, found.min);
-    s->max = fmax(s->max, found.max);
-    s->sum += found.sum;
+    fbp_statistics_join(&s->found, &found);
     return FBP_OK;
 }
 
@@ -174,9 +173,9 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
     s->report.total = seconds;
     s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
     s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
-    s->report.min = n_written ? s->min : NAN;
-    s->report.max = n_written ? s->max : NAN;
-    s->report.mean = n_written ? s->sum / (double)n_written : NAN;
+    s->report.min = n_written ? s->found.min : NAN;
+    s->report.max = n_written ? s->found.max : NAN;
+    s->report.mean = n_written ? s->found.sum / (double)n_written : NAN;
     *out = s->report;
 }
 
@@ -248,7 +247,7 @@ fail:
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
-    struct run run = {.state = {.rq = rq, .min = INFINITY, .max = -INFINITY}};
+    struct run run = {.state = {.rq = rq, .found = FBP_NO_STATISTICS}};
     struct fbp_crew own = {0};
     fbp_status st = FBP_OK;
 

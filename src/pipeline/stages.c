@@ -6,6 +6,7 @@
 #include "pipeline/worker.h"
 
 #include "backend/rows.h"
+#include "backend/statistics.h"
 #include "base/clock.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
@@ -223,41 +224,14 @@ void fbp_stage_backproject(struct worker *w)
     fbp_queue_close(w->block_full);
 }
 
-/* Sum, least and most of n voxels; lanes side by side, so that the compiler can use vectors. */
+/* Of a device that does not look at its voxels itself. */
 static void add_statistics(struct run_state *run, const float *x, size_t n)
 {
-    enum { LANES = 16, RUN = 4096 };
-    float least[LANES], most[LANES];
-    double sum = 0;
+    struct fbp_statistics found = FBP_NO_STATISTICS;
 
-    for (int k = 0; k < LANES; k++) {
-        least[k] = INFINITY;
-        most[k] = -INFINITY;
-    }
-    for (size_t at = 0; at < n; at += RUN) {
-        const size_t end = at + RUN < n ? at + RUN : n;
-        float part[LANES] = {0};
-        size_t i = at;
-        for (; i + LANES <= end; i += LANES)
-            for (int k = 0; k < LANES; k++) {
-                part[k] += x[i + (size_t)k];
-                least[k] = x[i + (size_t)k] < least[k] ? x[i + (size_t)k] : least[k];
-                most[k] = x[i + (size_t)k] > most[k] ? x[i + (size_t)k] : most[k];
-            }
-        for (; i < end; i++) {
-            part[0] += x[i];
-            least[0] = x[i] < least[0] ? x[i] : least[0];
-            most[0] = x[i] > most[0] ? x[i] : most[0];
-        }
-        for (int k = 0; k < LANES; k++)
-            sum += (double)part[k];
-    }
+    fbp_statistics_add(&found, x, n);
     pthread_mutex_lock(&run->lock);
-    run->sum += sum;
-    for (int k = 0; k < LANES; k++) {
-        run->min = fmin(run->min, (double)least[k]);
-        run->max = fmax(run->max, (double)most[k]);
-    }
+    fbp_statistics_join(&run->found, &found);
     pthread_mutex_unlock(&run->lock);
 }
 

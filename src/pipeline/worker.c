@@ -72,6 +72,12 @@ static bool reaches(const struct worker *w, const void *host, size_t bytes)
     return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
 }
 
+/* A device in the host's memory that looks at its voxels itself fetches them to anywhere. */
+static bool fetches_anywhere(const struct worker *w)
+{
+    return !w->backend->alloc && w->backend->statistics;
+}
+
 /* Does the device copy from and to the caller's memory?  Rows must run upwards, as float. */
 static void find_callers_memory(struct worker *w)
 {
@@ -86,7 +92,7 @@ static void find_callers_memory(struct worker *w)
     if (views->type == FBP_F32 && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * sizeof(float)))
         w->views = samples;
-    if (reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
+    if (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
         w->volume = volume;
 }
 

@@ -19,9 +19,9 @@ struct run_state {
     size_t slabs_done, n_slabs;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
-    pthread_mutex_t turn;     /**< held by the stage that works, with no_overlap */
-    double min, max, sum;     /**< of the voxels written */
-    struct fbp_report report; /**< busy and waiting seconds, added up over workers */
+    pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
+    struct fbp_statistics found; /**< of the voxels written */
+    struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
 };
 
 /** One slab against one batch. */
