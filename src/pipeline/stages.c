@@ -6,9 +6,11 @@
 #include "pipeline/worker.h"
 
 #include "backend/rows.h"
+#include "backend/statistics.h"
 #include "base/clock.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/follow.h"
 #include "pipeline/load.h"
 #include "pipeline/move.h"
 
@@ -89,22 +91,27 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     FBP_TRY(fbp_worker_raw_host(w, slot));
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     struct fbp_span span = fbp_span_host(rq->timeline);
-    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch,
-                     rq->job->in_order ? NULL : w->movers, slot->host));
+    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+    FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
+                            : fbp_load(rq->source, rq->top_down, rq->job, batch,
+                                       rq->job->in_order ? NULL : w->movers, slot->host));
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
 void fbp_stage_read(struct worker *w)
 {
-    for (size_t i = 0; i < w->n_tasks && !atomic_load(&w->run->stop); i++) {
+    for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
         size_t at;
         if (!w->tasks[i].loads)
             continue;
         if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
             break;
         w->raw[at].task = i;
+        fbp_status st = fbp_follow_task(w, i, &n);
         const double start = turn_begin(w);
-        const fbp_status st = turn_end(w, READ, start, read_task(w, &w->raw[at]));
+        if (st == FBP_OK)
+            st = read_task(w, &w->raw[at]);
+        st = turn_end(w, READ, start, st);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
@@ -297,41 +304,14 @@ void fbp_stage_backproject(struct worker *w)
     fbp_queue_close(w->block_full);
 }
 
-/* Sum, least and most of n voxels; lanes side by side, so that the compiler can use vectors. */
+/* Of a device that does not look at its voxels itself. */
 static void add_statistics(struct run_state *run, const float *x, size_t n)
 {
-    enum { LANES = 16, RUN = 4096 };
-    float least[LANES], most[LANES];
-    double sum = 0;
+    struct fbp_statistics found = FBP_NO_STATISTICS;
 
-    for (int k = 0; k < LANES; k++) {
-        least[k] = INFINITY;
-        most[k] = -INFINITY;
-    }
-    for (size_t at = 0; at < n; at += RUN) {
-        const size_t end = at + RUN < n ? at + RUN : n;
-        float part[LANES] = {0};
-        size_t i = at;
-        for (; i + LANES <= end; i += LANES)
-            for (int k = 0; k < LANES; k++) {
-                part[k] += x[i + (size_t)k];
-                least[k] = x[i + (size_t)k] < least[k] ? x[i + (size_t)k] : least[k];
-                most[k] = x[i + (size_t)k] > most[k] ? x[i + (size_t)k] : most[k];
-            }
-        for (; i < end; i++) {
-            part[0] += x[i];
-            least[0] = x[i] < least[0] ? x[i] : least[0];
-            most[0] = x[i] > most[0] ? x[i] : most[0];
-        }
-        for (int k = 0; k < LANES; k++)
-            sum += (double)part[k];
-    }
+    fbp_statistics_add(&found, x, n);
     pthread_mutex_lock(&run->lock);
-    run->sum += sum;
-    for (int k = 0; k < LANES; k++) {
-        run->min = fmin(run->min, (double)least[k]);
-        run->max = fmax(run->max, (double)most[k]);
-    }
+    fbp_statistics_join(&run->found, &found);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -365,6 +345,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     const struct fbp_run_request *rq = w->run->rq;
 
     FBP_TRY(wait(w, p->fetched));
+    w->fetched_at = fbp_seconds();
     struct fbp_span span = fbp_span_host(rq->timeline);
     if (!backend(w)->statistics)
         add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
@@ -426,6 +407,8 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 
     if (w->volume)
         FBP_TRY(wait(w, w->volumes[b->volume].fetched));
+    if (w->volume)
+        w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++) {
         fbp_layer_range(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1);
         fbp_sink_written(rq->sink, z0, z1 - z0);

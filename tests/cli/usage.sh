@@ -54,14 +54,14 @@ wrong 'S1 is not in this release' bench S1
 wrong_line '--case: expected fft, spatial or matrix' bench S0 --case ftt
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong 'expected J1, J2 or J3' bench kernel --job J4
+wrong_line 'expected J1, J2 or J3' bench follow --job J4
+wrong_line '--follow-timeout: expected SECONDS' recon s.json -o v.mha --follow --follow-timeout -1
 wrong 'convert is not in this release' geometry convert
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'
 
 # Known, but not in this release: status 1.
-run 1 recon s.json -o v.mha --follow
-has err 'not in this release'
 run 1 simulate --kind planes --size 8 --views 4 -o x.json
 has err 'EPR imaging is not in this release'
 run 1 plan s.json --model big

@@ -208,6 +208,30 @@ static void volumes_stream_past_views_that_stay(void **state)
     drop(&c);
 }
 
+/* Views that are followed come in single groups, in buffers that hold more. */
+static void follows_by_groups(void **state)
+{
+    struct case_ c;
+    struct fbp_work w;
+
+    (void)state;
+    setup(&c, 53, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
+    struct fbp_work_request rq = request(&c, 1 << 30);
+    rq.follow = true;
+    rq.slab_slices = 7;
+    OK(fbp_work_divide(&rq, &w));
+    check_cover(&w, &c.tables.job, rq.backend->group_views);
+    assert_int_equal(w.n_batches, 7);
+    for (size_t b = 0; b < w.n_batches; b++) {
+        size_t view0, n;
+        fbp_work_views(&w, &c.tables.job, b, &view0, &n);
+        assert_int_equal(view0, 8 * b);
+        assert_int_equal(n, b < 6 ? 8 : 5);
+    }
+    assert_int_equal(w.batch_views, 32);
+    drop(&c);
+}
+
 static void says_what_is_needed(void **state)
 {
     struct fbp_work_request rq;
@@ -255,6 +279,7 @@ int main(void)
         cmocka_unit_test(honours_wishes),
         cmocka_unit_test(filtered_views_stay_where_that_is_quicker),
         cmocka_unit_test(volumes_stream_past_views_that_stay),
+        cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };
