@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "pipeline/bench_views.h"
 
 #include <stdlib.h>
 
@@ -20,38 +20,6 @@ struct host_bench {
 static size_t view_samples(const struct fbp_scan *s)
 {
     return s->panel.n_columns * s->panel.n_rows;
-}
-
-struct fill {
-    float *views;
-    size_t n; /* samples of a view */
-};
-
-/* Numbers between 0 and 2 without a pattern, none of them 0. */
-static void fill_view(void *user, size_t item, int worker)
-{
-    const struct fill *f = user;
-    uint32_t x = 0x9e3779b9u * (uint32_t)(item + 1);
-
-    (void)worker;
-    for (size_t i = 0; i < f->n; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        f->views[item * f->n + i] = ((float)(x >> 9) + 1) * 0x1p-22f;
-    }
-}
-
-static fbp_status fill_views(struct host_bench *b)
-{
-    struct fill fill = {b->views, view_samples(b->scan)};
-    const int n = b->params.n_threads;
-    fbp_pool *pool;
-
-    FBP_TRY(fbp_pool_create(&pool, n > 0 ? n : fbp_core_count()));
-    fbp_pool_for(pool, b->scan->n_views, fill_view, &fill);
-    fbp_pool_destroy(&pool);
-    return FBP_OK;
 }
 
 static fbp_status make_source(const struct host_bench *b, const float *views, fbp_source **out)
@@ -84,7 +52,7 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
     FBP_TRY(fbp_plan_alloc(b->plan, n, (void **)&b->views));
     FBP_TRY(fbp_plan_alloc(b->plan, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
     out->pin = lap(&at);
-    FBP_TRY(fill_views(b));
+    FBP_TRY(fbp_bench_random(b->scan, b->params.n_threads, b->views));
     return make_source(b, b->views, &b->source);
 }
 

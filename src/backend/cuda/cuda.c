@@ -1,6 +1,7 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
+#include "backend/cuda/s1.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,6 +259,7 @@ static const struct fbp_backend backend = {
     .wait = cuda_wait,
     .counts = cuda_counts,
     .limits = limits,
+    .s1 = &cuda_s1,
 };
 
 /* The devices that this module has code for. */

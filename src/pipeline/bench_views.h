@@ -1,0 +1,14 @@
+/** @file bench_views.h  Views to measure with, in the host's memory (internal). */
+#ifndef FBP_SRC_BENCH_VIEWS_H
+#define FBP_SRC_BENCH_VIEWS_H
+
+#include "fbp/phantom.h"
+
+/** Numbers between 0 and 2 without a pattern, none of them 0; n_threads 0: all cores. */
+fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, float *views);
+
+/** Line integrals of a phantom. */
+fbp_status fbp_bench_project(const struct fbp_scan *scan, const struct fbp_phantom *phantom,
+                             int n_threads, float *views);
+
+#endif /* FBP_SRC_BENCH_VIEWS_H */
