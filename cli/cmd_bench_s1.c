@@ -127,7 +127,7 @@ static int measure_shapes(struct session *s)
         struct s1_result r = {0};
         if (s->a->test && s->a->test != (size_t)(shape->test ? shape->test : TODAY))
             continue;
-        rc = time_parts(s, i, &r, shape->test != 0);
+        rc = time_parts(s, i, &r, shape->test == 0);
         if (rc == 0)
             rc = show(s, &r);
         if (rc == 0 && shape->test && s->n < MOST_RESULTS)
@@ -148,28 +148,23 @@ static int measure_best(struct session *s)
     if (!s->best)
         return 0;
     *r = (struct s1_result){.best = true};
-    int rc = time_parts(s, s->best, r, true);
+    int rc = time_parts(s, s->best, r, false);
     s->n++;
     return rc ? rc : show(s, r);
 }
 
-/* The error of the best, then whole reconstructions by the production kernel. */
-static int measure_whole(struct session *s)
+/* The best beside whole reconstructions, with its error. */
+static int measure_error(struct session *s)
 {
-    struct fbp_recon_params p = s->params;
     struct fbp_s1_error error;
-    struct fbp_host_time host;
 
-    p.precision = FBP_PRECISION_FAST;
-    p.kernel = "matrix";
+    if (!s->best)
+        return 0;
     if (fbp_s1_error(s->s1, s->best, &error) != FBP_OK)
         return cli_fail();
-    fbp_s1_close(&s->s1);
-    if (fbp_bench_host(s->scan, &p, s->a->runs, &host) != FBP_OK)
-        return cli_fail();
     if (s->a->json)
-        return s1_print_json_whole(&s->job, &host, &error);
-    s1_print_table3(&s->job, &s->results[s->n - 1], &host, &error);
+        return s1_print_json_error(&s->job, &error);
+    s1_print_table3(&s->job, &s->results[s->n - 1], &error);
     return 0;
 }
 
@@ -188,8 +183,8 @@ static int measure(struct session *s)
         rc = measure_best(s);
     if (rc == 0 && !s->a->json)
         s1_print_verdicts(s->results, s->n, &s->job);
-    if (rc == 0 && !s->a->test)
-        rc = measure_whole(s);
+    if (rc == 0)
+        rc = measure_error(s);
     fbp_s1_close(&s->s1);
     return rc;
 }

@@ -19,12 +19,14 @@ struct s1_job {
     struct fbp_limits limits;
 };
 
-/** Which of a device's limits a shape comes nearest to; fractions of 1. */
+/** What of a shape's time is due to what, and how near it comes to the device's limits; of 1. */
 struct s1_verdict {
-    double instructions; /**< the time of its instructions alone, of its time */
-    double fma;          /**< fp32 instructions a second, of the measured rate */
-    double memory;       /**< bytes of the volume a second, of the measured bandwidth */
-    double texture;      /**< fetches a second, of the measured rate */
+    /** Of its time: its instructions alone, then what each of these adds: the volume, fetches from
+     *  one place, fetches from where they belong. */
+    double instructions, volume, fetches, places;
+    double fma;     /**< fp32 instructions a second, of the measured rate */
+    double memory;  /**< bytes of the volume a second, of the measured bandwidth */
+    double texture; /**< fetches a second, of the measured rate */
     const char *binds;
 };
 
@@ -39,14 +41,13 @@ void s1_print_head(const struct s1_job *job);
 void s1_print_row(const struct s1_result *r);
 /** What binds each of n. */
 void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job);
-/** Whole reconstructions; best, host and error may be NULL. */
+/** Whole reconstructions of the papers, and the best kernel of today. */
 void s1_print_table3(const struct s1_job *job, const struct s1_result *best,
-                     const struct fbp_host_time *host, const struct fbp_s1_error *error);
+                     const struct fbp_s1_error *error);
 
 /** Lines of JSON; an exit status. */
 int s1_print_json_limits(const struct s1_job *job);
 int s1_print_json_row(const struct s1_job *job, const struct s1_result *r);
-int s1_print_json_whole(const struct s1_job *job, const struct fbp_host_time *host,
-                        const struct fbp_s1_error *error);
+int s1_print_json_error(const struct s1_job *job, const struct fbp_s1_error *error);
 
 #endif /* FBP_CLI_S1_H */

@@ -54,7 +54,10 @@ int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
     cJSON_AddNumberToObject(root, "gups", all->gups);
     if (r->part[FBP_S1_I].seconds > 0) {
         const struct s1_verdict v = s1_judge(r, &job->limits);
-        cJSON_AddNumberToObject(root, "share_instructions", v.instructions);
+        cJSON_AddNumberToObject(root, "time_instructions", v.instructions);
+        cJSON_AddNumberToObject(root, "time_volume", v.volume);
+        cJSON_AddNumberToObject(root, "time_fetches", v.fetches);
+        cJSON_AddNumberToObject(root, "time_places", v.places);
         cJSON_AddNumberToObject(root, "share_fma", v.fma);
         cJSON_AddNumberToObject(root, "share_memory", v.memory);
         cJSON_AddNumberToObject(root, "share_texture", v.texture);
@@ -63,13 +66,10 @@ int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
     return cli_json(root, true);
 }
 
-int s1_print_json_whole(const struct s1_job *job, const struct fbp_host_time *host,
-                        const struct fbp_s1_error *error)
+int s1_print_json_error(const struct s1_job *job, const struct fbp_s1_error *error)
 {
-    cJSON *root = begin(job, "whole");
+    cJSON *root = begin(job, "error");
 
-    cJSON_AddNumberToObject(root, "seconds", host->median);
-    cJSON_AddNumberToObject(root, "gups", host->gups);
     cJSON_AddNumberToObject(root, "rmse_hu", error->rmse_hu);
     cJSON_AddNumberToObject(root, "max_hu", error->max_hu);
     cJSON_AddNumberToObject(root, "psnr_db", error->psnr_db);

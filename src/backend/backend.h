@@ -105,7 +105,7 @@ struct fbp_statistics {
 
 typedef struct fbp_device fbp_device;
 
-/** The kernels of S1 (fbp/bench_s1.h), on a device whose job's kernel is `matrix`, precision fast. */
+/** The kernels of S1 (fbp/bench_s1.h), for a job whose kernel is `matrix`, precision fast. */
 struct fbp_s1_kernels {
     /** NULL beyond the last. */
     const struct fbp_s1_shape *(*shape)(size_t index);

@@ -42,12 +42,11 @@ has out "^  7 B +16 +4 16x32 +\\| +0\\.750 +506 +550 +826 +1051 +63\\.4 \\|$toda
 has out "^  8 B +32 +4 16x32 +\\| +0\\.750 +489 +494 +756 +969 +68\\.7 \\|$today"
 has out "^  9 B .*today's best +\\|$today"
 for test in 1 2 3 4 5 6 7 8 9; do
-    has out "^  $test .* %  .* %  .*(texture rate|memory bandwidth|instruction rate|none of them: .*)$"
+    has out "^  $test .* % .* % .*\\| (texture|memory|instruction) (rate|bandwidth|latency|cache)$"
 done
 has out '^fastrabbitEX .* 512\^3 +7\.45 +8\.94$'
 has out '^Thumper.* 1024\^3 +6\.04 +88\.2 +0\.0210$'
 has out '^today, best kernel alone +40\^3 +[0-9.]+ +[0-9.]+ +[0-9.]+$'
-has out '^today, FDK memory to memory, fast +40\^3 +[0-9.]+ +[0-9.]+$'
 
 # One row; JSON says the same.
 # shellcheck disable=SC2086

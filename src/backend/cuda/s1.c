@@ -8,11 +8,6 @@
 /* The paper's way of having all fetches hit one line of the cache. */
 static const double TINY_VOXEL_MM = 1e-6;
 
-/* Texture units mean the middle of a pixel by i + 1/2. */
-#ifndef CUDA_S1_CENTRE
-#    define CUDA_S1_CENTRE 0.5
-#endif
-
 static const struct s1_kernel *kernel_of(size_t index)
 {
     size_t n_a = 0;
@@ -31,18 +26,18 @@ static const struct fbp_s1_shape *shape(size_t index)
 
 static struct s1_grid grid_of(const struct fbp_job *job)
 {
-    const size_t *n = job->grid.n;
+    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
 
     return (struct s1_grid){.nx = (int)n[0],
                             .ny = (int)n[1],
                             .nz = (int)n[2],
-                            .x_ref = (float)((n[0] - 1) / 2),
-                            .y_ref = (float)((n[1] - 1) / 2),
-                            .z_ref = (float)((n[2] - 1) / 2)};
+                            .x_ref = (float)ref[0],
+                            .y_ref = (float)ref[1],
+                            .z_ref = (float)ref[2]};
 }
 
 /* A view's matrix of voxel indices, in double, rounded once.  Texture units mean the middle of a
- * pixel by i + 1/2, and cut coordinates off at 1/256, which half of that makes a rounding. */
+ * pixel by i + 1/2. */
 static void make_matrix(const struct fbp_job *job, size_t view, enum fbp_s1_part part,
                         float out[12])
 {
@@ -60,7 +55,7 @@ static void make_matrix(const struct fbp_job *job, size_t view, enum fbp_s1_part
     }
     for (int r = 0; r < 3; r++)
         for (int i = 0; i < 4; i++)
-            out[4 * r + i] = (float)(c[r][i] + (r < 2 ? CUDA_S1_CENTRE * c[2][i] : 0));
+            out[4 * r + i] = (float)(c[r][i] + (r < 2 ? 0.5 * c[2][i] : 0));
 }
 
 /* Views [view, view + n) of the batch; beyond them views that see nothing. */

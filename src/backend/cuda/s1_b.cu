@@ -14,10 +14,11 @@ template <s1_lanes LANES, int I, int K, int BX, int BY> static s1_kernel make(in
 extern "C" const s1_kernel *cuda_s1_b(size_t index)
 {
     static const s1_kernel kernels[] = {
-        make<S1_ROWS, 4, 8, 32, 8>(5),      make<S1_ROWS, 8, 4, 16, 16>(6),
-        make<S1_ROWS, 16, 4, 16, 32>(7),    make<S1_ROWS, 32, 4, 16, 32>(8),
-        make<S1_ROWS, 124, 8, 32, 8>(0),    make<S1_SQUARES, 62, 8, 16, 16>(0),
-        make<S1_SQUARES, 124, 8, 32, 8>(0), make<S1_SQUARES, 124, 16, 16, 16>(0),
+        make<S1_ROWS, 4, 8, 32, 8>(5),       make<S1_ROWS, 8, 4, 16, 16>(6),
+        make<S1_ROWS, 16, 4, 16, 32>(7),     make<S1_ROWS, 32, 4, 16, 32>(8),
+        make<S1_ROWS, 124, 8, 32, 8>(0),     make<S1_SQUARES, 62, 8, 16, 16>(0),
+        make<S1_SQUARES, 124, 8, 32, 8>(0),  make<S1_SQUARES, 124, 16, 16, 16>(0),
+        make<S1_SQUARES, 124, 16, 16, 8>(0),
     };
 
     return index < sizeof kernels / sizeof *kernels ? &kernels[index] : NULL;

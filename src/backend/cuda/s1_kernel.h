@@ -8,7 +8,8 @@
  * - Kernel A goes along z outside and over the views inside: every voxel is read and written once a
  *   launch, as soon as it is done.  With K = N a thread walks through the whole volume; blocks may
  *   wait for each other's warps at every voxel, so that their fetches stay near each other.
- * - Kernel B has the loops swapped: K voxels stay in registers while the views go by.
+ * - Kernel B has the loops swapped: K voxels stay in registers while the views go by.  They are
+ * read before the first view, which hides more of the waiting than after the last.
  */
 #ifndef FBP_SRC_CUDA_S1_KERNEL_H
 #define FBP_SRC_CUDA_S1_KERNEL_H
@@ -49,13 +50,16 @@ static __device__ inline float s1_sample(cudaTextureObject_t views, float u, flo
     return PART >= FBP_S1_IMT ? tex2DLayered<float>(views, u, v, layer) : u + v;
 }
 
-/** Add to a voxel; or, with the volume left out, what is never done, which the compiler does not
- *  know. */
-template <fbp_s1_part PART> static __device__ inline void s1_add(float *voxel, float sum)
+/** What a voxel has so far; nothing with the volume left out. */
+template <fbp_s1_part PART> static __device__ inline float s1_load(const float *voxel)
 {
-    if (PART >= FBP_S1_IM)
-        *voxel += sum;
-    else if (__float_as_uint(sum) == 0x7fc5a5a5u)
+    return PART >= FBP_S1_IM ? *voxel : 0;
+}
+
+/** Store it; or, with the volume left out, what is never done, which the compiler does not know. */
+template <fbp_s1_part PART> static __device__ inline void s1_store(float *voxel, float sum)
+{
+    if (PART >= FBP_S1_IM || __float_as_uint(sum) == 0x7fc5a5a5u)
         *voxel = sum;
 }
 
@@ -107,7 +111,7 @@ static __global__ void __launch_bounds__(BX *BY)
         if (SYNC)
             __syncthreads();
         if (!SYNC || inside)
-            s1_add<PART>(voxel, sum);
+            s1_store<PART>(voxel, s1_load<PART>(voxel) + sum);
     }
 }
 
@@ -127,7 +131,7 @@ static __global__ void __launch_bounds__(BX *BY)
         return;
 #pragma unroll
     for (int k = 0; k < K; k++)
-        sum[k] = 0;
+        sum[k] = z + k < g.nz ? s1_load<PART>(voxel + k * slice) : 0;
 #pragma unroll UNROLL
     for (int i = 0; i < I; i++) {
         const s1_line line = s1_line_of(in.m[i], tx, ty);
@@ -138,7 +142,7 @@ static __global__ void __launch_bounds__(BX *BY)
 #pragma unroll
     for (int k = 0; k < K; k++)
         if (z + k < g.nz)
-            s1_add<PART>(voxel + k * slice, sum[k]);
+            s1_store<PART>(voxel + k * slice, sum[k]);
 }
 
 template <s1_lanes LANES, int I, int K, int BX, int BY, bool SYNC> static s1_entry s1_entry_a()
