@@ -109,6 +109,25 @@ fail:
     return st;
 }
 
+/* Enough device memory, as far as it is known, for all views twice and two volumes? */
+static fbp_status check_memory(const struct fbp_backend *backend, const struct fbp_scan *scan)
+{
+    const double voxels =
+        (double)scan->volume.n[0] * (double)scan->volume.n[1] * (double)scan->volume.n[2];
+    const double samples = (double)view_samples(scan) * (double)scan->n_views;
+    const double bytes = 2 * sizeof(float) * (voxels + samples);
+    struct fbp_device_info device = {0};
+
+    if (backend->describe)
+        backend->describe(0, &device);
+    if (device.free_bytes && bytes > (double)device.free_bytes)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "S1: views and volumes take %.1f GiB, the device has %.1f GiB free: use "
+                        "fewer views or voxels",
+                        bytes / (1 << 30), (double)device.free_bytes / (1 << 30));
+    return FBP_OK;
+}
+
 fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
                        const struct fbp_recon_params *params)
 {
@@ -129,6 +148,7 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
                               "S1: a cone-beam scan of at most %d views is needed: use fewer",
                               MOST_LAYERS));
+    FBP_TRY_GOTO(check_memory(s->fast.backend, scan));
     FBP_TRY_GOTO(fbp_mul(view_samples(scan) * sizeof(float), scan->n_views, "views", &samples));
     FBP_TRY_GOTO(fbp_alloc((void **)&s->views, samples, "views"));
     FBP_TRY_GOTO(side_open(&s->fast, s, FBP_PRECISION_FAST, scan->n_views));

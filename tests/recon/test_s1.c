@@ -97,6 +97,20 @@ static void parts_are_counted(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* What does not fit is said before anything is allocated. */
+static void memory_that_is_not_there(void **state)
+{
+    struct fbp_scan scan = make_scan(5, 21);
+    fbp_s1 *s;
+
+    (void)state;
+    scan.volume.n[2] = (size_t)1 << 34;
+    assert_int_equal(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")), FBP_ERR_NOMEM);
+    assert_null(s);
+    assert_non_null(strstr(fbp_message(), "fewer views or voxels"));
+    fbp_scan_clear(&scan);
+}
+
 static void limits_are_measured(void **state)
 {
     struct fbp_limits l;
@@ -116,6 +130,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shapes_agree_with_the_exact_kernel),
         cmocka_unit_test(shapes_once),
         cmocka_unit_test(parts_are_counted),
+        cmocka_unit_test(memory_that_is_not_there),
         cmocka_unit_test(limits_are_measured),
     };
 
