@@ -1,5 +1,7 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/limits.h"
+#include "backend/cuda/s1.h"
 
 #include "backend/rows.h"
 
@@ -236,6 +238,11 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     return FBP_OK;
 }
 
+static fbp_status limits(int index, struct fbp_limits *out)
+{
+    return cuda_limits(found.ordinal[index], out);
+}
+
 static const struct fbp_backend backend = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
@@ -273,6 +280,8 @@ static const struct fbp_backend backend = {
     .stamp = cuda_stamp,
     .stamped = cuda_stamped,
     .counts = cuda_counts,
+    .limits = limits,
+    .s1 = &cuda_s1,
 };
 
 /* The devices that this module has code for. */
