@@ -166,7 +166,7 @@ void s0_print_tables(const struct s0_result *results, size_t n)
     print_table2(results, n);
 }
 
-static void add_number(cJSON *object, const char *key, double v)
+void s0_add_number(cJSON *object, const char *key, double v)
 {
     if (isnan(v))
         cJSON_AddNullToObject(object, key);
@@ -192,11 +192,11 @@ int s0_print_json(const struct s0_result *r)
     cJSON_AddNumberToObject(root, "seconds_apart", r->apart);
     cJSON *stages = cJSON_AddObjectToObject(root, "stages");
     for (size_t k = 0; k < N_ROWS; k++)
-        add_number(stages, rows[k].key, stage(r, &rows[k]));
+        s0_add_number(stages, rows[k].key, stage(r, &rows[k]));
     cJSON_AddNumberToObject(root, "read_overlap", r->read_overlap);
     cJSON_AddNumberToObject(root, "write_overlap", r->write_overlap);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)r->peak_bytes);
-    add_number(root, "rmse", r->rmse);
-    add_number(root, "psnr_db", r->psnr_db);
+    s0_add_number(root, "rmse", r->rmse);
+    s0_add_number(root, "psnr_db", r->psnr_db);
     return cli_json(root, true);
 }

@@ -205,6 +205,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         .device_limit = device_limit(p),
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
+        .even = params->no_overlap != 0,
     };
 
     p->info.memory_limit = request.memory_limit;

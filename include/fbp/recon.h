@@ -59,7 +59,8 @@ struct fbp_recon_params {
     /** Where the views come from; it must outlive the plan.  NULL = the scan's projections. */
     fbp_source *source;
     /** One stage at a time, for measuring: none computes, reads or writes while another does, and
-     *  what a stage has given to a device is finished before its time is taken. */
+     *  what a stage has given to a device is finished before its time is taken.  Batches are then
+     *  of one size, and slabs are finished whole. */
     int no_overlap;
 
     /** Called from one thread at a time; return nonzero to cancel.  Optional. */
@@ -107,6 +108,8 @@ struct fbp_report {
     size_t slabs_resumed;  /**< taken from an interrupted run */
     uint64_t hash;         /**< of the volume; hash: outputs only */
     double finish;         /**< seconds from the last slice to the durable file of its final name */
+    double upload, fetch;  /**< of `filter` and of `write`, seconds of copying to and from a device
+                              with memory of its own; only with params.no_overlap */
 };
 
 typedef struct fbp_plan fbp_plan;

@@ -60,6 +60,16 @@ static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status
     return st;
 }
 
+/* With no_overlap, the seconds that a copy begun at `start` takes. */
+static fbp_status copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
+{
+    if (!w->run->rq->no_overlap || !backend(w)->alloc)
+        return FBP_OK;
+    FBP_TRY(fbp_device_settle(backend(w), w->dev, stage));
+    *seconds += fbp_seconds() - start;
+    return FBP_OK;
+}
+
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -119,7 +129,9 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 
     if (backend(w)->upload && batch->load_rows > 0) {
         FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+        const double start = fbp_seconds();
         FBP_TRY(upload(w, batch, raw));
+        FBP_TRY(copied(w, FBP_STAGE_IN, start, &w->upload));
         FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
         FBP_TRY(after(w, FBP_STAGE_FILTER, raw->uploaded));
     }
@@ -278,8 +290,10 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             struct piece_slot *p = &w->pieces[i % n_slots];
             p->z0 = z0 + i * step;
             p->nz = p->z0 + step < z1 ? step : z1 - p->z0;
+            const double start = fbp_seconds();
             FBP_TRY(
                 backend(w)->fetch(w->dev, &b->slab, p->z0, p->z0 + p->nz, volume->memory, p->host));
+            FBP_TRY(copied(w, FBP_STAGE_OUT, start, &w->fetch));
             FBP_TRY(mark(w, FBP_STAGE_OUT, &p->fetched));
             volume->fetched = p->fetched;
         }
@@ -296,8 +310,10 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     const struct fbp_job *job = w->run->rq->job;
     struct volume_slot *volume = &w->volumes[b->volume];
     float *to = w->volume + z0 * job->grid.n[0] * job->grid.n[1];
+    const double start = fbp_seconds();
 
     FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, volume->memory, to));
+    FBP_TRY(copied(w, FBP_STAGE_OUT, start, &w->fetch));
     return mark(w, FBP_STAGE_OUT, &volume->fetched);
 }
 

@@ -14,6 +14,7 @@ struct fbp_work_request {
     uint64_t device_limit; /**< of a device with memory of its own */
     size_t batch_views;    /**< wanted; 0 = free */
     size_t slab_slices;    /**< at most; 0 = free */
+    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
 };
 
 /**
@@ -25,6 +26,7 @@ struct fbp_work_request {
 struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< batches are multiples of, but for the last */
+    bool even;          /**< as requested */
     size_t n_slabs, slab_slices;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     size_t block_slices;           /**< written at once */

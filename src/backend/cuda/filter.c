@@ -106,8 +106,9 @@ static fbp_status convolve(struct cuda_device *dev, unsigned n, const float2 **o
     const unsigned length = (unsigned)t->row_length;
 
     if (dev->plan == CUFFT_NO_PLAN) {
-        CUDA_TRY(cuda_convolve_rows(rows, n, length, filter, (unsigned)dev->job->filter->half_width,
-                                    work, filter_stream(dev)));
+        CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
+            rows, n, length, filter, (unsigned)dev->job->filter->half_width, work,
+            filter_stream(dev)));
         *out = work;
         return FBP_OK;
     }

@@ -32,6 +32,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     const struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
+    const size_t most = dev->kernel->pass ? (size_t)dev->kernel->pass : CUDA_PASS;
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
                          .views = filtered,
@@ -46,10 +47,10 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     if (!dev->kernel->volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (bp.first = 0; bp.first < n; bp.first += CUDA_PASS) {
+    for (bp.first = 0; bp.first < n; bp.first += most) {
         const size_t left = n - bp.first;
-        cuda_make_pass(job, dev->principal, batch->view0 + bp.first,
-                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass);
+        cuda_make_pass(job, dev->principal, batch->view0 + bp.first, left < most ? left : most,
+                       batch->row0, &bp.pass);
         CUDA_TRY(dev->kernel->backproject(&bp));
     }
     return FBP_OK;
