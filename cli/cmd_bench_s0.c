@@ -29,7 +29,7 @@ static const struct opt table[] = {
                    .help = "hard limit of the memory this process holds, such as 8G or 600M"),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
         .help = "also draw the middle slice there, from the device and from ref (Fig. 6), and "
-                "compare them"),
+                "their difference"),
     OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where the temporary scan and volume go: the disk that is timed"),
     OPT(S, json, .name = "json", .help = "print one line of JSON a case"),
@@ -162,7 +162,8 @@ static int measure(const struct s0_session *s, const struct s0_case *kind, struc
                               .seconds = INFINITY,
                               .apart = INFINITY,
                               .rmse = NAN,
-                              .psnr_db = NAN};
+                              .psnr_db = NAN,
+                              .max = NAN};
     for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
         rc = time_once(s, false, out);
         if (rc == 0)

@@ -50,7 +50,7 @@ struct s0_result {
     double apart;            /**< seconds of that run */
     double read_overlap, write_overlap;
     uint64_t peak_bytes;
-    double rmse, psnr_db; /**< of a slice against `ref`; NAN without --pictures */
+    double rmse, psnr_db, max; /**< of a slice against `ref`; NAN without --pictures */
 };
 
 /** A step of the ladder, the paper's or one of ours. */
@@ -107,7 +107,8 @@ struct s0_picture {
 
 /**
  * Draw the middle slice of the result and of the reference `ref`, as S0-CASE-DEVICE.png and
- * S0-CASE-ref.png, and fill in r->rmse and r->psnr_db.
+ * S0-CASE-ref.png, and their difference, black to white from -r->max to r->max, as
+ * S0-CASE-DEVICE-difference.png; fill in r->rmse, r->psnr_db and r->max.
  * @return an exit status; a failure has been reported.
  */
 int s0_draw(const struct s0_picture *picture, struct s0_result *r);
