@@ -277,10 +277,12 @@ const struct command cmd_bench_s0 = {
     .summary = "a whole FDK job, 512^3 from 360 views, beside the paper of 2008",
     .usage = "[options]",
     .about = "The job of Okitsu, Ino and Hagihara (2008): simulated, reconstructed from file to "
-             "file, and printed as rows of their tables 1 and 2.  The total is that of an "
-             "ordinary run, from opening the scan to the renamed file, in which reading, "
-             "computing and writing overlap; the stages are those of a second run, one at a time. "
-             " The filter is Shepp-Logan's.",
+             "file, and printed beside their tables 1 and 2.  The total is that of an ordinary "
+             "run, from opening the scan to the renamed file, in which reading, computing and "
+             "writing overlap; the stages are those of a second run, one at a time.  The filter "
+             "is Shepp-Logan's.  Tables 3 and 4 are the backprojection by the kernels of their "
+             "ladder, as CUDA devices have them, all views into the whole volume, each against "
+             "the exact kernel's volume.",
     .examples = "  fbp bench S0 --device cpu --pictures .\n"
                 "  fbp bench S0 --case fft --size 256 --runs 3 --json\n",
     COMMAND_OPTS(table),

@@ -36,7 +36,7 @@ struct reference {
     char path[440];
 };
 
-/* One run by a kernel into `output`; the plan's facts and the report. */
+/* One run by a kernel into `output` (NULL: the plan alone); the plan's facts and the report. */
 static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_precision precision,
                       const char *output, struct s0_ladder *ladder, struct fbp_report *report)
 {
@@ -48,7 +48,7 @@ static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_p
     r.p.precision = precision;
     r.p.batch_views = BATCH;
     int rc = recon_prepare(&r, &scan, &plan);
-    if (rc == 0) {
+    if (rc == 0 && output) {
         const fbp_status st = fbp_plan_run(plan, output, report);
         progress_end(s->progress);
         rc = st == FBP_OK ? 0 : st == FBP_ERR_CANCELLED ? cli_error("interrupted") : cli_fail();
@@ -107,7 +107,9 @@ int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
     if (snprintf(exact.path, sizeof exact.path, "%s/exact.mha", s->place->dir) >=
         (int)sizeof exact.path)
         return cli_error("%s: the name is too long: choose another --dir", s->place->dir);
-    int rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact.path, out, &r);
+    int rc = run_kernel(s, "s0", FBP_PRECISION_FAST, NULL, out, &r); /* is there one? */
+    if (rc == 0)
+        rc = run_kernel(s, "column", FBP_PRECISION_EXACT, exact.path, out, &r);
     for (int i = 0; rc == 0 && i < S0_STEPS; i++)
         rc = time_step(s, &s0_steps[i], &exact, out, &out->steps[i]);
     if (rc == 0 && s->a->sweep)

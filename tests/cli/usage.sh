@@ -49,7 +49,7 @@ wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S1 is not in this release' bench S1
-wrong_line '--case: expected fft, spatial or matrix' bench S0 --case ftt
+wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong 'expected J1, J2 or J3' bench kernel --job J4
 wrong 'convert is not in this release' geometry convert

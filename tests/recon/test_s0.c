@@ -151,7 +151,7 @@ static void only_where_asked_for(void **state)
                                      fbp_recon_params(.device = "cuda", .kernel = "s0",
                                                       .precision = FBP_PRECISION_EXACT)),
                      FBP_ERR_UNSUPPORTED);
-    scan.views[3].u[2] += 1; /* leans */
+    scan.views[3].v[0] += 1; /* leans */
     assert_int_equal(
         fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .kernel = "s0")),
         FBP_ERR_UNSUPPORTED);
