@@ -284,7 +284,8 @@ const struct command cmd_bench_s0 = {
              "ladder, as CUDA devices have them, all views into the whole volume, each against "
              "the exact kernel's volume.",
     .examples = "  fbp bench S0 --device cpu --pictures .\n"
-                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n",
+                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n"
+                "  fbp bench S0 --device cuda --case ladder --sweep\n",
     COMMAND_OPTS(table),
     .run = run,
 };
