@@ -170,6 +170,7 @@ void s0_print_tables(const struct s0_result *results, size_t n)
     print_table1(results, n);
     putchar('\n');
     print_table2(results, n);
+    fflush(stdout);
 }
 
 void s0_add_number(cJSON *object, const char *key, double v)

@@ -1,6 +1,6 @@
 /*
  * The ladder of Okitsu, Ino and Hagihara 2008, Table 4: one thread walks a line of voxels along z,
- * for which u, the weight W2 and the step of v are computed once a view (their Eqs. 3 to 6).  The
+ * for which u, the weight W2 and the step of v are computed once a view (their Eqs. 2 to 6).  The
  * steps, each a parameter of its own:
  *
  *   COALESCED  1: neighbouring threads take neighbouring x, in blocks of two dimensions; without
@@ -13,8 +13,8 @@
  *   J          5: J times I views a launch, J sums side by side, so that there are more fetches to
  *              wait for at a time
  *
- * The paper names the steps and gives their times: 27.0, 15.6 and 5.7 s of #1, #2 and #4 are L + G,
- * L + G/3 and G/3, with L the traffic of arrays, which does not depend on I = 3.
+ * What is in the array is read from the times of the paper: 27.0, 15.6, 5.7 s of #1, #2, #4 are L +
+ * G, L + G/3 and G/3, with L the traffic of arrays, which does not depend on I = 3.
  *
  * Interpolation is the texture units', to 1/256 of a pixel; u and v are not rounded beforehand.
  */
