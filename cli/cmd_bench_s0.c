@@ -41,7 +41,12 @@ static const struct s0_case cases[] = {
     {.name = "fft", .text = "filter by FFT"},
     {.name = "spatial", .text = "filter in space", .spatial = true},
     {.name = "matrix", .text = "filter by FFT, any matrices", .matrices = true, .kernel = "matrix"},
-    {.name = "paper", .text = "filter in space", .spatial = true, .kernel = "s0", .only = "cuda"},
+    {.name = "paper",
+     .text = "filter in space",
+     .spatial = true,
+     .kernel = "s0",
+     .only = "cuda",
+     .batch = 24}, /* whole launches of six views */
 };
 
 enum { N_CASES = sizeof cases / sizeof *cases };
@@ -80,6 +85,7 @@ struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case 
     if (kind->spatial)
         r.p.half_width = s->a->size / 2, r.p.spatial_filter = 1;
     r.p.kernel = kind->kernel;
+    r.p.batch_views = kind->batch;
     return r;
 }
 

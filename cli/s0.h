@@ -12,6 +12,7 @@ struct s0_case {
     bool matrices; /**< the scan as one 3x4 matrix a view, no symmetry used */
     const char *kernel; /**< NULL: the fastest */
     const char *only;   /**< the backend that has the kernel; NULL: all */
+    size_t batch;       /**< views a batch; 0: the plan's */
 };
 
 /** What the command was asked for. */

@@ -40,13 +40,12 @@ struct reference {
 static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_precision precision,
                       const char *output, struct s0_ladder *ladder, struct fbp_report *report)
 {
-    const struct s0_case kind = {.spatial = true, .kernel = kernel};
+    const struct s0_case kind = {.spatial = true, .kernel = kernel, .batch = BATCH};
     struct recon_args r = s0_arguments(s, &kind, true);
     struct fbp_scan scan = {0};
     fbp_plan *plan;
 
     r.p.precision = precision;
-    r.p.batch_views = BATCH;
     int rc = recon_prepare(&r, &scan, &plan);
     if (rc == 0 && output) {
         const fbp_status st = fbp_plan_run(plan, output, report);
