@@ -226,6 +226,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
+        .even = params->no_overlap != 0,
     };
 
     p->info.memory_limit = request.memory_limit;

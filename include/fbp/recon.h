@@ -60,7 +60,8 @@ struct fbp_recon_params {
     /** Where the views come from; it must outlive the plan.  NULL = the scan's projections. */
     fbp_source *source;
     /** One stage at a time, for measuring: none computes, reads or writes while another does, and
-     *  what a stage has given to a device is finished before its time is taken. */
+     *  what a stage has given to a device is finished before its time is taken.  Batches are then
+     *  of one size, and slabs are finished whole. */
     int no_overlap;
     /** The scan's projections are still being written (the scan comes from
      * fbp_scan_load_growing()): each batch is computed as soon as its views are there
@@ -122,6 +123,8 @@ struct fbp_report {
      */
     double volume_after_last_view, output_after_last_view;
     size_t n_batches, last_batch;
+    double upload, fetch;  /**< of `filter` and of `write`, seconds of copying to and from a device
+                              with memory of its own; only with params.no_overlap */
 };
 
 typedef struct fbp_plan fbp_plan;

@@ -164,6 +164,8 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
         s->report.filter += w->busy[1];
         s->report.backproject += w->busy[2];
         s->report.write += w->busy[3];
+        s->report.upload += w->upload;
+        s->report.fetch += w->fetch;
         s->report.waiting_read += w->waited[1];
         s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
         s->rq->backend->counts(w->dev, &counts);

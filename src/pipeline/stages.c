@@ -63,6 +63,16 @@ static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status
     return st;
 }
 
+/* With no_overlap, the seconds that a copy begun at `start` takes. */
+static fbp_status copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
+{
+    if (!w->run->rq->no_overlap || !backend(w)->alloc)
+        return FBP_OK;
+    FBP_TRY(fbp_device_settle(backend(w), w->dev, stage));
+    *seconds += fbp_seconds() - start;
+    return FBP_OK;
+}
+
 /* Work of a stage of the device, for the timeline. */
 static fbp_status begin_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out)
 {
@@ -152,9 +162,11 @@ static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
     struct fbp_span span;
 
     FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+    const double start = fbp_seconds();
     FBP_TRY(begin_span(w, FBP_STAGE_IN, &span));
     FBP_TRY(upload(w, &w->tasks[raw->task].batch, raw));
     FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, raw->task));
+    FBP_TRY(copied(w, FBP_STAGE_IN, start, &w->upload));
     FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
     return after(w, FBP_STAGE_FILTER, raw->uploaded);
 }
@@ -358,12 +370,14 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
 static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
                         float *to)
 {
+    const double start = fbp_seconds();
     struct fbp_span span;
 
     FBP_TRY(begin_span(w, FBP_STAGE_OUT, &span));
     FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, w->volumes[b->volume].memory, to));
-    return fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
-                        z1 - 1);
+    FBP_TRY(fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
+                         z1 - 1));
+    return copied(w, FBP_STAGE_OUT, start, &w->fetch);
 }
 
 /* Slices [z0, z1): while one piece is written the next ones are fetched. */

@@ -15,6 +15,7 @@ struct fbp_work_request {
     size_t batch_views;    /**< wanted; 0 = free */
     size_t slab_slices;    /**< at most; 0 = free */
     bool follow;           /**< batches of one group, to be joined while running (follow.h) */
+    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
 };
 
 /**
@@ -31,6 +32,7 @@ struct fbp_work_request {
 struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< batches are multiples of, but for the last */
+    bool even;          /**< as requested */
     size_t n_slabs, slab_slices;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     bool follow;                   /**< batches are one group each; joined, up to batch_views */

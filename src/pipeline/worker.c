@@ -114,7 +114,7 @@ static void forget_run(struct worker *w)
 {
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
-    w->computed_at = w->fetched_at = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
     w->n_tasks = w->n_written = 0;
     w->backend->counts(w->dev, &w->counted);
 }

@@ -79,6 +79,7 @@ struct worker {
         *block_full;
     size_t n_written;          /**< voxels */
     double busy[4], waited[4]; /**< read, filter, backproject, write */
+    double upload, fetch;      /**< of these, copying to and from the device; with no_overlap */
     double computed_at;        /**< when the last batch was backprojected */
     double fetched_at;         /**< when the last voxel was in the host's memory */
 };

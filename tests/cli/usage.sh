@@ -51,7 +51,7 @@ wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S2 is not in this release' bench S2
-wrong_line '--case: expected fft, spatial or matrix' bench S0 --case ftt
+wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong_line '--test: expected 1...9, a whole number from 1 to 9' bench S1 --test 10
 wrong_line '--views: expected K, a whole number from 2' bench S1 --views 1

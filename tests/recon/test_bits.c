@@ -173,6 +173,8 @@ static void stages_can_be_kept_apart(void **state)
         OK(fbp_plan_run(plan, "hash:", &r));
         assert_true(r.hash == right);
         assert_true(r.open + r.read + r.filter + r.backproject + r.write + r.finish <= r.total);
+        assert_true(r.upload <= r.filter && r.fetch <= r.write);
+        assert_true(i == 0 ? r.upload == 0 && r.fetch == 0 : r.upload > 0 && r.fetch > 0);
         fbp_plan_destroy(&plan);
     }
     fbp_mock_plant = (struct fbp_mock_plant){0};
