@@ -1,4 +1,5 @@
-/** @file bench.h  Timing of the backprojection alone, with its error beside it. */
+/** @file bench.h  Timing of the backprojection alone and of whole reconstructions, and the limits
+ * of the device they are to be seen beside. */
 #ifndef FBP_BENCH_H
 #define FBP_BENCH_H
 
@@ -59,6 +60,26 @@ struct fbp_host_time {
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
                                                  const struct fbp_recon_params *params,
                                                  size_t n_runs, struct fbp_host_time *out);
+
+/** What a device does at best with one thing alone, measured; a second. */
+struct fbp_limits {
+    double fma; /**< fp32 multiply-adds */
+    /** Bilinear fetches from a layered texture, near each other: of one fp32 sample, of one fp16
+     *  sample, of four fp16 samples. */
+    double texture_r32f, texture_r16f, texture_rgba16f;
+    double copy;             /**< bytes read plus bytes written, of copies within its memory */
+    double upload, download; /**< bytes, from and to the host's pinned memory */
+};
+
+/**
+ * Measure the limits of a device, in some tenths of a second: medians of five, by the device's own
+ * clock.
+ *
+ * device  as of fbp_recon_params; its first one
+ * @return FBP_OK, FBP_ERR_UNSUPPORTED (a device without such limits), FBP_ERR_INVALID (no such
+ *         device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_bench_limits(const char *device, struct fbp_limits *out);
 
 FBP_END
 

@@ -20,6 +20,7 @@
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
 
+#include "fbp/bench.h"
 #include "fbp/recon.h"
 
 #include "base/pool.h"
@@ -183,6 +184,9 @@ struct fbp_backend {
 
     /** What the filter mended so far; all marks are past. */
     void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
+
+    /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
+    fbp_status (*limits)(int index, struct fbp_limits *out);
 };
 
 /** All backends, best last resort last; ended by NULL.  One line each in backend-list.h. */

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "pipeline/bench_device.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/job.h"
 #include "pipeline/work.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { REPETITIONS = 5, DEFAULT_VIEWS = 16 };
 
@@ -237,21 +237,11 @@ fbp_status fbp_bench_kernel(const struct fbp_scan *scan, const struct fbp_recon_
     struct fbp_job_tables tables = {0};
     struct fbp_phantom phantom = {0};
     struct bench b = {0};
-    char why[300] = "";
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = (struct fbp_kernel_time){0};
-    b.backend = params->device && strcmp(params->device, "auto") != 0
-                    ? fbp_backend_find(params->device)
-                    : fbp_backend_auto();
-    if (!b.backend)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "device: \"%s\" is not in this build: fbp devices "
-                        "lists those that are",
-                        params->device);
-    if (fbp_backend_count(&b.backend, why, sizeof why) == 0)
-        return fbp_fail(FBP_ERR_INVALID, "device: %s cannot be used: %s", b.backend->name, why);
+    FBP_TRY(fbp_bench_device(params->device, &b.backend));
     if (n_views == 0) /* whole passes, of a device that has large ones */
         n_views = b.backend->group_views > DEFAULT_VIEWS ? b.backend->group_views : DEFAULT_VIEWS;
     FBP_TRY_GOTO(thin_out(scan, n_views < scan->n_views ? n_views : scan->n_views, &thin));

@@ -1,5 +1,6 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,11 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src,
     return FBP_OK;
 }
 
+static fbp_status limits(int index, struct fbp_limits *out)
+{
+    return cuda_limits(found.ordinal[index], out);
+}
+
 static const struct fbp_backend backend = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
@@ -251,6 +257,7 @@ static const struct fbp_backend backend = {
     .after = cuda_after,
     .wait = cuda_wait,
     .counts = cuda_counts,
+    .limits = limits,
 };
 
 /* The devices that this module has code for. */
