@@ -67,6 +67,7 @@ struct fbp_limits {
     /** Bilinear fetches from a layered texture, near each other: of one fp32 sample, of one fp16
      *  sample, of four fp16 samples. */
     double texture_r32f, texture_r16f, texture_rgba16f;
+    double load_4, load_8, load_16; /**< bytes from the first cache, in loads of so many bytes */
     double copy;             /**< bytes read plus bytes written, of copies within its memory */
     double upload, download; /**< bytes, from and to the host's pinned memory */
 };

@@ -46,6 +46,7 @@ struct cuda_device {
     struct cuda_weights weights;
     cufft_plan plan; /**< CUFFT_NO_PLAN: filtered in space */
     struct cuda_principal *principal;
+    cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -70,6 +71,7 @@ void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
+fbp_status cuda_time(fbp_device *device, enum fbp_stage stage, double *seconds);
 
 /* host_memory.c: pinned. */
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out);

@@ -21,6 +21,7 @@ struct probe {
     cudaArray_t array; /* of the texture in use */
     cudaTextureObject_t texture;
     int channels;
+    int width; /* of a load */
 };
 
 /* Starts something; *n is how much of it. */
@@ -34,6 +35,11 @@ static cudaError_t multiply_add(const struct probe *p, double *n)
 static cudaError_t fetch(const struct probe *p, double *n)
 {
     return cuda_limits_fetch(p->multiprocessors, p->texture, p->channels, p->to, n, p->stream);
+}
+
+static cudaError_t load(const struct probe *p, double *n)
+{
+    return cuda_limits_load(p->multiprocessors, p->width, p->from, p->to, n, p->stream);
 }
 
 static cudaError_t copy(const struct probe *p, double *n)
@@ -164,6 +170,11 @@ static fbp_status measure(struct probe *p, struct fbp_limits *out)
         FBP_TRY(make_texture(p, textures[i].channels, textures[i].bits));
         FBP_TRY(rate(p, fetch, textures[i].rate));
     }
+    for (p->width = 4; p->width <= 16; p->width *= 2)
+        FBP_TRY(rate(p, load,
+                     p->width == 4   ? &out->load_4
+                     : p->width == 8 ? &out->load_8
+                                     : &out->load_16));
     FBP_TRY(rate(p, copy, &out->copy));
     FBP_TRY(rate(p, download, &out->download));
     FBP_TRY(rate(p, upload, &out->upload));
