@@ -29,11 +29,13 @@ const char *bench_precision(const char *isa)
     return "";
 }
 
-void bench_find_device(struct bench_table *t, const char *backend)
+void bench_find_device(struct bench_table *t, const struct fbp_bench_info *info)
 {
+    const char *backend = info->backend;
     struct fbp_device_info d[64];
     const size_t n = fbp_devices(d, 64), length = strlen(backend);
 
+    t->limits = info->limits;
     snprintf(t->device.name, sizeof t->device.name, "%s", backend);
     for (size_t i = 0; i < n && i < 64; i++)
         if (strncmp(d[i].name, backend, length) == 0 && strchr(":", d[i].name[length])) {
@@ -42,10 +44,23 @@ void bench_find_device(struct bench_table *t, const char *backend)
         }
 }
 
+static void print_limits(const struct fbp_limits *l)
+{
+    printf("measured limits: fp32 multiply-adds %.1f T/s; bilinear fetches of 1, 2, 4 fp32 %.0f, "
+           "%.0f, %.0f G/s, fp16 %.0f, %.0f, %.0f G/s; loads of 4, 8, 16 bytes from L1 %.1f, %.1f, "
+           "%.1f TB/s; copies on the device %.2f TB/s, up %.1f and down %.1f GB/s\n",
+           1e-12 * l->fma, 1e-9 * l->texture_r32f, 1e-9 * l->texture_rg32f,
+           1e-9 * l->texture_rgba32f, 1e-9 * l->texture_r16f, 1e-9 * l->texture_rg16f,
+           1e-9 * l->texture_rgba16f, 1e-12 * l->load_4, 1e-12 * l->load_8, 1e-12 * l->load_16,
+           1e-12 * l->copy, 1e-9 * l->upload, 1e-9 * l->download);
+}
+
 void bench_print_head(const struct bench_table *t)
 {
     printf("%s: %s%s%s; commit %s\n", t->device.name, t->device.text,
            t->device.driver[0] ? ", driver " : "", t->device.driver, FBP_COMMIT);
+    if (t->limits.fma > 0)
+        print_limits(&t->limits);
     printf("%-3s %-13s %-12s %9s %9s %9s %9s %6s %7s %8s %8s %8s\n", "job", "kernel", "isa", "GUPS",
            "ms", "best", "worst", "limit", "PSNR", "RMSE", "max", "to exact");
     printf("%-3s %-13s %-12s %9s %9s %9s %9s %6s %7s %8s %8s %8s\n", "", "", "", "median", "", "",
@@ -84,12 +99,24 @@ void bench_print_kernel(const struct bench_job *j, const struct fbp_kernel_time 
     fflush(stdout);
 }
 
-void bench_print_host(const struct bench_job *j, const char *name, const struct fbp_host_time *t)
+/* Seconds of the longer of the two transfers alone; 0: not known. */
+static double transfer_seconds(const struct bench_table *table, const struct bench_job *j)
+{
+    const struct fbp_limits *l = &table->limits;
+    const double up = (double)(j->views * j->columns * j->rows) * sizeof(float);
+    const double down = (double)(j->size * j->size * j->size) * sizeof(float);
+
+    return l->upload > 0 && l->download > 0 ? fmax(up / l->upload, down / l->download) : 0;
+}
+
+void bench_print_host(const struct bench_table *table, const struct bench_job *j, const char *name,
+                      const struct fbp_host_time *t)
 {
     printf("%-3s %s: %s %s, %.1f ms (%.1f to %.1f), %.0f GUPS; filter %.1f, backprojection %.1f, "
-           "fetch %.1f ms one by one\n",
+           "fetch %.1f ms one by one; the longer transfer alone %.1f ms\n",
            j->name, name, t->kernel, t->isa, 1e3 * t->median, 1e3 * t->best, 1e3 * t->worst,
-           t->gups, 1e3 * t->filter, 1e3 * t->backproject, 1e3 * t->fetch);
+           t->gups, 1e3 * t->filter, 1e3 * t->backproject, 1e3 * t->fetch,
+           1e3 * transfer_seconds(table, j));
     fflush(stdout);
 }
 
@@ -158,6 +185,7 @@ int bench_json_kernel(const struct bench_table *table, const struct bench_job *j
 int bench_json_host(const struct bench_table *table, const struct bench_job *j, const char *name,
                     const struct fbp_host_time *t)
 {
+    const double transfer = transfer_seconds(table, j);
     const struct number numbers[] = {
         {"size", (double)j->size},
         {"columns", (double)j->columns},
@@ -172,12 +200,15 @@ int bench_json_host(const struct bench_table *table, const struct bench_job *j, 
         {"backproject", t->backproject},
         {"fetch", t->fetch},
         {"gups", t->gups},
+        {"limit_seconds", transfer > 0 ? transfer : NAN},
+        {"fraction", transfer > 0 ? transfer / t->median : NAN},
     };
     cJSON *root = json_head(table, "host", j, t->backend);
 
     cJSON_AddStringToObject(root, "row", name);
     cJSON_AddStringToObject(root, "kernel", t->kernel);
     cJSON_AddStringToObject(root, "isa", t->isa);
+    cJSON_AddStringToObject(root, "limit", transfer > 0 ? "the longer transfer" : "");
     return json_end(root, numbers, sizeof numbers / sizeof *numbers);
 }
 

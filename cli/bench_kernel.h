@@ -19,6 +19,7 @@ struct bench_table {
     size_t n;
     struct bench_row rows[BENCH_MOST_ROWS];
     struct fbp_device_info device; /**< that all was measured on */
+    struct fbp_limits limits;      /**< of it; all 0: not known */
 };
 
 /** The row of a name, which is a new one if there is none; NULL: the table is full. */
@@ -27,14 +28,15 @@ struct bench_row *bench_table_row(struct bench_table *table, const char *name);
 /** "exact", "fast", "half", or "" where an instruction set does not end so. */
 const char *bench_precision(const char *isa);
 
-/** The device's entry of fbp_devices(). */
-void bench_find_device(struct bench_table *table, const char *backend);
+/** The device's entry of fbp_devices(), and its limits. */
+void bench_find_device(struct bench_table *table, const struct fbp_bench_info *info);
 
 /** One line each, as they come; of JSON, or under bench_print_head(). */
 void bench_print_head(const struct bench_table *table);
 void bench_print_scan(const struct bench_job *job, const struct fbp_bench_info *info);
 void bench_print_kernel(const struct bench_job *job, const struct fbp_kernel_time *t);
-void bench_print_host(const struct bench_job *job, const char *name, const struct fbp_host_time *t);
+void bench_print_host(const struct bench_table *table, const struct bench_job *job,
+                      const char *name, const struct fbp_host_time *t);
 int bench_json_kernel(const struct bench_table *table, const struct bench_job *job,
                       const struct fbp_bench_info *info, const struct fbp_kernel_time *t);
 int bench_json_host(const struct bench_table *table, const struct bench_job *job, const char *name,

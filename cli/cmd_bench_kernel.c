@@ -132,7 +132,7 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
         if (a->json)
             rc = bench_json_host(&r->table, j, ways[i].name, &t);
         else
-            bench_print_host(j, ways[i].name, &t);
+            bench_print_host(&r->table, j, ways[i].name, &t);
     }
     return rc;
 }
@@ -160,7 +160,7 @@ static int measure_all(struct kernel_run *r)
     const struct kernel_args *a = r->args;
     int rc = 0;
 
-    bench_find_device(&r->table, fbp_bench_info(r->bench)->backend);
+    bench_find_device(&r->table, fbp_bench_info(r->bench));
     if (!a->json)
         bench_print_head(&r->table);
     for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)

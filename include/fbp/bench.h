@@ -7,6 +7,18 @@
 
 FBP_BEGIN
 
+/** What a device does at best with one thing alone, measured; a second. */
+struct fbp_limits {
+    double fma; /**< fp32 multiply-adds */
+    /** Bilinear fetches from a layered texture, near each other: of one, two or four samples of
+     *  fp32 or fp16. */
+    double texture_r32f, texture_r16f, texture_rg32f, texture_rg16f, texture_rgba32f,
+        texture_rgba16f;
+    double load_4, load_8, load_16; /**< bytes from the first cache, in loads of so many bytes */
+    double copy;             /**< bytes read plus bytes written, of copies within its memory */
+    double upload, download; /**< bytes, from and to the host's pinned memory */
+};
+
 /** Backprojections alone, of one scan after another on one device: its views, and what the
  *  specification makes of them, are computed once for all kernels. */
 typedef struct fbp_bench fbp_bench;
@@ -20,6 +32,7 @@ struct fbp_bench_info {
     size_t n_views, n_slices;         /**< backprojected at a time */
     size_t whole_slices, more_voxels; /**< that results are compared in */
     double project, reference;        /**< seconds that views and reference took, for this scan */
+    struct fbp_limits limits;         /**< all 0 of a device that measures none */
 };
 
 /** What fbp_bench_kernel() measured. */
@@ -39,10 +52,10 @@ struct fbp_kernel_time {
 };
 
 /**
- * A bench of a device, on which nothing is computed yet.
+ * A bench of a device, on which nothing is computed yet; its limits are measured.
  *
  * params  device and n_threads are used
- * @return FBP_OK, FBP_ERR_INVALID (no such device), FBP_ERR_NOMEM.
+ * @return FBP_OK, FBP_ERR_INVALID (no such device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_create(fbp_bench **out,
                                                    const struct fbp_recon_params *params);
@@ -103,17 +116,6 @@ struct fbp_host_time {
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
                                                  const struct fbp_recon_params *params,
                                                  size_t n_runs, struct fbp_host_time *out);
-
-/** What a device does at best with one thing alone, measured; a second. */
-struct fbp_limits {
-    double fma; /**< fp32 multiply-adds */
-    /** Bilinear fetches from a layered texture, near each other: of one fp32 sample, of one fp16
-     *  sample, of four fp16 samples. */
-    double texture_r32f, texture_r16f, texture_rgba16f;
-    double load_4, load_8, load_16; /**< bytes from the first cache, in loads of so many bytes */
-    double copy;             /**< bytes read plus bytes written, of copies within its memory */
-    double upload, download; /**< bytes, from and to the host's pinned memory */
-};
 
 /**
  * Measure the limits of a device, in some tenths of a second: medians of five, by the device's own

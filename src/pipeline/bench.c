@@ -30,8 +30,6 @@ struct fbp_bench {
     const struct fbp_backend *backend;
     fbp_pool *pool;
     struct fbp_bench_info info;
-    struct fbp_limits limits;
-    bool has_limits;
     struct fbp_scan scan;         /* views that are used */
     struct fbp_job_tables tables; /* views and slices one by one */
     double half_mm;               /* of the phantom */
@@ -68,6 +66,8 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *para
     b->info.has_precisions = b->backend->has_precisions;
     b->info.n_threads = params->n_threads > 0 ? params->n_threads : fbp_core_count();
     FBP_TRY_GOTO(fbp_pool_create(&b->pool, b->info.n_threads));
+    if (b->backend->limits)
+        FBP_TRY_GOTO(b->backend->limits(0, &b->info.limits));
     *out = b;
     return FBP_OK;
 fail:
@@ -382,17 +382,6 @@ static fbp_status compare_exact(fbp_bench *b, enum fbp_precision precision,
     return FBP_OK;
 }
 
-static fbp_status find_limit(fbp_bench *b, const struct fbp_job *job, struct fbp_kernel_time *out)
-{
-    if (!b->backend->limits)
-        return FBP_OK;
-    if (!b->has_limits)
-        FBP_TRY(b->backend->limits(0, &b->limits));
-    b->has_limits = true;
-    out->limit_gups = 1e-9 * b->backend->limit(job, &b->limits, out->limit, sizeof out->limit);
-    return FBP_OK;
-}
-
 static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time *out)
 {
     const struct fbp_grid *g = &t->job->grid;
@@ -401,7 +390,7 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
     FBP_TRY(backproject(t));
     FBP_TRY(settle(t));
     FBP_TRY(sample(b, t));
-    const struct fbp_bench_error error = fbp_bench_truth_compare(&b->truth, b->samples);
+    const struct fbp_bench_difference error = fbp_bench_truth_compare(&b->truth, b->samples);
     out->psnr_db = error.psnr_db;
     out->rmse = error.rmse;
     out->max_error = error.max;
@@ -447,7 +436,9 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
             fbp_fail(FBP_ERR_UNSUPPORTED,
                      "precision: %s has no kernel \"%s\" of this one, only more exact ones",
                      b->backend->name, out->kernel));
-    FBP_TRY_GOTO(find_limit(b, &tables.job, out));
+    if (b->backend->limits)
+        out->limit_gups =
+            1e-9 * b->backend->limit(&tables.job, &b->info.limits, out->limit, sizeof out->limit);
     FBP_TRY_GOTO(trial_open(b, &tables.job, &t));
     FBP_TRY_GOTO(measure(b, &t, out));
     FBP_TRY_GOTO(compare_exact(b, precision, out));

@@ -93,8 +93,9 @@ static void add_samples(void *user, size_t piece, int worker)
     for (size_t i = begin; i < end; i++) {
         while (t->first[slice + 1] <= i)
             slice++;
-        const double x[3] = {fbp_grid_coordinate(g, 0, (double)(t->voxel[i] % g->n[0])),
-                             fbp_grid_coordinate(g, 1, (double)(t->voxel[i] / g->n[0])),
+        const size_t row = t->voxel[i] / g->n[0], column = t->voxel[i] % g->n[0];
+        const double x[3] = {fbp_grid_coordinate(g, 0, (double)column),
+                             fbp_grid_coordinate(g, 1, (double)row),
                              fbp_grid_coordinate(g, 2, (double)(t->z0 + slice))};
         t->value[i] += ref_value(c->job, &c->batch, c->filtered, x);
     }
@@ -181,10 +182,10 @@ void fbp_bench_truth_pick(const struct fbp_bench_truth *t, const struct fbp_grid
             out[k] = voxels[i * size + t->voxel[k]];
 }
 
-struct fbp_bench_error fbp_bench_truth_compare(const struct fbp_bench_truth *t,
-                                               const float *samples)
+struct fbp_bench_difference fbp_bench_truth_compare(const struct fbp_bench_truth *t,
+                                                    const float *samples)
 {
-    struct fbp_bench_error out = {0};
+    struct fbp_bench_difference out = {0};
     double sum = 0, peak = 0;
 
     for (size_t i = 0; i < t->n; i++) {

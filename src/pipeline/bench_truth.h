@@ -38,10 +38,10 @@ void fbp_bench_truth_pick(const struct fbp_bench_truth *truth, const struct fbp_
                           size_t z, size_t n, const float *voxels, float *out);
 
 /** Root mean square and largest |a - b|, and 20 log10(max |b| / rmse), 999 if they are equal. */
-struct fbp_bench_error {
+struct fbp_bench_difference {
     double rmse, max, psnr_db;
 };
-struct fbp_bench_error fbp_bench_truth_compare(const struct fbp_bench_truth *truth,
-                                               const float *samples);
+struct fbp_bench_difference fbp_bench_truth_compare(const struct fbp_bench_truth *truth,
+                                                    const float *samples);
 
 #endif /* FBP_SRC_BENCH_TRUTH_H */

@@ -53,7 +53,7 @@ static void truth_is_the_specification(void **state)
     assert_non_null(samples);
     fbp_bench_truth_pick(&truth, &scan.volume, 2, 9, ref + 2 * SIDE * SIDE, samples);
     fbp_bench_truth_pick(&truth, &scan.volume, 11, SIDE - 12, ref + 11 * SIDE * SIDE, samples);
-    struct fbp_bench_error e = fbp_bench_truth_compare(&truth, samples);
+    struct fbp_bench_difference e = fbp_bench_truth_compare(&truth, samples);
     assert_true(e.psnr_db > 140 && e.max < 1e-8);
     samples[777] += 0.5f;
     e = fbp_bench_truth_compare(&truth, samples);

@@ -98,9 +98,9 @@ static void drop_texture(struct probe *p)
 /* Two layers of SIDE x SIDE texels. */
 static fbp_status make_texture(struct probe *p, int channels, int bits)
 {
-    const int more = channels > 1 ? bits : 0;
+    const int second = channels > 1 ? bits : 0, rest = channels > 2 ? bits : 0;
     const struct cudaChannelFormatDesc texel =
-        cudaCreateChannelDesc(bits, more, more, more, cudaChannelFormatKindFloat);
+        cudaCreateChannelDesc(bits, second, rest, rest, cudaChannelFormatKindFloat);
     const struct cudaExtent extent = {SIDE, SIDE, 2};
     const size_t row = SIDE * (size_t)(channels * bits / 8);
     struct cudaMemcpy3DParms fill = {
@@ -162,8 +162,9 @@ static fbp_status measure(struct probe *p, struct fbp_limits *out)
     const struct {
         int channels, bits;
         double *rate;
-    } textures[] = {
-        {1, 32, &out->texture_r32f}, {1, 16, &out->texture_r16f}, {4, 16, &out->texture_rgba16f}};
+    } textures[] = {{1, 32, &out->texture_r32f},    {1, 16, &out->texture_r16f},
+                    {2, 32, &out->texture_rg32f},   {2, 16, &out->texture_rg16f},
+                    {4, 32, &out->texture_rgba32f}, {4, 16, &out->texture_rgba16f}};
 
     FBP_TRY(rate(p, multiply_add, &out->fma));
     for (size_t i = 0; i < sizeof textures / sizeof *textures; i++) {

@@ -17,7 +17,7 @@ double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *lim
 /** Launch: multiply-adds without memory; *n is their number. */
 cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream);
 
-/** Launch: bilinear fetches of texels of 1 or 4 channels from a layer; *n is their number. */
+/** Launch: bilinear fetches of texels of 1, 2 or 4 channels from a layer; *n is their number. */
 cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, int channels,
                               float *out, double *n, cudaStream_t stream);
 

@@ -1,7 +1,7 @@
 /* Loads that hit the first cache, for a GPU's ceiling of kernels that interpolate by themselves. */
 #include "backend/cuda/limits.h"
 
-enum { THREADS = 256, BLOCKS = 16, LOADS = 4096 };
+enum { THREADS = 256, BLOCKS = 16, ROUNDS = 256, LOADS = 16 };
 
 static __device__ inline float add_up(float v)
 {
@@ -18,21 +18,21 @@ static __device__ inline float add_up(float4 v)
     return (v.x + v.y) + (v.z + v.w);
 }
 
-/* A warp reads 32 neighbours, and other ones with every load. */
-template <typename T>
-static __global__ void load(const T *__restrict__ from, unsigned step, float *out)
+/* A warp reads 32 neighbours, and the next 32 with every load of a round. */
+template <typename T> static __global__ void load(const T *__restrict__ from, float *out)
 {
-    const unsigned most = CUDA_LOADED / sizeof(T) - 1;
-    unsigned at = threadIdx.x;
-    float sum = 0;
+    const unsigned piece = 32 * LOADS, pieces = CUDA_LOADED / (piece * sizeof(T));
+    unsigned at = threadIdx.x / 32;
+    float sum[4] = {0, 0, 0, 0};
 
-#pragma unroll 16
-    for (int i = 0; i < LOADS; i++) {
-        sum += add_up(__ldg(from + (at & most)));
-        at += step;
+    for (int k = 0; k < ROUNDS; k++, at++) {
+        const T *p = from + at % pieces * piece + threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            sum[i % 4] += add_up(__ldg(p + 32 * i));
     }
-    if (sum < 0) /* never, but not known before */
-        out[blockIdx.x * THREADS + threadIdx.x] = sum;
+    if ((sum[0] + sum[1]) + (sum[2] + sum[3]) < 0) /* never, but not known before */
+        out[blockIdx.x * THREADS + threadIdx.x] = sum[0];
 }
 
 cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
@@ -41,11 +41,11 @@ cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, f
     const int blocks = multiprocessors * BLOCKS;
 
     if (width == 4)
-        load<float><<<blocks, THREADS, 0, stream>>>((const float *)from, 32, out);
+        load<float><<<blocks, THREADS, 0, stream>>>((const float *)from, out);
     else if (width == 8)
-        load<float2><<<blocks, THREADS, 0, stream>>>((const float2 *)from, 32, out);
+        load<float2><<<blocks, THREADS, 0, stream>>>((const float2 *)from, out);
     else
-        load<float4><<<blocks, THREADS, 0, stream>>>((const float4 *)from, 32, out);
-    *n = (double)blocks * THREADS * LOADS * width;
+        load<float4><<<blocks, THREADS, 0, stream>>>((const float4 *)from, out);
+    *n = (double)blocks * THREADS * ROUNDS * LOADS * width;
     return cudaGetLastError();
 }
