@@ -178,6 +178,18 @@ static fbp_status make_truth(fbp_bench *b)
                      "slices");
 }
 
+/* What devices say where memory lacks has the remedies of a plan. */
+static fbp_status explained(const fbp_bench *b, fbp_status st)
+{
+    if (st != FBP_ERR_NOMEM)
+        return st;
+    fbp_message_clear();
+    return fbp_fail(st,
+                    "bench: %zu views into %zu slices at a time need more memory than there is: "
+                    "take fewer (--views, --slices)",
+                    b->info.n_views, b->info.n_slices);
+}
+
 static struct fbp_recon_params params_of(const fbp_bench *b, const char *kernel,
                                          enum fbp_precision precision)
 {
@@ -204,8 +216,8 @@ fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_vi
     FBP_TRY(fbp_job_create(&b->tables, &b->scan, &p, false));
     b->info.n_views = thin.n_views;
     b->info.n_slices = slices_of(b, n_slices);
-    FBP_TRY(make_views(b));
-    return make_truth(b);
+    const fbp_status st = make_views(b);
+    return explained(b, st == FBP_OK ? make_truth(b) : st);
 }
 
 static fbp_status settle(const struct trial *t)
@@ -445,5 +457,5 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
 fail:
     trial_close(&t);
     fbp_job_clear(&tables);
-    return st;
+    return explained(b, st);
 }

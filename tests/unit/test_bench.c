@@ -146,6 +146,9 @@ static void devices_agree(void **state)
     }
     fbp_mock_plant.drop_upload = 1;
     assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_DEVICE);
+    fbp_mock_plant = (struct fbp_mock_plant){.no_memory = true};
+    assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "--views"));
     fbp_mock_plant = (struct fbp_mock_plant){0};
     fbp_bench_destroy(&mock);
     fbp_bench_destroy(&cpu);

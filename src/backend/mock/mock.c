@@ -131,6 +131,8 @@ static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer
         buffer->bytes < filtered_bytes(job, buffer->n_views, buffer->n_rows))
         return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
                         buffer->bytes, buffer->n_views, buffer->n_rows);
+    if (fbp_mock_plant.no_memory)
+        return fbp_fail_nomem(buffer->bytes, "mock device memory");
     FBP_TRY(fbp_alloc(out, buffer->bytes, "mock device memory"));
     poison(*out, buffer->bytes);
     return FBP_OK;
