@@ -205,6 +205,7 @@ struct fbp_device_info {
     char reason[300]; /**< why it cannot be used; "" = usable */
     uint64_t memory_bytes;
     uint64_t free_bytes; /**< of a device's own memory, now; 0 = not known */
+    char driver[64];     /**< release of its driver; "" = it has none */
 };
 
 /** Fill at most n entries; returns how many devices there are. */

@@ -213,12 +213,19 @@ struct fbp_backend {
     fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
     /** A stamp, once, as fbp_seconds(); it is past. */
     fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
+    /** The device's own clock: start it (seconds NULL) or stop it at this point of a stage's work,
+     * and wait for that.  NULL: the host's. */
+    fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
     /** What the filter mended so far; all marks are past. */
     void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
     /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
     fbp_status (*limits)(int index, struct fbp_limits *out);
+    /** Updates a second that the job's kernel could do if it did nothing but what it needs most of,
+     *  and what that is.  NULL where `limits` is. */
+    double (*limit)(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
+                    size_t n);
 
     /** NULL: there are none. */
     const struct fbp_s1_kernels *s1;

@@ -163,7 +163,8 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1};
+    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1,
+                                  .counts = options->counts};
     b.params.source = NULL;
     if (b.counts && !fbp_scan_is_intensity(scan))
         b.scan.i0 = MOST_COUNTS;

@@ -13,8 +13,6 @@
 
 enum { EXACT_BATCH = 32, BLOCK_SLICES = 16, MOST_LAYERS = 2048 };
 
-static const double WATER = 0.02; /* 1/mm */
-
 /* A device with a job of its own. */
 struct side {
     const struct fbp_backend *backend;
@@ -271,8 +269,8 @@ static fbp_status compare(const struct side *ours, const struct side *theirs,
     FBP_TRY_GOTO(fbp_alloc((void **)&c.theirs, block, "slices"));
     FBP_TRY_GOTO(compare_blocks(ours, theirs, &c));
     const double rms = sqrt(c.squares / ((double)slice * (double)g->n[2]));
-    out->rmse_hu = 1000 / WATER * rms;
-    out->max_hu = 1000 / WATER * c.most;
+    out->rmse_hu = 1000 / FBP_BENCH_WATER * rms;
+    out->max_hu = 1000 / FBP_BENCH_WATER * c.most;
     out->psnr_db = rms > 0 ? 20 * log10(c.peak / rms) : 999;
 fail:
     fbp_free(c.theirs);
@@ -285,15 +283,10 @@ static fbp_status show_phantom(fbp_s1 *s)
 {
     const struct fbp_grid *g = &s->fast.tables.job.grid;
     const struct fbp_batch all = batch_of(&s->fast, 0, s->scan->n_views);
-    struct fbp_phantom phantom;
 
-    FBP_TRY(
-        fbp_phantom_create(&phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0], WATER));
-    fbp_status st = fbp_bench_project(s->scan, &phantom, s->params.n_threads, s->views);
-    if (st == FBP_OK)
-        st = filter(&s->fast, s->views, &all);
-    fbp_phantom_clear(&phantom);
-    return st;
+    FBP_TRY(fbp_bench_project(s->scan, 0.5 * (double)g->n[0] * g->voxel_mm[0], s->params.n_threads,
+                              s->views));
+    return filter(&s->fast, s->views, &all);
 }
 
 fbp_status fbp_s1_error(fbp_s1 *s, size_t index, struct fbp_s1_error *out)

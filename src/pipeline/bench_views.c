@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "fbp/phantom.h"
 #include "phantom/shadow.h"
 
 /* What the workers share: [n_views][n_rows][n_columns]; and what each owns. */
@@ -23,13 +24,11 @@ static void fill_view(void *user, size_t view, int worker)
 
     (void)worker;
     for (size_t i = 0; i < s->n; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
+        const uint32_t number = fbp_bench_next(&x);
         if (s->counts)
-            s->counts[view * s->n + i] = (uint16_t)(x >> 16 | 1);
+            s->counts[view * s->n + i] = (uint16_t)(number >> 16 | 1);
         else
-            s->views[view * s->n + i] = ((float)(x >> 9) + 1) * 0x1p-22f;
+            s->views[view * s->n + i] = fbp_bench_sample(number);
     }
 }
 
@@ -68,26 +67,28 @@ fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp
     return for_views(&s, n_threads > 0 ? n_threads : fbp_core_count(), fill_view);
 }
 
-fbp_status fbp_bench_project(const struct fbp_scan *scan, const struct fbp_phantom *phantom,
-                             int n_threads, float *views)
+fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
+                             float *views)
 {
     struct studio s = studio_of(scan, views);
     const int n = n_threads > 0 ? n_threads : fbp_core_count();
-    const size_t workers = (size_t)n;
+    struct fbp_phantom phantom = {0};
     fbp_status st = FBP_OK;
 
-    s.n_balls = phantom->n;
-    FBP_TRY_GOTO(fbp_calloc((void **)&s.balls, phantom->n + 1, sizeof *s.balls, "phantom"));
+    FBP_TRY_GOTO(fbp_phantom_create(&phantom, "shepp-logan", half_mm, FBP_BENCH_WATER));
+    s.n_balls = phantom.n;
+    FBP_TRY_GOTO(fbp_calloc((void **)&s.balls, phantom.n, sizeof *s.balls, "phantom"));
     FBP_TRY_GOTO(
-        fbp_calloc((void **)&s.shadows, workers * (phantom->n + 1), sizeof *s.shadows, "shadows"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&s.rows, workers * scan->panel.n_columns, sizeof *s.rows,
+        fbp_calloc((void **)&s.shadows, (size_t)n * phantom.n, sizeof *s.shadows, "shadows"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&s.rows, (size_t)n * scan->panel.n_columns, sizeof *s.rows,
                             "rows of views"));
-    for (size_t i = 0; i < phantom->n; i++)
-        fbp_ball_of(&phantom->items[i], &s.balls[i]);
+    for (size_t i = 0; i < phantom.n; i++)
+        fbp_ball_of(&phantom.items[i], &s.balls[i]);
     st = for_views(&s, n, project_view);
 fail:
     free(s.rows);
     free(s.shadows);
     free(s.balls);
+    fbp_phantom_clear(&phantom);
     return st;
 }

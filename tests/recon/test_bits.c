@@ -121,7 +121,6 @@ static void views_that_stay_change_nothing(void **state)
         {.device = "mock", .batch_views = 8},
         {.device = "mock", .slab_slices = 5, .batch_views = 16},
         {.device = "mock:0,1", .slab_slices = 5},
-        {.device = "mock", .slab_slices = 6, .no_overlap = 1},
     };
     static const char *const kernels[] = {"column", "rot90+mirror"};
     const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0};

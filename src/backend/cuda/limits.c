@@ -21,6 +21,7 @@ struct probe {
     cudaArray_t array; /* of the texture in use */
     cudaTextureObject_t texture;
     int channels;
+    int width; /* of a load */
 };
 
 /* Starts something; *n is how much of it. */
@@ -34,6 +35,11 @@ static cudaError_t multiply_add(const struct probe *p, double *n)
 static cudaError_t fetch(const struct probe *p, double *n)
 {
     return cuda_limits_fetch(p->multiprocessors, p->texture, p->channels, p->to, n, p->stream);
+}
+
+static cudaError_t load(const struct probe *p, double *n)
+{
+    return cuda_limits_load(p->multiprocessors, p->width, p->from, p->to, n, p->stream);
 }
 
 static cudaError_t copy(const struct probe *p, double *n)
@@ -92,9 +98,9 @@ static void drop_texture(struct probe *p)
 /* Two layers of SIDE x SIDE texels. */
 static fbp_status make_texture(struct probe *p, int channels, int bits)
 {
-    const int more = channels > 1 ? bits : 0;
+    const int second = channels > 1 ? bits : 0, rest = channels > 2 ? bits : 0;
     const struct cudaChannelFormatDesc texel =
-        cudaCreateChannelDesc(bits, more, more, more, cudaChannelFormatKindFloat);
+        cudaCreateChannelDesc(bits, second, rest, rest, cudaChannelFormatKindFloat);
     const struct cudaExtent extent = {SIDE, SIDE, 2};
     const size_t row = SIDE * (size_t)(channels * bits / 8);
     struct cudaMemcpy3DParms fill = {
@@ -156,14 +162,20 @@ static fbp_status measure(struct probe *p, struct fbp_limits *out)
     const struct {
         int channels, bits;
         double *rate;
-    } textures[] = {
-        {1, 32, &out->texture_r32f}, {1, 16, &out->texture_r16f}, {4, 16, &out->texture_rgba16f}};
+    } textures[] = {{1, 32, &out->texture_r32f},    {1, 16, &out->texture_r16f},
+                    {2, 32, &out->texture_rg32f},   {2, 16, &out->texture_rg16f},
+                    {4, 32, &out->texture_rgba32f}, {4, 16, &out->texture_rgba16f}};
 
     FBP_TRY(rate(p, multiply_add, &out->fma));
     for (size_t i = 0; i < sizeof textures / sizeof *textures; i++) {
         FBP_TRY(make_texture(p, textures[i].channels, textures[i].bits));
         FBP_TRY(rate(p, fetch, textures[i].rate));
     }
+    for (p->width = 4; p->width <= 16; p->width *= 2)
+        FBP_TRY(rate(p, load,
+                     p->width == 4   ? &out->load_4
+                     : p->width == 8 ? &out->load_8
+                                     : &out->load_16));
     FBP_TRY(rate(p, copy, &out->copy));
     FBP_TRY(rate(p, download, &out->download));
     FBP_TRY(rate(p, upload, &out->upload));

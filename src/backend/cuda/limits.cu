@@ -39,15 +39,21 @@ static __device__ inline float add_up(float v)
     return v;
 }
 
+static __device__ inline float add_up(float2 v)
+{
+    return v.x + v.y;
+}
+
 static __device__ inline float add_up(float4 v)
 {
     return (v.x + v.y) + (v.z + v.w);
 }
 
-/* A warp covers 8 x 4 samples and drifts by 1/64 of a sample from fetch to fetch. */
+/* A warp covers 2 x 1 samples, as that of a kernel whose views are about as fine as the volume may
+ * where rays run along it, and drifts by 1/64 of a sample from fetch to fetch. */
 template <typename T> static __global__ void fetch(cudaTextureObject_t texture, float *out)
 {
-    float u = (float)(threadIdx.x % 8) + 0.3f, v = (float)(threadIdx.x / 8) + 0.7f, sum = 0;
+    float u = (float)(threadIdx.x % 8) / 4 + 0.3f, v = (float)(threadIdx.x / 8) / 4 + 0.7f, sum = 0;
 
 #pragma unroll 16
     for (int i = 0; i < FETCHES; i++) {
@@ -66,6 +72,8 @@ cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, 
 
     if (channels == 4)
         fetch<float4><<<blocks, THREADS, 0, stream>>>(texture, out);
+    else if (channels == 2)
+        fetch<float2><<<blocks, THREADS, 0, stream>>>(texture, out);
     else
         fetch<float><<<blocks, THREADS, 0, stream>>>(texture, out);
     *n = (double)blocks * THREADS * FETCHES;
