@@ -229,7 +229,7 @@ static void fill_info(fbp_plan *p)
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;
-    i->fft_length = job->spatial_filter ? 0 : job->filter->n_fft;
+    i->fft_length = job->filtered || job->spatial_filter ? 0 : job->filter->n_fft;
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);

@@ -105,6 +105,9 @@ static fbp_status convolve(struct cuda_device *dev, unsigned n, const float2 **o
     const float *filter = (const void *)(dev->memory + t->filter);
     const unsigned length = (unsigned)t->row_length;
 
+    *out = rows;
+    if (dev->job->filtered)
+        return FBP_OK;
     if (dev->plan == CUFFT_NO_PLAN) {
         CUDA_TRY(cuda_convolve_rows(rows, n, length, filter, (unsigned)dev->job->filter->half_width,
                                     work, filter_stream(dev)));
@@ -113,9 +116,7 @@ static fbp_status convolve(struct cuda_device *dev, unsigned n, const float2 **o
     }
     FBP_TRY(cuda_fft_run(dev->plan, rows, false));
     CUDA_TRY(cuda_multiply_rows(rows, n, length, filter, filter_stream(dev)));
-    FBP_TRY(cuda_fft_run(dev->plan, rows, true));
-    *out = rows;
-    return FBP_OK;
+    return cuda_fft_run(dev->plan, rows, true);
 }
 
 static struct cuda_pad pad_of(const struct cuda_device *dev, const struct fbp_batch *b,
@@ -123,7 +124,8 @@ static struct cuda_pad pad_of(const struct cuda_device *dev, const struct fbp_ba
 {
     const struct fbp_job *job = dev->job;
     const struct cuda_tables *t = &dev->tables;
-    const bool separable = cuda_host->weights_separable(job->weights);
+    const bool separable = !job->filtered && cuda_host->weights_separable(job->weights);
+    const bool apart = !job->filtered && !separable;
     const unsigned n_groups = (unsigned)(b->n_views / job->turns);
 
     return (struct cuda_pad){
@@ -140,7 +142,7 @@ static struct cuda_pad pad_of(const struct cuda_device *dev, const struct fbp_ba
         .row_length = (unsigned)t->row_length,
         .image = separable ? (const float *)(void *)(dev->memory + t->image) : NULL,
         .lines = separable ? (const float *)(void *)(dev->memory + t->lines) : NULL,
-        .weights = separable ? NULL : (const float *)(void *)(dev->memory + t->weights),
+        .weights = apart ? (const float *)(void *)(dev->memory + t->weights) : NULL,
         .out = (void *)(dev->memory + t->rows)};
 }
 
@@ -315,10 +317,12 @@ static fbp_status open_plan(struct cuda_device *dev)
 
 fbp_status cuda_filter_open(struct cuda_device *dev)
 {
+    FBP_TRY(put_prep(dev));
+    if (dev->job->filtered)
+        return FBP_OK;
     if (!cuda_filters_in_space(dev->job))
         FBP_TRY(open_plan(dev));
     FBP_TRY(put_filter(dev));
-    FBP_TRY(put_prep(dev));
     return open_weights(dev);
 }
 

@@ -110,7 +110,7 @@ cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bri
 /* The two rows of a pair, and where their weights are. */
 struct pair {
     const float *in[2];           /* the second may be NULL */
-    const float *image, *line[2]; /* separable; else the weights themselves in line */
+    const float *image, *line[2]; /* separable; else the weights themselves in line, or none */
 };
 
 static __device__ pair pair_of(const cuda_pad &p, unsigned local)
@@ -125,7 +125,9 @@ static __device__ pair pair_of(const cuda_pad &p, unsigned local)
         const size_t view = half * p.raw.n_views + turn * p.n_groups + group + i;
         const size_t scan_view = p.view0 + turn * p.part_views + group + i;
         out.in[i] = p.raw.samples + (view * p.raw.load_rows + row - p.raw.first_row[half]) * nc;
-        out.line[i] = p.image ? p.lines + scan_view * nc : p.weights + (2 * (size_t)local + i) * nc;
+        out.line[i] = p.image     ? p.lines + scan_view * nc
+                      : p.weights ? p.weights + (2 * (size_t)local + i) * nc
+                                  : NULL;
     }
     out.image = p.image ? p.image + (size_t)row * nc : NULL;
     return out;
@@ -135,6 +137,8 @@ static __device__ float weighted(const pair &p, int i, unsigned c)
 {
     if (!p.in[i])
         return 0;
+    if (!p.line[i])
+        return p.in[i][c];
     return p.image ? p.in[i][c] * p.image[c] * p.line[i][c] : p.in[i][c] * p.line[i][c];
 }
 

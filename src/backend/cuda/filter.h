@@ -35,7 +35,7 @@ struct cuda_pad {
     unsigned n_groups, n_rows, row0, panel_rows; /**< row0: of the detector, in half 0 */
     unsigned view0, pad_left, row_length;
     const float *image, *lines; /**< separable weights; NULL: */
-    const float *weights;       /**< [n][2][n_columns] */
+    const float *weights;       /**< [n][2][n_columns]; NULL, too: rows are laid out as they are */
     float2 *out;                /**< [n][row_length] */
 };
 

@@ -11,7 +11,7 @@ enum {
 
 bool cuda_filters_in_space(const struct fbp_job *job)
 {
-    return job->spatial_filter || !cuda_fft_found();
+    return !job->filtered && (job->spatial_filter || !cuda_fft_found());
 }
 
 /* The next place, for n bytes. */
@@ -32,6 +32,8 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
 {
     const size_t nc = job->panel.n_columns;
 
+    if (job->filtered)
+        return;
     if (cuda_host->weights_separable(job->weights)) {
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
@@ -40,19 +42,29 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
     }
 }
 
-static void lay_out_rows(const struct fbp_job *job, struct cuda_tables *t)
+static size_t row_length(const struct fbp_job *job)
+{
+    return job->filtered || cuda_filters_in_space(job) ? job->wide.n_columns : job->filter->n_fft;
+}
+
+static size_t filter_values(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filter;
-    const bool space = cuda_filters_in_space(job);
-    const size_t taps = space ? 2 * f->half_width + 1 : f->n_fft / 2 + 1;
 
-    t->row_length = space ? job->wide.n_columns : f->n_fft;
+    return cuda_filters_in_space(job) ? 2 * f->half_width + 1 : f->n_fft / 2 + 1;
+}
+
+static void lay_out_rows(const struct fbp_job *job, struct cuda_tables *t)
+{
+    t->row_length = row_length(job);
     const size_t row = t->row_length * sizeof(float2), rows = most_rows(job);
     t->rows_a_call = CALL_BYTES / row < rows ? CALL_BYTES / row : rows;
     if (t->rows_a_call == 0)
         t->rows_a_call = 1;
-    t->filter = place(t, taps * sizeof(float));
     t->rows = place(t, t->rows_a_call * row);
+    if (job->filtered)
+        return;
+    t->filter = place(t, filter_values(job) * sizeof(float));
     t->work_bytes = t->rows_a_call * row;
     t->work = place(t, t->work_bytes);
 }
