@@ -4,9 +4,11 @@
 
 #include "fbp/array.h"
 #include "fbp/bench.h"
+#include "fbp/feed.h"
 #include "fbp/geometry.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
+#include "fbp/rabbitct.h"
 #include "fbp/recon.h"
 #include "fbp/scan.h"
 #include "fbp/types.h"

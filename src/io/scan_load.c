@@ -1,4 +1,5 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
+#include "io/rabbitct.h"
 #include "io/scan_parts.h"
 
 #include "base/text.h"
@@ -227,6 +228,8 @@ fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
+    if (fbp_rabbitct_named(path))
+        return fbp_rabbitct_load(out, path);
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {.top = {path, "", root}, .scan = out};
     out->path = fbp_strdup(path);
