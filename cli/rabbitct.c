@@ -70,9 +70,50 @@ static int info_text(const char *path, const struct fbp_rabbitct_info *i)
     return 0;
 }
 
+static double seconds_of(const struct fbp_rabbitct_result *r)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < r->n_views; k++)
+        sum += (double)r->us[k] * 1e-6;
+    return sum;
+}
+
+static int result_json(const char *path, const struct fbp_rabbitct_result *r)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "file", path);
+    cJSON_AddStringToObject(root, "format", "rabbitct result");
+    cJSON_AddNumberToObject(root, "version", r->version);
+    cJSON_AddNumberToObject(root, "size", (double)r->size);
+    cJSON_AddNumberToObject(root, "views", (double)r->n_views);
+    cJSON_AddNumberToObject(root, "seconds", seconds_of(r));
+    rabbitct_json(root, &r->error);
+    return cli_json(root, false);
+}
+
+static int result_text(const char *path, const struct fbp_rabbitct_result *r)
+{
+    char t[24];
+
+    printf("file     %s (RabbitCT, result of version %d)\n", path, r->version);
+    printf("volume   %zu^3 from %zu views in %s\n", r->size, r->n_views,
+           cli_seconds(t, sizeof t, seconds_of(r)));
+    rabbitct_print(&r->error);
+    return 0;
+}
+
 int rabbitct_info(const char *path, bool json)
 {
+    struct fbp_rabbitct_result result;
     struct fbp_rabbitct_info info;
+
+    if (fbp_rabbitct_result_read(path, &result) == FBP_OK) {
+        const int rc = (json ? result_json : result_text)(path, &result);
+        fbp_rabbitct_result_clear(&result);
+        return rc;
+    }
 
     if (fbp_rabbitct_probe(path, &info) != FBP_OK)
         return cli_fail();

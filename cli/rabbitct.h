@@ -11,7 +11,7 @@ bool rabbitct_is_size(size_t size);
 void rabbitct_print(const struct fbp_rabbitct_error *e);
 void rabbitct_json(cJSON *root, const struct fbp_rabbitct_error *e);
 
-/** What is in a data set; returns the exit status. */
+/** What is in a data set or in a runner's result; returns the exit status. */
 int rabbitct_info(const char *path, bool json);
 
 /** A reference of size^3 voxels, free() it; NULL: that has been reported. */

@@ -94,9 +94,10 @@ struct fbp_rabbitct_result {
 
 FBP_API FBP_MUST_CHECK fbp_status fbp_rabbitct_result_write(const char *path,
                                                             const struct fbp_rabbitct_result *r);
-/** us and slice are allocated; free them. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_rabbitct_result_read(const char *path,
                                                            struct fbp_rabbitct_result *out);
+/** Free what fbp_rabbitct_result_read() allocated. */
+FBP_API void fbp_rabbitct_result_clear(struct fbp_rabbitct_result *r);
 
 FBP_END
 

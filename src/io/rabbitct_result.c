@@ -97,15 +97,20 @@ static fbp_status read_tail(int fd, const char *path, uint64_t at, struct fbp_ra
     return end == end_magic[out->version] ? FBP_OK : damaged(path);
 }
 
-static fbp_status read_result(int fd, const char *path, uint64_t size,
-                              struct fbp_rabbitct_result *out, uint64_t *us, float *slice,
-                              uint64_t at)
+static fbp_status read_result(int fd, const char *path, uint64_t at,
+                              struct fbp_rabbitct_result *out, uint64_t *us, float *slice)
 {
-    (void)size;
     FBP_TRY(fbp_read_at(fd, path, at, us, out->n_views * sizeof *us));
     at += out->n_views * sizeof *us;
     FBP_TRY(fbp_read_at(fd, path, at, slice, out->size * out->size * sizeof *slice));
     return read_tail(fd, path, at + out->size * out->size * sizeof *slice, out);
+}
+
+void fbp_rabbitct_result_clear(struct fbp_rabbitct_result *r)
+{
+    free((void *)(uintptr_t)r->us);
+    free((void *)(uintptr_t)r->slice);
+    *r = (struct fbp_rabbitct_result){0};
 }
 
 fbp_status fbp_rabbitct_result_read(const char *path, struct fbp_rabbitct_result *out)
@@ -122,16 +127,12 @@ fbp_status fbp_rabbitct_result_read(const char *path, struct fbp_rabbitct_result
     FBP_TRY_GOTO(fbp_calloc((void **)&us, out->n_views, sizeof *us, "times"));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&slice, out->size * out->size, sizeof *slice, "a slice of a result"));
-    FBP_TRY_GOTO(read_result(fd, path, size, out, us, slice, at));
+    FBP_TRY_GOTO(read_result(fd, path, at, out, us, slice));
 fail:
     close(fd);
-    if (st != FBP_OK) {
-        free(us);
-        free(slice);
-        *out = (struct fbp_rabbitct_result){0};
-        return st;
-    }
     out->us = us;
     out->slice = slice;
-    return FBP_OK;
+    if (st != FBP_OK)
+        fbp_rabbitct_result_clear(out);
+    return st;
 }

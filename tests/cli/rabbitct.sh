@@ -16,7 +16,8 @@ is "$(json sod_mm.0) > 740 && $(json sod_mm.1) < 750"
 
 run 0 rabbitct run set.rctd --size 128 --device cpu -o result.rctd --volume grey.vol --json
 is "$(json rmse) < 0.05 && $(json max) <= 1 && $(json seconds) > 0 && $(json histogram.0) > 2e6"
-exists result.rctd
+run 0 info result.rctd --json
+is "$(json size) == 128 && $(json views) == 48 && $(json seconds) > 0 && $(json rmse) < 0.05"
 [ "$(stat -c %s grey.vol)" -eq $((4 * 128 * 128 * 128)) ] || say "grey.vol has another size"
 run 0 rabbitct compare grey.vol set.rctd --json
 is "$(json rmse) < 0.05"

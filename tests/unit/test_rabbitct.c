@@ -292,8 +292,7 @@ static void check_result(int version, int32_t magic, int32_t end)
     assert_memory_equal(back.slice, slice, sizeof slice);
     assert_true(back.error.mse == 0.25 && back.error.rmse == 0.5 && back.error.max == 3);
     assert_memory_equal(back.error.histogram, r.error.histogram, sizeof r.error.histogram);
-    free((void *)(uintptr_t)back.us);
-    free((void *)(uintptr_t)back.slice);
+    fbp_rabbitct_result_clear(&back);
     for (size_t n = 0; n < tail + 64; n++) {
         write_file(V2, bytes, n);
         assert_int_equal(fbp_rabbitct_result_read(V2, &back), FBP_ERR_INVALID);
