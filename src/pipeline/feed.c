@@ -20,10 +20,10 @@ enum { N_SLOTS = 3, GROUP = 8, MOST_BATCH = 256, FETCH_BLOCKS = 16 };
 enum { DEVICE_BATCH = 64, HOST_BATCH = 32 };
 
 struct slot {
-    float *host;          /**< [batch][row][column]; NULL until a view is to be copied */
-    void *raw;            /**< the same on the device, or host */
-    void *filtered;       /**< in the kernel's layout */
-    struct fbp_mark done; /**< backprojected */
+    float *host;          /* [batch][row][column]; NULL until a view is to be copied */
+    void *raw;            /* the same on the device, or host */
+    void *filtered;       /* in the kernel's layout */
+    struct fbp_mark done; /* backprojected */
 };
 
 struct fbp_feed {
@@ -32,10 +32,11 @@ struct fbp_feed {
     const struct fbp_backend *backend;
     fbp_device *dev;
     double (*matrices)[12];
-    size_t batch_views, limit; /**< room of a slot; views that the next batch takes */
+    size_t batch_views, limit; /* room of a slot; views that the next batch takes */
     size_t n_expected, n_added;
     struct slot slots[N_SLOTS];
-    size_t at, n; /**< the slot in the making, and its views */
+    size_t at, n;      /* the slot in the making, and its views */
+    fbp_pool *copiers; /* of views that do not stay; NULL until there is one */
     void *volume;
     struct fbp_mark fetched;
     bool done; /* the volume was fetched: nobody may count on what is left of it */
@@ -217,6 +218,7 @@ void fbp_feed_close(fbp_feed **feed)
         fbp_device_put(f->backend, f->dev, FBP_FOR_VOLUME, f->volume);
         f->backend->close(&f->dev);
     }
+    fbp_pool_destroy(&f->copiers);
     free(f->matrices);
     free(f);
     *feed = NULL;
@@ -324,6 +326,35 @@ static fbp_status start(fbp_feed *f)
     return FBP_OK;
 }
 
+/* A view that does not stay is copied by some threads: one alone is slower than the device. */
+enum { COPIERS = 8, PIECE = 64 << 10 };
+
+struct copy {
+    float *to;
+    const float *from;
+    size_t n;
+};
+
+static void copy_piece(void *user, size_t item, int worker)
+{
+    const struct copy *c = user;
+    const size_t first = item * PIECE, left = c->n - first;
+
+    (void)worker;
+    memcpy(c->to + first, c->from + first, (left < PIECE ? left : PIECE) * sizeof *c->to);
+}
+
+static fbp_status copy_view(fbp_feed *f, float *to, const float *view)
+{
+    struct copy c = {to, view, view_samples(f)};
+
+    if (!f->copiers)
+        FBP_TRY(
+            fbp_pool_create(&f->copiers, f->job.n_threads < COPIERS ? f->job.n_threads : COPIERS));
+    fbp_pool_for(f->copiers, (c.n + PIECE - 1) / PIECE, copy_piece, &c);
+    return FBP_OK;
+}
+
 static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bool stays)
 {
     const struct fbp_backend *b = f->backend;
@@ -335,7 +366,7 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
                                  &s->host));
         if (!b->alloc)
             s->raw = s->host;
-        memcpy(s->host + at, view, n * sizeof *view);
+        FBP_TRY(copy_view(f, s->host + at, view));
         view = s->host + at;
     }
     return b->upload ? b->upload(f->dev, (float *)s->raw + at, view, n) : FBP_OK;

@@ -3,6 +3,8 @@
 
 #include "fbp/rabbitct.h"
 
+#include "backend/mock/mock.h"
+
 enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
 
 /* A wobbling C-arm around a ball-like phantom; projections in a file. */
@@ -258,6 +260,64 @@ static void test_feed(void **state)
     drop_scan(&scan);
 }
 
+/* All views to the mock device and the volume back, which may fail. */
+static fbp_status fed_late(const struct fbp_scan *s, const float *views, float *volume)
+{
+    const struct fbp_feed_params p = {.struct_size = sizeof p,
+                                      .device = "mock",
+                                      .n_threads = 2,
+                                      .panel = s->panel,
+                                      .volume = s->volume,
+                                      .n_views = VIEWS,
+                                      .batch_views = 8};
+    fbp_feed *feed;
+    double P[12];
+    fbp_status st = fbp_feed_open(&feed, &p);
+
+    for (size_t k = 0; k < VIEWS && st == FBP_OK; k++) {
+        OK(fbp_view_to_matrix(&s->views[k], FBP_CONE, &s->panel, P));
+        st = fbp_feed_add(feed, P, views + k * COLUMNS * ROWS, true);
+    }
+    if (st == FBP_OK)
+        st = fbp_feed_fetch(feed, volume);
+    fbp_feed_close(&feed);
+    return st;
+}
+
+/* Whichever queue is late, the volume is right; orders that are forgotten are found. */
+static void test_late(void **state)
+{
+    const size_t bytes = (size_t)SIDE * SIDE * SIDE * sizeof(float);
+    struct fbp_scan scan = c_arm_scan();
+    float *views = read_array(scan.projections), *right = malloc(bytes), *volume = malloc(bytes);
+    int found = 0;
+
+    (void)state;
+    assert_true(right && volume);
+    scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 20;
+    memset(right, 0, bytes);
+    memset(volume, 0, bytes);
+    OK(fed_late(&scan, views, right));
+    for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 200, .slow_stage = slow};
+        OK(fed_late(&scan, views, volume));
+        assert_memory_equal(volume, right, bytes);
+        for (uint64_t i = 1; i <= 20; i++) {
+            fbp_mock_plant.drop_after = i;
+            found += fed_late(&scan, views, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
+        }
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = 30};
+    assert_int_not_equal(fed_late(&scan, views, volume), FBP_OK);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * 20);
+    assert_true(found >= 10);
+    free(views);
+    free(right);
+    free(volume);
+    drop_scan(&scan);
+}
+
 static void test_feed_refuses(void **state)
 {
     struct fbp_feed_params p = {.struct_size = sizeof p,
@@ -291,9 +351,9 @@ static void test_feed_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_steps),    cmocka_unit_test(test_symmetric),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_feed),
-        cmocka_unit_test(test_feed_refuses),
+        cmocka_unit_test(test_two_steps), cmocka_unit_test(test_symmetric),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_late),      cmocka_unit_test(test_feed_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
