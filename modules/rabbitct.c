@@ -76,6 +76,7 @@ static struct fbp_feed_params params_of(const struct rabbitct_data *d)
 static void release(void)
 {
     if (module.feed) {
+        (void)!fbp_feed_settle(module.feed); /* images may still be copied from */
         fbp_feed_release(module.feed, module.volume);
         fbp_feed_release(module.feed, module.images);
     }

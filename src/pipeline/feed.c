@@ -206,9 +206,10 @@ void fbp_feed_close(fbp_feed **feed)
 
     if (!f)
         return;
+    for (int stage = 0; f->dev && stage < FBP_N_STAGES; stage++)
+        (void)!fbp_device_settle(f->backend, f->dev, (enum fbp_stage)stage);
     for (size_t i = 0; f->dev && i < N_SLOTS; i++) {
         struct slot *s = &f->slots[i];
-        (void)!wait(f, s->done);
         if (f->backend->alloc)
             fbp_device_put(f->backend, f->dev, FBP_FOR_RAW, s->raw);
         fbp_device_put(f->backend, f->dev, FBP_FOR_FILTERED, s->filtered);
