@@ -3,12 +3,12 @@
 
 #include "backend/mock/mock.h"
 
-static struct fbp_scan make_scan_of(size_t n_views)
+/* Views of n x n. */
+static struct fbp_scan make_scan_of(size_t n_views, size_t n)
 {
-    enum { N = 48 };
     struct fbp_phantom phantom;
     double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
-    struct fbp_scan scan = circle_scan(n_views, N, angles);
+    struct fbp_scan scan = circle_scan(n_views, n, angles);
 
     /* Nothing symmetric, so that no two ways of computing agree by luck. */
     scan.volume = (struct fbp_grid){{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}};
@@ -21,7 +21,7 @@ static struct fbp_scan make_scan_of(size_t n_views)
 
 static struct fbp_scan make_scan(void)
 {
-    return make_scan_of(53);
+    return make_scan_of(53, 48);
 }
 
 static void splits_change_nothing(void **state)
@@ -74,7 +74,7 @@ static void cuda_splits_change_nothing(void **state)
     (void)state;
     if (!usable("cuda"))
         skip();
-    struct fbp_scan scan = make_scan_of(141);
+    struct fbp_scan scan = make_scan_of(141, 48);
     for (size_t k = 0; k < 4; k++) {
         const enum fbp_precision precision = precisions[k % 2];
         const int in_space = k >= 2;
@@ -92,6 +92,38 @@ static void cuda_splits_change_nothing(void **state)
         }
     }
     drop_scan(&scan);
+}
+
+/* One to six pixels a voxel: windows that fit and windows that do not, beside the detector's edge
+ * and far from it. */
+static void cuda_shapes_change_nothing(void **state)
+{
+    static const size_t sizes[] = {48, 150, 290};
+    static const char *const kernels[] = {"matrix", "column"};
+    enum { SHAPES = 6 }; /* of more than there are the rest is the one guessed */
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < 6 * sizeof sizes / sizeof *sizes; i++) {
+        const enum fbp_precision precision = FBP_PRECISION_EXACT + i % 3;
+        struct fbp_scan scan = make_scan_of(37, sizes[i / 6]);
+        uint64_t first = 0;
+        for (int shape = 0; shape < SHAPES; shape++) {
+            char text[8];
+            snprintf(text, sizeof text, "%d", shape);
+            setenv("FBP_SHAPE", text, 1);
+            const uint64_t hash =
+                reconstruct_hash(&scan, fbp_recon_params(.device = "cuda", .precision = precision,
+                                                         .kernel = kernels[i / 3 % 2]));
+            if (shape > 0 && hash != first)
+                fail_msg("%s, precision %d, %zu pixels: shape %d has other values",
+                         kernels[i / 3 % 2], (int)precision, sizes[i / 6], shape);
+            first = hash;
+        }
+        drop_scan(&scan);
+    }
+    unsetenv("FBP_SHAPE");
 }
 
 static void mock_devices_give_the_cpus_bits(void **state)
@@ -208,6 +240,7 @@ int main(void)
         cmocka_unit_test(kernels_are_chosen_by_geometry),
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(cuda_splits_change_nothing),
+        cmocka_unit_test(cuda_shapes_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),

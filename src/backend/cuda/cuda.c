@@ -137,6 +137,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     (void)cudaSetDevice(dev->index);
+    cuda_tune_close(dev);
     cuda_filter_close(dev);
     cuda_streams_close(dev);
     if (dev->memory)
@@ -165,6 +166,7 @@ static fbp_status build(struct cuda_device *dev)
     CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
+    cuda_tune_open(dev);
     FBP_TRY(find_principal(dev));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;

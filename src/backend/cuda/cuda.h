@@ -11,6 +11,7 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/module.h"
 #include "backend/cuda/tables.h"
+#include "backend/cuda/tune.h"
 #include "backend/partners.h"
 
 #include <stdatomic.h>
@@ -40,6 +41,8 @@ struct cuda_device {
     const struct fbp_job *job;
     int index;
     const struct cuda_kernel *kernel;
+    int shape; /**< of the kernel's */
+    struct cuda_tuning tuning;
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;

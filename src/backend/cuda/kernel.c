@@ -6,10 +6,9 @@
 
 /* Fastest first. */
 static const struct cuda_kernel *const kernels[] = {
-    &cuda_kernel_rot90_half,   &cuda_kernel_rot90_exact,
-    &cuda_kernel_column_half,  &cuda_kernel_column_fast,
-    &cuda_kernel_column_exact, &cuda_kernel_matrix_fast,
-    &cuda_kernel_matrix_exact, NULL};
+    &cuda_kernel_rot90_half,  &cuda_kernel_rot90_exact,  &cuda_kernel_column_half,
+    &cuda_kernel_column_fast, &cuda_kernel_column_exact, &cuda_kernel_matrix_half,
+    &cuda_kernel_matrix_fast, &cuda_kernel_matrix_exact, NULL};
 
 static enum fbp_precision precision_of(const struct fbp_job *job)
 {

@@ -75,6 +75,7 @@ struct cuda_bp {
     float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
     size_t layer;  /**< of the slab that grid.z0 is */
     const struct fbp_slab *slab;
+    int shape; /**< of the kernel's */
     cudaStream_t stream;
 };
 
@@ -111,6 +112,10 @@ struct cuda_kernel {
                          const struct cuda_views *views, cudaStream_t stream);
     /** Floats of a slab; NULL: every voxel once, [z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
+    /** Tiles and windows that it is compiled for; all give the same bits (tune.h). */
+    int n_shapes;
+    /** The one that is likely the fastest.  NULL: the first. */
+    int (*guess)(const struct fbp_job *job);
     /** Launch: add a pass. */
     cudaError_t (*backproject)(const struct cuda_bp *bp);
     /** Launch: NULL for a plain volume. */
@@ -118,7 +123,8 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-extern const struct cuda_kernel cuda_kernel_matrix_fast, cuda_kernel_matrix_exact;
+extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
+    cuda_kernel_matrix_exact;
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
     cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
@@ -147,9 +153,14 @@ void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *prin
 /** The power of two that brings filtered views into fp16's range; decided from the job alone. */
 fbp_status cuda_half_scale(const struct fbp_job *job, float *out);
 
-/** Launch: store rows in a texture of fp32, as matrix_fast.cu. */
-cudaError_t cuda_fast_store(const struct fbp_job *job, const struct cuda_rows *rows,
+/** Launch: store rows in a texture of fp32, or of fp16 times the views' scale. */
+cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
                             const struct cuda_views *views, cudaStream_t stream);
+cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream);
+
+/** The most pixels that a voxel's edge covers in any view, at the iso-centre. */
+double cuda_pixels_a_voxel(const struct fbp_job *job);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

@@ -8,12 +8,7 @@ bool cuda_can_rot90(const struct fbp_job *job)
 {
     const unsigned flags = FBP_SYM_COLUMN | FBP_SYM_ROT90;
 
-    if ((job->facts.symmetry & flags) != flags || job->in_order)
-        return false;
-    for (size_t k = 0; k < job->n_views; k++)
-        if (!(job->matrices[k][6] > 0))
-            return false;
-    return true;
+    return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
 }
 
 /* Does view k + K/4 follow view k counter-clockwise? */

@@ -11,8 +11,7 @@
 
 #include "backend/cuda/kernel.h"
 
-/** Zeros around a packed view: columns left and right, rows below and above. */
-enum { ORBIT_TURNS = 4, ORBIT_LEFT = 1, ORBIT_RIGHT = 2, ORBIT_BELOW = 1, ORBIT_ABOVE = 2 };
+enum { ORBIT_TURNS = 4 };
 
 /** Orbits are numbered by the columns of one quarter of the grid, from (x0, y0) on; where n is odd
  *  the middle belongs to two quarters, and both hold all of it.  A turn takes a place (tx, ty),

@@ -1,0 +1,41 @@
+/** @file tune.h  Choosing among the shapes of a kernel (internal).
+ *
+ * All shapes give the same bits, so a run may change from one to another between passes.  The first
+ * passes of the first run of a kernel on a kind of device are timed with each of its shapes in
+ * turn: no work is done twice and no memory taken.  The fastest is kept for later runs (tuned.h).
+ */
+#ifndef FBP_SRC_CUDA_TUNE_H
+#define FBP_SRC_CUDA_TUNE_H
+
+#include "backend/cuda/kernel.h"
+
+struct cuda_device;
+
+/** Each shape is timed so many times; the first time, which may load it, does not count. */
+enum { CUDA_TUNE_ROUNDS = 3, CUDA_MOST_SHAPES = 8 };
+
+/** One timed pass. */
+struct cuda_trial {
+    cudaEvent_t begin, end;
+    double work; /**< views x slices */
+};
+
+struct cuda_tuning {
+    bool active;
+    int n; /**< passes timed so far; of shape n % n_shapes */
+    struct cuda_trial trials[CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES];
+    char key[512];
+};
+
+/** The device's shape: FBP_SHAPE=n (tests), the one kept, or the kernel's guess; if that is all,
+ *  timing begins unless FBP_TUNE=0. */
+void cuda_tune_open(struct cuda_device *dev);
+
+/** Before and after the launch of a pass: which shape it is to have, and its time if it counts. */
+void cuda_tune_begin(struct cuda_device *dev, struct cuda_bp *bp);
+void cuda_tune_end(struct cuda_device *dev, const struct cuda_bp *bp);
+
+/** Take down events; a measurement that is complete is kept. */
+void cuda_tune_close(struct cuda_device *dev);
+
+#endif /* FBP_SRC_CUDA_TUNE_H */

@@ -1,0 +1,101 @@
+/* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
+#include "backend/cuda/tuned.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define FOLDER FBP_TEST_DIR "/cuda_tuned"
+#define FILE_  FOLDER "/fbp/cuda-shapes"
+
+static int start_empty(void **state)
+{
+    (void)state;
+    (void)unlink(FILE_);
+    (void)rmdir(FOLDER "/fbp");
+    (void)rmdir(FOLDER);
+    setenv("XDG_CACHE_HOME", FOLDER, 1);
+    return 0;
+}
+
+static void write_file(const char *text)
+{
+    cuda_tuned_keep("folders", 0);
+    FILE *file = fopen(FILE_, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void what_is_kept_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), -1);
+    cuda_tuned_keep("a card, matrix", 2);
+    cuda_tuned_keep("a card, matrix exact", 1);
+    cuda_tuned_keep("another, matrix", 3);
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 2);
+    assert_int_equal(cuda_tuned_recall("a card, matrix exact", 4), 1);
+    cuda_tuned_keep("a card, matrix", 0);
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 0);
+    assert_int_equal(cuda_tuned_recall("another, matrix", 4), 3);
+    assert_int_equal(cuda_tuned_recall("a card", 4), -1);
+}
+
+/* Of a version that had more shapes. */
+static void shapes_that_are_not_there(void **state)
+{
+    (void)state;
+    cuda_tuned_keep("key", 7);
+    assert_int_equal(cuda_tuned_recall("key", 8), 7);
+    assert_int_equal(cuda_tuned_recall("key", 7), -1);
+}
+
+static void damage_is_ignored_and_mended(void **state)
+{
+    static const char *const damaged[] = {
+        "",
+        "\n",
+        "something else\nkey\t1\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1", /* cut off */
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t-1\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1x\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t99999999999999999999\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey 1\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        write_file(damaged[i]);
+        assert_int_equal(cuda_tuned_recall("key", 4), -1);
+        cuda_tuned_keep("key", 3);
+        assert_int_equal(cuda_tuned_recall("key", 4), 3);
+    }
+}
+
+static void no_place_is_no_error(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    cuda_tuned_keep("key", 1);
+    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
+    unsetenv("HOME");
+    cuda_tuned_keep("key", 1);
+    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_kept_is_found, start_empty),
+        cmocka_unit_test_setup(shapes_that_are_not_there, start_empty),
+        cmocka_unit_test_setup(damage_is_ignored_and_mended, start_empty),
+        cmocka_unit_test_setup(no_place_is_no_error, start_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
