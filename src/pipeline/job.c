@@ -110,8 +110,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
                                     &job->facts, t->angular));
     job->weights = t->weights;
-    FBP_TRY_GOTO(
-        fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns, p->half_width));
+    FBP_TRY_GOTO(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
+                                   p->spatial_filter ? p->half_width : 0));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:

@@ -4,12 +4,9 @@
 #include "base/vec.h"
 #include "geometry/arc.h"
 #include "geometry/frame.h"
-#include "weight/redundancy.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum redundancy { SINGLE, PARKER, WANG };
 
 struct fbp_weights {
     const struct fbp_view *views;
@@ -18,8 +15,7 @@ struct fbp_weights {
     struct fbp_panel panel;
     struct fbp_geometry_facts facts;
     struct fbp_arc arc;
-    enum redundancy redundancy;
-    double long_side; /* +1 if the side of +t of an offset panel is the longer one, else -1 */
+    struct fbp_rays rays;
     bool equal, separable;
 };
 
@@ -45,7 +41,7 @@ static bool is_separable(const struct fbp_weights *w)
 
     in_frame(&w->views[0], w->facts.axis, first);
     const double across = hypot(first[9], first[10]);
-    if (w->redundancy != SINGLE && !(across <= tolerance * fabs(first[11])))
+    if (w->rays.redundancy != FBP_SINGLE && !(across <= tolerance * fabs(first[11])))
         return false;
     for (size_t k = 1; k < w->n_views; k++) {
         in_frame(&w->views[k], w->facts.axis, other);
@@ -56,6 +52,22 @@ static bool is_separable(const struct fbp_weights *w)
         }
     }
     return true;
+}
+
+static void find_rays(struct fbp_weights *w)
+{
+    const struct fbp_geometry_facts *facts = &w->facts;
+    const double delta = (w->arc.arc_rad - FBP_PI) / 2;
+    const double overlap = w->kind == FBP_CONE ? facts->overlap_rad : facts->overlap_mm;
+    const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
+
+    w->rays = (struct fbp_rays){.cone = w->kind == FBP_CONE, .delta = {cos(delta), sin(delta)}};
+    if (facts->coverage != FBP_COVERAGE_FULL)
+        w->rays.redundancy = FBP_PARKER;
+    else if (facts->offset)
+        w->rays.redundancy = FBP_WANG;
+    if (w->rays.redundancy == FBP_WANG)
+        w->rays.inverse_overlap = longer / overlap;
 }
 
 fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, size_t n_views,
@@ -74,12 +86,11 @@ fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, s
     w->kind = kind;
     w->panel = *panel;
     w->facts = *facts;
-    w->redundancy = facts->coverage != FBP_COVERAGE_FULL ? PARKER : facts->offset ? WANG : SINGLE;
-    w->long_side = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1;
     w->equal = angular == FBP_ANGULAR_EQUAL;
     FBP_TRY_GOTO(fbp_arc_create(&w->arc, views, n_views, facts->axis));
     for (size_t k = 0; w->equal && k < n_views; k++)
         w->arc.step[k] = w->arc.arc_rad / (double)n_views;
+    find_rays(w);
     w->separable = is_separable(w);
     *out = w;
     return FBP_OK;
@@ -102,70 +113,68 @@ double fbp_weights_step(const fbp_weights *w, size_t view)
     return w->arc.step[view];
 }
 
-static double redundancy(const fbp_weights *w, size_t view, const struct fbp_frame *f,
-                         const double pixel[3])
+void fbp_weights_rays(const fbp_weights *w, struct fbp_rays *out)
+{
+    *out = w->rays;
+}
+
+void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *out)
 {
     const struct fbp_view *v = &w->views[view];
+    const double *const vectors[3] = {out->q, v->u, v->v};
+    double *const to[3] = {out->q, out->u, out->v};
+    struct fbp_frame f;
+    double P[12], across[3];
 
-    if (w->redundancy == PARKER)
-        return fbp_parker(w->arc.position[view], fbp_ray_gamma(v, w->kind, f, pixel),
-                          w->arc.arc_rad);
-    if (w->redundancy == WANG && w->kind == FBP_CONE)
-        return fbp_wang(w->long_side * fbp_ray_gamma(v, w->kind, f, pixel) / w->facts.overlap_rad);
-    if (w->redundancy == WANG)
-        return fbp_wang(w->long_side * fbp_ray_distance(v, w->kind, f, pixel) /
-                        w->facts.overlap_mm);
-    return 1;
+    fbp_frame_of(v, w->facts.axis, &f);
+    fbp_view_pixel(v, &w->panel, 0, 0, out->q);
+    if (w->rays.cone)
+        fbp_axpy(out->q, -1, v->s, out->q);
+    for (int i = 0; i < 3; i++) {
+        const double x[3] = {vectors[i][0], vectors[i][1], vectors[i][2]};
+        to[i][0] = fbp_dot(x, f.n);
+        to[i][1] = fbp_dot(x, f.t);
+        to[i][2] = fbp_dot(x, f.a);
+    }
+    out->factor = f.radius / 2;
+    fbp_cross(v->s, v->u, across);
+    if (!w->rays.cone)
+        out->factor /= fbp_norm(across);
+    else if (fbp_view_matrix(v, w->kind, &w->panel, P))
+        out->factor /= P[11] * P[11];
+    out->step = w->arc.step[view];
+    for (int i = 0; i < 2; i++) {
+        const double begin = w->arc.position[view], angle = i ? w->arc.arc_rad - begin : begin;
+        out->end[i] = (struct fbp_ray_end){angle, cos(angle / 2), sin(angle / 2)};
+    }
+}
+
+/* A row of a view, ready for its columns. */
+static struct fbp_ray_row row_of(const fbp_weights *w, size_t view, double row,
+                                 struct fbp_ray_view *v)
+{
+    struct fbp_ray_row out;
+
+    fbp_weights_view(w, view, v);
+    fbp_ray_row_of(&w->rays, v, row, &out);
+    return out;
 }
 
 double fbp_weights_redundancy(const fbp_weights *w, size_t view, double column, double row)
 {
-    struct fbp_frame f;
-    double p[3];
+    struct fbp_ray_view v;
+    const struct fbp_ray_row r = row_of(w, view, row, &v);
 
-    fbp_frame_of(&w->views[view], w->facts.axis, &f);
-    fbp_view_pixel(&w->views[view], &w->panel, column, row, p);
-    return redundancy(w, view, &f, p);
-}
-
-/* 1/2 SOD |t x q| / (|q| |q x u| w(0)^2) of all pixels of a row, q = pixel - source.  |q x u| is
- * the same all along a row. */
-static void geometry_row(const fbp_weights *w, const struct fbp_view *view,
-                         const struct fbp_frame *f, size_t row, double *out)
-{
-    const bool cone = w->kind == FBP_CONE;
-    double P[12], p[3], q[3], across[3];
-
-    fbp_view_pixel(view, &w->panel, 0, (double)row, p);
-    if (cone)
-        fbp_axpy(p, -1, view->s, q);
-    fbp_cross(cone ? q : view->s, view->u, across);
-    double scale = f->radius / (2 * fbp_norm(across));
-    if (cone && fbp_view_matrix(view, w->kind, &w->panel, P))
-        scale /= P[11] * P[11];
-    for (size_t c = 0; c < w->panel.n_columns; c++) {
-        out[c] = scale;
-        if (!cone)
-            continue;
-        fbp_view_pixel(view, &w->panel, (double)c, (double)row, p);
-        fbp_axpy(p, -1, view->s, q);
-        fbp_cross(f->t, q, across);
-        out[c] *= fbp_norm(across) / fbp_norm(q);
-    }
+    return fbp_ray_redundancy(&w->rays, &v, &r, column);
 }
 
 void fbp_weights_row(const fbp_weights *w, size_t view, size_t row, double *out)
 {
-    const struct fbp_view *v = &w->views[view];
-    struct fbp_frame f;
-    double p[3];
+    struct fbp_ray_view v;
+    const struct fbp_ray_row r = row_of(w, view, (double)row, &v);
 
-    fbp_frame_of(v, w->facts.axis, &f);
-    geometry_row(w, v, &f, row, out);
-    for (size_t c = 0; c < w->panel.n_columns; c++) {
-        fbp_view_pixel(v, &w->panel, (double)c, (double)row, p);
-        out[c] *= w->arc.step[view] * redundancy(w, view, &f, p);
-    }
+    for (size_t c = 0; c < w->panel.n_columns; c++)
+        out[c] = fbp_ray_weight(&w->rays, &v, &r, (double)c);
 }
 
 bool fbp_weights_separable(const fbp_weights *w)
@@ -175,23 +184,20 @@ bool fbp_weights_separable(const fbp_weights *w)
 
 void fbp_weights_image(const fbp_weights *w, size_t row, double *out)
 {
-    struct fbp_frame f;
+    struct fbp_ray_view v;
+    const struct fbp_ray_row r = row_of(w, 0, (double)row, &v);
 
-    fbp_frame_of(&w->views[0], w->facts.axis, &f);
-    geometry_row(w, &w->views[0], &f, row, out);
+    for (size_t c = 0; c < w->panel.n_columns; c++)
+        out[c] = fbp_ray_geometry(&w->rays, &r, (double)c);
 }
 
 void fbp_weights_line(const fbp_weights *w, size_t view, double *out)
 {
-    const double middle = ((double)w->panel.n_rows - 1) / 2;
-    struct fbp_frame f;
-    double p[3];
+    struct fbp_ray_view v;
+    const struct fbp_ray_row r = row_of(w, view, ((double)w->panel.n_rows - 1) / 2, &v);
 
-    fbp_frame_of(&w->views[view], w->facts.axis, &f);
-    for (size_t c = 0; c < w->panel.n_columns; c++) {
-        fbp_view_pixel(&w->views[view], &w->panel, (double)c, middle, p);
-        out[c] = w->arc.step[view] * redundancy(w, view, &f, p);
-    }
+    for (size_t c = 0; c < w->panel.n_columns; c++)
+        out[c] = v.step * fbp_ray_redundancy(&w->rays, &v, &r, (double)c);
 }
 
 static void describe_steps(const fbp_weights *w, char *buf, size_t n)

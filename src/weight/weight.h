@@ -22,7 +22,7 @@
  * far along z loses 1 - cos(phi): 0.06 % at 2 degrees, 1.5 % at 10.
  *
  * m is the redundancy weight: 1 on a full circle, Parker 1982 on a short scan, Wang 2002 for an
- * offset panel, each summing to 2 over the two measurements of a ray (redundancy.h).  For parallel
+ * offset panel, each summing to 2 over the two measurements of a ray (ray.h).  For parallel
  * beam w = 1 and W_n = 1/2 dbeta m / |s x u|, s the unit direction of the rays.
  *
  * The backprojector divides by (w/w(0))^2, so the constant 1/w(0)^2 is part of W_n here.
@@ -31,6 +31,8 @@
 #define FBP_SRC_WEIGHT_H
 
 #include "fbp/recon.h"
+
+#include "weight/ray.h"
 
 typedef struct fbp_weights fbp_weights;
 
@@ -56,6 +58,10 @@ void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double
 bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
+
+/** The same as fbp_ray_weight() (ray.h) takes it: thread-safe. */
+void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
+void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
 
 /** One line for people: scan type, redundancy, steps. */
 void fbp_weights_describe(const fbp_weights *weights, char *buf, size_t n);

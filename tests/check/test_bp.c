@@ -4,8 +4,8 @@
  */
 #include "backend/cpu/bp.h"
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "check/guarded.h"
+#include "check/levels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,38 +224,22 @@ static double bench(fbp_bp_matrix_fn *fn)
     return 1e-9 * N * LINES * REPEATS / seconds;
 }
 
+static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+{
+    struct fbp_bp_dsp dsp;
+
+    fbp_bp_dsp_init(&dsp, flags);
+    const int bad = check(dsp.matrix, name, seed) | check_column(dsp.column, name, seed);
+    printf("%-8s %s", name, bad ? "FAIL" : "ok");
+    if (timed)
+        printf("  GUPS: matrix %.3f, column %.3f (dv 0.95), %.3f (1.1), %.3f (2.5)",
+               bench(dsp.matrix), bench_column(dsp.column, 0.95f), bench_column(dsp.column, 1.1f),
+               bench_column(dsp.column, 2.5f));
+    putchar('\n');
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        unsigned flags;
-    } levels[] = {{"c", 0},
-                  {"avx2", FBP_CPU_AVX2},
-                  {"gather", FBP_CPU_AVX2 | FBP_CPU_GATHER},
-                  {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
-    const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
-    const unsigned seed =
-        argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
-    const unsigned has = fbp_cpu_flags();
-    int failed = 0;
-
-    printf("seed %u\n", seed);
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        struct fbp_bp_dsp dsp;
-        if ((levels[i].flags & has) != levels[i].flags) {
-            printf("%-8s not on this machine\n", levels[i].name);
-            continue;
-        }
-        fbp_bp_dsp_init(&dsp, levels[i].flags);
-        const int bad = check(dsp.matrix, levels[i].name, seed) |
-                        check_column(dsp.column, levels[i].name, seed);
-        printf("%-8s %s", levels[i].name, bad ? "FAIL" : "ok");
-        if (timed)
-            printf("  GUPS: matrix %.3f, column %.3f (dv 0.95), %.3f (1.1), %.3f (2.5)",
-                   bench(dsp.matrix), bench_column(dsp.column, 0.95f),
-                   bench_column(dsp.column, 1.1f), bench_column(dsp.column, 2.5f));
-        putchar('\n');
-        failed |= bad;
-    }
-    return failed;
+    return test_levels(argc, argv, test);
 }

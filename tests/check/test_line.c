@@ -5,14 +5,13 @@
  */
 #include "backend/cpu/line.h"
 #include "base/clock.h"
-#include "base/cpu.h"
+#include "check/levels.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* n floats that end at an unmapped page. */
@@ -182,32 +181,20 @@ static void bench(const struct fbp_line_dsp *dsp)
     release(&out);
 }
 
+static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+{
+    struct fbp_line_dsp dsp;
+
+    fbp_line_dsp_init(&dsp, flags);
+    const int bad = check(&dsp, name, seed);
+    printf("%-8s %s", name, bad ? "FAIL" : "ok");
+    if (timed)
+        bench(&dsp);
+    putchar('\n');
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        unsigned flags;
-    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}, {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
-    const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
-    const unsigned seed =
-        argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
-    const unsigned has = fbp_cpu_flags();
-    int failed = 0;
-
-    printf("seed %u\n", seed);
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        struct fbp_line_dsp dsp;
-        if ((levels[i].flags & has) != levels[i].flags) {
-            printf("%-8s not on this machine\n", levels[i].name);
-            continue;
-        }
-        fbp_line_dsp_init(&dsp, levels[i].flags);
-        const int bad = check(&dsp, levels[i].name, seed);
-        printf("%-8s %s", levels[i].name, bad ? "FAIL" : "ok");
-        if (timed)
-            bench(&dsp);
-        putchar('\n');
-        failed |= bad;
-    }
-    return failed;
+    return test_levels(argc, argv, test);
 }

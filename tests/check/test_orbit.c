@@ -4,8 +4,8 @@
  */
 #include "backend/cpu/orbit_bp.h"
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "check/guarded.h"
+#include "check/levels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,35 +137,25 @@ static double bench(const struct fbp_orbit_dsp *dsp, size_t k, float dv)
     return 1e-9 * N * (double)(lanes * turns) * REPEATS / seconds;
 }
 
-int main(int argc, char **argv)
+static int test(const char *name, unsigned flags, unsigned seed, bool timed)
 {
-    static const struct {
-        const char *name;
-        unsigned flags;
-    } levels[] = {{"c", 0}, {"avx2", FBP_CPU_AVX2}, {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512}};
-    const int timed = argc > 1 && strcmp(argv[1], "--bench") == 0;
-    const unsigned seed =
-        argc > 1 && !timed ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
-    const unsigned has = fbp_cpu_flags();
+    struct fbp_orbit_dsp dsp;
     int failed = 0;
 
-    printf("seed %u\n", seed);
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        struct fbp_orbit_dsp dsp;
-        if ((levels[i].flags & has) != levels[i].flags) {
-            printf("%-8s not on this machine\n", levels[i].name);
-            continue;
-        }
-        fbp_orbit_dsp_init(&dsp, levels[i].flags);
-        for (size_t k = 0; k < N_KERNELS; k++) {
-            const int bad = check(&dsp, k, levels[i].name, seed);
-            printf("%-8s %-14s %s", levels[i].name, kernels[k].name, bad ? "FAIL" : "ok");
-            if (timed)
-                printf("  GUPS: %.3f (dv 0.95), %.3f (2.5)", bench(&dsp, k, 0.95f),
-                       bench(&dsp, k, 2.5f));
-            putchar('\n');
-            failed |= bad;
-        }
+    fbp_orbit_dsp_init(&dsp, flags);
+    for (size_t k = 0; k < N_KERNELS; k++) {
+        const int bad = check(&dsp, k, name, seed);
+        printf("%-8s %-14s %s", name, kernels[k].name, bad ? "FAIL" : "ok");
+        if (timed)
+            printf("  GUPS: %.3f (dv 0.95), %.3f (2.5)", bench(&dsp, k, 0.95f),
+                   bench(&dsp, k, 2.5f));
+        putchar('\n');
+        failed |= bad;
     }
     return failed;
+}
+
+int main(int argc, char **argv)
+{
+    return test_levels(argc, argv, test);
 }

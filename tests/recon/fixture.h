@@ -60,7 +60,11 @@ static inline size_t grid_size(const struct fbp_grid *g)
 /** Simulate the scan's projections into a temporary file that scan->projections names. */
 static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *phantom)
 {
-    scan->projections = temporary("projections.mha");
+    static int n_scans; /* a test may hold several */
+    char name[40];
+
+    snprintf(name, sizeof name, "%d-projections.mha", n_scans++);
+    scan->projections = temporary(name);
     OK(fbp_phantom_project(phantom, scan, scan->projections, 0, 1, 2));
 }
 

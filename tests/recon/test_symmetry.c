@@ -151,9 +151,21 @@ static const struct cuda_case {
     enum fbp_precision precision;
     double floor_db;
 } cuda_cases[] = {
-    {"rot90", FBP_PRECISION_EXACT, 105},  {"rot90", FBP_PRECISION_HALF, 60},
-    {"column", FBP_PRECISION_EXACT, 105}, {"column", FBP_PRECISION_FAST, 60},
+    {"rot90", FBP_PRECISION_EXACT, 105},
+    {"rot90", FBP_PRECISION_HALF, 60},
+    {"rot180+mirror", FBP_PRECISION_EXACT, 105},
+    {"rot180+mirror", FBP_PRECISION_HALF, 60},
+    {"rot180", FBP_PRECISION_EXACT, 105},
+    {"rot180", FBP_PRECISION_FAST, 60},
+    {"rot180", FBP_PRECISION_HALF, 60},
+    {"mirror", FBP_PRECISION_EXACT, 105},
+    {"mirror", FBP_PRECISION_FAST, 60},
+    {"mirror", FBP_PRECISION_HALF, 60},
+    {"column", FBP_PRECISION_EXACT, 105},
+    {"column", FBP_PRECISION_FAST, 60},
     {"column", FBP_PRECISION_HALF, 60},
+    {"matrix", FBP_PRECISION_EXACT, 105},
+    {"matrix", FBP_PRECISION_FAST, 60},
 };
 
 enum { N_CUDA_CASES = sizeof cuda_cases / sizeof *cuda_cases };
@@ -179,7 +191,8 @@ static bool applies(const struct fbp_scan *scan, const struct cuda_case *c)
 
 static bool is_expected(const struct scan_case *scan, const struct cuda_case *c)
 {
-    return strcmp(c->kernel, "column") == 0 || strcmp(c->kernel, scan->kernel) == 0;
+    return strcmp(c->kernel, "column") == 0 || strcmp(c->kernel, "matrix") == 0 ||
+           strstr(scan->kernel, c->kernel) != NULL;
 }
 
 static void values_on_cuda(void **state)

@@ -75,7 +75,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     static const char *const names[] = {"", "exact", "fast", "half"};
     const enum fbp_precision is = cuda_kernel_choose(job)->precision;
-    const char *filter = !job->spatial_filter && cuda_filters_in_space(job)
+    const char *filter = !job->spatial_filter && cuda_way_of(job) == CUDA_IN_SPACE
                              ? "cuFFT was not found: rows are filtered in space, which is slower; "
                                "LD_LIBRARY_PATH may name its folder"
                              : "";

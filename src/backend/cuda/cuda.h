@@ -28,15 +28,6 @@ struct cuda_stream {
     atomic_uint_fast64_t ticket;
 };
 
-/** Weights of views that have no common table: made by the host, a piece of a batch at a time. */
-struct cuda_weights {
-    fbp_pool *pool;
-    double *rows;     /**< one a thread */
-    float *host[2];   /**< one is filled while the other is copied */
-    uint64_t used[2]; /**< ticket of the FILTER stage after which it may be filled again */
-    int next;
-};
-
 struct cuda_device {
     const struct fbp_job *job;
     int index;
@@ -46,8 +37,7 @@ struct cuda_device {
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;
-    struct cuda_weights weights;
-    cufft_plan plan; /**< CUFFT_NO_PLAN: filtered in space */
+    cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
 };
 

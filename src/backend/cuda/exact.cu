@@ -253,7 +253,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
                 copy_window<Tile, Window>(list[i], in, views, ring + i * Window::BYTES);
             end_of_copy();
         }
-    cuda_load_sums<Tile::SLICES, 1>(volume, p, g.nx, g.ny, g.nz, sum);
+    cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
     for (int i = 0; i < n; i++) {
         if constexpr (COPIES) {
             wait_for_copies<STAGES - 2>();
@@ -270,7 +270,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
             add_from_view<COLUMN, Tile>(list[i], l, tz, in, views, sum);
         at = at + 1 < STAGES ? at + 1 : 0;
     }
-    cuda_store_sums<Tile::SLICES, 1>(volume, p, g.nx, g.ny, g.nz, sum);
+    cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
 template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct cuda_bp *bp)

@@ -56,10 +56,10 @@ static __global__ void __launch_bounds__(Tile::THREADS)
 
     if (!p.inside)
         return;
-    cuda_load_sums<Tile::SLICES, 1>(volume, p, g.nx, g.ny, g.nz, sum);
+    cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
     for (int i = 0; i < n; i++)
         add_view<COLUMN, Tile::SLICES>(list[i], in, tx, ty, tz, sum);
-    cuda_store_sums<Tile::SLICES, 1>(volume, p, g.nx, g.ny, g.nz, sum);
+    cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
 template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)

@@ -4,8 +4,11 @@
 #include "backend/cuda/cuda.h"
 #include "backend/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double PI = 3.14159265358979323846;
 
 static cudaStream_t filter_stream(const struct cuda_device *dev)
 {
@@ -25,19 +28,26 @@ static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch 
     return raw;
 }
 
-/* Line integrals, bad pixels bridged. */
-static fbp_status prepare(struct cuda_device *dev, const struct fbp_batch *b,
-                          const struct cuda_raw *raw)
+static struct cuda_prep prep_of(const struct cuda_device *dev)
 {
     const struct fbp_prep *p = dev->job->prep;
     unsigned long long *counters = (void *)(dev->memory + dev->tables.counters);
-    const struct cuda_prep prep = {
+
+    return (struct cuda_prep){
         .dark = p->dark ? (const float *)(void *)(dev->memory + dev->tables.dark) : NULL,
         .gain = p->gain ? (const float *)(void *)(dev->memory + dev->tables.gain) : NULL,
         .inverse_i0 = p->inverse_i0,
         .intensity = p->intensity,
         .not_finite = &counters[0],
         .clipped = &counters[1]};
+}
+
+/* Line integrals, bad pixels bridged. */
+static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch *b,
+                          const struct cuda_raw *raw)
+{
+    const struct fbp_prep *p = dev->job->prep;
+    const struct cuda_prep prep = prep_of(dev);
     const unsigned row0[2] = {(unsigned)b->row0,
                               (unsigned)(dev->job->panel.n_rows - b->row0 - b->n_rows)};
 
@@ -49,128 +59,110 @@ static fbp_status prepare(struct cuda_device *dev, const struct fbp_batch *b,
     return FBP_OK;
 }
 
-/* Weights of the real rows of a piece of a batch, by all threads of the host. */
-struct weights_loop {
-    const struct cuda_device *dev;
-    const struct fbp_batch *batch;
-    const struct cuda_pad *pad;
-    float *out;
-};
-
-static void weights_row(void *user, size_t item, int worker)
-{
-    const struct weights_loop *l = user;
-    const struct fbp_job *job = l->dev->job;
-    const struct cuda_pad *p = l->pad;
-    const size_t nc = job->panel.n_columns, at = p->first + item / 2;
-    const size_t lane = at / p->n_rows / p->pairs;
-    const size_t group = 2 * (at / p->n_rows % p->pairs) + item % 2;
-    const size_t k = lane % p->turns * p->n_groups + group;
-    double *row = l->dev->weights.rows + (size_t)worker * nc;
-
-    if (group >= p->n_groups)
-        return;
-    cuda_host->weights_row(job->weights, fbp_batch_view(job, l->batch, k),
-                           fbp_half_row(job, lane / p->turns, p->row0 + at % p->n_rows), row);
-    for (size_t c = 0; c < nc; c++)
-        l->out[item * nc + c] = (float)row[c];
-}
-
-static fbp_status upload_weights(struct cuda_device *dev, const struct fbp_batch *b,
-                                 const struct cuda_pad *pad)
-{
-    struct cuda_weights *w = &dev->weights;
-    const int at = w->next;
-    const size_t bytes = 2 * (size_t)pad->n * dev->job->panel.n_columns * sizeof(float);
-    struct weights_loop loop = {dev, b, pad, w->host[at]};
-    fbp_device *device = (fbp_device *)(void *)dev;
-    struct fbp_mark copied;
-
-    if (w->used[at])
-        FBP_TRY(cuda_wait(device, (struct fbp_mark){FBP_STAGE_FILTER, w->used[at]}));
-    cuda_host->pool_for(w->pool, 2 * (size_t)pad->n, weights_row, &loop);
-    CUDA_TRY(cudaMemcpyAsync(dev->memory + dev->tables.weights, w->host[at], bytes,
-                             cudaMemcpyHostToDevice, filter_stream(dev)));
-    FBP_TRY(cuda_mark(device, FBP_STAGE_FILTER, &copied));
-    w->used[at] = copied.ticket;
-    w->next = !at;
-    return FBP_OK;
-}
-
-/* Complex rows are in `rows`; filtered ones are where *out says. */
-static fbp_status convolve(struct cuda_device *dev, unsigned n, const float2 **out)
+/* Rows one after another, as spectra or in space; filtered ones are where *out says. */
+static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cuda_pairs *pairs,
+                                  const float2 **out)
 {
     const struct cuda_tables *t = &dev->tables;
     float2 *rows = (void *)(dev->memory + t->rows), *work = (void *)(dev->memory + t->work);
     const float *filter = (const void *)(dev->memory + t->filter);
     const unsigned length = (unsigned)t->row_length;
+    cudaStream_t stream = filter_stream(dev);
 
-    if (dev->plan == CUFFT_NO_PLAN) {
-        CUDA_TRY(cuda_convolve_rows(rows, n, length, filter, (unsigned)dev->job->filter->half_width,
-                                    work, filter_stream(dev)));
+    CUDA_TRY(cuda_pad_rows(pairs, length, rows, stream));
+    if (t->way == CUDA_IN_SPACE) {
+        CUDA_TRY(cuda_convolve_rows(rows, pairs->n, length, filter,
+                                    (unsigned)dev->job->filter->half_width, work, stream));
         *out = work;
         return FBP_OK;
     }
     FBP_TRY(cuda_fft_run(dev->plan, rows, false));
-    CUDA_TRY(cuda_multiply_rows(rows, n, length, filter, filter_stream(dev)));
+    CUDA_TRY(cuda_multiply_rows(rows, pairs->n, length, filter, stream));
     FBP_TRY(cuda_fft_run(dev->plan, rows, true));
     *out = rows;
     return FBP_OK;
 }
 
-static struct cuda_pad pad_of(const struct cuda_device *dev, const struct fbp_batch *b,
-                              const struct cuda_raw *raw)
+/* The same in one launch, preparation included unless it is done. */
+static fbp_status filter_at_once(const struct cuda_device *dev, const struct cuda_pairs *pairs,
+                                 bool prepared, const float2 **out)
+{
+    const struct cuda_tables *t = &dev->tables;
+    struct cuda_chain chain = {.pairs = *pairs,
+                               .prep = prep_of(dev),
+                               .prepared = prepared,
+                               .turns = (const void *)(dev->memory + t->turns),
+                               .response = (const void *)(dev->memory + t->filter),
+                               .out = (void *)(dev->memory + t->rows),
+                               .stride = (unsigned)t->row_length,
+                               .n_columns = (unsigned)dev->job->wide.n_columns};
+
+    chain.prep.intensity = chain.prep.intensity && !prepared;
+    CUDA_TRY(cuda_filter_rows(&chain, t->fft_length, filter_stream(dev)));
+    *out = chain.out;
+    return FBP_OK;
+}
+
+static struct cuda_weights weights_of(const struct cuda_device *dev)
+{
+    const struct fbp_weights *weights = dev->job->weights;
+    struct cuda_weights out = {.image = NULL};
+
+    cuda_host->weights_rays(weights, &out.rays);
+    if (cuda_host->weights_separable(weights)) {
+        out.image = (const void *)(dev->memory + dev->tables.image);
+        out.lines = (const void *)(dev->memory + dev->tables.lines);
+    } else {
+        out.views = (const void *)(dev->memory + dev->tables.rays);
+    }
+    return out;
+}
+
+static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fbp_batch *b,
+                                  const struct cuda_raw *raw)
 {
     const struct fbp_job *job = dev->job;
-    const struct cuda_tables *t = &dev->tables;
-    const bool separable = cuda_host->weights_separable(job->weights);
     const unsigned n_groups = (unsigned)(b->n_views / job->turns);
 
-    return (struct cuda_pad){
-        .raw = *raw,
-        .pairs = (n_groups + 1) / 2,
-        .turns = (unsigned)job->turns,
-        .part_views = (unsigned)fbp_part_views(job),
-        .n_groups = n_groups,
-        .n_rows = (unsigned)b->n_rows,
-        .row0 = (unsigned)b->row0,
-        .panel_rows = (unsigned)job->panel.n_rows,
-        .view0 = (unsigned)b->view0,
-        .pad_left = (unsigned)job->pad_left,
-        .row_length = (unsigned)t->row_length,
-        .image = separable ? (const float *)(void *)(dev->memory + t->image) : NULL,
-        .lines = separable ? (const float *)(void *)(dev->memory + t->lines) : NULL,
-        .weights = separable ? NULL : (const float *)(void *)(dev->memory + t->weights),
-        .out = (void *)(dev->memory + t->rows)};
+    return (struct cuda_pairs){.raw = *raw,
+                               .weights = weights_of(dev),
+                               .pairs = (n_groups + 1) / 2,
+                               .turns = (unsigned)job->turns,
+                               .part_views = (unsigned)fbp_part_views(job),
+                               .n_groups = n_groups,
+                               .n_rows = (unsigned)b->n_rows,
+                               .row0 = (unsigned)b->row0,
+                               .panel_rows = (unsigned)job->panel.n_rows,
+                               .view0 = (unsigned)b->view0,
+                               .pad_left = (unsigned)job->pad_left};
 }
 
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
+    const struct cuda_tables *t = &dev->tables;
+    const bool prepared = t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0;
 
     if (batch->n_rows == 0)
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
     const struct cuda_raw samples = raw_of(job, batch, raw);
-    FBP_TRY(prepare(dev, batch, &samples));
-    struct cuda_pad pad = pad_of(dev, batch, &samples);
-    const size_t lanes = samples.halves * job->turns, n = lanes * pad.pairs * batch->n_rows;
-    struct cuda_rows rows = {.stride = pad.row_length,
+    if (prepared)
+        FBP_TRY(prepare(dev, batch, &samples));
+    struct cuda_pairs pairs = pairs_of(dev, batch, &samples);
+    const size_t lanes = samples.halves * job->turns, n = lanes * pairs.pairs * batch->n_rows;
+    struct cuda_rows rows = {.stride = (unsigned)t->row_length,
                              .n_lanes = (unsigned)lanes,
-                             .pairs = pad.pairs,
-                             .n_groups = pad.n_groups,
-                             .n_rows = pad.n_rows,
+                             .pairs = pairs.pairs,
+                             .n_groups = pairs.n_groups,
+                             .n_rows = pairs.n_rows,
                              .n_columns = (unsigned)job->wide.n_columns};
-    for (size_t at = 0; at < n; at += dev->tables.rows_a_call) {
-        const size_t left = n - at;
-        pad.first = rows.first = (unsigned)at;
-        pad.n = rows.n =
-            (unsigned)(left < dev->tables.rows_a_call ? left : dev->tables.rows_a_call);
-        if (pad.weights)
-            FBP_TRY(upload_weights(dev, batch, &pad));
-        CUDA_TRY(cuda_pad_rows(&pad, filter_stream(dev)));
-        FBP_TRY(convolve(dev, pad.n, &rows.rows));
+    for (size_t at = 0; at < n; at += t->rows_a_call) {
+        pairs.first = rows.first = (unsigned)at;
+        pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
+        FBP_TRY(t->way == CUDA_AT_ONCE ? filter_at_once(dev, &pairs, prepared, &rows.rows)
+                                       : filter_in_steps(dev, &pairs, &rows.rows));
         CUDA_TRY(dev->kernel->store(job, &rows, filtered, filter_stream(dev)));
     }
     return FBP_OK;
@@ -200,10 +192,57 @@ static fbp_status put(const struct cuda_device *dev, size_t at, const void *data
     return FBP_OK;
 }
 
+/* Response of the taps at n frequencies, the 1/n of the way back included: in double, so that every
+ * length gives the same filter. */
+static void transform_taps(const struct fbp_filter_design *f, size_t n, double *cosines,
+                           double *response)
+{
+    for (size_t i = 0; i < n; i++)
+        cosines[i] = cos(2 * PI * (double)i / (double)n);
+    for (size_t i = 0; i <= n / 2; i++) {
+        double sum = f->kernel[0];
+        for (size_t k = 1, at = i; k <= f->half_width; k++) {
+            sum += 2 * f->kernel[k] * cosines[at];
+            at = at + i < n ? at + i : at + i - n;
+        }
+        response[i] = response[(n - i) % n] = sum / (double)n;
+    }
+}
+
+/* Response and factors of the chain's transforms. */
+static fbp_status put_chain(const struct cuda_device *dev)
+{
+    const size_t n = dev->tables.fft_length, turns = cuda_chain_turns(n);
+    double *cosines = malloc(2 * n * sizeof *cosines);
+    float *values = malloc(n * sizeof *values);
+    float2 *factors = malloc(turns * sizeof *factors);
+    fbp_status st = FBP_OK;
+
+    if (!cosines || !values || !factors) {
+        st = no_memory(turns * sizeof *factors);
+        goto fail;
+    }
+    transform_taps(dev->job->filter, n, cosines, cosines + n);
+    for (size_t i = 0; i < n; i++)
+        values[i] = (float)cosines[n + cuda_chain_frequency(n, i)];
+    for (size_t i = 0; i < turns; i++) {
+        const double angle = -2 * PI * cuda_chain_turn(n, i);
+        factors[i] = (float2){(float)cos(angle), (float)sin(angle)};
+    }
+    st = put(dev, dev->tables.filter, values, n * sizeof *values);
+    if (st == FBP_OK)
+        st = put(dev, dev->tables.turns, factors, turns * sizeof *factors);
+fail:
+    free(cosines);
+    free(values);
+    free(factors);
+    return st;
+}
+
 static fbp_status put_filter(const struct cuda_device *dev)
 {
     const struct fbp_filter_design *f = dev->job->filter;
-    const bool space = dev->plan == CUFFT_NO_PLAN;
+    const bool space = dev->tables.way == CUDA_IN_SPACE;
     const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
     float *values = malloc(n * sizeof *values);
 
@@ -271,25 +310,23 @@ fail:
     return st;
 }
 
-static fbp_status open_weights(struct cuda_device *dev)
+static fbp_status open_weights(const struct cuda_device *dev)
 {
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns;
-    struct cuda_weights *w = &dev->weights;
+    const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
 
     if (cuda_host->weights_separable(job->weights)) {
         FBP_TRY(put_weights(dev, dev->tables.image, job->panel.n_rows, cuda_host->weights_image));
         return put_weights(dev, dev->tables.lines, job->n_views, cuda_host->weights_line);
     }
-    FBP_TRY(cuda_host->pool_create(&w->pool, job->n_threads));
-    w->rows = malloc((size_t)job->n_threads * nc * sizeof *w->rows);
-    if (!w->rows)
-        return no_memory((size_t)job->n_threads * nc * sizeof *w->rows);
-    for (int i = 0; i < 2; i++)
-        FBP_TRY(cuda_host_alloc((fbp_device *)(void *)dev,
-                                dev->tables.rows_a_call * 2 * nc * sizeof(float),
-                                (void **)&w->host[i]));
-    return FBP_OK;
+    struct fbp_ray_view *views = malloc(bytes);
+    if (!views)
+        return no_memory(bytes);
+    for (size_t k = 0; k < job->n_views; k++)
+        cuda_host->weights_view(job->weights, k, &views[k]);
+    const fbp_status st = put(dev, dev->tables.rays, views, bytes);
+    free(views);
+    return st;
 }
 
 /* A plan whose scratch fits its place: fewer rows a call if it must be. */
@@ -315,9 +352,16 @@ static fbp_status open_plan(struct cuda_device *dev)
 
 fbp_status cuda_filter_open(struct cuda_device *dev)
 {
-    if (!cuda_filters_in_space(dev->job))
+    const struct cuda_tables *t = &dev->tables;
+
+    if (t->way == CUDA_BY_CUFFT)
         FBP_TRY(open_plan(dev));
-    FBP_TRY(put_filter(dev));
+    if (t->way == CUDA_AT_ONCE) {
+        CUDA_TRY(cuda_chain_open(t->fft_length));
+        FBP_TRY(put_chain(dev));
+    } else {
+        FBP_TRY(put_filter(dev));
+    }
     FBP_TRY(put_prep(dev));
     return open_weights(dev);
 }
@@ -325,9 +369,4 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 void cuda_filter_close(struct cuda_device *dev)
 {
     cuda_fft_destroy(&dev->plan);
-    if (dev->weights.pool)
-        cuda_host->pool_destroy(&dev->weights.pool);
-    free(dev->weights.rows);
-    for (int i = 0; i < 2; i++)
-        cuda_host_release((fbp_device *)(void *)dev, dev->weights.host[i]);
 }

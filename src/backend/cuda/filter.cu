@@ -1,72 +1,31 @@
-/* The filter chain: one block a row, or a pair of rows. */
-#include "backend/cuda/filter.h"
-
-#include <cfloat>
+/* The filter chain, step by step: one block a row, or a pair of rows. */
+#include "backend/cuda/filter_load.h"
 
 enum { THREADS = 256 };
 
-/* Row `at` of a raw batch, and which row of the detector it is. */
-static __device__ float *row_of(const cuda_raw &raw, unsigned at, unsigned *detector_row)
-{
-    const unsigned half = at / raw.load_rows / raw.n_views;
-    *detector_row = raw.first_row[half] + at % raw.load_rows;
-    return raw.samples + (size_t)at * raw.n_columns;
-}
-
-/* -log of the transmission; as take_logarithm() of prep/prep.c. */
-static __device__ float line_integral(const cuda_prep &p, size_t pixel, float x, unsigned *clipped)
-{
-    const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
-    float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
-
-    if (p.gain && gain == 0) /* a bad pixel, bridged later */
-        t = 1;
-    if (t < least && t >= -FLT_MAX) { /* not -inf, which is mended below */
-        t = least;
-        ++*clipped;
-    }
-    return -logf(t);
-}
-
-/* As bridge_row() of prep/prep.c: rare, so one thread does it. */
-static __device__ unsigned bridge_row(float *x, unsigned n)
-{
-    unsigned mended = 0, last = n; /* the last finite sample; n = none yet */
-
-    for (unsigned c = 0; c < n; c++) {
-        if (!isfinite(x[c]))
-            continue;
-        const unsigned first = last == n ? 0 : last + 1;
-        for (unsigned i = first; i < c; i++, mended++)
-            x[i] = last == n ? x[c]
-                             : x[last] + (x[c] - x[last]) * (float)(i - last) / (float)(c - last);
-        last = c;
-    }
-    const float tail = last == n ? 0 : x[last];
-    for (unsigned i = last == n ? 0 : last + 1; i < n; i++, mended++)
-        x[i] = tail;
-    return mended;
-}
-
+/* One block a row of the raw batch. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
-    unsigned detector_row, clipped = 0;
-    float *row = row_of(raw, blockIdx.x, &detector_row);
+    const unsigned half = blockIdx.x / raw.load_rows / raw.n_views;
+    const unsigned detector_row = raw.first_row[half] + blockIdx.x % raw.load_rows;
+    const size_t first = (size_t)blockIdx.x * raw.n_columns;
     const size_t first_pixel = (size_t)detector_row * raw.n_columns;
+    float *row = raw.samples + first;
+    unsigned clipped = 0;
     int bad = 0;
 
     for (unsigned c = threadIdx.x; c < raw.n_columns; c += THREADS) {
-        float x = row[c];
+        float x = cuda_raw_sample(raw, first + c);
         if (prep.intensity) {
-            x = line_integral(prep, first_pixel + c, x, &clipped);
+            x = cuda_line_integral(prep, first_pixel + c, x, &clipped);
             row[c] = x;
         }
         bad |= !isfinite(x);
     }
-    if (clipped)
-        atomicAdd(prep.clipped, (unsigned long long)clipped);
+    if (prep.intensity)
+        cuda_count(prep.clipped, clipped);
     if (__syncthreads_or(bad) && threadIdx.x == 0)
-        atomicAdd(prep.not_finite, (unsigned long long)bridge_row(row, raw.n_columns));
+        atomicAdd(prep.not_finite, (unsigned long long)cuda_bridge_row(row, raw.n_columns, 1));
 }
 
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
@@ -107,52 +66,32 @@ cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bri
     return cudaGetLastError();
 }
 
-/* The two rows of a pair, and where their weights are. */
-struct pair {
-    const float *in[2];           /* the second may be NULL */
-    const float *image, *line[2]; /* separable; else the weights themselves in line */
-};
-
-static __device__ pair pair_of(const cuda_pad &p, unsigned local)
+static __global__ void __launch_bounds__(THREADS)
+    pad(const __grid_constant__ cuda_pairs p, unsigned row_length, float2 *out)
 {
-    const unsigned at = p.first + local, lane = at / p.n_rows / p.pairs;
-    const unsigned group = 2 * (at / p.n_rows % p.pairs), upper = p.row0 + at % p.n_rows;
-    const unsigned half = lane / p.turns, turn = lane % p.turns, nc = p.raw.n_columns;
-    const unsigned row = half ? p.panel_rows - 1 - upper : upper;
-    pair out = {};
+    __shared__ fbp_ray_row rays[2];
+    const cuda_pair rows = cuda_pair_of(p, blockIdx.x);
+    const unsigned nc = p.raw.n_columns;
 
-    for (unsigned i = 0; i < 2 && group + i < p.n_groups; i++) {
-        const size_t view = half * p.raw.n_views + turn * p.n_groups + group + i;
-        const size_t scan_view = p.view0 + turn * p.part_views + group + i;
-        out.in[i] = p.raw.samples + (view * p.raw.load_rows + row - p.raw.first_row[half]) * nc;
-        out.line[i] = p.image ? p.lines + scan_view * nc : p.weights + (2 * (size_t)local + i) * nc;
-    }
-    out.image = p.image ? p.image + (size_t)row * nc : NULL;
-    return out;
-}
-
-static __device__ float weighted(const pair &p, int i, unsigned c)
-{
-    if (!p.in[i])
-        return 0;
-    return p.image ? p.in[i][c] * p.image[c] * p.line[i][c] : p.in[i][c] * p.line[i][c];
-}
-
-static __global__ void __launch_bounds__(THREADS) pad(const __grid_constant__ cuda_pad p)
-{
-    const pair rows = pair_of(p, blockIdx.x);
-    float2 *out = p.out + (size_t)blockIdx.x * p.row_length;
-
-    for (unsigned i = threadIdx.x; i < p.row_length; i += THREADS) {
+    cuda_find_rays(p.weights, rows, rays);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < row_length; i += THREADS) {
         const unsigned c = i - p.pad_left; /* beside the panel: beyond its columns */
-        out[i] = c < p.raw.n_columns ? make_float2(weighted(rows, 0, c), weighted(rows, 1, c))
-                                     : make_float2(0, 0);
+        float2 v = make_float2(0, 0);
+        if (c < nc) {
+            v.x = cuda_raw_sample(p.raw, rows.first[0] + c);
+            if (rows.n > 1)
+                v.y = cuda_raw_sample(p.raw, rows.first[1] + c);
+            v = cuda_weighted(p.weights, rows, rays, c, nc, v);
+        }
+        out[(size_t)blockIdx.x * row_length + i] = v;
     }
 }
 
-cudaError_t cuda_pad_rows(const struct cuda_pad *p, cudaStream_t stream)
+cudaError_t cuda_pad_rows(const struct cuda_pairs *p, unsigned row_length, float2 *out,
+                          cudaStream_t stream)
 {
-    pad<<<p->n, THREADS, 0, stream>>>(*p);
+    pad<<<p->n, THREADS, 0, stream>>>(*p, row_length, out);
     return cudaGetLastError();
 }
 

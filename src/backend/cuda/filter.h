@@ -1,10 +1,11 @@
-/** @file filter.h  Kernels of the filter chain, one row or two at a time (internal; C and CUDA). */
+/** @file filter.h  Kernels of the filter chain (internal; C and CUDA). */
 #ifndef FBP_SRC_CUDA_FILTER_H
 #define FBP_SRC_CUDA_FILTER_H
 
 #include <cuda_runtime_api.h>
 
 #include "fbp/types.h"
+#include "weight/ray.h"
 
 /** A raw batch, [halves][n_views][load_rows][n_columns]. */
 struct cuda_raw {
@@ -27,16 +28,32 @@ struct cuda_bridge {
     float weight[4];
 };
 
-/** Rows that are weighted and laid in pairs into complex rows [first, first + n) of struct
- *  cuda_rows (kernel.h), zeros around them. */
-struct cuda_pad {
+/** What samples are multiplied with: a product, where image and lines are there, or ray by ray. */
+struct cuda_weights {
+    const float *image, *lines; /**< [row][column], [view][column] or NULL */
+    struct fbp_rays rays;
+    const struct fbp_ray_view *views;
+};
+
+/** Rows of a raw batch, laid in pairs into complex rows [first, first + n) of struct cuda_rows
+ *  (kernel.h). */
+struct cuda_pairs {
     struct cuda_raw raw;
+    struct cuda_weights weights;
     unsigned first, n, pairs, turns, part_views; /**< part_views: of the scan */
     unsigned n_groups, n_rows, row0, panel_rows; /**< row0: of the detector, in half 0 */
-    unsigned view0, pad_left, row_length;
-    const float *image, *lines; /**< separable weights; NULL: */
-    const float *weights;       /**< [n][2][n_columns] */
-    float2 *out;                /**< [n][row_length] */
+    unsigned view0, pad_left;
+};
+
+/** The whole chain of pairs of rows in one launch. */
+struct cuda_chain {
+    struct cuda_pairs pairs;
+    struct cuda_prep prep;
+    bool prepared;              /**< samples are finite line integrals already */
+    const float2 *turns;        /**< cuda_chain_turns() */
+    const float *response;      /**< in the order of cuda_chain_frequency() */
+    float2 *out;                /**< [n][stride] */
+    unsigned stride, n_columns; /**< of filtered rows */
 };
 
 FBP_BEGIN
@@ -49,7 +66,9 @@ cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bri
                                unsigned n_bridges, const unsigned row0[2], unsigned n_rows,
                                cudaStream_t stream);
 
-cudaError_t cuda_pad_rows(const struct cuda_pad *pad, cudaStream_t stream);
+/** Weighted, with zeros around, to out[n][row_length]. */
+cudaError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
+                          cudaStream_t stream);
 
 /** Spectra [n][length] times the real, even response. */
 cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
@@ -58,6 +77,22 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
 /** out[c] = sum_i in[i] taps[S + c - i] of n rows of `length` samples (S0's form of the filter). */
 cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
                                unsigned half_width, float2 *out, cudaStream_t stream);
+
+/** Length of the chain's transforms for rows of n_columns samples, on devices whose blocks can have
+ *  so much shared memory; 0: too long. */
+size_t cuda_chain_length(size_t n_columns, size_t shared_bytes);
+
+/** Of the table of factors; and entry i: a part of a turn, to be taken clockwise, in [0, 1). */
+size_t cuda_chain_turns(size_t length);
+double cuda_chain_turn(size_t length, size_t i);
+
+/** Which frequency, 0 … length - 1, the response at place i is of. */
+size_t cuda_chain_frequency(size_t length, size_t i);
+
+/** Allow the kernel its shared memory on the current device, once. */
+cudaError_t cuda_chain_open(size_t length);
+
+cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream);
 FBP_END
 
 #endif /* FBP_SRC_CUDA_FILTER_H */

@@ -51,45 +51,77 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, (int)(blockIdx.z * Tile::SLICES), x < nx && y < ny};
 }
 
-/** A thread's voxels of a volume [nz][ny][nx][LANES]; those outside stay zero. */
+template <int LANES> struct cuda_lanes;
+template <> struct cuda_lanes<1> {
+    using type = float;
+};
+template <> struct cuda_lanes<2> {
+    using type = float2;
+};
+template <> struct cuda_lanes<4> {
+    using type = float4;
+};
+/** A sample of each lane, or a voxel of each, in memory. */
+template <int LANES> using cuda_packed = typename cuda_lanes<LANES>::type;
+
+static __device__ inline void cuda_unpack(float q, float (&out)[1])
+{
+    out[0] = q;
+}
+
+static __device__ inline void cuda_unpack(float2 q, float (&out)[2])
+{
+    out[0] = q.x, out[1] = q.y;
+}
+
+static __device__ inline void cuda_unpack(float4 q, float (&out)[4])
+{
+    out[0] = q.x, out[1] = q.y, out[2] = q.z, out[3] = q.w;
+}
+
+static __device__ inline float cuda_pack(const float (&in)[1])
+{
+    return in[0];
+}
+
+static __device__ inline float2 cuda_pack(const float (&in)[2])
+{
+    return make_float2(in[0], in[1]);
+}
+
+static __device__ inline float4 cuda_pack(const float (&in)[4])
+{
+    return make_float4(in[0], in[1], in[2], in[3]);
+}
+
+/** A thread's voxels of a volume [nz][ny][nx][LANES]; those outside are zero. */
 template <int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
-                                             float sum[SLICES][LANES])
+                                             float (&sum)[SLICES][LANES])
 {
+    using packed = cuda_packed<LANES>;
     const size_t slice = (size_t)nx * ny;
-    const float *at = volume + (p.z * slice + (size_t)p.y * nx + p.x) * LANES;
+    const packed *at = (const packed *)volume + p.z * slice + (size_t)p.y * nx + p.x;
 
 #pragma unroll
-    for (int k = 0; k < SLICES; k++) {
-        const bool has = p.inside && p.z + k < nz;
-        if (LANES == 4) {
-            const float4 q = has ? ((const float4 *)at)[k * slice] : make_float4(0, 0, 0, 0);
-            sum[k][0] = q.x, sum[k][LANES / 4] = q.y;
-            sum[k][LANES / 2] = q.z, sum[k][LANES - 1] = q.w;
-        } else {
-            sum[k][0] = has ? at[k * slice] : 0;
-        }
-    }
+    for (int k = 0; k < SLICES; k++)
+        cuda_unpack(p.inside && p.z + k < nz ? at[k * slice] : packed{}, sum[k]);
 }
 
 template <int SLICES, int LANES>
 static __device__ inline void cuda_store_sums(float *__restrict__ volume,
                                               const cuda_place_in_volume &p, int nx, int ny, int nz,
-                                              const float sum[SLICES][LANES])
+                                              const float (&sum)[SLICES][LANES])
 {
+    using packed = cuda_packed<LANES>;
     const size_t slice = (size_t)nx * ny;
-    float *at = volume + (p.z * slice + (size_t)p.y * nx + p.x) * LANES;
+    packed *at = (packed *)volume + p.z * slice + (size_t)p.y * nx + p.x;
 
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
-        if (p.inside && p.z + k < nz) {
-            if (LANES == 4)
-                ((float4 *)at)[k * slice] =
-                    make_float4(sum[k][0], sum[k][LANES / 4], sum[k][LANES / 2], sum[k][LANES - 1]);
-            else
-                at[k * slice] = sum[k][0];
-        }
+        if (p.inside && p.z + k < nz)
+            at[k * slice] = cuda_pack(sum[k]);
 }
 
 #endif /* FBP_SRC_CUDA_FRAME_H */

@@ -128,6 +128,11 @@ extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
     cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
+extern const struct cuda_kernel cuda_kernel_rot180_mirror_half, cuda_kernel_rot180_mirror_exact;
+extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
+    cuda_kernel_rot180_exact;
+extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_fast,
+    cuda_kernel_mirror_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
  *  for one (tests). */

@@ -56,6 +56,8 @@ static void start(void *handle)
                                               .weights_image = fbp_weights_image,
                                               .weights_line = fbp_weights_line,
                                               .weights_row = fbp_weights_row,
+                                              .weights_rays = fbp_weights_rays,
+                                              .weights_view = fbp_weights_view,
                                               .pool_create = fbp_pool_create,
                                               .pool_destroy = fbp_pool_destroy,
                                               .pool_for = fbp_pool_for};

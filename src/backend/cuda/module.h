@@ -9,7 +9,7 @@
 #include "backend/backend.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_CUDA_MODULE_VERSION = 2 };
+enum { FBP_CUDA_MODULE_VERSION = 3 };
 
 /** The one name that the module exports. */
 #define FBP_CUDA_MODULE_SYMBOL "fbp_cuda_module"
@@ -24,6 +24,8 @@ struct fbp_cuda_host {
     void (*weights_image)(const fbp_weights *weights, size_t row, double *out);
     void (*weights_line)(const fbp_weights *weights, size_t view, double *out);
     void (*weights_row)(const fbp_weights *weights, size_t view, size_t row, double *out);
+    void (*weights_rays)(const fbp_weights *weights, struct fbp_rays *out);
+    void (*weights_view)(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
     fbp_status (*pool_create)(fbp_pool **out, int n_threads);
     void (*pool_destroy)(fbp_pool **pool);
     void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);

@@ -1,13 +1,11 @@
-/* What the kernels of quarter turns share: when they can be used, their domain and their volume. */
+/* What the kernels of symmetric scans share: when they can be used, their domain and volume. */
 #include "backend/cuda/orbit.h"
 
 #include "backend/cuda/cuda.h"
 
-/* Rows run up, and views may be read part beside part. */
-bool cuda_can_rot90(const struct fbp_job *job)
+bool cuda_has_symmetry(const struct fbp_job *job, unsigned flags)
 {
-    const unsigned flags = FBP_SYM_COLUMN | FBP_SYM_ROT90;
-
+    flags |= FBP_SYM_COLUMN;
     return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
 }
 
@@ -18,24 +16,35 @@ static bool counter_clockwise(const struct fbp_job *job)
     return a[0] * b[1] - a[1] * b[0] > 0;
 }
 
-/* Counter-clockwise (x, y) goes to (n - 1 - y, x), otherwise to (y, n - 1 - x). */
+/* What is left over when the reference voxel is taken to its image about the middle. */
+static float rest(size_t n)
+{
+    return n % 2 == 0 ? 1.0f : 0.0f;
+}
+
+/* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). */
 void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out)
 {
-    const int n = (int)job->grid.n[0];
-    const float e = n % 2 == 0 ? 1.0f : 0.0f;
-    const bool forward = counter_clockwise(job);
+    const size_t *n = job->grid.n;
+    const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
 
-    *out = (struct cuda_domain){.x0 = n / 2,
-                                .y0 = n / 2,
-                                .nx = n - n / 2,
-                                .ny = n - n / 2,
-                                .s = forward ? -1.0f : 1.0f,
-                                .ex = forward ? e : 0.0f,
-                                .ey = forward ? 0.0f : e};
+    *out = (struct cuda_domain){.x0 = (int)x0,
+                                .y0 = (int)y0,
+                                .nx = (int)(n[0] - x0),
+                                .ny = (int)(n[1] - y0),
+                                .ex = rest(n[0]),
+                                .ey = rest(n[1])};
+    if (job->turns == 4) {
+        const bool forward = counter_clockwise(job);
+        out->s = forward ? -1.0f : 1.0f;
+        *(forward ? &out->ey : &out->ex) = 0;
+    }
 }
 
 size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers)
 {
-    const size_t n = job->grid.n[0] - job->grid.n[0] / 2;
-    return ORBIT_TURNS * n * n * n_layers;
+    struct cuda_domain d;
+
+    cuda_find_domain(job, &d);
+    return job->turns * fbp_halves(job) * (size_t)d.nx * (size_t)d.ny * n_layers;
 }

@@ -1,32 +1,35 @@
-/** @file orbit.h  Scans with quarter turns: voxels that turns map onto each other take their
- * samples from one place (internal; C and CUDA).
+/** @file orbit.h  Scans with symmetries: voxels that turns and the mirror map onto each other take
+ * their samples from one place (internal; C and CUDA).
  *
  * Where view k + K/4 is view k turned by 90 degrees about z, it sees a voxel as view k sees the
- * voxel turned back.  An orbit is a voxel column and its turns; texels hold one sample of each of
- * the four views.  Lane j of the texel at place i (the orbit's first position turned i times)
- * belongs to voxel i + j of the orbit.  Definitions as on the CPU: backend/cpu/orbit_bp.h.
+ * voxel turned back; so with K/2 and half turns; and where the detector is centred, -z is seen as z
+ * is, in mirrored rows.  An orbit is a voxel column, its turns, and their mirror images; texels
+ * hold one sample for each.  Lane h T + j of the texel at place i (the orbit's first position
+ * turned i times) belongs to voxel i + j of half h.  Definitions as on the CPU:
+ * backend/cpu/orbit_bp.h.
  */
 #ifndef FBP_SRC_CUDA_ORBIT_H
 #define FBP_SRC_CUDA_ORBIT_H
 
 #include "backend/cuda/kernel.h"
 
-enum { ORBIT_TURNS = 4 };
-
-/** Orbits are numbered by the columns of one quarter of the grid, from (x0, y0) on; where n is odd
- *  the middle belongs to two quarters, and both hold all of it.  A turn takes a place (tx, ty),
- *  counted from the reference voxel, to (ex + s ty, ey - s tx). */
+/** Orbits are numbered by the columns of one quarter or half of the grid, or all of it, from
+ *  (x0, y0) on; where n is odd the middle belongs to two quarters (halves), and both hold all of
+ *  it.  A place (tx, ty) is counted from the reference voxel; a quarter turn takes it to
+ *  (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
 struct cuda_domain {
     int x0, y0, nx, ny;
     float s, ex, ey;
 };
 
 FBP_BEGIN
-bool cuda_can_rot90(const struct fbp_job *job);
+/** Have scan and volume the symmetries `flags` (FBP_SYM_…)?  Rows run up, and views may be read
+ *  part beside part. */
+bool cuda_has_symmetry(const struct fbp_job *job, unsigned flags);
 
 void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out);
 
-/** Floats of a slab: [layer][y][x][turn], y and x of the domain. */
+/** Floats of a slab: [layer][y][x][lane], y and x of the domain. */
 size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers);
 
 /** Launch: slices of a slab, unpacked. */
@@ -34,6 +37,20 @@ cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f);
 FBP_END
 
 #ifdef __CUDACC__
+
+#    include "backend/cuda/frame.h"
+
+/** Turns and halves of a kernel; 2 or 4 lanes. */
+template <int T, int H> struct cuda_orbit {
+    static constexpr int TURNS = T, HALVES = H, LANES = T * H;
+    static_assert(LANES == 2 || LANES == 4);
+
+    /** The voxel of the orbit that a lane of place I belongs to. */
+    static constexpr __device__ int voxel(int i, int lane)
+    {
+        return lane / T * T + (i + lane % T) % T;
+    }
+};
 
 /** Where an orbit's place falls in a view. */
 struct cuda_spot {
@@ -49,11 +66,16 @@ static __device__ inline cuda_spot cuda_spot_of(const cuda_view &view, float tx,
 }
 
 /** The next place of an orbit. */
-static __device__ inline void cuda_turn(const cuda_domain &d, float *tx, float *ty)
+template <int T> static __device__ inline void cuda_turn(const cuda_domain &d, float *tx, float *ty)
 {
     const float x = *tx;
-    *tx = fmaf(d.s, *ty, d.ex);
-    *ty = fmaf(-d.s, x, d.ey);
+    if constexpr (T == 4) {
+        *tx = fmaf(d.s, *ty, d.ex);
+        *ty = fmaf(-d.s, x, d.ey);
+    } else if constexpr (T == 2) {
+        *tx = d.ex - x;
+        *ty = d.ey - *ty;
+    }
 }
 
 #endif /* __CUDACC__ */

@@ -2,10 +2,16 @@
 #include "backend/cuda/plain.h"
 
 #include "backend/cuda/rows.h"
+#include "backend/partners.h"
+
+static size_t lanes_of(const struct fbp_job *job)
+{
+    return job->turns * fbp_halves(job);
+}
 
 cuda_plain cuda_plain_of(const struct fbp_job *job, size_t n_rows)
 {
-    const size_t line = 128 / (job->turns * sizeof(float));
+    const size_t line = 128 / (lanes_of(job) * sizeof(float));
     const size_t across = CUDA_BORDER + job->wide.n_columns + CUDA_BORDER;
     const size_t stride = (across + line - 1) / line * line;
 
@@ -15,7 +21,7 @@ cuda_plain cuda_plain_of(const struct fbp_job *job, size_t n_rows)
 
 size_t cuda_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
 {
-    return n_groups * cuda_plain_of(job, n_rows).group * job->turns * sizeof(float);
+    return n_groups * cuda_plain_of(job, n_rows).group * lanes_of(job) * sizeof(float);
 }
 
 /* One lane of the texels of a row, its borders included. */

@@ -3,15 +3,45 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/filter.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 32 << 20,  /* rows that are filtered at a time: they stay in a large GPU's L2 */
-    SLICE_BYTES = 16 << 20, /* slices that are scaled at a time */
+    CALL_BYTES = 128 << 20,      /* rows that are filtered at a time: enough to fill a device */
+    STEPS_CALL_BYTES = 32 << 20, /* so, step by step: they stay in a large GPU's L2 */
+    SLICE_BYTES = 16 << 20,      /* slices that are scaled at a time */
 };
 
-bool cuda_filters_in_space(const struct fbp_job *job)
+/* Of a block, on every device. */
+static size_t most_shared(void)
 {
-    return job->spatial_filter || !cuda_fft_found();
+    int n = 0, bytes, least = 0;
+
+    if (cudaGetDeviceCount(&n) != cudaSuccess)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, i) ==
+                cudaSuccess &&
+            (least == 0 || bytes < least))
+            least = bytes;
+    return (size_t)least;
+}
+
+static size_t chain_length(const struct fbp_job *job)
+{
+    return cuda_chain_length(job->wide.n_columns, most_shared());
+}
+
+enum cuda_way cuda_way_of(const struct fbp_job *job)
+{
+    const char *wanted = getenv("FBP_FFT");
+
+    if (job->spatial_filter)
+        return CUDA_IN_SPACE;
+    if (chain_length(job) > 0 && !(wanted && strcmp(wanted, "cufft") == 0))
+        return CUDA_AT_ONCE;
+    return cuda_fft_found() ? CUDA_BY_CUFFT : CUDA_IN_SPACE;
 }
 
 /* The next place, for n bytes. */
@@ -36,25 +66,43 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
     } else {
-        t->weights = place(t, t->rows_a_call * 2 * nc * sizeof(float));
+        t->rays = place(t, job->n_views * sizeof(struct fbp_ray_view));
     }
 }
 
 static void lay_out_rows(const struct fbp_job *job, struct cuda_tables *t)
 {
     const struct fbp_filter_design *f = job->filter;
-    const bool space = cuda_filters_in_space(job);
-    const size_t taps = space ? 2 * f->half_width + 1 : f->n_fft / 2 + 1;
+    const size_t line = 16, wide = job->wide.n_columns; /* complex samples of a cache line */
+    const size_t call = t->way == CUDA_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES;
 
-    t->row_length = space ? job->wide.n_columns : f->n_fft;
+    t->row_length = t->way == CUDA_IN_SPACE   ? wide
+                    : t->way == CUDA_BY_CUFFT ? f->n_fft
+                                              : (wide + line - 1) / line * line;
     const size_t row = t->row_length * sizeof(float2), rows = most_rows(job);
-    t->rows_a_call = CALL_BYTES / row < rows ? CALL_BYTES / row : rows;
+    t->rows_a_call = call / row < rows ? call / row : rows;
     if (t->rows_a_call == 0)
         t->rows_a_call = 1;
-    t->filter = place(t, taps * sizeof(float));
     t->rows = place(t, t->rows_a_call * row);
-    t->work_bytes = t->rows_a_call * row;
-    t->work = place(t, t->work_bytes);
+    if (t->way != CUDA_AT_ONCE) {
+        t->work_bytes = t->rows_a_call * row;
+        t->work = place(t, t->work_bytes);
+    }
+}
+
+static void lay_out_filter(const struct fbp_job *job, struct cuda_tables *t)
+{
+    const struct fbp_filter_design *f = job->filter;
+
+    t->way = cuda_way_of(job);
+    if (t->way == CUDA_AT_ONCE) {
+        t->fft_length = chain_length(job);
+        t->filter = place(t, t->fft_length * sizeof(float));
+        t->turns = place(t, cuda_chain_turns(t->fft_length) * sizeof(float2));
+    } else {
+        t->filter = place(t, (t->way == CUDA_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
+                                 sizeof(float));
+    }
 }
 
 void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
@@ -70,6 +118,7 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
         t->gain = place(t, image);
     if (prep->n_bridges)
         t->bridges = place(t, prep->n_bridges * sizeof(struct cuda_bridge));
+    lay_out_filter(job, t);
     lay_out_rows(job, t);
     lay_out_weights(job, t);
     t->counters = place(t, 2 * sizeof(uint64_t));

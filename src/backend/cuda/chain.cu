@@ -1,0 +1,334 @@
+/*
+ * The filter chain of a pair of rows in one block: samples are read once, filtered rows written
+ * once, and what is between stays in registers and shared memory.
+ *
+ * A row of 256 R points is transformed as R interleaved rows of 256 points, those as 16 x 16.  The
+ * spectrum comes out in another order than that of frequency, in which the response is tabulated,
+ * and the way back undoes it.  Half of the row is zeros, and half of the result is not wanted: R is
+ * even, so that the first and the last step leave them out.  On the way back real and imaginary
+ * parts are exchanged, which turns a transform into its inverse.
+ *
+ * As on the CPU (backend/cpu/convolve.c) the rows of a pair are brought to one size by powers of
+ * two, so that neither is rounded by what the other has.
+ */
+#include "backend/cuda/dft.h"
+#include "backend/cuda/filter_load.h"
+
+enum { INNER = 256, STEP = 16, APART = STEP + 1, PADDED = INNER / STEP * APART };
+
+/* Place of point i of a row in shared memory: neighbours, and every 16th, in different banks. */
+static __device__ inline unsigned place(unsigned i)
+{
+    return i + i / STEP;
+}
+
+/* What the threads of a block share beside the row. */
+struct shared {
+    unsigned peak[2]; /* bits of the greatest magnitudes */
+    fbp_ray_row rays[2];
+};
+
+/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
+struct scale {
+    float to, back;
+};
+
+static __device__ inline scale scale_of(unsigned peak)
+{
+    const unsigned e = min(max(peak >> 23, 1u), 251u);
+    return {peak ? __uint_as_float((253 - e) << 23) : 0, peak ? __uint_as_float((e + 1) << 23) : 0};
+}
+
+static __device__ inline unsigned warp_max(unsigned x)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, x);
+#else
+    for (int lane = 16; lane > 0; lane /= 2)
+        x = max(x, __shfl_xor_sync(0xffffffffu, x, lane));
+    return x;
+#endif
+}
+
+/* Column c of both rows as measured. */
+static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows, unsigned c)
+{
+    return make_float2(cuda_raw_sample(p.pairs.raw, rows.first[0] + c),
+                       rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
+}
+
+/* Line integrals of both rows into shared memory, what is not finite bridged. */
+static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
+{
+    const unsigned nc = p.pairs.raw.n_columns;
+    unsigned clipped = 0;
+    int bad = 0;
+
+#pragma unroll 2
+    for (unsigned c = threadIdx.x; c < nc; c += blockDim.x) {
+        float2 v = load(p, rows, c);
+        if (p.prep.intensity) {
+            v.x = cuda_line_integral(p.prep, rows.pixel + c, v.x, &clipped);
+            if (rows.n > 1)
+                v.y = cuda_line_integral(p.prep, rows.pixel + c, v.y, &clipped);
+        }
+        bad |= !isfinite(v.x) || !isfinite(v.y);
+        line[c] = v;
+    }
+    if (p.prep.intensity)
+        cuda_count(p.prep.clipped, clipped);
+    if (!__syncthreads_or(bad) || p.prepared)
+        return;
+    if (threadIdx.x < rows.n) {
+        const unsigned mended = cuda_bridge_row(threadIdx.x ? &line[0].y : &line[0].x, nc, 2);
+        if (mended)
+            atomicAdd(p.prep.not_finite, (unsigned long long)mended);
+    }
+    __syncthreads();
+}
+
+/* And their weights, ray by ray or not; a loop, since the samples of take() are unrolled. */
+static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
+                                    const fbp_ray_row *rays, float2 *line)
+{
+    const unsigned nc = p.pairs.raw.n_columns;
+
+#pragma unroll 1
+    for (unsigned c = threadIdx.x; c < nc; c += blockDim.x)
+        line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);
+}
+
+/* The samples of a thread: those of butterfly i are in[i], INNER columns apart. */
+template <int RADIX, int THREADS> struct samples {
+    static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
+    float2 in[TURNS][HALF];
+};
+
+/* Weighted samples: from shared memory if they were prepared there, else line integrals whose
+ * weights are products.  The greatest magnitudes become known to all.  True if something is not
+ * finite. */
+template <bool PREPARED, int RADIX, int THREADS>
+static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
+                                   unsigned *peak, samples<RADIX, THREADS> &out)
+{
+    const unsigned nc = p.pairs.raw.n_columns;
+    const float *image = p.pairs.weights.image + rows.pixel;
+    const float *first = p.pairs.weights.lines + (size_t)rows.view * nc;
+    unsigned x = 0, y = 0;
+
+    if (threadIdx.x < 2)
+        peak[threadIdx.x] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < out.TURNS; i++)
+#pragma unroll
+        for (int k = 0; k < out.HALF; k++) {
+            const unsigned at = i * THREADS + threadIdx.x, c = at + k * INNER - p.pairs.pad_left;
+            float2 v = make_float2(0, 0);
+            if (at < INNER && c < nc) {
+                v = PREPARED ? line[c] : load(p, rows, c);
+                if (!PREPARED) {
+                    const float w = image[c];
+                    v.x *= w * first[c];
+                    if (rows.n > 1)
+                        v.y *= w * first[nc + c];
+                }
+            }
+            out.in[i][k] = v;
+            x = max(x, __float_as_uint(v.x) & 0x7fffffffu);
+            y = max(y, __float_as_uint(v.y) & 0x7fffffffu);
+        }
+    x = warp_max(x);
+    y = warp_max(y);
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&peak[0], x);
+        atomicMax(&peak[1], y);
+    }
+    __syncthreads();
+    return max(peak[0], peak[1]) >= 0x7f800000u;
+}
+
+/* The first step: R interleaved rows, turned, into shared memory. */
+template <int RADIX, int THREADS>
+static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
+                                         const float2 *__restrict__ turns, float2 *line)
+{
+#pragma unroll
+    for (int i = 0; i < rows.TURNS; i++) {
+        const unsigned at = i * THREADS + threadIdx.x;
+        float2 out[RADIX];
+        if (at >= INNER)
+            break;
+#pragma unroll
+        for (int k = 0; k < rows.HALF; k++)
+            rows.in[i][k] = make_float2(rows.in[i][k].x * a.to, rows.in[i][k].y * b.to);
+        cuda_dft_padded<RADIX>(rows.in[i], out);
+#pragma unroll
+        for (int q = 0; q < RADIX; q++)
+            line[q * PADDED + place(at)] = q ? cuda_times(out[q], turns[q * INNER + at]) : out[q];
+    }
+}
+
+/* One of the interleaved rows to its spectrum, times the response, and back; 16 threads of a warp.
+ */
+static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *__restrict__ turns,
+                                       const float *__restrict__ response, unsigned stride)
+{
+    float2 v[STEP];
+
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        v[k] = x[lane + k * APART];
+    cuda_dft<STEP>(v);
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        x[lane + k * APART] = k ? cuda_times(v[k], turns[k * STEP + lane]) : v[k];
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        v[k] = x[lane * APART + k];
+    cuda_dft<STEP>(v);
+#pragma unroll
+    for (int k = 0; k < STEP; k++) {
+        const float r = response[k * stride];
+        v[k] = make_float2(v[k].y * r, v[k].x * r);
+    }
+    cuda_dft<STEP>(v);
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        x[lane * APART + k] = v[k];
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        v[k] = k ? cuda_times(x[lane + k * APART], turns[k * STEP + lane]) : x[lane];
+    cuda_dft<STEP>(v);
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        x[lane + k * APART] = v[k];
+}
+
+/* The last step: the interleaved rows become one. */
+template <int RADIX, int THREADS>
+static __device__ inline void put_together(const cuda_chain &p, scale a, scale b,
+                                           const float2 *line)
+{
+    float2 *row = p.out + (size_t)blockIdx.x * p.stride;
+
+    for (unsigned at = threadIdx.x; at < INNER; at += THREADS) {
+        float2 spectrum[RADIX], out[RADIX / 2];
+#pragma unroll
+        for (int q = 0; q < RADIX; q++) {
+            const float2 v = line[q * PADDED + place(at)];
+            spectrum[q] = q ? cuda_times(v, p.turns[q * INNER + at]) : v;
+        }
+        cuda_dft_cropped<RADIX>(spectrum, out);
+#pragma unroll
+        for (int k = 0; k < RADIX / 2; k++)
+            if (at + k * INNER < p.n_columns)
+                row[at + k * INNER] = make_float2(out[k].y * a.back, out[k].x * b.back);
+    }
+}
+
+template <int RADIX, int THREADS, int BLOCKS>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    filter_rows(const __grid_constant__ cuda_chain p)
+{
+    extern __shared__ float2 line[];
+    __shared__ shared s;
+    const cuda_pair rows = cuda_pair_of(p.pairs, blockIdx.x);
+    samples<RADIX, THREADS> in;
+
+    const bool plain = p.pairs.weights.image && !p.prep.intensity;
+    if (!plain || (take<false>(p, rows, line, s.peak, in) && !p.prepared)) {
+        cuda_find_rays(p.pairs.weights, rows, s.rays);
+        prepare(p, rows, line);
+        weigh(p, rows, s.rays, line);
+        take<true>(p, rows, line, s.peak, in);
+    }
+    const scale a = scale_of(s.peak[0]), b = scale_of(s.peak[1]);
+    take_apart(in, a, b, p.turns, line);
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned at = threadIdx.x; at < RADIX * STEP; at += THREADS)
+        convolve(line + at / STEP * PADDED, at % STEP, p.turns + RADIX * INNER, p.response + at,
+                 RADIX * STEP);
+    __syncthreads();
+    put_together<RADIX, THREADS>(p, a, b, line);
+}
+
+/* One kernel a length; threads and blocks as measured (docs/performance.md). */
+struct instance {
+    unsigned radix, threads;
+    const void *kernel;
+};
+
+template <int RADIX, int THREADS, int BLOCKS> static constexpr instance make()
+{
+    return {RADIX, THREADS, (const void *)filter_rows<RADIX, THREADS, BLOCKS>};
+}
+
+static const instance instances[] = {make<2, 32, 16>(),  make<4, 64, 16>(),  make<6, 96, 8>(),
+                                     make<8, 128, 8>(),  make<10, 128, 8>(), make<12, 192, 5>(),
+                                     make<16, 256, 4>(), make<20, 256, 3>(), make<24, 256, 2>(),
+                                     make<32, 256, 2>()};
+
+enum { INSTANCES = sizeof instances / sizeof *instances };
+
+static size_t shared_bytes(unsigned radix)
+{
+    return radix * PADDED * sizeof(float2);
+}
+
+static const instance *find(size_t length)
+{
+    for (int i = 0; i < INSTANCES; i++)
+        if (instances[i].radix * (size_t)INNER == length)
+            return &instances[i];
+    return nullptr;
+}
+
+size_t cuda_chain_length(size_t n_columns, size_t most_shared)
+{
+    for (int i = 0; i < INSTANCES; i++)
+        if (instances[i].radix * (size_t)INNER >= 2 * n_columns)
+            return shared_bytes(instances[i].radix) + sizeof(shared) <= most_shared
+                       ? instances[i].radix * (size_t)INNER
+                       : 0;
+    return 0;
+}
+
+size_t cuda_chain_turns(size_t length)
+{
+    return length + INNER;
+}
+
+double cuda_chain_turn(size_t length, size_t i)
+{
+    if (i < length)
+        return (double)(i / INNER * (i % INNER)) / (double)length;
+    i -= length;
+    return (double)(i / STEP * (i % STEP)) / INNER;
+}
+
+size_t cuda_chain_frequency(size_t length, size_t i)
+{
+    const size_t radix = length / INNER, across = radix * STEP, at = i % across;
+    return at / STEP + radix * (at % STEP + STEP * (i / across));
+}
+
+cudaError_t cuda_chain_open(size_t length)
+{
+    const instance *k = find(length);
+    return cudaFuncSetAttribute(k->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)shared_bytes(k->radix));
+}
+
+cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream)
+{
+    const instance *k = find(length);
+    cuda_chain parameter = *chain;
+    void *arguments[] = {&parameter};
+
+    return cudaLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
+                            shared_bytes(k->radix), stream);
+}

@@ -1,0 +1,118 @@
+/** @file filter_load.h  From raw samples to weighted line integrals (internal; CUDA only). */
+#ifndef FBP_SRC_CUDA_FILTER_LOAD_H
+#define FBP_SRC_CUDA_FILTER_LOAD_H
+
+#define FBP_RAY_FLOAT
+#include "backend/cuda/filter.h"
+
+#include <cfloat>
+
+/** A sample as it was measured. */
+static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
+{
+    return raw.samples[at];
+}
+
+/** -log of the transmission; as take_logarithm() of prep/prep.c. */
+static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
+                                                  unsigned *clipped)
+{
+    const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
+    float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
+
+    if (p.gain && gain == 0) /* a bad pixel, bridged later */
+        t = 1;
+    if (t < least && t >= -FLT_MAX) { /* not -inf, which is mended below */
+        t = least;
+        ++*clipped;
+    }
+    return -logf(t);
+}
+
+/** Add what the lanes of a warp, all of them, have counted. */
+static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
+{
+    for (int lane = 16; lane > 0; lane /= 2)
+        n += __shfl_xor_sync(0xffffffffu, n, lane);
+    if (n > 0 && threadIdx.x % 32 == 0)
+        atomicAdd(to, (unsigned long long)n);
+}
+
+/** As bridge_row() of prep/prep.c, samples `step` apart: rare, so one thread does it. */
+static __device__ inline unsigned cuda_bridge_row(float *x, unsigned n, unsigned step)
+{
+    unsigned mended = 0, last = n; /* the last finite sample; n = none yet */
+
+    for (unsigned c = 0; c < n; c++) {
+        const float next = x[c * step];
+        if (!isfinite(next))
+            continue;
+        const unsigned first = last == n ? 0 : last + 1;
+        const float before = last == n ? next : x[last * step];
+        for (unsigned i = first; i < c; i++, mended++)
+            x[i * step] =
+                last == n ? next : before + (next - before) * (float)(i - last) / (float)(c - last);
+        last = c;
+    }
+    const float tail = last == n ? 0 : x[last * step];
+    for (unsigned i = last == n ? 0 : last + 1; i < n; i++, mended++)
+        x[i * step] = tail;
+    return mended;
+}
+
+/** A pair of rows, one of a view and its neighbour's. */
+struct cuda_pair {
+    size_t first[2]; /**< samples of the raw batch */
+    unsigned n;      /**< 1: there is no second row */
+    unsigned row;    /**< of the detector */
+    size_t pixel;    /**< the first of that row */
+    unsigned view;   /**< of the scan; the second is the next */
+};
+
+static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
+{
+    const unsigned at = p.first + local, lane = at / p.n_rows / p.pairs;
+    const unsigned group = 2 * (at / p.n_rows % p.pairs), upper = p.row0 + at % p.n_rows;
+    const unsigned half = lane / p.turns, turn = lane % p.turns, nc = p.raw.n_columns;
+    const unsigned row = half ? p.panel_rows - 1 - upper : upper;
+    const unsigned loaded = row - (half ? p.raw.first_row[1] : p.raw.first_row[0]);
+    const size_t view = half * p.raw.n_views + turn * p.n_groups + group;
+    const size_t first = (view * p.raw.load_rows + loaded) * nc;
+
+    return {{first, first + (size_t)p.raw.load_rows * nc},
+            group + 1 < p.n_groups ? 2u : 1u,
+            row,
+            (size_t)row * nc,
+            p.view0 + turn * p.part_views + group};
+}
+
+/** The rows' part of the weights, in shared memory; of the block's first two threads. */
+static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
+                                             fbp_ray_row *rays)
+{
+    if (!w.image && threadIdx.x < rows.n)
+        fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
+}
+
+/** Weight of column c in row i of a pair. */
+static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pair &rows,
+                                           const fbp_ray_row *rays, unsigned i, unsigned c,
+                                           unsigned n_columns)
+{
+    if (w.image)
+        return w.image[rows.pixel + c] * w.lines[(size_t)(rows.view + i) * n_columns + c];
+    return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
+}
+
+/** Both rows' column c times their weights. */
+static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
+                                              const fbp_ray_row *rays, unsigned c,
+                                              unsigned n_columns, float2 v)
+{
+    v.x *= cuda_weight(w, rows, rays, 0, c, n_columns);
+    if (rows.n > 1)
+        v.y *= cuda_weight(w, rows, rays, 1, c, n_columns);
+    return v;
+}
+
+#endif /* FBP_SRC_CUDA_FILTER_LOAD_H */

@@ -1,0 +1,153 @@
+/** @file ray.h  The weight of one ray (weight.h has the formula), from a few numbers a view: one
+ * text for the host, in double, and for devices, in float (internal; C and CUDA, pure).
+ *
+ * FBP_RAY_FLOAT chooses float.  What must not cancel stays in double then, too: where a row lies,
+ * and how far a ray is from the end of a Parker ramp, a linear form of the column.  Everything else
+ * is good to a few units of float's last place (test_weight_ray.c: 1e-6 of the greatest weight).
+ */
+#ifndef FBP_SRC_RAY_H
+#define FBP_SRC_RAY_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#ifdef FBP_RAY_FLOAT
+typedef float fbp_ray_real;
+#    define FBP_RAY_FN(name) name##f
+#else
+typedef double fbp_ray_real;
+#    define FBP_RAY_FN(name) name
+#endif
+#ifdef __CUDACC__
+#    define FBP_RAY_INLINE static __device__ inline
+#else
+#    define FBP_RAY_INLINE static inline
+#endif
+
+/** How rays that were measured twice are weighted: not at all, on a short arc, on an offset panel.
+ */
+enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG };
+
+/** What all views share. */
+struct fbp_rays {
+    bool cone;
+    enum fbp_redundancy redundancy;
+    double delta[2];        /**< Parker: cos and sin of delta = (arc - pi) / 2 */
+    double inverse_overlap; /**< Wang: 1/overlap [1/rad, parallel 1/mm], negative if the side of -t
+                                 is the longer one */
+};
+
+/** How far a view is from the beginning and from the end of the arc, and cos and sin of half that.
+ */
+struct fbp_ray_end {
+    double angle, cos, sin; /**< [rad] */
+};
+
+/** A view in its frame (n, t, a) of geometry/frame.h. */
+struct fbp_ray_view {
+    double q[3];       /**< pixel (0, 0) less the source; parallel: the pixel */
+    double u[3], v[3]; /**< a column, a row further */
+    double factor;     /**< cone: 1/2 SOD / w(0)^2; parallel: 1/2 SOD / |s x u| */
+    double step;       /**< angular step [rad] */
+    struct fbp_ray_end end[2];
+};
+
+/** A detector row of a view: linear forms of the column, (at column 0, a column further). */
+struct fbp_ray_row {
+    fbp_ray_real q[3], u[3];
+    fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
+    double ramp[2][2];   /**< Parker: t component of q turned by delta, and of its mirror image */
+};
+
+FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
+                                   double row, struct fbp_ray_row *out)
+{
+    const double *u = view->u, c = rays->delta[0], s = rays->delta[1];
+    double q[3];
+
+    for (int i = 0; i < 3; i++) {
+        q[i] = view->q[i] + row * view->v[i];
+        out->q[i] = (fbp_ray_real)q[i];
+        out->u[i] = (fbp_ray_real)u[i];
+    }
+    const double x = q[1] * u[2] - q[2] * u[1], y = q[2] * u[0] - q[0] * u[2];
+    const double z = q[0] * u[1] - q[1] * u[0];
+    out->factor =
+        (fbp_ray_real)(rays->cone ? view->factor / sqrt(x * x + y * y + z * z) : view->factor);
+    for (int i = 0; i < 2; i++) {
+        out->ramp[i][0] = (i ? -q[1] : q[1]) * c - q[0] * s;
+        out->ramp[i][1] = (i ? -u[1] : u[1]) * c - u[0] * s;
+    }
+}
+
+/** 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel: 1/2 SOD / |s x u|. */
+FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
+                                             const struct fbp_ray_row *row, fbp_ray_real column)
+{
+    const fbp_ray_real n = row->q[0] + column * row->u[0], t = row->q[1] + column * row->u[1];
+    const fbp_ray_real a = row->q[2] + column * row->u[2], across = n * n + a * a;
+
+    return rays->cone ? row->factor * FBP_RAY_FN(sqrt)(across / (across + t * t)) : row->factor;
+}
+
+/**
+ * Parker 1982 in Silver's form (2000) for any arc, in a ramp: delta = (arc - pi)/2 stands for the
+ * half fan.  angle: to the nearer end of the arc, at most twice `half`, half the length of the
+ * ramp, delta + gamma from the beginning and delta - gamma from the end.
+ */
+FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half)
+{
+    const fbp_ray_real quarter = (fbp_ray_real)0.78539816339744830962;
+    const fbp_ray_real s = FBP_RAY_FN(sin)(quarter * (angle > 0 ? angle : 0) / half);
+
+    return 2 * s * s;
+}
+
+/** Wang 2002: x = -1 … 1 across the doubly measured part, 2 beyond the long side. */
+FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
+{
+    const fbp_ray_real half_turn = (fbp_ray_real)1.57079632679489661923;
+    return 1 + FBP_RAY_FN(sin)(half_turn * (x < -1 ? -1 : x > 1 ? 1 : x));
+}
+
+/** Is a ray of angle atan2(y, x) from the end of its ramp in it: does end->half lie below that?
+ *  Told without the angle itself, since most rays are in no ramp. */
+FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real y, fbp_ray_real x)
+{
+    return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
+}
+
+/** m, 0 … 2. */
+FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
+                                               const struct fbp_ray_view *view,
+                                               const struct fbp_ray_row *row, fbp_ray_real column)
+{
+    const fbp_ray_real n = -(row->q[0] + column * row->u[0]), t = row->q[1] + column * row->u[1];
+    const fbp_ray_real c = (fbp_ray_real)rays->delta[0], s = (fbp_ray_real)rays->delta[1];
+    const double at = (double)column;
+
+    if (rays->redundancy == FBP_SINGLE)
+        return 1;
+    if (rays->redundancy == FBP_WANG)
+        return fbp_ray_wang((rays->cone ? FBP_RAY_FN(atan2)(t, n) : t) *
+                            (fbp_ray_real)rays->inverse_overlap);
+    for (int i = 0; i < 2; i++) { /* gamma = 0 in parallel beam */
+        const fbp_ray_real y =
+            rays->cone ? (fbp_ray_real)(row->ramp[i][0] + at * row->ramp[i][1]) : s;
+        const fbp_ray_real x = rays->cone ? n * c + (i ? t : -t) * s : c;
+        if (fbp_ray_in_ramp(&view->end[i], y, x))
+            return fbp_ray_parker((fbp_ray_real)view->end[i].angle, FBP_RAY_FN(atan2)(y, x));
+    }
+    return 2;
+}
+
+/** W of the ray through a pixel of a row. */
+FBP_RAY_INLINE fbp_ray_real fbp_ray_weight(const struct fbp_rays *rays,
+                                           const struct fbp_ray_view *view,
+                                           const struct fbp_ray_row *row, fbp_ray_real column)
+{
+    return (fbp_ray_real)view->step * fbp_ray_geometry(rays, row, column) *
+           fbp_ray_redundancy(rays, view, row, column);
+}
+
+#endif /* FBP_SRC_RAY_H */
