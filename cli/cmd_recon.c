@@ -11,6 +11,8 @@ static const struct opt table[] = {
                 "hash of its values"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
+    OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
+        .help = "also draw what was read, filtered, backprojected and written when"),
     RECON_OPTIONS,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
@@ -24,6 +26,18 @@ static const struct opt table[] = {
 static bool is_file(const char *output)
 {
     return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
+}
+
+static int check_timeline(const struct command *self, const struct recon_args *a)
+{
+    if (!a->timeline)
+        return OPT_GO_ON;
+    if (!cli_ends_with(a->timeline, ".svg"))
+        return opt_usage(self, "--timeline: expected a name that ends in .svg, got \"%s\"",
+                         a->timeline);
+    if (!cli_has_folder(a->timeline))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->timeline);
+    return OPT_GO_ON;
 }
 
 static int check_preview(const struct command *self, const struct recon_args *a)
@@ -58,7 +72,8 @@ static int check(const struct command *self, const struct recon_args *a)
         !cli_ends_with(a->output, ".mhd"))
         return opt_usage(self, "--compress: expected -o FILE.mha or FILE.mhd, got \"%s\"",
                          a->output);
-    return check_preview(self, a);
+    const int rc = check_timeline(self, a);
+    return rc == OPT_GO_ON ? check_preview(self, a) : rc;
 }
 
 static void announce(const struct fbp_plan_info *p)
@@ -152,6 +167,7 @@ static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progre
 
     if (!a->quiet)
         announce(info);
+    fbp_plan_timeline(plan, a->timeline);
     const fbp_status st = fbp_plan_run(plan, a->output, &report);
     progress_end(progress);
     if (st != FBP_OK)

@@ -6,7 +6,7 @@
 
 struct recon_args {
     struct fbp_recon_params p;
-    const char *scan, *output, *preview, *model;
+    const char *scan, *output, *preview, *timeline, *model;
     size_t size[3];
     double voxel[3];
     bool spatial, follow, plan, json, quiet;

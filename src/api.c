@@ -26,9 +26,11 @@ struct fbp_plan {
     int devices[MAX_DEVICES];
     size_t n_devices;
     bool top_down, in_order; /* of the projections */
+    enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_info info;
     struct fbp_crew crew; /* of n_devices once the plan is open */
+    const char *timeline; /* file that is drawn after a run */
 };
 
 static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
@@ -129,6 +131,7 @@ static fbp_status check_projections(fbp_plan *p)
     FBP_TRY(open_source(p, &source));
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
+    p->type = info.type;
     close_source(p, &source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
         return fbp_fail(FBP_ERR_INVALID,
@@ -262,6 +265,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
     p->tables.job.in_order = p->in_order;
     FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
+    p->tables.job.raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
     FBP_TRY_GOTO(divide(p, &p->work));
     fill_info(p);
     warn_about(p);
@@ -352,21 +356,40 @@ static fbp_status check_source(const fbp_plan *p, const fbp_source *source)
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
 
     if (info->n[0] == s->panel.n_columns && info->n[1] == s->panel.n_rows &&
-        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down)
+        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down &&
+        (info->type == FBP_U16 || p->tables.job.raw != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "views: %zu of %zu rows x %zu columns are not like those the plan was made "
-                    "for: make another plan",
-                    info->n[2], info->n[1], info->n[0]);
+                    "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
+                    "made for: make another plan",
+                    info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
+}
+
+/* The run's bars into the file that was asked for. */
+static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
+{
+    const size_t *n = p->info.volume.n;
+    char title[200];
+
+    if (!timeline)
+        return FBP_OK;
+    snprintf(title, sizeof title,
+             "%s, kernel %s %s: %zu &#215; %zu &#215; %zu voxels from %zu views, %.1f ms",
+             p->info.backend, p->info.kernel, p->info.isa, n[0], n[1], n[2], p->scan->n_views,
+             1e3 * seconds);
+    return fbp_timeline_svg(timeline, title, p->timeline);
 }
 
 static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct fbp_report *report,
                          double start)
 {
+    fbp_timeline *timeline = NULL;
     fbp_status st = FBP_OK;
 
     *report = (struct fbp_report){0};
     FBP_TRY(check_sink(p, sink));
+    if (p->timeline)
+        FBP_TRY(fbp_timeline_create(&timeline));
     const struct fbp_run_request request = {.job = &p->tables.job,
                                             .backend = p->backend,
                                             .work = &p->work,
@@ -377,15 +400,20 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
                                             .n_devices = p->n_devices,
                                             .crew = p->crew.n ? &p->crew : NULL,
                                             .no_overlap = p->params.no_overlap != 0,
+                                            .timeline = timeline,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
+    struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();
     FBP_TRY_GOTO(fbp_sink_finish(sink));
     report->hash = fbp_sink_hash(sink);
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
+    FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
+    FBP_TRY_GOTO(draw_timeline(p, timeline, report->total));
 fail:
+    fbp_timeline_destroy(&timeline);
     return st;
 }
 
@@ -426,6 +454,11 @@ fail:
     fbp_sink_close(&sink);
     close_source(p, &source);
     return st;
+}
+
+void fbp_plan_timeline(fbp_plan *p, const char *path)
+{
+    p->timeline = path;
 }
 
 fbp_status fbp_plan_open(fbp_plan *p)

@@ -154,6 +154,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_alloc(fbp_plan *plan, size_t bytes, v
 FBP_API void fbp_plan_release(fbp_plan *plan, void *memory);
 
 /**
+ * From now on draw, after each run, what every stage did when, into this SVG file: uploads, filter,
+ * backprojection and fetch by the device's own clock, reading and writing by the host's.  NULL: no
+ * longer.  path must outlive the plan.
+ */
+FBP_API void fbp_plan_timeline(fbp_plan *plan, const char *path);
+
+/**
  * Reconstruct from a source like the plan's (NULL: the plan's) into a sink of the plan's volume,
  * which is finished, and still to be closed.
  */

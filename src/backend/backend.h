@@ -4,9 +4,9 @@
  * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
  * have memory and queues of its own.  The data on its way:
  *
- *     host float [half][view][row][column]                    read by pipeline/load.c
+ *     host float [half][view][row][column], or uint16         read by pipeline/load.c
  *       | upload (IN)
- *     raw        device copy of the same
+ *     raw        device copy of the same; counts become floats there (backend/rows.h)
  *       | filter (FILTER): prep, weight, filter
  *     filtered   device layout, `filtered_bytes` a batch
  *       | backproject (BP), batch after batch, into
@@ -55,6 +55,7 @@ struct fbp_job {
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
+    enum fbp_type raw;  /**< of raw samples: FBP_U16, or anything else for float */
     bool in_order;      /**< views and rows are to be read in order: the scan is compressed */
     size_t turns;       /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;
@@ -70,6 +71,8 @@ struct fbp_batch {
     size_t view0, n_views;
     size_t row0, n_rows;
     size_t load_row0, load_rows;
+    size_t place; /**< views of a part that lie before it in its buffer of filtered views */
+    bool stays;   /**< used again: all batches of that buffer have the same rows */
 };
 
 /** Slices [z0, z0 + nz) of the grid, or layers where halves are mirrored (backend/partners.h). */
@@ -94,6 +97,14 @@ struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;
     size_t n_views, n_rows; /**< of the largest batch it holds; 0 for a volume */
+};
+
+/** What work takes, roughly: for choosing between divisions of it. */
+struct fbp_rates {
+    double upload, fetch; /**< seconds a byte */
+    double filter;        /**< a sample */
+    double update;        /**< a voxel and view; 0: nothing is known */
+    double call; /**< more of every backprojection: its last blocks do not fill the device */
 };
 
 /** Least, most and sum of the voxels that were fetched. */
@@ -139,6 +150,11 @@ struct fbp_backend {
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
+    bool takes_counts; /**< raw samples may be uint16 */
+    /** Views of a part that a buffer of filtered views can hold; 0: filtered views do not stay. */
+    size_t most_staying;
+    /** NULL: nothing is known, and the fewest slabs are best. */
+    void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
     /** Open a device for one job.  NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
@@ -153,10 +169,10 @@ struct fbp_backend {
     /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
-    fbp_status (*upload)(fbp_device *dev, void *dst, const float *src, size_t n_samples);
+    fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
     /** n pieces of n_samples, `stride` samples apart in memory that the device reaches, into dst
      *  one after another.  NULL where `reaches` is. */
-    fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const float *src, size_t n,
+    fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
 
     /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
@@ -180,6 +196,12 @@ struct fbp_backend {
     fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out);
     fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark);
     fbp_status (*wait)(fbp_device *dev, struct fbp_mark mark);
+
+    /** The time when a stage comes to this point of its work, for a timeline.  NULL (both): the
+     *  host's clock tells. */
+    fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
+    /** A stamp, once, as fbp_seconds(); it is past. */
+    fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
 
     /** What the filter mended so far; all marks are past. */
     void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);

@@ -10,6 +10,24 @@ static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp
     return fbp_halves(job) * batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
+/** Bytes of a raw sample. */
+static inline size_t fbp_raw_size(const struct fbp_job *job)
+{
+    return job->raw == FBP_U16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+/** Where the floats that counts become lie in a raw buffer: behind n samples of them. */
+static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
+{
+    return job->raw == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
+}
+
+/** Bytes of a device's raw buffer of n samples. */
+static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
+{
+    return fbp_raw_floats(job, n) + n * sizeof(float);
+}
+
 /** First row loaded of a half; rows are stored upwards in both. */
 static inline size_t fbp_first_row(const struct fbp_job *job, const struct fbp_batch *batch,
                                    size_t half)

@@ -27,6 +27,10 @@ struct fbp_source {
 /** Is this source to be read in order? */
 bool fbp_source_in_order(const fbp_source *src);
 
+/** As fbp_source_read(), but samples of the source's own type, in this machine's byte order. */
+fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, void *out);
+
 /** All samples in the caller's memory, [slice][row][column] of info.type; NULL: in a file. */
 const void *fbp_source_samples(const fbp_source *src);
 

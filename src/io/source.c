@@ -209,12 +209,6 @@ static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float 
     unsigned char chunk[CHUNK_BYTES];
     uint64_t at = src->offset + first * size;
 
-    if (src->info.type == FBP_F32) {
-        FBP_TRY(fbp_read_at(src->fd, src->path, at, out, count * size));
-        if (foreign)
-            fbp_swap_bytes(out, size, count);
-        return FBP_OK;
-    }
     while (count > 0) {
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
         const size_t n = count < sizeof chunk / size ? count : sizeof chunk / size;
@@ -238,8 +232,6 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
     fbp_status st = FBP_OK;
     void *scratch = NULL;
 
-    if (src->info.type == FBP_F32)
-        return src->read(src, slice, row0, n_rows, out);
     FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
     for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
         const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
@@ -251,17 +243,52 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
     return st;
 }
 
+static fbp_status check_range(const fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                              size_t n_rows)
+{
+    const size_t *n = src->info.n;
+
+    if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
+                        "%zu rows",
+                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
+    return FBP_OK;
+}
+
+fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, void *out)
+{
+    const size_t *n = src->info.n, size = fbp_type_size(src->info.type);
+    const bool whole = n_rows == n[1] && !src->read; /* slices in one run */
+    const size_t runs = n_rows == 0 ? 0 : whole ? n_slices > 0 : n_slices;
+    const size_t samples = (whole ? n_slices : 1) * n_rows * n[0];
+    char *to = out;
+
+    fbp_message_clear();
+    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
+    for (size_t i = 0; i < runs; i++, to += samples * size) {
+        const uint64_t first = ((uint64_t)(slice0 + i) * n[1] + row0) * n[0];
+        if (src->read) {
+            FBP_TRY(src->read(src, slice0 + i, row0, n_rows, to));
+            continue;
+        }
+        FBP_TRY(fbp_read_at(src->fd, src->path, src->offset + first * size, to, samples * size));
+        if (fbp_is_foreign(src->info.big_endian))
+            fbp_swap_bytes(to, size, samples);
+    }
+    return FBP_OK;
+}
+
 fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                            size_t n_rows, float *out)
 {
     const size_t *n = src->info.n;
 
     fbp_message_clear();
-    if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
-                        "%zu rows",
-                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
+    if (src->info.type == FBP_F32)
+        return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
+    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
     if (!src->read && n_rows == n[1])

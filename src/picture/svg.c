@@ -2,10 +2,9 @@
 #include "fbp/picture.h"
 
 #include "base/vec.h"
-#include "picture/outfile.h"
+#include "picture/svg_page.h"
 
 #include <float.h>
-#include <locale.h>
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
@@ -139,7 +138,7 @@ static void line(const struct drawing *d, const struct frame *fr, const double a
 
 static void text(const struct drawing *d, double x, double y, const char *style, const char *words)
 {
-    fprintf(d->f, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, style, words);
+    fbp_svg_text(d->f, x, y, style, words);
 }
 
 /* Words beside a world point. */
@@ -402,24 +401,23 @@ static void write_page(struct drawing *d)
     place(d, &top, 30, 70, 440, 470);
     place(d, &side, 550, 80, 410, 240);
     fprintf(d->f,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" font-family=\"Helvetica, Arial, sans-serif\">\n"
-            "<style>text{fill:#2d3748} .head{font-size:15px;font-weight:bold} "
-            ".small{font-size:11px} .name{font-size:12px;fill:#718096} "
-            ".value{font-size:12px}</style>\n"
             "<defs><marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"7\" refY=\"4\" "
             "orient=\"auto\" markerUnits=\"userSpaceOnUse\">"
-            "<path d=\"M 0 0 L 9 4 L 0 8 z\" fill=\"#2d3748\"/></marker></defs>\n"
-            "<rect width=\"%d\" height=\"%d\" fill=\"#fcfcfa\"/>\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
+            "<path d=\"M 0 0 L 9 4 L 0 8 z\" fill=\"#2d3748\"/></marker></defs>\n");
     text(d, 30, 38, "class=\"head\"", "Seen from +z (x right, y up)");
     text(d, 540, 38, "class=\"head\"", "Seen from the side (z up), first view");
     draw_top(d, &top);
     draw_side(d, &side);
     draw_scale(d, 30, HEIGHT - 34);
     legend(d, 400);
-    fprintf(d->f, "</svg>\n");
+}
+
+static void draw_page(FILE *f, const void *user)
+{
+    struct drawing d = *(const struct drawing *)user;
+
+    d.f = f;
+    write_page(&d);
 }
 
 fbp_status fbp_geometry_svg(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
@@ -432,29 +430,11 @@ fbp_status fbp_geometry_svg(const struct fbp_view *views, size_t n_views, enum f
                         .panel = panel,
                         .grid = grid && grid->n[0] ? grid : NULL,
                         .facts = facts};
-    struct fbp_outfile out = {0};
-    locale_t c_locale = (locale_t)0;
-    fbp_status st;
 
     fbp_message_clear();
     if (n_views == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
     if (kind != FBP_CONE && kind != FBP_PARALLEL)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "geometry: only cone and parallel beams are drawn");
-    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
-        st = fbp_fail_nomem(0, "number format");
-        goto fail;
-    }
-    d.f = out.f;
-    const locale_t before = uselocale(c_locale); /* decimal points, whatever the program's locale */
-    write_page(&d);
-    uselocale(before);
-    st = fbp_outfile_finish(&out);
-fail:
-    if (c_locale)
-        freelocale(c_locale);
-    fbp_outfile_clear(&out);
-    return st;
+    return fbp_svg_page(path, WIDTH, HEIGHT, draw_page, &d);
 }

@@ -4,17 +4,22 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "pipeline/bench_error.h"
 
 #include <stdlib.h>
 
+static const double MOST_COUNTS = 65535;
+
 /* A plan, and views and volume in memory that its device reaches. */
 struct host_bench {
-    const struct fbp_scan *scan;
+    struct fbp_scan scan; /* of the caller's, with an intensity if views are counts */
     struct fbp_recon_params params;
+    bool counts;
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
-    float *views, *volume;
+    void *views;
+    float *volume;
 };
 
 static size_t view_samples(const struct fbp_scan *s)
@@ -22,42 +27,54 @@ static size_t view_samples(const struct fbp_scan *s)
     return s->panel.n_columns * s->panel.n_rows;
 }
 
+static size_t sample_size(const struct host_bench *b)
+{
+    return b->counts ? sizeof(uint16_t) : sizeof(float);
+}
+
 struct fill {
-    float *views;
+    char *views;
     size_t n; /* samples of a view */
+    bool counts;
 };
 
-/* Numbers between 0 and 2 without a pattern, none of them 0. */
+/* Numbers without a pattern, none of them 0: between 0 and 2, or 1 and 65535. */
 static void fill_view(void *user, size_t item, int worker)
 {
     const struct fill *f = user;
     uint32_t x = 0x9e3779b9u * (uint32_t)(item + 1);
+    float *floats = (float *)(void *)f->views + item * f->n;
+    uint16_t *counts = (uint16_t *)(void *)f->views + item * f->n;
 
     (void)worker;
     for (size_t i = 0; i < f->n; i++) {
         x ^= x << 13;
         x ^= x >> 17;
         x ^= x << 5;
-        f->views[item * f->n + i] = ((float)(x >> 9) + 1) * 0x1p-22f;
+        if (f->counts)
+            counts[i] = (uint16_t)(x >> 16 | 1);
+        else
+            floats[i] = ((float)(x >> 9) + 1) * 0x1p-22f;
     }
 }
 
 static fbp_status fill_views(struct host_bench *b)
 {
-    struct fill fill = {b->views, view_samples(b->scan)};
+    struct fill fill = {b->views, view_samples(&b->scan), b->counts};
     const int n = b->params.n_threads;
     fbp_pool *pool;
 
     FBP_TRY(fbp_pool_create(&pool, n > 0 ? n : fbp_core_count()));
-    fbp_pool_for(pool, b->scan->n_views, fill_view, &fill);
+    fbp_pool_for(pool, b->scan.n_views, fill_view, &fill);
     fbp_pool_destroy(&pool);
     return FBP_OK;
 }
 
-static fbp_status make_source(const struct host_bench *b, const float *views, fbp_source **out)
+static fbp_status make_source(const struct host_bench *b, const void *views, fbp_source **out)
 {
     const struct fbp_array_info info = {
-        .n = {b->scan->panel.n_columns, b->scan->panel.n_rows, b->scan->n_views}, .type = FBP_F32};
+        .n = {b->scan.panel.n_columns, b->scan.panel.n_rows, b->scan.n_views},
+        .type = b->counts ? FBP_U16 : FBP_F32};
 
     return fbp_source_memory(out, views, &info);
 }
@@ -73,15 +90,15 @@ static double lap(double *at)
 
 static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
 {
-    const size_t n = view_samples(b->scan) * b->scan->n_views * sizeof(float);
+    const size_t n = view_samples(&b->scan) * b->scan.n_views * sample_size(b);
 
     FBP_TRY(make_source(b, NULL, &b->params.source));
     double at = fbp_seconds();
-    FBP_TRY(fbp_plan_create(&b->plan, b->scan, &b->params));
+    FBP_TRY(fbp_plan_create(&b->plan, &b->scan, &b->params));
     out->plan = lap(&at);
     FBP_TRY(fbp_plan_open(b->plan));
     out->open = lap(&at);
-    FBP_TRY(fbp_plan_alloc(b->plan, n, (void **)&b->views));
+    FBP_TRY(fbp_plan_alloc(b->plan, n, &b->views));
     FBP_TRY(fbp_plan_alloc(b->plan, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
     out->pin = lap(&at);
     FBP_TRY(fill_views(b));
@@ -117,7 +134,7 @@ static fbp_status run_whole(const struct host_bench *b, const struct fbp_recon_p
     fbp_plan *plan = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_plan_create(&plan, b->scan, params));
+    FBP_TRY(fbp_plan_create(&plan, &b->scan, params));
     st = run_once(b, plan, report);
     fbp_plan_destroy(&plan);
     return st;
@@ -165,16 +182,28 @@ static fbp_status measure(const struct host_bench *b, double *seconds, struct fb
     return FBP_OK;
 }
 
-fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                          size_t n_runs, struct fbp_host_time *out)
+static fbp_status draw_timeline(const struct host_bench *b, const char *path)
 {
-    struct host_bench b = {.scan = scan, .params = *params};
+    struct fbp_report r;
+
+    fbp_plan_timeline(b->plan, path);
+    const fbp_status st = run_once(b, b->plan, &r);
+    fbp_plan_timeline(b->plan, NULL);
+    return st;
+}
+
+fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                          const struct fbp_host_options *options, struct fbp_host_time *out)
+{
+    struct host_bench b = {.scan = *scan, .params = *params, .counts = options->counts};
     double *seconds = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    *out = (struct fbp_host_time){.n_runs = n_runs > 0 ? n_runs : 1};
+    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1};
     b.params.source = NULL;
+    if (b.counts && !fbp_scan_is_intensity(scan))
+        b.scan.i0 = MOST_COUNTS;
     FBP_TRY_GOTO(fbp_calloc((void **)&seconds, out->n_runs, sizeof *seconds, "times"));
     FBP_TRY_GOTO(host_open(&b, out));
     const struct fbp_plan_info *info = fbp_plan_info(b.plan);
@@ -184,6 +213,9 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     out->n_slabs = info->n_slabs;
     out->n_batches = info->n_batches;
     FBP_TRY_GOTO(measure(&b, seconds, out));
+    if (options->timeline)
+        FBP_TRY_GOTO(draw_timeline(&b, options->timeline));
+    FBP_TRY_GOTO(fbp_bench_error(scan, &b.params, &out->rmse_hu, &out->psnr_db));
     out->gups = (double)info->updates / out->median * 1e-9;
 fail:
     host_close(&b);

@@ -17,13 +17,12 @@ static inline fbp_status fbp_device_get(const struct fbp_backend *b, fbp_device 
 
 /** Memory that the host fills or empties for a device. */
 static inline fbp_status fbp_host_get(const struct fbp_backend *b, fbp_device *dev, size_t bytes,
-                                      const char *what, float **out)
+                                      const char *what, void **out)
 {
-    return b->host_alloc ? b->host_alloc(dev, bytes, (void **)out)
-                         : fbp_alloc((void **)out, bytes, what);
+    return b->host_alloc ? b->host_alloc(dev, bytes, out) : fbp_alloc(out, bytes, what);
 }
 
-static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, float *memory)
+static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
 {
     if (memory && b->host_alloc)
         b->host_release(dev, memory);

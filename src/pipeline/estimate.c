@@ -74,7 +74,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
-    const struct fbp_buffer raw = {FBP_FOR_RAW, raw_bytes, batch.n_views, batch.load_rows};
+    const struct fbp_buffer raw = {FBP_FOR_RAW,
+                                   fbp_raw_device_bytes(job, fbp_raw_samples(job, &batch)),
+                                   batch.n_views, batch.load_rows};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
                                         b->filtered_bytes(job, batch.n_views, batch.n_rows),
                                         batch.n_views, batch.n_rows};

@@ -4,8 +4,9 @@
 
 #include "backend/backend.h"
 
-/** out: [halves][n_views][load_rows][n_columns], row index growing with +v (backend/rows.h). */
+/** out: [halves][n_views][load_rows][n_columns] of the job's raw type, row index growing with +v
+ *  (backend/rows.h); by the threads of pool, if it is not NULL. */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
-                    const struct fbp_batch *batch, float *out);
+                    const struct fbp_batch *batch, fbp_pool *pool, void *out);
 
 #endif /* FBP_SRC_LOAD_H */

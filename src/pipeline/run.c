@@ -204,7 +204,7 @@ fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
 {
     const struct worker *w = &crew->workers[0];
 
-    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", (float **)out);
+    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", out);
 }
 
 void fbp_crew_release(const struct fbp_crew *crew, void *memory)
@@ -234,8 +234,12 @@ static fbp_status run_crew(struct run *run, struct fbp_report *report)
         st = add_device_statistics(&run->state, &run->workers[i]);
     sum_up(run, report, fbp_seconds() - run->state.started);
 fail:
-    for (size_t i = 0; i < run->n_workers; i++)
+    for (size_t i = 0; i < run->n_workers; i++) {
         fbp_worker_end(&run->workers[i]);
+        const fbp_status settled =
+            fbp_timeline_settle(run->state.rq->timeline, run->workers[i].dev);
+        st = st == FBP_OK ? settled : st;
+    }
     free(threads);
     free(starts);
     return st;
@@ -250,8 +254,11 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
     run.state.started = fbp_seconds();
     pthread_mutex_init(&run.state.lock, NULL);
     pthread_mutex_init(&run.state.turn, NULL);
+    struct fbp_span opening = fbp_span_host(rq->timeline);
     if (!rq->crew)
         st = fbp_crew_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
+    if (st == FBP_OK)
+        st = fbp_span_end(&opening, FBP_LANE_HOST, 0, "devices opened");
     run.workers = rq->crew ? rq->crew->workers : own.workers;
     run.n_workers = rq->n_devices;
     if (st == FBP_OK)

@@ -2,6 +2,7 @@
 #ifndef FBP_SRC_RUN_H
 #define FBP_SRC_RUN_H
 
+#include "pipeline/timeline.h"
 #include "pipeline/work.h"
 
 struct worker;
@@ -34,6 +35,7 @@ struct fbp_run_request {
     size_t n_devices;
     const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
     size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
+    fbp_timeline *timeline;      /**< NULL: not wanted */
     bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;

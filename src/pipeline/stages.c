@@ -10,6 +10,7 @@
 #include "io/format.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/load.h"
+#include "pipeline/move.h"
 
 #include <math.h>
 
@@ -60,20 +61,45 @@ static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status
     return st;
 }
 
+/* Work of a stage of the device, for the timeline. */
+static fbp_status begin_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out)
+{
+    return fbp_span_device(w->run->rq->timeline, backend(w), w->dev, stage, out);
+}
+
+/* ... on views of a task. */
+static fbp_status end_views(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
+                            size_t task)
+{
+    const struct fbp_batch *b = &w->tasks[task].batch;
+    const size_t parts = w->run->rq->job->turns;
+
+    if (parts > 1)
+        return fbp_span_end(span, lane, task, "views %zu to %zu of %zu parts", b->view0,
+                            b->view0 + b->n_views / parts - 1, parts);
+    return fbp_span_end(span, lane, task, "views %zu to %zu", b->view0, b->view0 + b->n_views - 1);
+}
+
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
     if (w->views)
         return FBP_OK;
+    FBP_TRY(fbp_worker_raw_host(w, slot));
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
-    return fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch, slot->host);
+    struct fbp_span span = fbp_span_host(rq->timeline);
+    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch,
+                     rq->job->in_order ? NULL : w->movers, slot->host));
+    return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
 void fbp_stage_read(struct worker *w)
 {
     for (size_t i = 0; i < w->n_tasks && !atomic_load(&w->run->stop); i++) {
         size_t at;
+        if (!w->tasks[i].loads)
+            continue;
         if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
             break;
         w->raw[at].task = i;
@@ -89,18 +115,19 @@ void fbp_stage_read(struct worker *w)
 }
 
 /* A batch from where the caller has it: as fbp_load(), part after part. */
-static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, float *to)
+static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, char *to)
 {
     const struct fbp_job *job = w->run->rq->job;
-    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc;
+    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc, size = fbp_raw_size(job);
     const size_t a_part = batch->n_views / job->turns, n = batch->load_rows * nc;
 
     for (size_t half = 0; half < fbp_halves(job); half++)
-        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n)
-            FBP_TRY(backend(w)->upload_pieces(w->dev, to,
-                                              w->views + fbp_batch_view(job, batch, k) * view +
-                                                  fbp_first_row(job, batch, half) * nc,
+        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n * size) {
+            const size_t first =
+                fbp_batch_view(job, batch, k) * view + fbp_first_row(job, batch, half) * nc;
+            FBP_TRY(backend(w)->upload_pieces(w->dev, to, (const char *)w->views + first * size,
                                               a_part, n, view));
+        }
     return FBP_OK;
 }
 
@@ -113,19 +140,32 @@ static fbp_status upload(struct worker *w, const struct fbp_batch *batch,
                               fbp_raw_samples(w->run->rq->job, batch));
 }
 
+static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
+{
+    struct fbp_span span;
+
+    FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+    FBP_TRY(begin_span(w, FBP_STAGE_IN, &span));
+    FBP_TRY(upload(w, &w->tasks[raw->task].batch, raw));
+    FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, raw->task));
+    FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
+    return after(w, FBP_STAGE_FILTER, raw->uploaded);
+}
+
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     const struct fbp_batch *batch = &w->tasks[raw->task].batch;
+    struct fbp_span span;
 
-    if (backend(w)->upload && batch->load_rows > 0) {
-        FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
-        FBP_TRY(upload(w, batch, raw));
-        FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
-        FBP_TRY(after(w, FBP_STAGE_FILTER, raw->uploaded));
-    }
-    FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
-    if (batch->n_rows > 0)
+    if (backend(w)->upload && batch->load_rows > 0)
+        FBP_TRY(upload_task(w, raw));
+    if (!batch->stays) /* else nothing is written over */
+        FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
+    if (batch->n_rows > 0) {
+        FBP_TRY(begin_span(w, FBP_STAGE_FILTER, &span));
         FBP_TRY(backend(w)->filter(w->dev, batch, raw->device, out->memory));
+        FBP_TRY(end_views(w, &span, FBP_LANE_FILTER, raw->task));
+    }
     FBP_TRY(mark(w, FBP_STAGE_FILTER, &out->ready));
     raw->consumed = out->ready;
     out->task = raw->task;
@@ -152,66 +192,106 @@ void fbp_stage_filter(struct worker *w)
 }
 
 /* Slices [z0, z1) of the slab are finished: hand them to the writer. */
-static fbp_status finish_block(struct worker *w, const struct task *t, size_t volume, size_t z0,
-                               size_t z1)
+static fbp_status finish_block(struct worker *w, const struct fbp_task *t, size_t volume, size_t z0,
+                               size_t z1, bool last)
 {
     size_t at;
 
     if (!fbp_queue_pop(w->block_free, &at, &w->waited[BACKPROJECT]))
         return FBP_ERR_CANCELLED;
-    w->blocks[at] = (struct block_slot){.volume = volume,
-                                        .slab = t->slab,
-                                        .z0 = z0,
-                                        .z1 = z1,
-                                        .last = z1 == t->slab.z0 + t->slab.nz};
+    w->blocks[at] =
+        (struct block_slot){.volume = volume, .slab = t->slab, .z0 = z0, .z1 = z1, .last = last};
     FBP_TRY(mark(w, FBP_STAGE_BP, &w->blocks[at].ready));
     fbp_queue_push(w->block_full, at);
     return FBP_OK;
 }
 
-static fbp_status backproject_task(struct worker *w, const struct task *t,
-                                   struct filtered_slot *slot, size_t volume)
+static fbp_status clear_slab(struct worker *w, const struct fbp_task *t, size_t volume)
+{
+    FBP_TRY(after(w, FBP_STAGE_BP, w->volumes[volume].fetched));
+    const double start = turn_begin(w);
+    return turn_end(w, BACKPROJECT, start,
+                    backend(w)->clear(w->dev, &t->slab, w->volumes[volume].memory));
+}
+
+static fbp_status backproject_block(struct worker *w, size_t task, const void *filtered,
+                                    size_t volume, size_t z0, size_t z1)
+{
+    const struct fbp_task *t = &w->tasks[task];
+    struct fbp_span span;
+
+    FBP_TRY(begin_span(w, FBP_STAGE_BP, &span));
+    FBP_TRY(backend(w)->backproject(w->dev, &t->batch, filtered, &t->slab, z0, z1,
+                                    w->volumes[volume].memory));
+    return fbp_span_end(&span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? z0 / t->step : task,
+                        "views %zu to %zu, slices %zu to %zu", t->batch.view0,
+                        t->batch.view0 + t->batch.n_views / w->run->rq->job->turns - 1, z0, z1 - 1);
+}
+
+static fbp_status backproject_task(struct worker *w, size_t task, const void *filtered,
+                                   size_t volume)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1], end = t->slab.z0 + t->slab.nz;
-    const size_t step = t->last ? rq->work->finish_slices : t->slab.nz;
-    void *memory = w->volumes[volume].memory;
+    const struct fbp_task *t = &w->tasks[task];
+    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
+    size_t z0, z1, next[2];
 
-    FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
-    if (t->first) {
-        FBP_TRY(after(w, FBP_STAGE_BP, w->volumes[volume].fetched));
-        const double start = turn_begin(w);
-        FBP_TRY(turn_end(w, BACKPROJECT, start, backend(w)->clear(w->dev, &t->slab, memory)));
-    }
-    for (size_t z0 = t->slab.z0; z0 < end; z0 += step) {
-        const size_t z1 = z0 + step < end ? z0 + step : end;
+    if (t->first)
+        FBP_TRY(clear_slab(w, t, volume));
+    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
         const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
         const double start = turn_begin(w);
-        FBP_TRY(turn_end(
-            w, BACKPROJECT, start,
-            backend(w)->backproject(w->dev, &t->batch, slot->memory, &t->slab, z0, z1, memory)));
+        FBP_TRY(
+            turn_end(w, BACKPROJECT, start, backproject_block(w, task, filtered, volume, z0, z1)));
         FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
                                  t->batch.view0 * rq->job->turns + t->batch.n_views));
-        if (t->last)
-            FBP_TRY(finish_block(w, t, volume, z0, z1));
+        if (t->final)
+            FBP_TRY(finish_block(w, t, volume, z0, z1,
+                                 t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
     }
-    return mark(w, FBP_STAGE_BP, &slot->consumed);
+    return FBP_OK;
+}
+
+/* A batch that was just filtered against its slices. */
+static fbp_status backproject_slot(struct worker *w, size_t at, size_t volume)
+{
+    struct filtered_slot *slot = &w->filtered[at];
+
+    FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
+    FBP_TRY(backproject_task(w, slot->task, slot->memory, volume));
+    FBP_TRY(mark(w, FBP_STAGE_BP, &slot->consumed));
+    fbp_queue_push(w->filtered_free, at);
+    return FBP_OK;
+}
+
+/* Task `next`, if it is of views that stay, or the one that was filtered next, of slot *at; false
+ * if there is none. */
+static bool next_task(struct worker *w, size_t next, size_t *task, size_t *at)
+{
+    *task = next;
+    if (next < w->n_tasks && !w->tasks[next].loads)
+        return true;
+    if (!fbp_queue_pop(w->filtered_full, at, NULL))
+        return false;
+    *task = w->filtered[*at].task;
+    return true;
 }
 
 void fbp_stage_backproject(struct worker *w)
 {
-    size_t at, volume = 0;
+    size_t task, at = 0, volume = 0;
 
-    while (fbp_queue_pop(w->filtered_full, &at, NULL)) {
-        const struct task *t = &w->tasks[w->filtered[at].task];
+    for (size_t next = 0; next_task(w, next, &task, &at); next = task + 1) {
+        const struct fbp_task *t = &w->tasks[task];
         if (t->first && !fbp_queue_pop(w->volume_free, &volume, &w->waited[BACKPROJECT]))
             break;
-        const fbp_status st = backproject_task(w, t, &w->filtered[at], volume);
+        /* Of views that stay, this queue has waited for all of them. */
+        const fbp_status st = t->loads ? backproject_slot(w, at, volume)
+                                       : backproject_task(w, task, w->filtered[0].memory, volume);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
         }
-        fbp_queue_push(w->filtered_free, at);
     }
     w->computed_at = fbp_seconds();
     fbp_queue_close(w->block_full);
@@ -255,15 +335,54 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     pthread_mutex_unlock(&run->lock);
 }
 
+/* Slices that one of the movers writes. */
+struct store {
+    fbp_sink *sink;
+    const struct piece_slot *piece;
+    size_t slice, at_once; /* voxels of a slice, slices of an item */
+};
+
+static fbp_status store_item(void *user, size_t item)
+{
+    const struct store *s = user;
+    const size_t z = item * s->at_once, left = s->piece->nz - z;
+
+    return fbp_sink_write(s->sink, s->piece->z0 + z, left < s->at_once ? left : s->at_once,
+                          s->piece->host + z * s->slice);
+}
+
+static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
+{
+    const size_t *n = w->run->rq->job->grid.n, at_once = w->movers ? 1 : p->nz;
+    struct store store = {w->run->rq->sink, p, n[0] * n[1], at_once};
+
+    return fbp_move(w->movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+}
+
 /* A piece is here: hand it to the sink. */
 static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
 {
     const struct fbp_run_request *rq = w->run->rq;
 
     FBP_TRY(wait(w, p->fetched));
+    struct fbp_span span = fbp_span_host(rq->timeline);
     if (!backend(w)->statistics)
         add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
-    return fbp_sink_write(rq->sink, p->z0, p->nz, p->host);
+    FBP_TRY(store_piece(w, p));
+    return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
+                        p->z0, p->z0 + p->nz - 1);
+}
+
+/* Slices [z0, z1) to the host. */
+static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
+                        float *to)
+{
+    struct fbp_span span;
+
+    FBP_TRY(begin_span(w, FBP_STAGE_OUT, &span));
+    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, w->volumes[b->volume].memory, to));
+    return fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
+                        z1 - 1);
 }
 
 /* Slices [z0, z1): while one piece is written the next ones are fetched. */
@@ -278,8 +397,7 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
             struct piece_slot *p = &w->pieces[i % n_slots];
             p->z0 = z0 + i * step;
             p->nz = p->z0 + step < z1 ? step : z1 - p->z0;
-            FBP_TRY(
-                backend(w)->fetch(w->dev, &b->slab, p->z0, p->z0 + p->nz, volume->memory, p->host));
+            FBP_TRY(fetch(w, b, p->z0, p->z0 + p->nz, p->host));
             FBP_TRY(mark(w, FBP_STAGE_OUT, &p->fetched));
             volume->fetched = p->fetched;
         }
@@ -297,7 +415,7 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     struct volume_slot *volume = &w->volumes[b->volume];
     float *to = w->volume + z0 * job->grid.n[0] * job->grid.n[1];
 
-    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, volume->memory, to));
+    FBP_TRY(fetch(w, b, z0, z1, to));
     return mark(w, FBP_STAGE_OUT, &volume->fetched);
 }
 
@@ -329,9 +447,23 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     return b->last ? finish_slab(w, b) : FBP_OK;
 }
 
+/* While the first views are read. */
+static fbp_status prepare_pieces(struct worker *w)
+{
+    for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
+        FBP_TRY(fbp_worker_piece_host(w, &w->pieces[i]));
+    return FBP_OK;
+}
+
 void fbp_stage_write(struct worker *w)
 {
+    const fbp_status ready = prepare_pieces(w);
     size_t at;
+
+    if (ready != FBP_OK) {
+        fbp_run_failed(w->run, ready);
+        return;
+    }
 
     while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
         const struct block_slot b = w->blocks[at];

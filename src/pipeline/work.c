@@ -1,8 +1,12 @@
 #include "pipeline/work.h"
 
-#include "backend/partners.h"
+#include "backend/rows.h"
 
+#include "base/mem.h"
 #include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 enum {
     PREFERRED_BATCH = 32,
@@ -10,6 +14,7 @@ enum {
     BLOCK_BYTES = 8 << 20, /* what is written at once */
     DEVICE_BLOCKS = 3,     /* two are fetched while one is written */
     FINISH_PARTS = 8,
+    STAYING_PARTS = 16,     /* of the volume */
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
 };
@@ -81,31 +86,105 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
-struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
-                                const struct fbp_slab *slab, size_t b)
+/* The rows that slices [z0, z1) need of a batch's views, and those to be read. */
+static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
     const size_t margin = job->prep->margin_rows;
-    struct fbp_batch out = {0};
     size_t r1;
 
-    fbp_work_views(w, job, b, &out.view0, &out.n_views);
-    rows_of(job, &out, slab->z0, slab->z0 + slab->nz, &out.row0, &r1);
-    out.n_rows = r1 - out.row0;
-    if (out.n_rows > 0) {
+    rows_of(job, batch, z0, z1, &batch->row0, &r1);
+    batch->n_rows = r1 - batch->row0;
+    if (batch->n_rows > 0) {
         const size_t end = r1 + margin < job->panel.n_rows ? r1 + margin : job->panel.n_rows;
-        out.load_row0 = out.row0 > margin ? out.row0 - margin : 0;
-        out.load_rows = end - out.load_row0;
+        batch->load_row0 = batch->row0 > margin ? batch->row0 - margin : 0;
+        batch->load_rows = end - batch->load_row0;
     }
+}
+
+/* All views, as all slices need them: what stays. */
+static struct fbp_batch all_views(const struct fbp_job *job)
+{
+    struct fbp_batch out = {.n_views = job->n_views, .stays = true};
+
+    find_rows(job, &out, 0, fbp_layers(job));
     return out;
 }
 
-/* Rows of all batches of all slabs: the most at once, and how many in all. */
+struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
+                                const struct fbp_slab *slab, size_t b)
+{
+    struct fbp_batch out = {0};
+
+    if (w->stays)
+        out = all_views(job);
+    fbp_work_views(w, job, b, &out.view0, &out.n_views);
+    if (w->stays)
+        out.place = out.view0;
+    else
+        find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
+    return out;
+}
+
+bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
+{
+    const size_t n = (t->z1 - t->z0 + t->step - 1) / t->step, at = t->loads ? i : n - 1 - i;
+
+    if (i >= n)
+        return false;
+    *z0 = t->z0 + at * t->step;
+    *z1 = *z0 + t->step < t->z1 ? *z0 + t->step : t->z1;
+    return true;
+}
+
+/* Views that stay against the slices of a slab that did not get them batch after batch. */
+static size_t staying_tasks(const struct fbp_work *w, const struct fbp_job *job,
+                            const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
+{
+    const size_t end = slab->z0 + slab->nz;
+
+    if (z0 < end && out)
+        *out = (struct fbp_task){.slab = *slab,
+                                 .batch = all_views(job),
+                                 .z0 = z0,
+                                 .z1 = end,
+                                 .step = w->finish_slices,
+                                 .first = z0 == slab->z0,
+                                 .last = true,
+                                 .final = true};
+    return z0 < end;
+}
+
+size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
+                      const struct fbp_slab *slab, bool first, struct fbp_task *out)
+{
+    const size_t riding = w->stays && w->riding < slab->nz ? w->riding : slab->nz;
+
+    if (w->stays && !first)
+        return staying_tasks(w, job, slab, slab->z0, out);
+    for (size_t b = 0; out && b < w->n_batches; b++) {
+        const bool last = b + 1 == w->n_batches;
+        out[b] = (struct fbp_task){.slab = *slab,
+                                   .batch = fbp_work_batch(w, job, slab, b),
+                                   .z0 = slab->z0,
+                                   .z1 = slab->z0 + riding,
+                                   .step = last ? w->finish_slices : riding,
+                                   .loads = true,
+                                   .first = b == 0,
+                                   .last = last && riding == slab->nz,
+                                   .final = last};
+    }
+    return w->n_batches +
+           staying_tasks(w, job, slab, slab->z0 + riding, out ? out + w->n_batches : NULL);
+}
+
+/* Rows of all batches of all slabs, of each worker's first if views stay: the most at once, and how
+ * many in all. */
 static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 {
     double rows = 0;
 
     w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; i < w->n_slabs; i++) {
+    for (size_t i = 0; i < w->n_slabs && (i < w->n_workers || !w->stays); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
@@ -133,7 +212,8 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     const bool own_memory = rq->backend->alloc != NULL;
 
     count_rows(w, job);
-    w->n_raw = w->n_filtered = HOST_BUFFERS;
+    w->n_raw = HOST_BUFFERS;
+    w->n_filtered = w->stays ? 1 : HOST_BUFFERS;
     w->n_blocks = own_memory ? DEVICE_BLOCKS : 1;
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
@@ -142,13 +222,15 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
-    w->raw_bytes =
-        fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns * sizeof(float);
-    w->filtered_bytes = rq->backend->filtered_bytes(job, w->batch_views, w->filter_rows);
+    const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
+    w->raw_bytes = samples * fbp_raw_size(job);
+    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
+    w->filtered_bytes =
+        rq->backend->filtered_bytes(job, w->stays ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
 
     const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
-    const uint64_t device = (own_memory ? w->n_raw * w->raw_bytes : 0) +
+    const uint64_t device = (own_memory ? w->n_raw * w->raw_device_bytes : 0) +
                             w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
                             rq->backend->fixed_bytes(job);
     const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
@@ -193,27 +275,142 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     }
 }
 
-fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
+/* The fewest slabs that fit, `slabs` of them or more; false if none do. */
+static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
-    const size_t nz = fbp_layers(rq->job), halves = fbp_halves(rq->job);
-    const size_t wanted = (rq->slab_slices + halves - 1) / halves;
-    const size_t most = wanted && wanted < nz ? wanted : nz;
-    char needs[32], has[32];
+    const size_t nz = fbp_layers(rq->job);
 
-    *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};
-    size_t slabs = (nz + most - 1) / most;
-    if (slabs < rq->n_workers)
-        slabs = rq->n_workers < nz ? rq->n_workers : nz;
     for (;;) {
         const size_t slices = (nz + slabs - 1) / slabs;
-        if (try_slabs(out, rq, slices))
-            return FBP_OK;
+        if (try_slabs(w, rq, slices))
+            return true;
         if (slices == 1)
-            break;
+            return false;
         slabs += slabs / 8 + 1;
         if (slabs > nz)
             slabs = nz;
     }
+}
+
+/* When the device is done with what. */
+struct clock {
+    double in, computed, out;      /* uploads, filter and backprojection, fetches */
+    double raw[HOST_BUFFERS];      /* raw buffers are free again */
+    double volumes[2];             /* and volumes */
+    size_t n_raw, n_volumes, slab; /* used so far */
+};
+
+static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
+                         const struct fbp_task *t, struct clock *c)
+{
+    const double slice = (double)job->grid.n[0] * (double)job->grid.n[1];
+    const double views = (double)(fbp_halves(job) * t->batch.n_views);
+    size_t z0, z1;
+
+    if (t->loads) {
+        double *raw = &c->raw[c->n_raw++ % HOST_BUFFERS];
+        const double samples = views * (double)job->panel.n_columns;
+        c->in = fmax(c->in, *raw) +
+                samples * (double)t->batch.load_rows * (double)fbp_raw_size(job) * r->upload;
+        c->computed = fmax(c->computed, c->in) + samples * (double)t->batch.n_rows * r->filter;
+        *raw = c->computed;
+    }
+    if (t->first)
+        c->computed = fmax(c->computed, c->volumes[c->slab++ % c->n_volumes]);
+    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
+        const double voxels = slice * (double)fbp_layer_slices(job, z0, z1);
+        c->computed += voxels * (double)t->batch.n_views * r->update + r->call;
+        if (t->final)
+            c->out = fmax(c->out, c->computed) + voxels * sizeof(float) * r->fetch;
+    }
+    if (t->last)
+        c->volumes[(c->slab - 1) % c->n_volumes] = c->out;
+}
+
+/* Seconds of the first worker, from the first upload to the last fetch. */
+static double predict(const struct fbp_work *w, const struct fbp_job *job,
+                      const struct fbp_rates *rates, struct fbp_task *tasks)
+{
+    struct clock c = {.n_volumes = w->n_volumes};
+
+    for (size_t i = 0; i < w->n_slabs; i += w->n_workers) {
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        const size_t n = fbp_work_tasks(w, job, &slab, i == 0, tasks);
+        for (size_t k = 0; k < n; k++)
+            predict_task(job, rates, &tasks[k], &c);
+    }
+    return fmax(c.out, c.computed);
+}
+
+static struct fbp_rates rates_of(const struct fbp_work_request *rq)
+{
+    struct fbp_rates rates = {0};
+
+    if (rq->backend->rates)
+        rq->backend->rates(rq->job, &rates);
+    return rates;
+}
+
+/* w, if it is quicker than *best. */
+static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
+                               struct fbp_work *best)
+{
+    const struct fbp_rates rates = rates_of(rq);
+    struct fbp_task *tasks;
+
+    FBP_TRY(fbp_calloc((void **)&tasks, w->n_batches + 1, sizeof *tasks, "task list"));
+    const double seconds = predict(w, rq->job, &rates, tasks);
+    free(tasks);
+    if (best->seconds == 0 || seconds < best->seconds) {
+        *best = *w;
+        best->seconds = seconds;
+    }
+    return FBP_OK;
+}
+
+/* Filtered views that stay, with as few slabs as fit, each share of riding slices, and blocks of
+ * several sizes: small ones are fetched early, large ones are computed quicker. */
+static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
+                               struct fbp_work *best)
+{
+    struct fbp_work w = {
+        .n_workers = rq->n_workers, .group_views = rq->backend->group_views, .stays = true};
+
+    if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
+        return FBP_OK;
+    for (size_t parts = 4; parts <= 64; parts *= 2) {
+        const size_t step = (fbp_layers(rq->job) / rq->n_workers + parts - 1) / parts;
+        w.finish_slices = step > w.block_slices ? step : w.block_slices;
+        for (size_t eighths = 1; eighths <= 8; eighths++) {
+            w.riding = (w.slab_slices * eighths + 7) / 8;
+            FBP_TRY(take_quicker(&w, rq, best));
+        }
+    }
+    return FBP_OK;
+}
+
+/* The quickest by the device's rates; *out is what fits with the fewest slabs, if `fits`. */
+static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
+                                struct fbp_work *out)
+{
+    const size_t nz = fbp_layers(rq->job);
+    struct fbp_work best = {0}, two = *out;
+
+    if (fits)
+        FBP_TRY(take_quicker(out, rq, &best));
+    if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
+        try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
+        FBP_TRY(take_quicker(&two, rq, &best));
+    FBP_TRY(take_staying(rq, slabs, &best));
+    if (best.seconds > 0)
+        *out = best;
+    return FBP_OK;
+}
+
+static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct fbp_work *out)
+{
+    char needs[32], has[32];
+
     if (out->memory_bytes > rq->memory_limit)
         return fbp_fail(FBP_ERR_NOMEM,
                         "memory: this reconstruction needs at least %s, the limit is %s: raise "
@@ -225,4 +422,20 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                     "%s: raise --device-memory or lower the volume's size",
                     fbp_bytes_text(needs, sizeof needs, out->device_bytes),
                     fbp_bytes_text(has, sizeof has, rq->device_limit));
+}
+
+fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
+{
+    const size_t nz = fbp_layers(rq->job), halves = fbp_halves(rq->job);
+    const size_t wanted = (rq->slab_slices + halves - 1) / halves;
+    const size_t most = wanted && wanted < nz ? wanted : nz;
+    size_t slabs = (nz + most - 1) / most;
+
+    *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};
+    if (slabs < rq->n_workers)
+        slabs = rq->n_workers < nz ? rq->n_workers : nz;
+    const bool fits = try_from(out, rq, slabs);
+    if (rates_of(rq).update > 0)
+        FBP_TRY(take_quickest(rq, slabs, fits, out));
+    return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }

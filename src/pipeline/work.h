@@ -21,6 +21,11 @@ struct fbp_work_request {
  * backend/partners.h, here and below), the last one shorter; worker i of n takes
  * slabs i, i + n, …  Each slab passes over all batches once; in its last batch it is finished, and
  * written, block after block.
+ *
+ * Or filtered views stay: they are read and filtered once, for the first `riding` slices of a
+ * worker's first slab, which get batch after batch; then all others get all views, block after
+ * block, each written while the next is computed (S1's split volume, and its volume streamed
+ * through small buffers).
  */
 struct fbp_work {
     size_t n_workers;
@@ -29,16 +34,37 @@ struct fbp_work {
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
+    bool stays;           /**< filtered views stay on the device */
+    size_t riding;        /**< slices that get them batch after batch; the slab's if they do not */
     size_t load_rows, filter_rows;                 /**< most rows of any batch */
     size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
-    uint64_t device_bytes; /**< a device; 0 if it is host memory */
-    double view_reads;     /**< rows read / rows of the scan */
+    uint64_t device_bytes;   /**< a device; 0 if it is host memory */
+    size_t raw_device_bytes; /**< the same samples, with room for floats if they are counts */
+    double view_reads;       /**< rows read / rows of the scan */
+    double seconds;          /**< predicted, with the device's rates; 0: it has none */
 };
 
+/** Views against slices: what is given to a device at once. */
+struct fbp_task {
+    struct fbp_slab slab;
+    struct fbp_batch batch;
+    size_t z0, z1;    /**< slices of the slab */
+    size_t step;      /**< backprojected at a time */
+    bool loads;       /**< the batch is to be read and filtered */
+    bool first, last; /**< of the slab */
+    bool final;       /**< its slices are finished, block after block */
+};
+
+/** Block i of a task, up to `step` slices [*z0, *z1); false if there is none.  Views that stay
+ * begin at the slab's end: outer slices are seen by few views, and what takes longest shall be
+ * last, so that few slices are left to be fetched then. */
+bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
+
 /**
- * Divide the work: the fewest slabs that fit, then the largest batches.
+ * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates
+ * are known the quickest of that, of filtered views that stay, and of two slabs.
  * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
@@ -52,6 +78,11 @@ void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size
                     size_t *n);
 
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
+
+/** The tasks of a slab in their order into out, if that is not NULL; returns how many they are.
+ *  first: of this worker. */
+size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
+                      const struct fbp_slab *slab, bool first, struct fbp_task *out);
 
 /** Batch b as a slab needs it. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,

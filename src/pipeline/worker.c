@@ -1,32 +1,33 @@
 #include "pipeline/worker.h"
 
+#include "backend/rows.h"
 #include "base/mem.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
 
+enum { MOST_MOVERS = 8 };
+
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
 {
-    const struct fbp_run_request *rq = w->run->rq;
-    const size_t n = rq->work->n_batches;
+    const struct fbp_job *job = w->run->rq->job;
+    size_t n = 0;
 
-    FBP_TRY(fbp_calloc((void **)&w->tasks, n_slabs * n, sizeof *w->tasks, "task list"));
     for (size_t i = 0; i < n_slabs; i++)
-        for (size_t b = 0; b < n; b++)
-            w->tasks[w->n_tasks++] =
-                (struct task){.slab = slabs[i],
-                              .batch = fbp_work_batch(rq->work, rq->job, &slabs[i], b),
-                              .first = b == 0,
-                              .last = b + 1 == n};
+        n += fbp_work_tasks(w->work, job, &slabs[i], i == 0, NULL);
+    FBP_TRY(fbp_calloc((void **)&w->tasks, n, sizeof *w->tasks, "task list"));
+    for (size_t i = 0; i < n_slabs; i++)
+        w->n_tasks += fbp_work_tasks(w->work, job, &slabs[i], i == 0, w->tasks + w->n_tasks);
     return FBP_OK;
 }
 
-static fbp_status make_buffers(struct worker *w)
+static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
 {
     const struct fbp_work *work = w->work;
     const struct fbp_backend *b = w->backend;
-    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_bytes, work->batch_views,
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
                                    work->load_rows};
-    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes, work->batch_views,
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->stays ? job->n_views : work->batch_views,
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
@@ -34,27 +35,28 @@ static fbp_status make_buffers(struct worker *w)
         FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->stays && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
     for (size_t i = 0; i < work->n_volumes; i++)
         FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
     return FBP_OK;
 }
 
-/* Buffers of the host stay from run to run. */
-static fbp_status make_host_buffers(struct worker *w)
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 {
-    const struct fbp_work *work = w->work;
-    const struct fbp_backend *b = w->backend;
+    if (!slot->host)
+        FBP_TRY(
+            fbp_host_get(w->backend, w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
+    if (!w->backend->alloc)
+        slot->device = slot->host;
+    return FBP_OK;
+}
 
-    for (size_t i = 0; !w->views && i < work->n_raw; i++) {
-        if (!w->raw[i].host)
-            FBP_TRY(fbp_host_get(b, w->dev, work->raw_bytes, "a batch of views", &w->raw[i].host));
-        if (!b->alloc)
-            w->raw[i].device = w->raw[i].host;
-    }
-    for (size_t i = 0; !w->volume && i < work->n_blocks; i++)
-        if (!w->pieces[i].host)
-            FBP_TRY(
-                fbp_host_get(b, w->dev, work->block_bytes, "slices to write", &w->pieces[i].host));
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(fbp_host_get(w->backend, w->dev, w->work->block_bytes, "slices to write",
+                             (void **)&slot->host));
     return FBP_OK;
 }
 
@@ -72,7 +74,8 @@ static bool reaches(const struct worker *w, const void *host, size_t bytes)
     return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
 }
 
-/* Does the device copy from and to the caller's memory?  Rows must run upwards, as float. */
+/* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
+ * takes them. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -83,8 +86,8 @@ static void find_callers_memory(struct worker *w)
 
     w->views = NULL;
     w->volume = NULL;
-    if (views->type == FBP_F32 && !rq->top_down &&
-        reaches(w, samples, n[0] * n[1] * n[2] * sizeof(float)))
+    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
+        reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
     if (reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
         w->volume = volume;
@@ -95,7 +98,10 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
-    return make_buffers(w);
+    if (backend->alloc && job->n_threads > 1)
+        FBP_TRY(fbp_pool_create(&w->movers,
+                                job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS));
+    return make_buffers(w, job);
 }
 
 static void forget_run(struct worker *w)
@@ -119,11 +125,11 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
         FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
     FBP_TRY(make_tasks(w, slabs, n_slabs));
-    FBP_TRY(make_host_buffers(w));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
-    FBP_TRY(make_queue(&w->filtered_free, work->n_filtered, true));
-    FBP_TRY(make_queue(&w->filtered_full, work->n_filtered, false));
+    const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
+    FBP_TRY(make_queue(&w->filtered_free, n_filtered, true));
+    FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
     FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
     FBP_TRY(make_queue(&w->block_free, N_BLOCKS, true));
     return make_queue(&w->block_full, N_BLOCKS, false);
@@ -169,9 +175,12 @@ void fbp_worker_close(struct worker *w)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
         fbp_host_put(b, w->dev, w->pieces[i].host);
-        fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        if ((size_t)i < w->work->n_filtered) /* those that stay share one */
+            fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
+    if (w->movers)
+        fbp_pool_destroy(&w->movers);
     if (w->dev)
         b->close(&w->dev);
 }

@@ -23,22 +23,15 @@ struct run_state {
     struct fbp_report report; /**< busy and waiting seconds, added up over workers */
 };
 
-/** One slab against one batch. */
-struct task {
-    struct fbp_slab slab;
-    struct fbp_batch batch;
-    bool first, last; /**< of the slab */
-};
-
 struct raw_slot {
-    float *host;
+    void *host;
     void *device; /**< the same memory as host where the backend has none of its own */
     size_t task;
     struct fbp_mark uploaded, consumed;
 };
 
 struct filtered_slot {
-    void *memory;
+    void *memory; /**< the same one in all of them where filtered views stay */
     size_t task;
     struct fbp_mark ready, consumed;
 };
@@ -69,11 +62,12 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
+    fbp_pool *movers; /**< read and write for a device that computes beside the host; or NULL */
     struct run_state *run; /**< from here on: of a run */
-    struct task *tasks;
+    struct fbp_task *tasks;
     size_t n_tasks;
-    const float *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    float *volume;      /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    float *volume;     /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
@@ -92,8 +86,12 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device);
 void fbp_worker_close(struct worker *w);
 
-/** What a run needs: slabs[n_slabs] as tasks, queues, and buffers of the host where views or volume
- *  are not copied from and to the caller's memory.  A half-begun run can be ended. */
+/** Buffers of the host, where views or volume are not copied from and to the caller's memory: made
+ *  by the stages that read and write, while others work already; they stay from run to run. */
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
+
+/** What a run needs: slabs[n_slabs] as tasks, and queues.  A half-begun run can be ended. */
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
                             size_t n_slabs);
 void fbp_worker_end(struct worker *w);

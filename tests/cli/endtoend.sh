@@ -39,6 +39,11 @@ run 0 recon scan.json -o volume.mha --preview preview.png
 has out 'volume.mha: from '
 exists volume.mha
 exists preview.png
+run 0 recon scan.json -o timed.mha --timeline timeline.svg
+cmp -s volume.mha timed.mha || say "a timeline changes the volume"
+grep -q '<title>backproject: ' timeline.svg || say "the timeline has no bars"
+run 1 recon scan.json -o late.mha --timeline missing/t.svg
+absent late.mha
 run 0 recon scan.json -o quiet.mha -q
 empty out
 empty err
@@ -126,6 +131,14 @@ one_line out
 for key in bench case device kernel threads seconds gups read_overlap write_overlap; do
     json "$key" >/dev/null
 done
+run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --json --timeline host.svg
+one_line out
+for key in case seconds gups rmse_hu first pin open plan; do
+    json "$key" >/dev/null
+done
+is "$(json psnr_db) > 100 && $(json rmse_hu) < 0.1"
+grep -q '<title>filter: ' host.svg || say "$last: the timeline has no bars"
+run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --counts
 run 0 bench pipeline --size 16 --views 12 -q
 has out '^backproject '
 finish

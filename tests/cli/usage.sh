@@ -28,6 +28,8 @@ wrong_line 'whole numbers from 1' recon s -o v --size 3x4
 wrong_line 'suffix K, M, G' recon s -o v --memory lots
 wrong_line 'at least 1' recon s -o v --memory 0
 wrong_line 'ends in .mha, .*, or null: or hash:, got "v"' recon s.json -o v
+wrong_line '--timeline: .* ends in .svg' recon s.json -o v.mha --timeline t.png
+wrong_line '--timeline: expected --job' bench host --timeline t.svg
 wrong_line '--preview: .* ends in .png' recon s.json -o v.mha --preview p.jpg
 wrong_line '--compress: expected -o FILE.mha' recon s.json -o v.npy --compress
 wrong_line '--truth: .* ends in .mha' simulate --size 8 --views 4 -o x.json --truth x.json

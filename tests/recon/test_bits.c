@@ -94,36 +94,44 @@ static void cuda_splits_change_nothing(void **state)
     drop_scan(&scan);
 }
 
+/* All shapes of a kernel; of more than there are the rest is the one guessed. */
+static void check_shapes(const struct fbp_scan *scan, const char *kernel,
+                         enum fbp_precision precision)
+{
+    enum { SHAPES = 8 };
+    uint64_t first = 0;
+
+    for (int shape = 0; shape < SHAPES; shape++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d", shape);
+        setenv("FBP_SHAPE", text, 1);
+        const uint64_t hash = reconstruct_hash(
+            scan, fbp_recon_params(.device = "cuda", .precision = precision, .kernel = kernel));
+        if (shape > 0 && hash != first)
+            fail_msg("%s, precision %d, %zu pixels: shape %d has other values", kernel,
+                     (int)precision, scan->panel.n_columns, shape);
+        first = hash;
+    }
+    unsetenv("FBP_SHAPE");
+}
+
 /* One to six pixels a voxel: windows that fit and windows that do not, beside the detector's edge
  * and far from it. */
 static void cuda_shapes_change_nothing(void **state)
 {
     static const size_t sizes[] = {48, 150, 290};
-    static const char *const kernels[] = {"matrix", "column"};
-    enum { SHAPES = 6 }; /* of more than there are the rest is the one guessed */
 
     (void)state;
     if (!usable("cuda"))
         skip();
-    for (size_t i = 0; i < 6 * sizeof sizes / sizeof *sizes; i++) {
-        const enum fbp_precision precision = FBP_PRECISION_EXACT + i % 3;
-        struct fbp_scan scan = make_scan_of(37, sizes[i / 6]);
-        uint64_t first = 0;
-        for (int shape = 0; shape < SHAPES; shape++) {
-            char text[8];
-            snprintf(text, sizeof text, "%d", shape);
-            setenv("FBP_SHAPE", text, 1);
-            const uint64_t hash =
-                reconstruct_hash(&scan, fbp_recon_params(.device = "cuda", .precision = precision,
-                                                         .kernel = kernels[i / 3 % 2]));
-            if (shape > 0 && hash != first)
-                fail_msg("%s, precision %d, %zu pixels: shape %d has other values",
-                         kernels[i / 3 % 2], (int)precision, sizes[i / 6], shape);
-            first = hash;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct fbp_scan scan = make_scan_of(37, sizes[i]);
+        for (int p = FBP_PRECISION_EXACT; p <= FBP_PRECISION_HALF; p++) {
+            check_shapes(&scan, "matrix", p);
+            check_shapes(&scan, "column", p);
         }
         drop_scan(&scan);
     }
-    unsetenv("FBP_SHAPE");
 }
 
 static void mock_devices_give_the_cpus_bits(void **state)
@@ -142,6 +150,49 @@ static void mock_devices_give_the_cpus_bits(void **state)
     }
     fbp_mock_plant = (struct fbp_mock_plant){0};
     drop_scan(&scan);
+}
+
+/* Filtered views that stay, with memory for one slab and for small ones, on one device and on two;
+ * with single views and with those of four quarter turns. */
+static void views_that_stay_change_nothing(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "mock"},
+        {.device = "mock", .batch_views = 8},
+        {.device = "mock", .slab_slices = 5, .batch_views = 16},
+        {.device = "mock:0,1", .slab_slices = 5},
+        {.device = "mock", .slab_slices = 6, .no_overlap = 1},
+    };
+    static const char *const kernels[] = {"column", "rot90+mirror"};
+    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);
+        if (k == 1)
+            scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
+        const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            for (unsigned slow = 0; slow <= FBP_N_STAGES; slow += 2) {
+                struct fbp_recon_params p = cases[i];
+                fbp_plan *plan;
+                struct fbp_report r;
+                fbp_mock_plant =
+                    (struct fbp_mock_plant){.rates = card, .delay_us = 300, .slow_stage = slow};
+                p.struct_size = sizeof p;
+                OK(fbp_plan_create(&plan, &scan, &p));
+                const struct fbp_plan_info *info = fbp_plan_info(plan);
+                assert_string_equal(info->kernel, kernels[k]);
+                assert_true(info->view_reads <= (double)info->n_devices);
+                for (int run = 0; run < 2; run++) {
+                    OK(fbp_plan_run(plan, "hash:", &r));
+                    assert_true(r.hash == right);
+                }
+                fbp_plan_destroy(&plan);
+            }
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
 }
 
 /* One stage at a time: their seconds cannot add up to more than the whole. */
@@ -242,6 +293,7 @@ int main(void)
         cmocka_unit_test(cuda_splits_change_nothing),
         cmocka_unit_test(cuda_shapes_change_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
+        cmocka_unit_test(views_that_stay_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };

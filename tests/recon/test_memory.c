@@ -167,6 +167,144 @@ static void other_layouts_are_converted(void **state)
     drop_job(&j);
 }
 
+/* A MetaImage of uint16 views, rows as they are. */
+static char *write_counts(const struct job *j, const uint16_t *counts)
+{
+    const size_t nc = j->scan.panel.n_columns, nr = j->scan.panel.n_rows, k = j->scan.n_views;
+    char *path = temporary("counts.mha");
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    fprintf(f,
+            "NDims = 3\nDimSize = %zu %zu %zu\nElementType = MET_USHORT\n"
+            "ElementByteOrderMSB = False\nElementDataFile = LOCAL\n",
+            nc, nr, k);
+    assert_int_equal(fwrite(counts, sizeof *counts, nc * nr * k, f), nc * nr * k);
+    fclose(f);
+    return path;
+}
+
+/* The volume of views in memory, or of the scan's file if `views` is NULL. */
+static void run(const struct job *j, const struct fbp_recon_params *params, const void *views,
+                enum fbp_type type, float *volume)
+{
+    struct fbp_array_info info = info_of(j);
+    struct fbp_recon_params p = *params;
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    info.type = type;
+    info.row_order = j->scan.row_order;
+    if (views)
+        OK(fbp_source_memory(&p.source, views, &info));
+    OK(fbp_plan_create(&plan, &j->scan, &p));
+    OK(fbp_sink_memory(&sink, volume, j->scan.volume.n));
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.source);
+}
+
+/* Bytes that mock devices upload for it, by memory and by file, straight and through buffers. */
+static void check_counts(struct job *j, const struct fbp_recon_params *p, const uint16_t *counts,
+                         const float *floats, const char *file)
+{
+    const size_t n = grid_size(&j->scan.volume) * sizeof(float);
+    float *right = malloc(n), *volume = malloc(n);
+    char *projections = j->scan.projections;
+
+    assert_true(right && volume);
+    for (int reach = 0; reach < 2; reach++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.reaches_nothing = !reach, .delay_us = 100};
+        uint64_t before = fbp_mock_uploaded;
+        run(j, p, floats, FBP_F32, right);
+        const uint64_t as_float = fbp_mock_uploaded - before;
+        before = fbp_mock_uploaded;
+        run(j, p, counts, FBP_U16, volume);
+        assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
+        assert_memory_equal(volume, right, n);
+        memset(volume, 0xff, n);
+        j->scan.projections = (char *)(uintptr_t)file;
+        before = fbp_mock_uploaded;
+        run(j, p, NULL, FBP_U16, volume);
+        j->scan.projections = projections;
+        assert_int_equal(2 * (fbp_mock_uploaded - before), as_float);
+        assert_memory_equal(volume, right, n);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    free(right);
+    free(volume);
+}
+
+/* Counts cross the bus as they are, two bytes each, and become floats on the device: the same bits,
+ * with dead pixels that are clipped, and with rows that run downwards. */
+static void counts_give_the_bits_of_floats(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "mock", .batch_views = 8},
+        {.device = "mock:0,1", .slab_slices = 9},
+        {.device = "cuda", .precision = FBP_PRECISION_EXACT, .batch_views = 16},
+        {.device = "cuda", .precision = FBP_PRECISION_HALF, .slab_slices = 9},
+        {.device = "cuda", .precision = FBP_PRECISION_FAST, .spatial_filter = 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 4 * (sizeof cases / sizeof *cases); i++) {
+        struct fbp_recon_params p = cases[i / 4];
+        struct job j;
+        p.struct_size = sizeof p;
+        if (strncmp(p.device, "cuda", 4) == 0 && !usable("cuda"))
+            continue;
+        make_job(&j, i % 2 ? 56 : 53, i % 2);
+        const size_t samples = j.scan.panel.n_columns * j.scan.panel.n_rows * j.scan.n_views;
+        uint16_t *counts = malloc(samples * sizeof *counts);
+        float *floats = malloc(samples * sizeof *floats);
+        assert_true(counts && floats);
+        for (size_t k = 0; k < samples; k++) {
+            counts[k] = k % 997 == 5 ? 0 : (uint16_t)(60000 * exp(-(double)j.views[k]));
+            floats[k] = (float)counts[k];
+        }
+        j.scan.i0 = 60000;
+        j.scan.row_order = i % 4 < 2 ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
+        char *file = write_counts(&j, counts);
+        check_counts(&j, &p, counts, floats, file);
+        remove(file);
+        free(file);
+        free(counts);
+        free(floats);
+        drop_job(&j);
+    }
+}
+
+/* A plan for counts does not take floats. */
+static void plans_for_counts_refuse_floats(void **state)
+{
+    struct job j;
+    fbp_source *floats;
+    fbp_plan *plan;
+    fbp_sink *sink;
+
+    (void)state;
+    make_job(&j, 24, false);
+    struct fbp_array_info info = info_of(&j);
+    struct fbp_recon_params p = *fbp_recon_params(.device = "mock");
+    float *volume = malloc(grid_size(&j.scan.volume) * sizeof *volume);
+    assert_non_null(volume);
+    OK(fbp_source_memory(&floats, j.views, &info));
+    info.type = FBP_U16;
+    OK(fbp_source_memory(&p.source, NULL, &info));
+    OK(fbp_plan_create(&plan, &j.scan, &p));
+    OK(fbp_sink_memory(&sink, volume, j.scan.volume.n));
+    assert_int_equal(fbp_plan_run_to(plan, floats, sink, NULL), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "float32"));
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&p.source);
+    fbp_source_close(&floats);
+    free(volume);
+    drop_job(&j);
+}
+
 /* Memory from the plan, which on a real device alone is copied from and to straight. */
 static void check_own_memory(const struct job *j, const struct fbp_recon_params *params)
 {
@@ -312,6 +450,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_gives_the_files_bits),
         cmocka_unit_test(other_layouts_are_converted),
+        cmocka_unit_test(counts_give_the_bits_of_floats),
+        cmocka_unit_test(plans_for_counts_refuse_floats),
         cmocka_unit_test(memory_of_the_plan),
         cmocka_unit_test(planted_mistakes_are_found),
         cmocka_unit_test(what_does_not_fit_is_refused),

@@ -2,6 +2,7 @@
  */
 #include "recon/fixture.h"
 
+#include "backend/mock/mock.h"
 #include "pipeline/job.h"
 #include "pipeline/work.h"
 
@@ -104,6 +105,109 @@ static void honours_wishes(void **state)
     drop(&c);
 }
 
+/* Every slice of the volume gets every view once and in order, is cleared before and finished
+ * after; each view is read once a worker if filtered views stay. */
+static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
+{
+    size_t *next = calloc(job->grid.n[2], sizeof *next),
+           *finished = calloc(job->grid.n[2], 1 * sizeof *finished);
+    size_t read = 0;
+
+    assert_non_null(next);
+    assert_non_null(finished);
+    for (size_t i = 0; i < w->n_slabs; i++) {
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        const bool first = i < w->n_workers;
+        struct fbp_task *tasks = calloc(w->n_batches + 1, sizeof *tasks);
+        const size_t n = fbp_work_tasks(w, job, &slab, first, NULL);
+        assert_non_null(tasks);
+        assert_true(n <= w->n_batches + 1);
+        assert_int_equal(fbp_work_tasks(w, job, &slab, first, tasks), n);
+        for (size_t k = 0; k < n; k++) {
+            const struct fbp_task *t = &tasks[k];
+            assert_int_equal(t->first, k == 0);
+            assert_true(t->step > 0 && t->z0 >= slab.z0 && t->z1 <= slab.z0 + slab.nz);
+            read += t->loads ? t->batch.n_views : 0;
+            for (size_t z = t->z0; z < t->z1; z++) {
+                assert_int_equal(next[z], t->batch.view0);
+                assert_true(!finished[z]);
+                next[z] += t->batch.n_views;
+                finished[z] = t->final;
+            }
+            if (t->batch.stays) {
+                assert_int_equal(t->batch.place, t->batch.view0);
+                assert_int_equal(t->batch.n_rows, w->filter_rows);
+            }
+        }
+        free(tasks);
+    }
+    for (size_t z = 0; z < job->grid.n[2]; z++)
+        assert_true(next[z] == job->n_views && finished[z]);
+    assert_int_equal(read, job->n_views * (w->stays ? w->n_workers : w->n_slabs));
+    free(next);
+    free(finished);
+}
+
+/* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */
+static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6};
+
+static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates, uint64_t limit,
+                                   size_t n_workers)
+{
+    struct fbp_work_request rq = request(c, (uint64_t)1 << 40);
+    struct fbp_work w;
+
+    fbp_mock_plant.rates = rates;
+    rq.backend = fbp_backend_find("mock");
+    rq.n_workers = n_workers;
+    rq.device_limit = limit;
+    OK(fbp_work_divide(&rq, &w));
+    fbp_mock_plant.rates = (struct fbp_rates){0};
+    assert_true(limit == 0 || w.device_bytes <= limit);
+    check_tasks(&w, &c->tables.job);
+    return w;
+}
+
+static void filtered_views_stay_where_that_is_quicker(void **state)
+{
+    struct fbp_rates slow_bus = card, fast_bus = card;
+    struct case_ c;
+    struct fbp_work w;
+
+    (void)state;
+    setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    w = divide_mock(&c, (struct fbp_rates){0}, 0, 1); /* nothing known: the fewest slabs */
+    assert_true(!w.stays && w.n_slabs == 1 && w.seconds == 0);
+    w = divide_mock(&c, card, 0, 1); /* bound by backprojection: fetches overlap it */
+    assert_true(w.stays && w.n_slabs == 1 && w.riding < 256);
+    assert_true(w.view_reads <= 1);
+    slow_bus.upload *= 10; /* bound by uploads: slices in the lower half finish earlier */
+    w = divide_mock(&c, slow_bus, 0, 1);
+    assert_true(!w.stays && w.n_slabs == 2);
+    fast_bus.upload /= 1000;
+    w = divide_mock(&c, fast_bus, 0, 3);
+    assert_true(w.stays && w.n_slabs == 3);
+    drop(&c);
+}
+
+/* S1's volume beyond the card's memory: views are uploaded once, slabs pass through two buffers. */
+static void volumes_stream_past_views_that_stay(void **state)
+{
+    struct case_ c;
+    struct fbp_work w;
+
+    (void)state;
+    setup(&c, 90, 128, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    w = divide_mock(&c, card, 40 << 20, 1);
+    assert_true(w.stays && w.n_slabs > 2 && w.n_volumes == 2);
+    assert_true(w.view_reads <= 1);
+    w = divide_mock(&c, card, 40 << 20, 2);
+    assert_true(w.stays && w.n_slabs >= 2);
+    w = divide_mock(&c, card, 8 << 20, 1); /* not all views fit: rows of each slab are uploaded */
+    assert_true(!w.stays && w.n_slabs > 2);
+    drop(&c);
+}
+
 static void says_what_is_needed(void **state)
 {
     struct fbp_work_request rq;
@@ -149,6 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(covers_everything_within_the_limit),
         cmocka_unit_test(honours_wishes),
+        cmocka_unit_test(filtered_views_stay_where_that_is_quicker),
+        cmocka_unit_test(volumes_stream_past_views_that_stay),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };

@@ -1,13 +1,15 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
 
+#include "backend/rows.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct fbp_cuda_host *cuda_host;
 
-enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
+enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, MOST_LAYERS = 2048 /* of a texture */ };
 
 /* Found when the module is loaded. */
 static struct {
@@ -120,6 +122,20 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
     return cuda_volume_size(cuda_kernel_choose(job), job, n_layers) * sizeof(float);
 }
 
+/* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
+static void rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    static const double gups[3][3] = {{600, 980, 980}, {1200, 1700, 1800}, {1800, 1800, 3200}};
+    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
+
+    *out = (struct fbp_rates){.upload = 1 / 54e9,
+                              .fetch = 1 / 54e9,
+                              .filter = 1 / 50e9,
+                              .update = 1e-9 / gups[lanes / 2][k->precision - 1],
+                              .call = 150e-6};
+}
+
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
 static size_t fixed_bytes(const struct fbp_job *job)
 {
@@ -139,6 +155,7 @@ static void close_device(fbp_device **device)
     (void)cudaSetDevice(dev->index);
     cuda_tune_close(dev);
     cuda_filter_close(dev);
+    cuda_stamps_close(dev);
     cuda_streams_close(dev);
     if (dev->memory)
         (void)cudaFree(dev->memory);
@@ -187,27 +204,28 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = found.ordinal[index];
     dev->kernel = cuda_kernel_choose(job);
     dev->plan = CUFFT_NO_PLAN;
+    cuda_stamps_open(dev);
     const fbp_status st = build(dev);
     if (st != FBP_OK)
         close_device(out);
     return st;
 }
 
-static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
     const struct cuda_device *dev = cuda_of(device);
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * sizeof *src, cudaMemcpyHostToDevice,
+    CUDA_TRY(cudaMemcpyAsync(dst, src, n_samples * fbp_raw_size(dev->job), cudaMemcpyHostToDevice,
                              dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
 
-static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = n_samples * sizeof *src;
+    const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (n_samples == stride) { /* whole views, one run */
@@ -215,9 +233,8 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src,
                                  dev->streams[FBP_STAGE_IN].stream));
         return FBP_OK;
     }
-    for (size_t i = 0; i < n; i++)
-        CUDA_TRY(cudaMemcpyAsync((char *)dst + i * bytes, src + i * stride, bytes,
-                                 cudaMemcpyHostToDevice, dev->streams[FBP_STAGE_IN].stream));
+    CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyHostToDevice,
+                               dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
 
@@ -235,6 +252,9 @@ static const struct fbp_backend backend = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .takes_counts = true,
+    .most_staying = MOST_LAYERS,
+    .rates = rates,
     .open = open_device,
     .close = close_device,
     .host_alloc = cuda_host_alloc,
@@ -252,6 +272,8 @@ static const struct fbp_backend backend = {
     .mark = cuda_mark,
     .after = cuda_after,
     .wait = cuda_wait,
+    .stamp = cuda_stamp,
+    .stamped = cuda_stamped,
     .counts = cuda_counts,
 };
 

@@ -14,6 +14,7 @@
 #include "backend/cuda/tune.h"
 #include "backend/partners.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /** What the module was handed by the library. */
@@ -21,6 +22,24 @@ extern const struct fbp_cuda_host *cuda_host;
 
 /** Marks that a stage can tell apart; older ones wait for a later point, which is never wrong. */
 enum { CUDA_EVENTS = 64 };
+
+/** Slices are scaled and looked at in a queue of their own, which is part of the stage OUT: one
+ *  piece, while the one before is copied. */
+struct cuda_unpacking {
+    cudaStream_t stream;
+    cudaEvent_t filled[CUDA_STAGES], copied[CUDA_STAGES];
+    unsigned next;
+};
+
+/** Events that tell times, for timelines. */
+struct cuda_stamps {
+    pthread_mutex_t lock;
+    cudaEvent_t *events;
+    size_t n, room;   /**< recorded, made */
+    size_t n_read;    /**< of the recorded ones; when all are read they are used again */
+    cudaEvent_t zero; /**< was passed at `seconds` of the host's clock */
+    double seconds;
+};
 
 struct cuda_stream {
     cudaStream_t stream;
@@ -35,10 +54,13 @@ struct cuda_device {
     int shape; /**< of the kernel's */
     struct cuda_tuning tuning;
     struct cuda_stream streams[FBP_N_STAGES];
+    struct cuda_stamps stamps;
+    struct cuda_unpacking unpacking;
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;
     cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
+    float half_scale; /**< of views in fp16; 0: not asked for yet */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -63,6 +85,12 @@ void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
+
+/* stamps.c: when a queue came to a point. */
+void cuda_stamps_open(struct cuda_device *dev);
+void cuda_stamps_close(struct cuda_device *dev);
+fbp_status cuda_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
+fbp_status cuda_stamped(fbp_device *device, uint64_t stamp, double *seconds);
 
 /* host_memory.c: pinned. */
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out);

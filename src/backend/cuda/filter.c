@@ -15,9 +15,11 @@ static cudaStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch *b, void *samples)
+static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch *b, void *memory)
 {
-    struct cuda_raw raw = {.samples = samples,
+    const size_t floats = fbp_raw_floats(job, fbp_raw_samples(job, b));
+    struct cuda_raw raw = {.samples = (void *)((char *)memory + floats),
+                           .counts = job->raw == FBP_U16 ? memory : NULL,
                            .halves = (unsigned)fbp_halves(job),
                            .n_views = (unsigned)b->n_views,
                            .load_rows = (unsigned)b->load_rows,
@@ -147,9 +149,11 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
     if (batch->n_rows == 0)
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
-    const struct cuda_raw samples = raw_of(job, batch, raw);
-    if (prepared)
+    struct cuda_raw samples = raw_of(job, batch, raw);
+    if (prepared) {
         FBP_TRY(prepare(dev, batch, &samples));
+        samples.counts = NULL;
+    }
     struct cuda_pairs pairs = pairs_of(dev, batch, &samples);
     const size_t lanes = samples.halves * job->turns, n = lanes * pairs.pairs * batch->n_rows;
     struct cuda_rows rows = {.stride = (unsigned)t->row_length,
@@ -158,12 +162,13 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
                              .n_groups = pairs.n_groups,
                              .n_rows = pairs.n_rows,
                              .n_columns = (unsigned)job->wide.n_columns};
+    const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &rows.group0);
     for (size_t at = 0; at < n; at += t->rows_a_call) {
         pairs.first = rows.first = (unsigned)at;
         pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
         FBP_TRY(t->way == CUDA_AT_ONCE ? filter_at_once(dev, &pairs, prepared, &rows.rows)
                                        : filter_in_steps(dev, &pairs, &rows.rows));
-        CUDA_TRY(dev->kernel->store(job, &rows, filtered, filter_stream(dev)));
+        CUDA_TRY(dev->kernel->store(job, &rows, &views, filter_stream(dev)));
     }
     return FBP_OK;
 }

@@ -16,10 +16,10 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
 
     for (unsigned c = threadIdx.x; c < raw.n_columns; c += THREADS) {
         float x = cuda_raw_sample(raw, first + c);
-        if (prep.intensity) {
+        if (prep.intensity)
             x = cuda_line_integral(prep, first_pixel + c, x, &clipped);
+        if (prep.intensity || raw.counts)
             row[c] = x;
-        }
         bad |= !isfinite(x);
     }
     if (prep.intensity)

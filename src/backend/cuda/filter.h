@@ -10,6 +10,7 @@
 /** A raw batch, [halves][n_views][load_rows][n_columns]. */
 struct cuda_raw {
     float *samples;
+    const uint16_t *counts; /**< what samples will be made from; NULL: they are there */
     unsigned halves, n_views, load_rows, n_columns;
     unsigned first_row[2]; /**< of the detector, a half */
 };

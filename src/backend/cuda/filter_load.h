@@ -7,10 +7,10 @@
 
 #include <cfloat>
 
-/** A sample as it was measured. */
+/** A sample as it was measured, or prepared. */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
-    return raw.samples[at];
+    return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
 /** -log of the transmission; as take_logarithm() of prep/prep.c. */

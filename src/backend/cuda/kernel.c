@@ -53,6 +53,20 @@ bool cuda_has_kernel(const struct fbp_job *job, const char *name)
     return find_best(job, name) != NULL;
 }
 
+struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
+                                const struct fbp_batch *batch, const struct cuda_views *views,
+                                unsigned *group0)
+{
+    struct cuda_views out = *views;
+
+    *group0 = (unsigned)batch->place;
+    if (!kernel->channels) {
+        out.memory = (char *)views->memory + kernel->views_bytes(job, batch->place, batch->n_rows);
+        *group0 = 0;
+    }
+    return out;
+}
+
 size_t cuda_volume_size(const struct cuda_kernel *kernel, const struct fbp_job *job,
                         size_t n_layers)
 {

@@ -35,6 +35,7 @@ struct cuda_rows {
     unsigned stride; /**< samples from row to row */
     unsigned first, n;
     unsigned n_lanes, pairs, n_groups, n_rows, n_columns;
+    unsigned group0; /**< of the texture, that group 0 of the batch is */
 };
 
 /**
@@ -69,7 +70,7 @@ struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
-    size_t first; /**< group of the batch that view[0] is of */
+    size_t first; /**< group of `views` that view[0] is of */
     struct cuda_pass pass;
     struct cuda_grid grid;
     float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
@@ -141,6 +142,12 @@ const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job);
 /** Is there a kernel of this name, and do scan and volume allow it? */
 bool cuda_has_kernel(const struct fbp_job *job, const char *name);
 
+/** The views of a batch that does not begin its buffer; a texture is still counted from its first
+ *  layer, *group0 of which is the batch's. */
+struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
+                                const struct fbp_batch *batch, const struct cuda_views *views,
+                                unsigned *group0);
+
 /** Floats of a slab in the kernel's layout. */
 size_t cuda_volume_size(const struct cuda_kernel *kernel, const struct fbp_job *job,
                         size_t n_layers);
@@ -186,7 +193,7 @@ struct cuda_place {
 static __device__ inline cuda_place cuda_place_of(const cuda_rows &r, unsigned local)
 {
     const unsigned at = r.first + local, pair = at / r.n_rows % r.pairs;
-    return {at / r.n_rows / r.pairs, 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
+    return {at / r.n_rows / r.pairs, r.group0 + 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
 }
 
 /** 1/x to within one unit in the last place. */

@@ -34,15 +34,17 @@ static fbp_status make_texture(struct cuda_views *v)
     return FBP_OK;
 }
 
-static fbp_status make_views(const struct cuda_device *dev, struct cuda_views *v)
+static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
 {
     const struct cuda_kernel *k = dev->kernel;
     const int bits[4] = {k->bits, k->channels > 1 ? k->bits : 0, k->channels > 2 ? k->bits : 0,
                          k->channels > 3 ? k->bits : 0};
 
     v->scale = 1;
+    if (k->bits == 16 && dev->half_scale == 0)
+        FBP_TRY(cuda_half_scale(dev->job, &dev->half_scale));
     if (k->bits == 16)
-        FBP_TRY(cuda_half_scale(dev->job, &v->scale));
+        v->scale = dev->half_scale;
     if (!k->channels) {
         CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
         return FBP_OK;

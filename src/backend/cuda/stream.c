@@ -11,6 +11,29 @@ static int priority_of(int stage)
     return stage == FBP_STAGE_BP ? least : greatest;
 }
 
+static fbp_status open_unpacking(struct cuda_unpacking *u)
+{
+    CUDA_TRY(cudaStreamCreateWithPriority(&u->stream, cudaStreamNonBlocking,
+                                          priority_of(FBP_STAGE_OUT)));
+    for (int i = 0; i < CUDA_STAGES; i++) {
+        CUDA_TRY(cudaEventCreateWithFlags(&u->filled[i], cudaEventDisableTiming));
+        CUDA_TRY(cudaEventCreateWithFlags(&u->copied[i], cudaEventDisableTiming));
+    }
+    return FBP_OK;
+}
+
+static void close_unpacking(struct cuda_unpacking *u)
+{
+    for (int i = 0; i < CUDA_STAGES; i++) {
+        if (u->filled[i])
+            (void)cudaEventDestroy(u->filled[i]);
+        if (u->copied[i])
+            (void)cudaEventDestroy(u->copied[i]);
+    }
+    if (u->stream)
+        (void)cudaStreamDestroy(u->stream);
+}
+
 fbp_status cuda_streams_open(struct cuda_device *dev)
 {
     for (int i = 0; i < FBP_N_STAGES; i++) {
@@ -20,11 +43,12 @@ fbp_status cuda_streams_open(struct cuda_device *dev)
             CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
                                               cudaEventDisableTiming | cudaEventBlockingSync));
     }
-    return FBP_OK;
+    return open_unpacking(&dev->unpacking);
 }
 
 void cuda_streams_close(struct cuda_device *dev)
 {
+    close_unpacking(&dev->unpacking);
     for (int i = 0; i < FBP_N_STAGES; i++) {
         struct cuda_stream *s = &dev->streams[i];
         for (int k = 0; k < CUDA_EVENTS; k++)
@@ -58,6 +82,8 @@ fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark 
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaStreamWaitEvent(dev->streams[stage].stream, event_of(dev, mark), 0));
+    if (stage == FBP_STAGE_OUT)
+        CUDA_TRY(cudaStreamWaitEvent(dev->unpacking.stream, event_of(dev, mark), 0));
     return FBP_OK;
 }
 

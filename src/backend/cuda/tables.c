@@ -127,6 +127,6 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
         t->slice_bytes = slice > SLICE_BYTES ? slice : SLICE_BYTES / slice * slice;
         if (t->slice_bytes > job->grid.n[2] * slice)
             t->slice_bytes = job->grid.n[2] * slice;
-        t->slices = place(t, t->slice_bytes);
+        t->slices = place(t, CUDA_STAGES * t->slice_bytes);
     }
 }

@@ -8,6 +8,9 @@
  *  are too long for that, or in space where that was asked for or there is no cuFFT. */
 enum cuda_way { CUDA_AT_ONCE = 0, CUDA_BY_CUFFT, CUDA_IN_SPACE };
 
+/** Buffers for slices on their way out: one is filled while the other is copied. */
+enum { CUDA_STAGES = 2 };
+
 /** Places as bytes from the start of the block. */
 struct cuda_tables {
     size_t dark, gain;   /**< [row][column], where the scan has them */
@@ -22,7 +25,7 @@ struct cuda_tables {
     size_t work;       /**< as large: cuFFT's scratch, or the rows convolved in space */
     size_t counters;   /**< two 64-bit counts */
     size_t found;      /**< struct cuda_found, CUDA_FOUND of them */
-    size_t slices;     /**< slices on their way out, scaled; slice_bytes of it */
+    size_t slices;     /**< slices on their way out, scaled: CUDA_STAGES times slice_bytes */
     size_t rows_a_call, row_length, work_bytes, slice_bytes;
     size_t bytes; /**< all of it */
 };

@@ -32,9 +32,11 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
+    unsigned group0;
+    const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
-                         .views = filtered,
+                         .views = &views,
                          .grid = grid_of(job, z0, z1),
                          .layer = z0 - slab->z0,
                          .slab = slab,
@@ -46,10 +48,10 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     if (!dev->kernel->volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (bp.first = 0; bp.first < n; bp.first += CUDA_PASS) {
-        const size_t left = n - bp.first;
-        cuda_make_pass(job, dev->principal, batch->view0 + bp.first,
-                       left < CUDA_PASS ? left : CUDA_PASS, batch->row0, &bp.pass);
+    for (size_t k = 0; k < n; k += CUDA_PASS) {
+        bp.first = group0 + k;
+        cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < CUDA_PASS ? n - k : CUDA_PASS,
+                       batch->row0, &bp.pass);
         cuda_tune_begin(dev, &bp);
         CUDA_TRY(dev->kernel->backproject(&bp));
         cuda_tune_end(dev, &bp);
@@ -62,9 +64,21 @@ static struct cuda_found *found_of(const struct cuda_device *dev)
     return (void *)(dev->memory + dev->tables.found);
 }
 
-/* Slices [z0, z1), at most what `slices` holds, scaled on the device and copied. */
-static fbp_status fetch_scaled(const struct cuda_device *dev, const struct cuda_fetch *f,
-                               float *host)
+/* The volume's slices as they are: looked at and copied side by side. */
+static fbp_status fetch_plain(struct cuda_device *dev, const float *voxels, size_t n, float *host)
+{
+    struct cuda_unpacking *u = &dev->unpacking;
+    cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
+
+    CUDA_TRY(cuda_look_at(voxels, n, found_of(dev), u->stream));
+    CUDA_TRY(cudaEventRecord(u->filled[0], u->stream));
+    CUDA_TRY(cudaMemcpyAsync(host, voxels, n * sizeof(float), cudaMemcpyDeviceToHost, out));
+    CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
+    return FBP_OK;
+}
+
+/* Slices [f->z0, f->z1), at most what a buffer holds, into f->out. */
+static fbp_status unpack(const struct cuda_device *dev, const struct cuda_fetch *f)
 {
     const struct fbp_job *job = dev->job;
     const size_t slice = job->grid.n[0] * job->grid.n[1], n = (f->z1 - f->z0) * slice;
@@ -75,34 +89,42 @@ static fbp_status fetch_scaled(const struct cuda_device *dev, const struct cuda_
         CUDA_TRY(cuda_scale(f->volume + (f->z0 - f->slab->z0) * slice, n, (float)job->scale,
                             (float)job->shift, f->out, f->stream));
     CUDA_TRY(cuda_look_at(f->out, n, found_of(dev), f->stream));
-    CUDA_TRY(cudaMemcpyAsync(host, f->out, n * sizeof(float), cudaMemcpyDeviceToHost, f->stream));
+    return FBP_OK;
+}
+
+/* Through one of the buffers, which was copied when it is filled again. */
+static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, float *host)
+{
+    struct cuda_unpacking *u = &dev->unpacking;
+    const unsigned at = u->next++ % CUDA_STAGES;
+    const size_t n = (f->z1 - f->z0) * dev->job->grid.n[0] * dev->job->grid.n[1];
+    cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
+
+    f->out = (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
+    CUDA_TRY(cudaStreamWaitEvent(f->stream, u->copied[at], 0));
+    FBP_TRY(unpack(dev, f));
+    CUDA_TRY(cudaEventRecord(u->filled[at], f->stream));
+    CUDA_TRY(cudaStreamWaitEvent(out, u->filled[at], 0));
+    CUDA_TRY(cudaMemcpyAsync(host, f->out, n * sizeof(float), cudaMemcpyDeviceToHost, out));
+    CUDA_TRY(cudaEventRecord(u->copied[at], out));
     return FBP_OK;
 }
 
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                       const void *volume, float *host)
 {
-    const struct cuda_device *dev = cuda_of(device);
+    struct cuda_device *dev = cuda_of(device);
     const size_t slice = dev->job->grid.n[0] * dev->job->grid.n[1];
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
-    struct cuda_fetch f = {.job = dev->job,
-                           .slab = slab,
-                           .volume = volume,
-                           .stream = dev->streams[FBP_STAGE_OUT].stream};
+    struct cuda_fetch f = {
+        .job = dev->job, .slab = slab, .volume = volume, .stream = dev->unpacking.stream};
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (step == 0) { /* as it is */
-        const float *voxels = f.volume + (z0 - slab->z0) * slice;
-        const size_t n = (z1 - z0) * slice;
-        CUDA_TRY(cuda_look_at(voxels, n, found_of(dev), f.stream));
-        CUDA_TRY(
-            cudaMemcpyAsync(host, voxels, n * sizeof(float), cudaMemcpyDeviceToHost, f.stream));
-        return FBP_OK;
-    }
-    f.out = (void *)(dev->memory + dev->tables.slices);
+    if (step == 0)
+        return fetch_plain(dev, f.volume + (z0 - slab->z0) * slice, (z1 - z0) * slice, host);
     for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {
         f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
-        FBP_TRY(fetch_scaled(dev, &f, host + (f.z0 - z0) * slice));
+        FBP_TRY(fetch_piece(dev, &f, host + (f.z0 - z0) * slice));
     }
     return FBP_OK;
 }
@@ -111,7 +133,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
-    cudaStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
+    cudaStream_t stream = dev->unpacking.stream;
     struct cuda_found found[CUDA_FOUND];
 
     *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};

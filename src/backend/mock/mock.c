@@ -2,6 +2,7 @@
 
 #include "backend/mock/stream.h"
 #include "backend/rows.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 struct fbp_mock_plant fbp_mock_plant;
+atomic_uint_fast64_t fbp_mock_uploaded;
 
 extern const struct fbp_backend fbp_backend_cpu;
 
@@ -84,6 +86,12 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return fbp_backend_cpu.fixed_bytes(job);
 }
 
+static void rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    (void)job;
+    *out = fbp_mock_plant.rates;
+}
+
 static void close_device(fbp_device **device)
 {
     struct mock_device *dev = (struct mock_device *)(void *)*device;
@@ -143,6 +151,14 @@ static void mock_release(fbp_device *device, enum fbp_purpose purpose, void *mem
     fbp_free(mem);
 }
 
+/* Where a batch begins in its buffer. */
+static void *place_of(const struct mock_device *dev, const struct fbp_batch *batch,
+                      const void *filtered)
+{
+    return (char *)(uintptr_t)filtered +
+           filtered_bytes(dev->job, batch->place * dev->job->turns, batch->n_rows);
+}
+
 /* Commands: what a slot was called with, run later by its stage's thread. */
 struct command {
     struct mock_device *dev;
@@ -168,14 +184,16 @@ static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_com
 static fbp_status run_upload(void *user)
 {
     const struct command *c = user;
-    const size_t n = c->n_samples;
+    const size_t n = c->n_samples, size = fbp_raw_size(c->dev->job);
 
+    atomic_fetch_add(&fbp_mock_uploaded, c->n_pieces * n * size);
     for (size_t i = 0; i < c->n_pieces; i++)
-        memcpy((float *)c->dst + i * n, (const float *)c->src + i * c->stride, n * sizeof(float));
+        memcpy((char *)c->dst + i * n * size, (const char *)c->src + i * c->stride * size,
+               n * size);
     return FBP_OK;
 }
 
-static fbp_status upload(fbp_device *device, void *dst, const float *src, size_t n_samples)
+static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
@@ -194,7 +212,7 @@ static bool reaches(fbp_device *device, const void *host, size_t bytes)
     return !fbp_mock_plant.reaches_nothing;
 }
 
-static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src, size_t n,
+static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride)
 {
     struct mock_device *dev = (struct mock_device *)(void *)device;
@@ -207,26 +225,40 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const float *src,
             .dst = dst, .src = src, .n_samples = n_samples, .stride = stride, .n_pieces = n});
 }
 
+/* Counts become floats behind them; returns where the floats are. */
+static float *convert(const struct fbp_job *job, void *raw, size_t n)
+{
+    float *out = (float *)(void *)((char *)raw + fbp_raw_floats(job, n));
+
+    for (size_t i = 0; job->raw == FBP_U16 && i < n; i++)
+        out[i] = ((const uint16_t *)raw)[i];
+    return out;
+}
+
 static fbp_status run_filter(void *user)
 {
     struct command *c = user;
     const struct fbp_job *job = c->dev->job;
     const size_t n = fbp_raw_samples(job, &c->batch);
 
-    if (is_poisoned(c->volume, n))
+    if (is_poisoned(c->volume, n * fbp_raw_size(job) / sizeof(float)))
         return fbp_fail(FBP_ERR_DEVICE,
                         "mock: views %zu to %zu were filtered before they were uploaded",
                         c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
-    const fbp_status st = fbp_backend_cpu.filter(c->dev->inner, &c->batch, c->volume, c->dst);
-    poison(c->volume, n * sizeof(float));
+    const fbp_status st =
+        fbp_backend_cpu.filter(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
+    poison(c->volume, fbp_raw_device_bytes(job, n));
     return st;
 }
 
 static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                          void *filtered)
 {
-    return submit((struct mock_device *)(void *)device, FBP_STAGE_FILTER, run_filter,
-                  &(struct command){.dst = filtered, .volume = raw, .batch = *batch});
+    return submit(
+        (struct mock_device *)(void *)device, FBP_STAGE_FILTER, run_filter,
+        &(struct command){.dst = place_of((struct mock_device *)(void *)device, batch, filtered),
+                          .volume = raw,
+                          .batch = *batch});
 }
 
 static fbp_status run_clear(void *user)
@@ -253,7 +285,7 @@ static fbp_status run_backproject(void *user)
     const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
                                                       c->z0, c->z1, c->volume);
     /* A batch is used up with the slab's last slices. */
-    if (c->batch.n_rows > 0 && c->z1 == c->slab.z0 + c->slab.nz)
+    if (c->batch.n_rows > 0 && !c->batch.stays && c->z1 == c->slab.z0 + c->slab.nz)
         poison(c->dst, bytes);
     return st;
 }
@@ -262,9 +294,11 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                               const void *filtered, const struct fbp_slab *slab, size_t z0,
                               size_t z1, void *volume)
 {
+    void *from = place_of((struct mock_device *)(void *)device, batch, filtered);
+
     return submit((struct mock_device *)(void *)device, FBP_STAGE_BP, run_backproject,
-                  &(struct command){.src = filtered,
-                                    .dst = (void *)(uintptr_t)filtered,
+                  &(struct command){.src = from,
+                                    .dst = from,
                                     .volume = volume,
                                     .batch = *batch,
                                     .slab = *slab,
@@ -346,6 +380,39 @@ static fbp_status wait(fbp_device *device, struct fbp_mark m)
     return mock_stream_wait(dev->streams[m.stage], m.ticket);
 }
 
+struct stamp {
+    double seconds;
+};
+
+static fbp_status run_stamp(void *user)
+{
+    const struct command *c = user;
+    struct stamp *s = c->dst;
+
+    s->seconds = fbp_seconds();
+    return FBP_OK;
+}
+
+static fbp_status stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
+{
+    struct stamp *s = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a stamp"));
+    *out = (uint64_t)(uintptr_t)s;
+    return submit((struct mock_device *)(void *)device, stage, run_stamp,
+                  &(struct command){.dst = s});
+}
+
+static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
+{
+    struct stamp *s = (struct stamp *)(uintptr_t)at;
+
+    (void)device;
+    *seconds = s->seconds;
+    free(s);
+    return FBP_OK;
+}
+
 static void counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
@@ -364,6 +431,9 @@ const struct fbp_backend fbp_backend_mock = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .takes_counts = true,
+    .most_staying = 4096,
+    .rates = rates,
     .open = open_device,
     .close = close_device,
     .alloc = mock_alloc,
@@ -379,5 +449,7 @@ const struct fbp_backend fbp_backend_mock = {
     .mark = mark,
     .after = after,
     .wait = wait,
+    .stamp = stamp,
+    .stamped = stamped,
     .counts = counts,
 };

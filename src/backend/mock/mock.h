@@ -9,18 +9,24 @@
 
 #include "backend/backend.h"
 
+#include <stdatomic.h>
+
 enum { FBP_MOCK_DEVICES = 4 };
 
 /** Mistakes that tests plant; all zero in normal use. */
 struct fbp_mock_plant {
-    uint64_t drop_upload; /**< this upload (counted from 1) is forgotten */
-    uint64_t drop_after;  /**< this ordering between queues is forgotten */
-    uint64_t drop_wait;   /**< this host wait returns at once */
-    bool reaches_nothing; /**< no memory of the caller's is copied from or to */
-    unsigned delay_us;    /**< every command starts up to this late */
-    unsigned slow_stage;  /**< 1 + stage: that queue's commands start ten times as late */
+    uint64_t drop_upload;   /**< this upload (counted from 1) is forgotten */
+    uint64_t drop_after;    /**< this ordering between queues is forgotten */
+    uint64_t drop_wait;     /**< this host wait returns at once */
+    bool reaches_nothing;   /**< no memory of the caller's is copied from or to */
+    unsigned delay_us;      /**< every command starts up to this late */
+    unsigned slow_stage;    /**< 1 + stage: that queue's commands start ten times as late */
+    struct fbp_rates rates; /**< what the division of the work counts with */
 };
 
 extern struct fbp_mock_plant fbp_mock_plant;
+
+/** Bytes that all mock devices have uploaded. */
+extern atomic_uint_fast64_t fbp_mock_uploaded;
 
 #endif /* FBP_SRC_MOCK_H */

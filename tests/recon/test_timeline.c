@@ -1,0 +1,145 @@
+/* Timelines: a bar a batch and a lane a stage, none of which ends before it begins. */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+enum { VIEWS = 40, BATCH = 8, LANES = 7 };
+
+static const char *const lanes[LANES] = {"host",        "read",  "upload", "filter",
+                                         "backproject", "fetch", "write"};
+
+static struct fbp_scan make_scan(void)
+{
+    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
+    struct fbp_scan scan = circle_scan(VIEWS, 24, angles);
+    struct fbp_phantom phantom = {0};
+
+    free(angles);
+    scan.volume = (struct fbp_grid){{16, 16, 12}, {12, 12, 12}, {0, 0, 0}};
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    return scan;
+}
+
+/* Bars a lane; the times of each are in order, and those of a lane's batches increase. */
+static void read_bars(const char *path, size_t count[LANES], double last_end[LANES])
+{
+    char line[1000];
+    FILE *f = fopen(path, "r");
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        const char *bar = strstr(line, "class=\"bar\""), *title = strstr(line, "<title>");
+        double begin, end;
+        char lane[40];
+        if (!bar)
+            continue;
+        assert_non_null(title);
+        assert_int_equal(sscanf(title, "<title>%39[a-z]:", lane), 1);
+        const char *times = strstr(title, " ms</title>"), *at = times;
+        assert_non_null(times);
+        while (*at != ',')
+            at--;
+        assert_int_equal(sscanf(at, ", %lf to %lf ms", &begin, &end), 2);
+        assert_true(begin >= 0 && end >= begin);
+        for (size_t i = 0; i < LANES; i++)
+            if (strcmp(lane, lanes[i]) == 0) {
+                count[i]++;
+                assert_true(end >= last_end[i]);
+                last_end[i] = end;
+            }
+    }
+    fclose(f);
+}
+
+static void draws(const char *device, struct fbp_rates rates, const size_t expected[LANES])
+{
+    struct fbp_scan scan = make_scan();
+    char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
+    size_t count[LANES] = {0};
+    double end[LANES] = {0};
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = device, .batch_views = BATCH)));
+    fbp_plan_timeline(plan, svg);
+    OK(fbp_plan_run(plan, volume, &report));
+    fbp_plan_destroy(&plan);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    read_bars(svg, count, end);
+    for (size_t i = 0; i < LANES; i++) {
+        if (count[i] != expected[i])
+            fail_msg("%s: %zu bars of %s, expected %zu", device, count[i], lanes[i], expected[i]);
+        assert_true(end[i] <= 1e3 * report.total + 1e-3);
+    }
+    remove(svg);
+    remove(volume);
+    free(svg);
+    free(volume);
+    drop_scan(&scan);
+}
+
+/* Five batches; 12 slices are one block, fetched and written half by half. */
+static void a_bar_a_batch_and_a_lane_a_stage(void **state)
+{
+    (void)state;
+    draws("cpu", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 0, 5, 5, 2, 2});
+    draws("mock", (struct fbp_rates){0}, (size_t[LANES]){2, 5, 5, 5, 5, 2, 2});
+}
+
+static void a_failing_folder_is_an_error(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    fbp_plan_timeline(plan, "/no/such/folder/t.svg");
+    assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "/no/such/folder/t.svg"));
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+}
+
+/* On the card, too: its queues keep their own time. */
+static void cuda_draws(void **state)
+{
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    struct fbp_scan scan = make_scan();
+    char *svg = temporary("timeline.svg");
+    size_t count[LANES] = {0};
+    double end[LANES] = {0};
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .batch_views = BATCH)));
+    fbp_plan_timeline(plan, svg);
+    for (int run = 0; run < 2; run++) {
+        memset(count, 0, sizeof count);
+        memset(end, 0, sizeof end);
+        OK(fbp_plan_run(plan, "null:", &report));
+        read_bars(svg, count, end);
+        for (size_t i = 1; i < LANES; i++)
+            assert_true(count[i] > 0 && end[i] <= 1e3 * report.total + 0.5);
+        assert_int_equal(count[2], VIEWS / BATCH);
+        assert_int_equal(count[3], VIEWS / BATCH);
+    }
+    fbp_plan_destroy(&plan);
+    remove(svg);
+    free(svg);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bar_a_batch_and_a_lane_a_stage),
+        cmocka_unit_test(a_failing_folder_is_an_error),
+        cmocka_unit_test(cuda_draws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
