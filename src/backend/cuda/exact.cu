@@ -297,30 +297,43 @@ template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct
     return cudaGetLastError();
 }
 
-/* Windows for one sample a voxel, and for two and a half; without. */
-typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<40, 24, 2>, 4> small_windows;
-typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<84, 40, 2>, 4> middle_windows;
-typedef shape<cuda_tile<32, 16, 8, 8>, cuda_window<120, 48, 2>, 2> large_windows;
-typedef shape<cuda_tile<32, 16, 4, 8>, cuda_window<0, 0, 2>, 2> no_windows;
-#ifndef FBP_SWEEP
-enum { SHAPES = 4 };
+/* Windows for up to 1.3 pixels a voxel, and for up to 2.8: a voxel near the source covers up to a
+ * third more, and a window is as wide as its tile's diagonal. */
+typedef cuda_window<40, 40, 2> small_window;
+typedef cuda_window<84, 64, 2> large_window;
+typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;
+typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 4> small_16x4;
+typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<40, 24, 2>, 4> small_8;
+typedef shape<cuda_tile<16, 16, 16, 8>, large_window, 3> large_16;
+typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<84, 40, 2>, 4> large_8;
+typedef shape<cuda_tile<32, 16, 4, 8>, cuda_window<0, 0, 2>, 2> without_window;
+
+enum { SMALL_16X3, SMALL_16X4, SMALL_8, LARGE_16, LARGE_8, WITHOUT_WINDOW, SHAPES };
 
 template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 {
     static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
-        launch_shape<COLUMN, small_windows>, launch_shape<COLUMN, middle_windows>,
-        launch_shape<COLUMN, large_windows>, launch_shape<COLUMN, no_windows>};
+        launch_shape<COLUMN, small_16x3>, launch_shape<COLUMN, small_16x4>,
+        launch_shape<COLUMN, small_8>,    launch_shape<COLUMN, large_16>,
+        launch_shape<COLUMN, large_8>,    launch_shape<COLUMN, without_window>};
 
     return launches[bp->shape](bp);
 }
 
-/* A voxel near the source covers up to a third more, and a window is as wide as its tile's
- * diagonal. */
-static int guess(const struct fbp_job *job)
+template <bool COLUMN> static int candidates(const struct fbp_job *job, int out[CUDA_MOST_SHAPES])
 {
     const double pixels = cuda_pixels_a_voxel(job);
 
-    return pixels < 1.3 ? 0 : pixels < 2.8 ? 1 : SHAPES - 1;
+    if (pixels < 1.3) {
+        out[0] = COLUMN ? SMALL_16X4 : SMALL_16X3;
+        out[1] = COLUMN ? SMALL_16X3 : SMALL_16X4;
+        out[2] = SMALL_8;
+        return 3;
+    }
+    out[0] = pixels < 2.8 ? LARGE_16 : WITHOUT_WINDOW;
+    out[1] = pixels < 2.8 ? WITHOUT_WINDOW : LARGE_16;
+    out[2] = LARGE_8;
+    return 3;
 }
 
 static bool has_columns(const struct fbp_job *job)
@@ -342,7 +355,7 @@ extern "C" const struct cuda_kernel cuda_kernel_matrix_exact = {
     .views_bytes = cuda_plain_bytes,
     .store = cuda_plain_store,
     .n_shapes = SHAPES,
-    .guess = guess,
+    .candidates = candidates<false>,
     .backproject = launch<false>,
 };
 
@@ -354,7 +367,6 @@ extern "C" const struct cuda_kernel cuda_kernel_column_exact = {
     .views_bytes = cuda_plain_bytes,
     .store = cuda_plain_store,
     .n_shapes = SHAPES,
-    .guess = guess,
+    .candidates = candidates<true>,
     .backproject = launch<true>,
 };
-#endif

@@ -78,15 +78,17 @@ enum { SHAPES = 3 };
 template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 {
     static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
-        launch_tile<COLUMN, cuda_tile<32, 8, 8, 32>>, launch_tile<COLUMN, cuda_tile<16, 16, 8, 8>>,
-        launch_tile<COLUMN, cuda_tile<16, 16, 4, 8>>};
+        launch_tile<COLUMN, cuda_tile<32, 8, 8, 32>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 32>>,
+        launch_tile<COLUMN, cuda_tile<32, 8, 4, 32>>};
 
     return launches[bp->shape](bp);
 }
 
+/* With fewer pixels a voxel the exact kernel is faster. */
 static bool columns_fit(const struct fbp_job *job)
 {
-    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job);
+    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job) &&
+           cuda_pixels_a_voxel(job) >= 2;
 }
 
 #define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH)                               \
@@ -96,12 +98,12 @@ static bool columns_fit(const struct fbp_job *job)
     }
 
 /* A batch has fewer views than a texture may have layers. */
-extern "C" const struct cuda_kernel
-    cuda_kernel_matrix_half =
-        KERNEL("matrix", FBP_PRECISION_HALF, cuda_fits_texture, 16, cuda_store_fp16, launch<false>),
-    cuda_kernel_matrix_fast =
-        KERNEL("matrix", FBP_PRECISION_FAST, cuda_fits_texture, 32, cuda_store_fp32, launch<false>),
-    cuda_kernel_column_half =
-        KERNEL("column", FBP_PRECISION_HALF, columns_fit, 16, cuda_store_fp16, launch<true>),
-    cuda_kernel_column_fast =
-        KERNEL("column", FBP_PRECISION_FAST, columns_fit, 32, cuda_store_fp32, launch<true>);
+extern "C" const struct cuda_kernel cuda_kernel_matrix_half =
+                                        KERNEL("matrix", FBP_PRECISION_HALF, cuda_fits_texture, 16,
+                                               cuda_store_fp16, launch<false>),
+                                    cuda_kernel_matrix_fast =
+                                        KERNEL("matrix", FBP_PRECISION_FAST, cuda_fits_texture, 32,
+                                               cuda_store_fp32, launch<false>),
+                                    cuda_kernel_column_half =
+                                        KERNEL("column", FBP_PRECISION_HALF, columns_fit, 16,
+                                               cuda_store_fp16, launch<true>);

@@ -14,6 +14,9 @@
  *  the cache for constants.  A voxel adds them one by one, so passes are no part of the result. */
 enum { CUDA_PASS = 32 };
 
+/** Shapes of a kernel. */
+enum { CUDA_MOST_SHAPES = 8 };
+
 /** A filtered batch on the device; which members are set is the kernel's choice. */
 struct cuda_views {
     size_t n_groups, n_rows;     /**< there is room for */
@@ -115,8 +118,8 @@ struct cuda_kernel {
     size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
     /** Tiles and windows that it is compiled for; all give the same bits (tune.h). */
     int n_shapes;
-    /** The one that is likely the fastest.  NULL: the first. */
-    int (*guess)(const struct fbp_job *job);
+    /** Those that may be the fastest, the likeliest first; returns how many.  NULL: all. */
+    int (*candidates)(const struct fbp_job *job, int out[CUDA_MOST_SHAPES]);
     /** Launch: add a pass. */
     cudaError_t (*backproject)(const struct cuda_bp *bp);
     /** Launch: NULL for a plain volume. */
@@ -126,14 +129,12 @@ struct cuda_kernel {
 FBP_BEGIN
 extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
     cuda_kernel_matrix_exact;
-extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
-    cuda_kernel_column_exact;
+extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_mirror_half, cuda_kernel_rot180_mirror_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
     cuda_kernel_rot180_exact;
-extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_fast,
-    cuda_kernel_mirror_exact;
+extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
  *  for one (tests). */

@@ -129,5 +129,3 @@ extern "C" const struct cuda_kernel cuda_kernel_mirror_half =
     kernel_of<shape<1, 2, 16, 8>, FBP_SYM_MIRROR>("mirror");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_fast =
     kernel_of<shape<2, 1, 32, 8>, FBP_SYM_ROT180>("rot180");
-extern "C" const struct cuda_kernel cuda_kernel_mirror_fast =
-    kernel_of<shape<1, 2, 32, 8>, FBP_SYM_MIRROR>("mirror");

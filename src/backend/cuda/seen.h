@@ -52,7 +52,10 @@ static __device__ inline cuda_shadow cuda_shadow_of(const cuda_view &view, float
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
     const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
     const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
-    cuda_shadow s = {u, u, v, v, w > 0};
+    /* Threads round otherwise than corners, the more the nearer they are to the source. */
+    const float least = 1.0f / 64, part = fmaxf(1, 1 / w) / (1 << 20);
+    const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);
+    cuda_shadow s = {u - du, u + du, v - dv, v + dv, w > 0};
 
 #pragma unroll
     for (int m = 1; m < 8; m *= 2) {
@@ -62,9 +65,6 @@ static __device__ inline cuda_shadow cuda_shadow_of(const cuda_view &view, float
         s.v1 = fmaxf(s.v1, __shfl_xor_sync(~0u, s.v1, m));
         s.before &= (bool)__shfl_xor_sync(~0u, (int)s.before, m);
     }
-    /* Threads round otherwise than corners: far less than this. */
-    const float margin = 1.0f / 64;
-    s.u0 -= margin, s.u1 += margin, s.v0 -= margin, s.v1 += margin;
     return s;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Voxels x views of a pass that takes long enough to be timed, and what a shape must be faster by
  * than the kernel's guess. */
@@ -26,8 +27,8 @@ double cuda_pixels_a_voxel(const struct fbp_job *job)
     return most;
 }
 
-/* What the best shape depends on. */
-static void make_key(const struct cuda_device *dev, char *out, size_t n)
+/* What the best shape depends on; false if the driver does not say. */
+static bool make_key(const struct cuda_device *dev, char *out, size_t n)
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
     struct cudaDeviceProp p;
@@ -35,16 +36,32 @@ static void make_key(const struct cuda_device *dev, char *out, size_t n)
 
     if (cudaGetDeviceProperties(&p, dev->index) != cudaSuccess ||
         cudaDriverGetVersion(&driver) != cudaSuccess)
-        p.name[0] = '\0';
-    snprintf(out, n, "%.100s, %d multiprocessors, CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels",
+        return false;
+    snprintf(out, n,
+             "%.100s, %d multiprocessors, driver for CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels",
              p.name, p.multiProcessorCount, driver / 1000, driver % 1000 / 10, FBP_VERSION,
              dev->kernel->name, precisions[dev->kernel->precision],
              round(2 * log2(cuda_pixels_a_voxel(dev->job))));
+    return true;
 }
 
-static int n_trials(const struct cuda_device *dev)
+static int n_trials(const struct cuda_tuning *t)
 {
-    return dev->kernel->n_shapes * CUDA_TUNE_ROUNDS;
+    return t->n_candidates * CUDA_TUNE_ROUNDS;
+}
+
+static void find_candidates(struct cuda_device *dev)
+{
+    struct cuda_tuning *t = &dev->tuning;
+    const struct cuda_kernel *k = dev->kernel;
+
+    if (k->candidates) {
+        t->n_candidates = k->candidates(dev->job, t->candidates);
+        return;
+    }
+    t->n_candidates = k->n_shapes;
+    for (int i = 0; i < k->n_shapes; i++)
+        t->candidates[i] = i;
 }
 
 static bool make_events(struct cuda_tuning *t, int n)
@@ -65,39 +82,51 @@ static int shape_wanted(int n_shapes)
     return shape < n_shapes ? shape : -1;
 }
 
+/* The shape that an earlier run has kept, or -1 and timing begins. */
+static int shape_kept(struct cuda_device *dev)
+{
+    struct cuda_tuning *t = &dev->tuning;
+    const char *tune = getenv("FBP_TUNE");
+
+    if ((tune && strcmp(tune, "0") == 0) || !make_key(dev, t->key, sizeof t->key))
+        return -1;
+    const int shape = cuda_tuned_recall(t->key, dev->kernel->n_shapes);
+    t->active = shape < 0 && make_events(t, n_trials(t));
+    return shape;
+}
+
 void cuda_tune_open(struct cuda_device *dev)
 {
     const struct cuda_kernel *k = dev->kernel;
-    const char *tune = getenv("FBP_TUNE");
-    int shape;
 
-    dev->shape = k->guess ? k->guess(dev->job) : 0;
     if (k->n_shapes < 2)
         return;
-    shape = shape_wanted(k->n_shapes);
-    if (shape < 0 && !(tune && tune[0] == '0')) {
-        make_key(dev, dev->tuning.key, sizeof dev->tuning.key);
-        shape = cuda_tuned_recall(dev->tuning.key, k->n_shapes);
-        dev->tuning.active = shape < 0 && make_events(&dev->tuning, n_trials(dev));
-    }
+    find_candidates(dev);
+    dev->shape = dev->tuning.candidates[0];
+    int shape = shape_wanted(k->n_shapes);
+    if (shape < 0)
+        shape = shape_kept(dev);
     if (shape >= 0)
         dev->shape = shape;
+    (void)cudaGetLastError(); /* without a measurement the guess is used */
 }
 
+/* Is the pass to be timed? */
 static bool counts(const struct cuda_device *dev, const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
 
-    return dev->tuning.active && (double)g->nx * g->ny * g->nz * bp->pass.n >= LEAST_UPDATES;
+    return dev->tuning.active && dev->tuning.n < n_trials(&dev->tuning) &&
+           (double)g->nx * g->ny * g->nz * bp->pass.n >= LEAST_UPDATES;
 }
 
-/* Milliseconds a view and slice of the fastest trial that counts; infinite if there is none. */
-static double best_of(const struct cuda_device *dev, int shape)
+/* Milliseconds a view and slice of a candidate's fastest trial; infinite if none could be read. */
+static double best_of(const struct cuda_tuning *t, int candidate)
 {
     double best = INFINITY;
 
-    for (int i = shape + dev->kernel->n_shapes; i < n_trials(dev); i += dev->kernel->n_shapes) {
-        const struct cuda_trial *trial = &dev->tuning.trials[i];
+    for (int i = candidate + t->n_candidates; i < n_trials(t); i += t->n_candidates) {
+        const struct cuda_trial *trial = &t->trials[i];
         float ms = 0;
         if (cudaEventElapsedTime(&ms, trial->begin, trial->end) == cudaSuccess)
             best = fmin(best, (double)ms / trial->work);
@@ -105,33 +134,41 @@ static double best_of(const struct cuda_device *dev, int shape)
     return best;
 }
 
-/* Take the fastest shape, if all trials are over. */
+/* Take the fastest candidate; all trials are over. */
 static void decide(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
-    double least = MARGIN * best_of(dev, dev->shape);
+    double least = MARGIN * best_of(t, 0);
 
-    if (cudaEventQuery(t->trials[n_trials(dev) - 1].end) != cudaSuccess)
-        return;
-    for (int shape = 0; shape < dev->kernel->n_shapes; shape++) {
-        const double ms = best_of(dev, shape);
+    for (int i = 1; i < t->n_candidates; i++) {
+        const double ms = best_of(t, i);
         if (ms < least)
-            least = ms, dev->shape = shape;
+            least = ms, dev->shape = t->candidates[i];
     }
     cuda_tuned_keep(t->key, dev->shape);
     t->active = false;
+}
+
+/* Are the trials over?  If they are not, that is no error of the run. */
+static bool all_over(const struct cuda_tuning *t)
+{
+    const bool over = t->n == n_trials(t) && cudaEventQuery(t->trials[t->n - 1].end) == cudaSuccess;
+
+    if (!over)
+        (void)cudaGetLastError();
+    return over;
 }
 
 void cuda_tune_begin(struct cuda_device *dev, struct cuda_bp *bp)
 {
     struct cuda_tuning *t = &dev->tuning;
 
-    if (t->active && t->n == n_trials(dev))
+    if (t->active && all_over(t))
         decide(dev);
     bp->shape = dev->shape;
-    if (!counts(dev, bp) || t->n == n_trials(dev))
+    if (!counts(dev, bp))
         return;
-    bp->shape = t->n % dev->kernel->n_shapes;
+    bp->shape = t->candidates[t->n % t->n_candidates];
     t->trials[t->n].work = (double)bp->pass.n * bp->grid.nz;
     if (cudaEventRecord(t->trials[t->n].begin, bp->stream) != cudaSuccess)
         t->active = false;
@@ -141,7 +178,7 @@ void cuda_tune_end(struct cuda_device *dev, const struct cuda_bp *bp)
 {
     struct cuda_tuning *t = &dev->tuning;
 
-    if (!counts(dev, bp) || t->n == n_trials(dev))
+    if (!counts(dev, bp))
         return;
     if (cudaEventRecord(t->trials[t->n++].end, bp->stream) != cudaSuccess)
         t->active = false;
@@ -151,7 +188,7 @@ void cuda_tune_close(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
 
-    if (t->active && t->n == n_trials(dev) &&
+    if (t->active && t->n == n_trials(t) &&
         cudaEventSynchronize(t->trials[t->n - 1].end) == cudaSuccess)
         decide(dev);
     for (int i = 0; i < CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES; i++) {

@@ -1,8 +1,9 @@
 /** @file tune.h  Choosing among the shapes of a kernel (internal).
  *
  * All shapes give the same bits, so a run may change from one to another between passes.  The first
- * passes of the first run of a kernel on a kind of device are timed with each of its shapes in
+ * passes of the first run of a kernel on a kind of device are timed with each of its candidates in
  * turn: no work is done twice and no memory taken.  The fastest is kept for later runs (tuned.h).
+ * Whatever goes wrong, the run goes on with the likeliest.
  */
 #ifndef FBP_SRC_CUDA_TUNE_H
 #define FBP_SRC_CUDA_TUNE_H
@@ -12,7 +13,7 @@
 struct cuda_device;
 
 /** Each shape is timed so many times; the first time, which may load it, does not count. */
-enum { CUDA_TUNE_ROUNDS = 3, CUDA_MOST_SHAPES = 8 };
+enum { CUDA_TUNE_ROUNDS = 3 };
 
 /** One timed pass. */
 struct cuda_trial {
@@ -22,13 +23,14 @@ struct cuda_trial {
 
 struct cuda_tuning {
     bool active;
-    int n; /**< passes timed so far; of shape n % n_shapes */
+    int candidates[CUDA_MOST_SHAPES], n_candidates;
+    int n; /**< passes timed so far; of candidate n % n_candidates */
     struct cuda_trial trials[CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES];
     char key[512];
 };
 
-/** The device's shape: FBP_SHAPE=n (tests), the one kept, or the kernel's guess; if that is all,
- *  timing begins unless FBP_TUNE=0. */
+/** The device's shape: FBP_SHAPE=n (tests), the one kept, or the likeliest; if that is all, timing
+ *  begins unless FBP_TUNE=0. */
 void cuda_tune_open(struct cuda_device *dev);
 
 /** Before and after the launch of a pass: which shape it is to have, and its time if it counts. */

@@ -96,14 +96,20 @@ static bool write_lines(FILE *file, char *old, const char *key, int shape)
 
 void cuda_tuned_keep(const char *key, int shape)
 {
-    char path[MOST_PATH], part[MOST_PATH + 32];
+    char path[MOST_PATH], part[MOST_PATH + 8];
 
     if (!find_file(path, true))
         return;
-    snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
-    FILE *file = fopen(part, "w");
-    if (!file)
+    snprintf(part, sizeof part, "%s.XXXXXX", path);
+    const int fd = mkstemp(part); /* other devices and processes may be doing the same */
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file) {
+        if (fd >= 0) {
+            (void)close(fd);
+            (void)unlink(part);
+        }
         return;
+    }
     char *old = read_lines(path);
     bool ok = write_lines(file, old, key, shape);
     ok = fclose(file) == 0 && ok;
