@@ -73,6 +73,15 @@ static void arrange(struct fbp_job *job)
     job->mirrored = k->mirrored;
 }
 
+/* One more part of a remark. */
+static void append(char *line, size_t n, const char *part)
+{
+    const size_t used = strlen(line);
+
+    if (part[0])
+        snprintf(line + used, n - used, "%s%s", used ? "; " : "", part);
+}
+
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     static const char *const names[] = {"", "exact", "fast", "half"};
@@ -81,7 +90,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                              ? "cuFFT was not found: rows are filtered in space, which is slower; "
                                "LD_LIBRARY_PATH may name its folder"
                              : "";
-    const char *precision = "", *and = "";
+    const char *precision = "";
 
     line[0] = '\0';
     if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
@@ -89,10 +98,12 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
     else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
         snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
                  names[job->precision], names[is]);
-    const size_t used = strlen(line);
-    if (filter[0] && (precision[0] || used))
-        and = "; ";
-    snprintf(line + used, n - used, "%s%s%s", precision, and, filter);
+    append(line, n, precision);
+    append(line, n, filter);
+    if (cuda_tune_is_due(cuda_kernel_choose(job), job, found.ordinal[0]))
+        append(line, n,
+               "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
+               "FBP_TUNE=0 none does");
 }
 
 /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */

@@ -328,7 +328,8 @@ template <bool COLUMN> static int candidates(const struct fbp_job *job, int out[
         out[0] = COLUMN ? SMALL_16X4 : SMALL_16X3;
         out[1] = COLUMN ? SMALL_16X3 : SMALL_16X4;
         out[2] = SMALL_8;
-        return 3;
+        out[3] = WITHOUT_WINDOW;
+        return 4;
     }
     out[0] = pixels < 2.8 ? LARGE_16 : WITHOUT_WINDOW;
     out[1] = pixels < 2.8 ? WITHOUT_WINDOW : LARGE_16;

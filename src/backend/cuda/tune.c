@@ -9,8 +9,11 @@
 #include <string.h>
 
 /* Voxels x views of a pass that takes long enough to be timed, and what a shape must be faster by
- * than the kernel's guess. */
+ * than the likeliest. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
+
+/* Rounds of trials that decide; the first, in which shapes may be loaded, does not count. */
+enum { LEAST_ROUNDS = 2 };
 
 double cuda_pixels_a_voxel(const struct fbp_job *job)
 {
@@ -28,49 +31,36 @@ double cuda_pixels_a_voxel(const struct fbp_job *job)
 }
 
 /* What the best shape depends on; false if the driver does not say. */
-static bool make_key(const struct cuda_device *dev, char *out, size_t n)
+static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal,
+                     char out[CUDA_TUNE_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
     struct cudaDeviceProp p;
     int driver = 0;
 
-    if (cudaGetDeviceProperties(&p, dev->index) != cudaSuccess ||
+    if (cudaGetDeviceProperties(&p, ordinal) != cudaSuccess ||
         cudaDriverGetVersion(&driver) != cudaSuccess)
         return false;
-    snprintf(out, n,
+    snprintf(out, CUDA_TUNE_KEY,
              "%.100s, %d multiprocessors, driver for CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels",
-             p.name, p.multiProcessorCount, driver / 1000, driver % 1000 / 10, FBP_VERSION,
-             dev->kernel->name, precisions[dev->kernel->precision],
-             round(2 * log2(cuda_pixels_a_voxel(dev->job))));
+             p.name, p.multiProcessorCount, driver / 1000, driver % 1000 / 10, FBP_VERSION, k->name,
+             precisions[k->precision], round(2 * log2(cuda_pixels_a_voxel(job))));
     return true;
+}
+
+static int find_candidates(const struct cuda_kernel *k, const struct fbp_job *job,
+                           int out[CUDA_MOST_SHAPES])
+{
+    if (k->candidates)
+        return k->candidates(job, out);
+    for (int i = 0; i < k->n_shapes; i++)
+        out[i] = i;
+    return k->n_shapes;
 }
 
 static int n_trials(const struct cuda_tuning *t)
 {
     return t->n_candidates * CUDA_TUNE_ROUNDS;
-}
-
-static void find_candidates(struct cuda_device *dev)
-{
-    struct cuda_tuning *t = &dev->tuning;
-    const struct cuda_kernel *k = dev->kernel;
-
-    if (k->candidates) {
-        t->n_candidates = k->candidates(dev->job, t->candidates);
-        return;
-    }
-    t->n_candidates = k->n_shapes;
-    for (int i = 0; i < k->n_shapes; i++)
-        t->candidates[i] = i;
-}
-
-static bool make_events(struct cuda_tuning *t, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (cudaEventCreate(&t->trials[i].begin) != cudaSuccess ||
-            cudaEventCreate(&t->trials[i].end) != cudaSuccess)
-            return false;
-    return true;
 }
 
 /* A shape that the environment names, or -1. */
@@ -82,33 +72,59 @@ static int shape_wanted(int n_shapes)
     return shape < n_shapes ? shape : -1;
 }
 
-/* The shape that an earlier run has kept, or -1 and timing begins. */
+/* May a run of the job measure?  Its passes are long enough and so many that two rounds fit. */
+static bool may_measure(const struct cuda_kernel *k, const struct fbp_job *job, int n_candidates)
+{
+    const char *tune = getenv("FBP_TUNE");
+    const double voxels = (double)job->grid.n[0] * (double)job->grid.n[1] * (double)job->grid.n[2];
+
+    return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
+           voxels * CUDA_PASS >= LEAST_UPDATES &&
+           job->n_views / k->turns >= (size_t)(LEAST_ROUNDS * n_candidates * CUDA_PASS);
+}
+
+bool cuda_tune_is_due(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal)
+{
+    int candidates[CUDA_MOST_SHAPES];
+    char key[CUDA_TUNE_KEY];
+
+    return k->n_shapes > 1 && may_measure(k, job, find_candidates(k, job, candidates)) &&
+           make_key(k, job, ordinal, key) && cuda_tuned_recall(key, k->n_shapes) < 0;
+}
+
+static bool make_events(struct cuda_tuning *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (cudaEventCreate(&t->trials[i].begin) != cudaSuccess ||
+            cudaEventCreate(&t->trials[i].end) != cudaSuccess)
+            return false;
+    return true;
+}
+
+/* The shape that an earlier run has kept, or -1; timing begins if it is due. */
 static int shape_kept(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
-    const char *tune = getenv("FBP_TUNE");
+    const struct cuda_kernel *k = dev->kernel;
 
-    if ((tune && strcmp(tune, "0") == 0) || !make_key(dev, t->key, sizeof t->key))
+    if (!may_measure(k, dev->job, t->n_candidates) || !make_key(k, dev->job, dev->index, t->key))
         return -1;
-    const int shape = cuda_tuned_recall(t->key, dev->kernel->n_shapes);
+    const int shape = cuda_tuned_recall(t->key, k->n_shapes);
     t->active = shape < 0 && make_events(t, n_trials(t));
     return shape;
 }
 
 void cuda_tune_open(struct cuda_device *dev)
 {
+    struct cuda_tuning *t = &dev->tuning;
     const struct cuda_kernel *k = dev->kernel;
 
     if (k->n_shapes < 2)
         return;
-    find_candidates(dev);
-    dev->shape = dev->tuning.candidates[0];
-    int shape = shape_wanted(k->n_shapes);
-    if (shape < 0)
-        shape = shape_kept(dev);
-    if (shape >= 0)
-        dev->shape = shape;
-    (void)cudaGetLastError(); /* without a measurement the guess is used */
+    t->n_candidates = find_candidates(k, dev->job, t->candidates);
+    const int wanted = shape_wanted(k->n_shapes), kept = wanted < 0 ? shape_kept(dev) : wanted;
+    dev->shape = kept >= 0 ? kept : t->candidates[0];
+    (void)cudaGetLastError(); /* without a measurement the likeliest is used */
 }
 
 /* Is the pass to be timed? */
@@ -125,7 +141,7 @@ static double best_of(const struct cuda_tuning *t, int candidate)
 {
     double best = INFINITY;
 
-    for (int i = candidate + t->n_candidates; i < n_trials(t); i += t->n_candidates) {
+    for (int i = candidate + t->n_candidates; i < t->n; i += t->n_candidates) {
         const struct cuda_trial *trial = &t->trials[i];
         float ms = 0;
         if (cudaEventElapsedTime(&ms, trial->begin, trial->end) == cudaSuccess)
@@ -134,7 +150,7 @@ static double best_of(const struct cuda_tuning *t, int candidate)
     return best;
 }
 
-/* Take the fastest candidate; all trials are over. */
+/* Take the fastest candidate; the trials are over. */
 static void decide(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
@@ -188,7 +204,7 @@ void cuda_tune_close(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
 
-    if (t->active && t->n == n_trials(t) &&
+    if (t->active && t->n >= LEAST_ROUNDS * t->n_candidates &&
         cudaEventSynchronize(t->trials[t->n - 1].end) == cudaSuccess)
         decide(dev);
     for (int i = 0; i < CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES; i++) {

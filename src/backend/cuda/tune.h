@@ -12,8 +12,8 @@
 
 struct cuda_device;
 
-/** Each shape is timed so many times; the first time, which may load it, does not count. */
-enum { CUDA_TUNE_ROUNDS = 3 };
+/** Each candidate is timed so many times, the first time for nothing; bytes of a key. */
+enum { CUDA_TUNE_ROUNDS = 3, CUDA_TUNE_KEY = 320 };
 
 /** One timed pass. */
 struct cuda_trial {
@@ -26,18 +26,21 @@ struct cuda_tuning {
     int candidates[CUDA_MOST_SHAPES], n_candidates;
     int n; /**< passes timed so far; of candidate n % n_candidates */
     struct cuda_trial trials[CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES];
-    char key[512];
+    char key[CUDA_TUNE_KEY];
 };
 
 /** The device's shape: FBP_SHAPE=n (tests), the one kept, or the likeliest; if that is all, timing
  *  begins unless FBP_TUNE=0. */
 void cuda_tune_open(struct cuda_device *dev);
 
+/** Would a run of the job on the device measure? */
+bool cuda_tune_is_due(const struct cuda_kernel *kernel, const struct fbp_job *job, int ordinal);
+
 /** Before and after the launch of a pass: which shape it is to have, and its time if it counts. */
 void cuda_tune_begin(struct cuda_device *dev, struct cuda_bp *bp);
 void cuda_tune_end(struct cuda_device *dev, const struct cuda_bp *bp);
 
-/** Take down events; a measurement that is complete is kept. */
+/** Take down events; a measurement of two rounds is kept. */
 void cuda_tune_close(struct cuda_device *dev);
 
 #endif /* FBP_SRC_CUDA_TUNE_H */
