@@ -19,6 +19,19 @@ const struct bench_job *bench_job_find(const char *name)
     return NULL;
 }
 
+struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
+{
+    struct bench_job j = *job;
+
+    j.views /= n;
+    j.columns /= n;
+    j.rows /= n;
+    j.size /= n;
+    j.pitch_mm *= (double)n;
+    j.voxel_mm *= (double)n;
+    return j;
+}
+
 int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
 {
     static const double sod = 750, sdd = 1200;

@@ -17,6 +17,9 @@ extern const struct bench_job bench_jobs[N_BENCH_JOBS];
 /** By name; NULL. */
 const struct bench_job *bench_job_find(const char *name);
 
+/** The same in small: views, rows, columns and voxels a side divided by n >= 1. */
+struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
+
 /** Its geometry and volume; an exit status, failures reported. */
 int bench_job_scan(const struct bench_job *job, struct fbp_scan *scan);
 

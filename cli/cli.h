@@ -9,8 +9,8 @@
 #include <cjson/cJSON.h>
 
 extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
-    cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_bench_host, cmd_bench_kernel,
-    cmd_bench_pipeline, cmd_bench_s0;
+    cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_bench_follow, cmd_bench_host,
+    cmd_bench_kernel, cmd_bench_pipeline, cmd_bench_s0, cmd_bench_s1;
 
 /** All commands, in the order of the help. */
 extern const struct command *const commands[];

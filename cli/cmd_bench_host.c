@@ -100,15 +100,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                        .kernel = a->kernel,
                                        .device_memory_bytes = a->memory,
                                        .batch_views = a->batch};
-    const double n = (double)a->divide;
-    const struct bench_job j = {job->name,
-                                job->text,
-                                job->views / a->divide,
-                                job->columns / a->divide,
-                                job->rows / a->divide,
-                                job->size / a->divide,
-                                job->pitch_mm * n,
-                                job->voxel_mm * n};
+    const struct bench_job j = bench_job_divided(job, a->divide);
     const struct fbp_host_options options = {a->runs, a->counts, a->timeline};
     struct fbp_host_time t;
     struct fbp_scan scan;

@@ -1,24 +1,20 @@
-#include "bench.h"
-#include "recon.h"
 #include "s0.h"
+
 #include "simulate.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-struct s0_args {
-    const char *name, *device, *directory, *pictures;
-    size_t size, views, runs, memory;
-    int threads;
-    bool json, quiet;
-};
-
 #define S struct s0_args
 static const struct opt table[] = {
-    OPT(S, name, .name = "case", .arg = "fft|spatial|matrix", .fallback = "all three",
+    OPT(S, name, .name = "case", .arg = "NAME", .fallback = "all that the device has",
         .help = "fft: the filter by FFT; spatial: the paper's filter of half-width N/2; matrix: "
-                "by FFT, the scan as any 3x4 matrices"),
+                "by FFT, the scan as any 3x4 matrices; paper: the paper's own filter and kernel "
+                "(CUDA); ladder: tables 3 and 4 (CUDA)"),
+    OPT(S, sweep, .name = "sweep",
+        .help = "after table 4 also leave out its steps one by one, and try I = 1 ... 6 with "
+                "J = 1, 2, 4"),
     OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
         .help = "N^3 voxels from views of N x N pixels"),
     OPT(S, views, .name = "views", .arg = "K", .min = 3, .max = 1e6, .fallback = "360",
@@ -33,7 +29,7 @@ static const struct opt table[] = {
                    .help = "hard limit of the memory this process holds, such as 8G or 600M"),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
         .help = "also draw the middle slice there, from the device and from ref (Fig. 6), and "
-                "compare them"),
+                "their difference"),
     OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where the temporary scan and volume go: the disk that is timed"),
     OPT(S, json, .name = "json", .help = "print one line of JSON a case"),
@@ -44,7 +40,13 @@ static const struct opt table[] = {
 static const struct s0_case cases[] = {
     {.name = "fft", .text = "filter by FFT"},
     {.name = "spatial", .text = "filter in space", .spatial = true},
-    {.name = "matrix", .text = "filter by FFT, any matrices", .matrices = true},
+    {.name = "matrix", .text = "filter by FFT, any matrices", .matrices = true, .kernel = "matrix"},
+    {.name = "paper",
+     .text = "filter in space",
+     .spatial = true,
+     .kernel = "s0",
+     .only = "cuda",
+     .batch = 24}, /* whole launches of six views */
 };
 
 enum { N_CASES = sizeof cases / sizeof *cases };
@@ -70,28 +72,20 @@ static int make_scans(const struct s0_args *a, const struct workplace *w)
     return rc;
 }
 
-/* A measurement in progress. */
-struct session {
-    const struct s0_args *a;
-    const struct workplace *place;
-    const struct s0_case *kind;
-    struct progress *progress;
-};
-
-static struct recon_args arguments(const struct session *s, bool apart)
+struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case *kind, bool apart)
 {
     struct recon_args r = {
         .p = *fbp_recon_params(.device = s->a->device, .n_threads = s->a->threads,
                                .memory_bytes = s->a->memory, .filter = FBP_FILTER_SHEPP_LOGAN,
                                .no_overlap = apart, .progress = progress_update,
                                .user = s->progress),
-        .scan = s->kind->matrices ? s->place->matrices : s->place->scan,
+        .scan = kind->matrices ? s->place->matrices : s->place->scan,
     };
 
-    if (s->kind->spatial)
+    if (kind->spatial)
         r.p.half_width = s->a->size / 2, r.p.spatial_filter = 1;
-    if (s->kind->matrices)
-        r.p.kernel = "matrix";
+    r.p.kernel = kind->kernel;
+    r.p.batch_views = kind->batch;
     return r;
 }
 
@@ -107,13 +101,13 @@ static void take_times(const struct fbp_plan_info *p, const struct fbp_report *r
         out->stages = (struct s0_stages){.init = prepared + r->open,
                                          .read = r->read,
                                          .packing = NAN,
-                                         .download = NAN,
-                                         .filter = r->filter,
+                                         .download = r->upload > 0 ? r->upload : NAN,
+                                         .filter = r->filter - r->upload,
                                          .projections_back = NAN,
                                          .backproject = r->backproject,
-                                         .volume_back = NAN,
+                                         .volume_back = r->fetch > 0 ? r->fetch : NAN,
                                          .unpacking = NAN,
-                                         .write = r->write,
+                                         .write = r->write - r->fetch,
                                          .finish = r->finish};
     } else if (!apart && seconds < out->seconds) {
         out->seconds = seconds;
@@ -125,10 +119,10 @@ static void take_times(const struct fbp_plan_info *p, const struct fbp_report *r
 }
 
 /* What recon does, from opening the scan to the renamed file. */
-static int time_once(const struct session *s, bool apart, struct s0_result *out)
+static int time_once(const struct s0_session *s, bool apart, struct s0_result *out)
 {
     const double start = cli_now();
-    struct recon_args r = arguments(s, apart);
+    struct recon_args r = s0_arguments(s, out->of, apart);
     struct fbp_scan scan = {0};
     struct fbp_report report = {0};
     fbp_plan *plan;
@@ -149,9 +143,9 @@ static int time_once(const struct session *s, bool apart, struct s0_result *out)
     return rc;
 }
 
-static int draw(const struct session *s, struct s0_result *out)
+static int draw(const struct s0_session *s, struct s0_result *out)
 {
-    struct recon_args r = arguments(s, false);
+    struct recon_args r = s0_arguments(s, out->of, false);
     struct fbp_scan scan = {0};
     const struct s0_picture picture = {s->a->pictures, s->place->dir, s->place->volume, &scan,
                                        &r.p};
@@ -164,17 +158,18 @@ static int draw(const struct session *s, struct s0_result *out)
     return rc;
 }
 
-static int measure(const struct session *s, struct s0_result *out)
+static int measure(const struct s0_session *s, const struct s0_case *kind, struct s0_result *out)
 {
     int rc = 0;
 
-    *out = (struct s0_result){.of = s->kind,
+    *out = (struct s0_result){.of = kind,
                               .size = s->a->size,
                               .views = s->a->views,
                               .seconds = INFINITY,
                               .apart = INFINITY,
                               .rmse = NAN,
-                              .psnr_db = NAN};
+                              .psnr_db = NAN,
+                              .max = NAN};
     for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
         rc = time_once(s, false, out);
         if (rc == 0)
@@ -185,19 +180,72 @@ static int measure(const struct session *s, struct s0_result *out)
     return rc == 0 && s->a->json ? s0_print_json(out) : rc;
 }
 
+static bool wanted(const struct s0_args *a, const char *name)
+{
+    return !a->name || strcmp(a->name, name) == 0;
+}
+
+/* The cases asked for, or those that the device can do. */
+static int measure_cases(const struct s0_session *s, struct s0_result *results, size_t *n)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < N_CASES; i++) {
+        const bool can =
+            !cases[i].only || *n == 0 || strcmp(results[0].backend, cases[i].only) == 0;
+        if (wanted(s->a, cases[i].name) && can)
+            rc = measure(s, &cases[i], &results[(*n)++]);
+    }
+    return rc;
+}
+
+/* Why there is no ladder on this device. */
+static const char *why_no_ladder(char *text, size_t n)
+{
+    struct fbp_device_info d[16];
+    const size_t n_devices = fbp_devices(d, 16);
+
+    snprintf(text, n, "its kernels are for --device cuda");
+    for (size_t i = 0; i < n_devices && i < 16; i++)
+        if (strcmp(d[i].name, "cuda") == 0 && d[i].reason[0])
+            snprintf(text, n, "its kernels are for CUDA devices: %s", d[i].reason);
+    return text;
+}
+
+/* Tables 3 and 4, on the device of the cases before. */
+static int measure_ladder(const struct s0_session *s, const char *backend)
+{
+    struct s0_ladder ladder;
+    char why[400];
+
+    if (backend && strcmp(backend, "cuda") != 0) {
+        if (!s->a->json)
+            s0_print_ladder(NULL, why_no_ladder(why, sizeof why));
+        return 0;
+    }
+    const int rc = s0_run_ladder(s, &ladder);
+    if (rc == 0 && s->a->json)
+        return s0_print_ladder_json(&ladder);
+    if (rc == 0)
+        s0_print_ladder(&ladder, NULL);
+    return rc;
+}
+
 static int measure_all(const struct s0_args *a, const struct workplace *w)
 {
     struct s0_result results[N_CASES];
     struct progress progress;
+    const struct s0_session s = {a, w, &progress};
     size_t n = 0;
 
     progress_start(&progress, a->views, a->quiet); /* from here on Ctrl-C cleans up */
     int rc = make_scans(a, w);
-    for (size_t i = 0; rc == 0 && i < N_CASES; i++)
-        if (!a->name || strcmp(a->name, cases[i].name) == 0)
-            rc = measure(&(struct session){a, w, &cases[i], &progress}, &results[n++]);
-    if (rc == 0 && !a->json)
+    if (rc == 0)
+        rc = measure_cases(&s, results, &n);
+    if (rc == 0 && n > 0 && !a->json)
         s0_print_tables(results, n);
+    if (rc == 0 && wanted(a, "ladder"))
+        rc = measure_ladder(&s, n > 0 ? results[0].backend : NULL);
     return rc;
 }
 
@@ -206,7 +254,7 @@ static bool is_case(const char *name)
     for (size_t i = 0; i < N_CASES; i++)
         if (strcmp(name, cases[i].name) == 0)
             return true;
-    return false;
+    return strcmp(name, "ladder") == 0;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -218,7 +266,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (a.name && !is_case(a.name))
-        return opt_usage(self, "--case: expected fft, spatial or matrix, got \"%s\"", a.name);
+        return opt_usage(self, "--case: expected fft, spatial, matrix, paper or ladder, got \"%s\"",
+                         a.name);
     if (a.pictures && access(a.pictures, W_OK | X_OK) != 0)
         return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
                          a.pictures);
@@ -234,12 +283,15 @@ const struct command cmd_bench_s0 = {
     .summary = "a whole FDK job, 512^3 from 360 views, beside the paper of 2008",
     .usage = "[options]",
     .about = "The job of Okitsu, Ino and Hagihara (2008): simulated, reconstructed from file to "
-             "file, and printed as rows of their tables 1 and 2.  The total is that of an "
-             "ordinary run, from opening the scan to the renamed file, in which reading, "
-             "computing and writing overlap; the stages are those of a second run, one at a time. "
-             " The filter is Shepp-Logan's.",
+             "file, and printed beside their tables 1 and 2.  The total is that of an ordinary "
+             "run, from opening the scan to the renamed file, in which reading, computing and "
+             "writing overlap; the stages are those of a second run, one at a time.  The filter "
+             "is Shepp-Logan's.  Tables 3 and 4 are the backprojection by the kernels of their "
+             "ladder, as CUDA devices have them, all views into the whole volume, each against "
+             "the exact kernel's volume.",
     .examples = "  fbp bench S0 --device cpu --pictures .\n"
-                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n",
+                "  fbp bench S0 --case fft --size 256 --runs 3 --json\n"
+                "  fbp bench S0 --device cuda --case ladder --sweep\n",
     COMMAND_OPTS(table),
     .run = run,
 };

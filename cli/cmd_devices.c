@@ -22,6 +22,7 @@ static int print_json(const struct fbp_device_info *d, size_t n)
         cJSON_AddStringToObject(one, "text", d[i].text);
         cJSON_AddBoolToObject(one, "usable", d[i].reason[0] == '\0');
         cJSON_AddStringToObject(one, "reason", d[i].reason);
+        cJSON_AddStringToObject(one, "driver", d[i].driver);
         cJSON_AddNumberToObject(one, "memory_bytes", (double)d[i].memory_bytes);
         cJSON_AddNumberToObject(one, "free_bytes", (double)d[i].free_bytes);
         cJSON_AddItemToArray(list, one);
@@ -35,6 +36,8 @@ static int print_text(const struct fbp_device_info *d, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         printf("%-8s %s", d[i].name, d[i].text);
+        if (d[i].driver[0])
+            printf(", driver %s", d[i].driver);
         if (d[i].memory_bytes)
             printf(", %s", cli_bytes(bytes, sizeof bytes, d[i].memory_bytes));
         if (d[i].free_bytes)

@@ -17,7 +17,10 @@ static const struct opt table[] = {
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
-    OPT(R, follow, .name = "follow", .help = "reconstruct while scanning; not in this release"),
+    OPT_SWITCH(R, p.follow, .name = "follow",
+               .help = "reconstruct while the projections are still being written"),
+    OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0, .max = 1e9,
+        .fallback = "60", .help = "with --follow: fail when no view came for so long; 0: never"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, and stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
@@ -58,8 +61,8 @@ static int check_preview(const struct command *self, const struct recon_args *a)
 
 static int check(const struct command *self, const struct recon_args *a)
 {
-    if (a->follow)
-        return cli_error("--follow is not in this release: run recon when the scan is complete");
+    if (a->p.follow && a->p.resume)
+        return opt_usage(self, "--resume needs a complete scan: leave --follow out");
     if (a->plan)
         return OPT_GO_ON;
     if (!a->output)
@@ -101,6 +104,11 @@ static void print_result(const struct recon_args *a, const struct fbp_report *r)
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
             cli_seconds(t[3], sizeof t[3], r->backproject),
             cli_seconds(t[4], sizeof t[4], r->write));
+    if (a->p.follow)
+        fprintf(f, "%s after the last view the volume was there, %s after it %s; %zu batches\n",
+                cli_seconds(t[0], sizeof t[0], r->volume_after_last_view),
+                cli_seconds(t[1], sizeof t[1], r->output_after_last_view),
+                is_file(a->output) ? "the file" : "all", r->n_batches);
     if (r->not_finite)
         fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
     if (r->clipped)
@@ -126,6 +134,13 @@ static int print_json(const struct recon_args *a, const struct fbp_plan_info *p,
     cJSON_AddNumberToObject(seconds, "finish", r->finish);
     cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
     cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
+    if (p->follows) {
+        cJSON *after = cJSON_AddObjectToObject(root, "after_last_view");
+        cJSON_AddNumberToObject(after, "volume", r->volume_after_last_view);
+        cJSON_AddNumberToObject(after, "output", r->output_after_last_view);
+        cJSON_AddNumberToObject(root, "batches", (double)r->n_batches);
+        cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
+    }
     cJSON_AddNumberToObject(root, "gups", r->gups);
     cJSON_AddStringToObject(root, "device", p->backend);
     cJSON_AddStringToObject(root, "kernel", p->kernel);
@@ -154,6 +169,8 @@ static int failed(const struct recon_args *a, fbp_status st)
 {
     if (st != FBP_ERR_CANCELLED)
         return cli_fail();
+    if (a->p.follow)
+        return cli_error("interrupted: nothing was written");
     if (is_file(a->output))
         return cli_error("interrupted: nothing was written as %s: --resume goes on from here",
                          a->output);
@@ -183,8 +200,8 @@ static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progre
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    struct recon_args a = {.p =
-                               *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    struct recon_args a = {.p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
+                                                  .follow_timeout_s = 60)};
     struct fbp_scan scan = {0};
     fbp_plan *plan;
     int rc = opt_parse(self, &a, argc, argv);
@@ -213,7 +230,8 @@ const struct command cmd_recon = {
              "1/mm.  Ctrl-C stops cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
-                "      --memory 4G\n",
+                "      --memory 4G\n"
+                "  fbp recon scan.json -o volume.mha --follow\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -25,7 +25,11 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
         printf("filter    in space\n");
     printf("device    %s\n", plan_device(a, sizeof a, p));
     printf("slabs     %zu of at most %zu slices\n", p->n_slabs, p->slab_slices);
-    printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
+    if (p->follows)
+        printf("batches   as views come, of %zu at most where it has fallen behind\n",
+               p->batch_views);
+    else
+        printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
     printf("reading   %s; a detector row is read %.3g times\n",
            cli_bytes(a, sizeof a, p->input_bytes), p->view_reads);
     printf("writing   %s\n", cli_bytes(a, sizeof a, p->output_bytes));

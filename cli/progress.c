@@ -44,9 +44,13 @@ static void draw(const struct progress *progress, const struct fbp_progress *now
     memset(bar, '#', (size_t)full);
     bar[BAR] = '\0';
     cli_seconds(eta, sizeof eta, rate > 0 ? (double)(now->total - now->done) / rate : -1);
-    snprintf(line, sizeof line, "%3d%% [%s] view %zu/%zu, slab %zu/%zu, %.2f GUPS, %s left",
-             (int)(100 * part), bar, now->views_read, progress->n_views, now->slabs_done,
-             now->n_slabs, rate * 1e-9, eta);
+    if (now->waiting_for)
+        snprintf(line, sizeof line, "%3d%% [%s] waiting for view %zu/%zu", (int)(100 * part), bar,
+                 now->waiting_for, progress->n_views);
+    else
+        snprintf(line, sizeof line, "%3d%% [%s] view %zu/%zu, slab %zu/%zu, %.2f GUPS, %s left",
+                 (int)(100 * part), bar, now->views_read, progress->n_views, now->slabs_done,
+                 now->n_slabs, rate * 1e-9, eta);
     fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);
 }

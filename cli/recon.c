@@ -9,7 +9,7 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if (fbp_scan_load(scan, a->scan) != FBP_OK)
+    if ((a->p.follow ? fbp_scan_load_growing : fbp_scan_load)(scan, a->scan) != FBP_OK)
         return cli_fail();
     for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
         a->p.volume.n[i] = a->size[i];

@@ -9,7 +9,7 @@ struct recon_args {
     const char *scan, *output, *preview, *timeline, *model;
     size_t size[3];
     double voxel[3];
-    bool spatial, follow, plan, json, quiet;
+    bool spatial, plan, json, quiet;
 };
 
 /** Names of the enums, for the option tables. */

@@ -122,6 +122,11 @@ static double rmse_of(const struct s0_result *r)
     return 1e6 * r->rmse;
 }
 
+static double max_of(const struct s0_result *r)
+{
+    return 1e6 * r->max;
+}
+
 static void print_table2(const struct s0_result *results, size_t n)
 {
     static const double updates = 1e-9 * PAPER_SIZE * PAPER_SIZE * PAPER_SIZE * PAPER_VIEWS;
@@ -147,6 +152,7 @@ static void print_table2(const struct s0_result *results, size_t n)
     if (!isnan(results[0].psnr_db)) {
         more("slice to ref: PSNR [dB]", NAN, NAN, 1, results, n, psnr_of);
         more("RMSE [1e-6/mm]", NAN, NAN, 3, results, n, rmse_of);
+        more("largest difference [1e-6/mm]", NAN, NAN, 2, results, n, max_of);
     }
 }
 
@@ -164,9 +170,10 @@ void s0_print_tables(const struct s0_result *results, size_t n)
     print_table1(results, n);
     putchar('\n');
     print_table2(results, n);
+    fflush(stdout);
 }
 
-static void add_number(cJSON *object, const char *key, double v)
+void s0_add_number(cJSON *object, const char *key, double v)
 {
     if (isnan(v))
         cJSON_AddNullToObject(object, key);
@@ -192,11 +199,12 @@ int s0_print_json(const struct s0_result *r)
     cJSON_AddNumberToObject(root, "seconds_apart", r->apart);
     cJSON *stages = cJSON_AddObjectToObject(root, "stages");
     for (size_t k = 0; k < N_ROWS; k++)
-        add_number(stages, rows[k].key, stage(r, &rows[k]));
+        s0_add_number(stages, rows[k].key, stage(r, &rows[k]));
     cJSON_AddNumberToObject(root, "read_overlap", r->read_overlap);
     cJSON_AddNumberToObject(root, "write_overlap", r->write_overlap);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)r->peak_bytes);
-    add_number(root, "rmse", r->rmse);
-    add_number(root, "psnr_db", r->psnr_db);
+    s0_add_number(root, "rmse", r->rmse);
+    s0_add_number(root, "psnr_db", r->psnr_db);
+    s0_add_number(root, "max", r->max);
     return cli_json(root, true);
 }

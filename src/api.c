@@ -6,15 +6,17 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/follow.h"
 #include "io/format.h"
+#include "io/stack.h"
 #include "pipeline/estimate.h"
+#include "pipeline/follow.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_DEVICES = 64 };
 
@@ -25,7 +27,7 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[MAX_DEVICES];
     size_t n_devices;
-    bool top_down, in_order; /* of the projections */
+    bool top_down, in_order, follow; /* of the projections */
     enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_info info;
@@ -43,6 +45,9 @@ static fbp_status check_params(const struct fbp_recon_params *p)
 {
     if (p->cutoff < 0 || p->cutoff > 1 || isnan(p->cutoff))
         return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g is not in (0, 1]", p->cutoff);
+    if (!(p->follow_timeout_s >= 0))
+        return fbp_fail(FBP_ERR_INVALID, "follow: %g s to wait for a view are not a time",
+                        p->follow_timeout_s);
     if (p->n_threads < 0 || p->n_threads > 4096)
         return fbp_fail(FBP_ERR_INVALID, "threads: %d is not in 0 … 4096 (0 = one a core)",
                         p->n_threads);
@@ -108,6 +113,9 @@ static fbp_status open_source(const fbp_plan *p, fbp_source **source)
         return FBP_OK;
     if (!p->scan->projections)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+    if (p->params.follow)
+        return fbp_source_follow(source, p->scan->projections, &p->scan->raw,
+                                 p->params.follow_timeout_s);
     return fbp_source_open(source, p->scan->projections, &p->scan->raw);
 }
 
@@ -132,6 +140,7 @@ static fbp_status check_projections(fbp_plan *p)
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
     p->type = info.type;
+    p->follow = fbp_source_grows(source);
     close_source(p, &source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
         return fbp_fail(FBP_ERR_INVALID,
@@ -172,6 +181,14 @@ static void warn_about(const fbp_plan *p)
         if (line[0])
             note(p, FBP_LOG_NOTE, line);
     }
+    if (p->follow && p->work.n_slabs > p->n_devices) {
+        snprintf(line, sizeof line,
+                 "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
+                 "after the last view the others read it again: raise --memory or --device-memory "
+                 "to finish at once",
+                 p->n_devices, p->work.n_slabs);
+        note(p, FBP_LOG_WARNING, line);
+    }
     if (p->tables.prep.n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
                  p->tables.prep.n_bridges);
@@ -208,6 +225,8 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         .device_limit = device_limit(p),
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
+        .follow = p->follow,
+        .even = params->no_overlap != 0,
     };
 
     p->info.memory_limit = request.memory_limit;
@@ -238,6 +257,7 @@ static void fill_info(fbp_plan *p)
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
     i->output_bytes = voxels * sizeof(float);
     i->updates = voxels * job->n_views;
+    i->follows = p->follow;
 }
 
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
@@ -298,20 +318,14 @@ void fbp_plan_destroy(fbp_plan **plan)
 }
 
 /* What the values depend on, the projections' file included by size and time; 0 if they are not
- * in a file. */
+ * in a file, or in one that will have another size and time. */
 static uint64_t fingerprint(const fbp_plan *p)
 {
-    struct stat file;
-
-    if (p->params.source)
+    if (p->params.source || p->follow)
         return 0;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     h = fbp_hash(h, p->scan->projections, strlen(p->scan->projections));
-    if (stat(p->scan->projections, &file) == 0) {
-        const int64_t facts[3] = {(int64_t)file.st_size, (int64_t)file.st_mtim.tv_sec,
-                                  (int64_t)file.st_mtim.tv_nsec};
-        h = fbp_hash(h, facts, sizeof facts);
-    }
+    h = fbp_stack_hash(h, p->scan->projections);
     return h ? h : 1;
 }
 
@@ -404,9 +418,11 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
+    FBP_TRY_GOTO(fbp_source_unchanged(source));
     struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();
     FBP_TRY_GOTO(fbp_sink_finish(sink));
+    report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
     report->hash = fbp_sink_hash(sink);
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
@@ -448,7 +464,10 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
         report = &ignored;
     *report = (struct fbp_report){0};
     FBP_TRY_GOTO(open_source(p, &source));
+    FBP_TRY_GOTO(check_source(p, source));
     FBP_TRY_GOTO(open_sink(p, output, &sink));
+    if (p->follow) /* devices shall be ready when the first view is */
+        FBP_TRY_GOTO(fbp_plan_open(p));
     st = run_to(p, source, sink, report, start);
 fail:
     fbp_sink_close(&sink);

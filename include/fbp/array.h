@@ -61,12 +61,28 @@ typedef struct fbp_source fbp_source;
  * Open an array for reading; the format is detected from content, then from the extension.
  *
  * @param[out] out   NULL on failure.  Free with fbp_source_close().
- * @param      raw   layout of a headerless file, or NULL / type NONE.
+ * @param      path  a file, or a pattern of files of one slice each with its first and last number,
+ *                   such as "views/%04d.mha 1 360" (%d, or %0Nd padded with zeros to N digits).
+ * @param      raw   layout of a headerless file, or NULL / type NONE; of a pattern: of all files
+ *                   together, but for header_bytes, which each has.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (damaged or contradictory header),
  * FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *path,
                                                   const struct fbp_raw *raw);
+
+/**
+ * Open projections that are still being written: a file that views are appended to, whose header
+ * tells how many there will be (`raw` does for a headerless file, which need not be there yet), or
+ * a pattern of files that come one after another.  Reading waits until the views are complete.  A
+ * plan made for such a source follows it (fbp_recon_params.source).
+ *
+ * timeout_s  reading fails when nothing was written for so long; 0: it waits for ever
+ * @return as fbp_source_open(); FBP_ERR_UNSUPPORTED for compressed samples.  Reading fails with
+ *         FBP_ERR_IO if the file shrinks or is replaced.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_follow(fbp_source **out, const char *path,
+                                                    const struct fbp_raw *raw, double timeout_s);
 
 /**
  * Samples in the caller's memory as a source: [n[2]][n[1]][n[0]] of info->type, in this machine's

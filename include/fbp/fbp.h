@@ -4,6 +4,7 @@
 
 #include "fbp/array.h"
 #include "fbp/bench.h"
+#include "fbp/bench_s1.h"
 #include "fbp/geometry.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"

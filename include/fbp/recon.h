@@ -33,6 +33,7 @@ struct fbp_progress {
     size_t views_read;    /**< of this pass over the views */
     size_t slabs_done, n_slabs;
     double seconds;
+    size_t waiting_for; /**< view that is awaited while the scan is followed, from 1; 0: none is */
 };
 
 /** Everything that selects how a volume is computed.  Zero means "default". */
@@ -59,8 +60,15 @@ struct fbp_recon_params {
     /** Where the views come from; it must outlive the plan.  NULL = the scan's projections. */
     fbp_source *source;
     /** One stage at a time, for measuring: none computes, reads or writes while another does, and
-     *  what a stage has given to a device is finished before its time is taken. */
+     *  what a stage has given to a device is finished before its time is taken.  Batches are then
+     *  of one size, and slabs are finished whole. */
     int no_overlap;
+    /** The scan's projections are still being written (the scan comes from
+     * fbp_scan_load_growing()): each batch is computed as soon as its views are there
+     * (fbp_source_follow()).  Views are taken in their order, so that kernels which need distant
+     * views together are not used, and a run cannot be resumed. */
+    int follow;
+    double follow_timeout_s; /**< give up when nothing came for so long; 0 = never */
 
     /** Called from one thread at a time; return nonzero to cancel.  Optional. */
     int (*progress)(void *user, const struct fbp_progress *p);
@@ -91,6 +99,9 @@ struct fbp_plan_info {
     uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
     uint64_t updates;                   /**< voxels x views */
+    /** The views are followed: batches are the smallest there are, n_batches of them, up to
+     *  batch_views together where computing has fallen behind. */
+    int follows;
 };
 
 /** What a finished run took.  Stages overlap, so they add up to more than `total`, unless
@@ -107,6 +118,13 @@ struct fbp_report {
     size_t slabs_resumed;  /**< taken from an interrupted run */
     uint64_t hash;         /**< of the volume; hash: outputs only */
     double finish;         /**< seconds from the last slice to the durable file of its final name */
+    /** Views that were followed: seconds from when the last was there to the last voxel in the
+     *  host's memory, and to the finished output; batches computed, and views of the last.  Else 0.
+     */
+    double volume_after_last_view, output_after_last_view;
+    size_t n_batches, last_batch;
+    double upload, fetch;  /**< of `filter` and of `write`, seconds of copying to and from a device
+                              with memory of its own; only with params.no_overlap */
 };
 
 typedef struct fbp_plan fbp_plan;
@@ -187,6 +205,7 @@ struct fbp_device_info {
     char reason[300]; /**< why it cannot be used; "" = usable */
     uint64_t memory_bytes;
     uint64_t free_bytes; /**< of a device's own memory, now; 0 = not known */
+    char driver[64];     /**< release of its driver; "" = it has none */
 };
 
 /** Fill at most n entries; returns how many devices there are. */

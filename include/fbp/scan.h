@@ -24,7 +24,7 @@ struct fbp_scan {
     struct fbp_panel panel;
     struct fbp_view *views;
     char *path;         /**< the scan file, for messages; may be NULL */
-    char *projections;  /**< [view][row][column] */
+    char *projections;  /**< [view][row][column]: a file, or a pattern (fbp_source_open()) */
     struct fbp_raw raw; /**< layout of headerless projections, darks and flats */
     enum fbp_row_order row_order;
     enum fbp_angular_weights angular_weights;
@@ -42,6 +42,9 @@ FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy), NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path);
+
+/** As fbp_scan_load(), while the projections are still being written (fbp_source_follow()). */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path);
 
 /**
  * Write a scan file; `projections` is stored relative to it.  A circular scan is written as

@@ -20,6 +20,8 @@
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
 
+#include "fbp/bench.h"
+#include "fbp/bench_s1.h"
 #include "fbp/recon.h"
 
 #include "base/pool.h"
@@ -114,6 +116,15 @@ struct fbp_statistics {
 
 typedef struct fbp_device fbp_device;
 
+/** The kernels of S1 (fbp/bench_s1.h), for a job whose kernel is `matrix`, precision fast. */
+struct fbp_s1_kernels {
+    /** NULL beyond the last. */
+    const struct fbp_s1_shape *(*shape)(size_t index);
+    /** One run over a batch of all views into the whole volume; returns when it is done. */
+    fbp_status (*run)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
+                      void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out);
+};
+
 struct fbp_backend {
     const char *name, *summary;
     bool for_tests; /**< not shown to users */
@@ -202,9 +213,22 @@ struct fbp_backend {
     fbp_status (*stamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
     /** A stamp, once, as fbp_seconds(); it is past. */
     fbp_status (*stamped)(fbp_device *dev, uint64_t stamp, double *seconds);
+    /** The device's own clock: start it (seconds NULL) or stop it at this point of a stage's work,
+     * and wait for that.  NULL: the host's. */
+    fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
     /** What the filter mended so far; all marks are past. */
     void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
+
+    /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
+    fbp_status (*limits)(int index, struct fbp_limits *out);
+    /** Updates a second that the job's kernel could do if it did nothing but what it needs most of,
+     *  and what that is.  NULL where `limits` is. */
+    double (*limit)(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
+                    size_t n);
+
+    /** NULL: there are none. */
+    const struct fbp_s1_kernels *s1;
 };
 
 /** All backends, best last resort last; ended by NULL.  One line each in backend-list.h. */

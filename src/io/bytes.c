@@ -74,7 +74,10 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     if (!S_ISREG(st.st_mode)) {
         close(*fd);
         *fd = -1;
-        return fbp_fail(FBP_ERR_IO, "%s: not a regular file: name a file on disk", path);
+        return fbp_fail(FBP_ERR_IO, "%s: not a regular file: name a file on disk%s", path,
+                        S_ISDIR(st.st_mode) ? ", or views in a file each by a pattern, such as "
+                                              "\"views/%04d.mha 1 360\""
+                                            : "");
     }
     *size = (uint64_t)st.st_size;
     return FBP_OK;

@@ -22,9 +22,18 @@ struct fbp_source {
     void *state;
     const void *memory; /**< the samples, where they lie in the caller's memory; NULL */
     bool in_order;      /**< reading backwards starts anew: a compressed stream */
+    bool growing;       /**< the file may end before the samples do; still being written */
+    /** Of a growing source of several files: views that are complete, from the first on, and bytes
+     *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */
+    fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
+    struct fbp_follow *follow; /**< who waits for views (io/follow.h); NULL: all are there */
 };
 
-/** Is this source to be read in order? */
+/** fbp_source_open(); `growing`: of a file that is still being written. */
+fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
+                              bool growing);
+
+/** Is this source to be read in order?  Compressed ones are, and those that are still growing. */
 bool fbp_source_in_order(const fbp_source *src);
 
 /** As fbp_source_read(), but samples of the source's own type, in this machine's byte order. */

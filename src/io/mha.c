@@ -305,6 +305,22 @@ static fbp_status check_stream(const struct fbp_source *src, uint64_t stated, ui
     return FBP_OK;
 }
 
+/* Of a file that is still being written, it must be known where a view lies. */
+static fbp_status check_growing(const struct fbp_source *src, const struct header *h)
+{
+    if (src->growing && h->compressed)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: its samples are compressed: a compressed file cannot be followed "
+                        "while it grows: write it without compression",
+                        src->path);
+    if (src->growing && h->header_size == -1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: MetaImage header: HeaderSize = -1 counts from the end: such a file "
+                        "cannot be followed while it grows: give the size of its header",
+                        src->path);
+    return FBP_OK;
+}
+
 static fbp_status take(struct fbp_source *src, const struct header *h)
 {
     uint64_t bytes = 0, size = 0;
@@ -317,6 +333,7 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
     src->info.big_endian = h->msb;
     memcpy(src->info.unit, h->unit, sizeof h->unit);
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    FBP_TRY(check_growing(src, h));
     FBP_TRY(open_data(src, h, &size));
     if (h->header_size > 0)
         src->offset = (uint64_t)h->header_size;

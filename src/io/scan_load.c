@@ -1,4 +1,5 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
+#include "io/format.h"
 #include "io/scan_parts.h"
 
 #include "base/text.h"
@@ -131,11 +132,11 @@ static fbp_status read_choices(const struct fbp_scan_file *f)
 
 /* Columns, rows, slices of an array; errors also name the key that led to it. */
 static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
-                             const struct fbp_raw *raw, size_t n[3])
+                             const struct fbp_raw *raw, bool growing, size_t n[3])
 {
     fbp_source *source = NULL;
 
-    FBP_TRY(fbp_json_because(top, key, fbp_source_open(&source, path, raw)));
+    FBP_TRY(fbp_json_because(top, key, fbp_source_open_as(&source, path, raw, growing)));
     memcpy(n, fbp_source_info(source)->n, 3 * sizeof *n);
     fbp_source_close(&source);
     return FBP_OK;
@@ -163,7 +164,7 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
     if (!scan->projections)
         return fbp_json_missing(&f->top, "projections",
                                 "name the array [view][row][column], relative to this file");
-    FBP_TRY(array_size(&f->top, "projections", scan->projections, &scan->raw, f->n));
+    FBP_TRY(array_size(&f->top, "projections", scan->projections, &scan->raw, f->growing, f->n));
     FBP_TRY(check_side(f, "columns", f->n[0]));
     FBP_TRY(check_side(f, "rows", f->n[1]));
     scan->panel = (struct fbp_panel){f->n[0], f->n[1]};
@@ -188,7 +189,7 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
                             strerror(errno));
         return FBP_OK;
     }
-    FBP_TRY(array_size(&f->top, key, *out, NULL, n));
+    FBP_TRY(array_size(&f->top, key, *out, NULL, false, n));
     if (n[0] != f->n[0] || n[1] != f->n[1])
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s: %s has %zu x %zu pixels, but %s has %zu x %zu: give images of the "
@@ -217,7 +218,7 @@ static fbp_status read_scan(struct fbp_scan_file *f)
     return read_image(f, "bad_pixels", &scan->bad_pixels);
 }
 
-fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
+static fbp_status load(struct fbp_scan *out, const char *path, bool growing)
 {
     cJSON *root = NULL;
     fbp_status st;
@@ -225,11 +226,21 @@ fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
     fbp_message_clear();
     *out = (struct fbp_scan){0};
     FBP_TRY(fbp_json_read(path, &root));
-    struct fbp_scan_file f = {.top = {path, "", root}, .scan = out};
+    struct fbp_scan_file f = {.top = {path, "", root}, .scan = out, .growing = growing};
     out->path = fbp_strdup(path);
     st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
     cJSON_Delete(root);
     if (st != FBP_OK)
         fbp_scan_clear(out);
     return st;
+}
+
+fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
+{
+    return load(out, path, false);
+}
+
+fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
+{
+    return load(out, path, true);
 }

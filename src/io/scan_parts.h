@@ -10,6 +10,7 @@ struct fbp_scan_file {
     struct fbp_json top, detector; /**< detector.object may be NULL */
     size_t n[3];                   /**< columns, rows, views that the projections hold */
     struct fbp_scan *scan;         /**< what is known so far */
+    bool growing;                  /**< the projections may still be being written */
 };
 
 /** scan->views from distances and angles, or from matrices; kind and panel are known. */

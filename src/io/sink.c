@@ -1,5 +1,6 @@
 #include "io/sink.h"
 #include "io/bytes.h"
+#include "io/stack.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -75,12 +76,15 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     return FBP_OK;
 }
 
+/* One that is still to come is known by its name only. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    if (!a || !b)
+        return false;
+    return strcmp(a, b) == 0 || fbp_stack_holds(a, b) ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 /* By device and inode: a link, or another way to write the path, is the same file. */

@@ -1,9 +1,12 @@
 #include "io/bytes.h"
+#include "io/follow.h"
 #include "io/format.h"
+#include "io/stack.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -106,7 +109,8 @@ static fbp_status open_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
         src->info.n[2] = raw->n[1] ? (size_t)(row / raw->n[1]) : 0;
     }
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    if (__builtin_add_overflow(bytes, raw->header_bytes, &total) || total != size)
+    if (__builtin_add_overflow(bytes, raw->header_bytes, &total) || size > total ||
+        (size < total && !src->growing))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the file has %llu bytes, but raw describes %llu + %zu x %zu x %zu "
                         "%s = %llu: correct type, shape or header_bytes",
@@ -123,7 +127,7 @@ static fbp_status check_size(const struct fbp_source *src)
     off_t size;
 
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    if (src->read)
+    if (src->read || src->growing)
         return FBP_OK;
     size = lseek(src->fd, 0, SEEK_END);
     if (__builtin_add_overflow(bytes, src->offset, &end) || size < 0 || (uint64_t)size < end)
@@ -154,23 +158,42 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     return check_size(src);
 }
 
-fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
+/* A headerless file that is to be followed need not be there yet. */
+static bool is_to_come(const struct fbp_source *src, const struct fbp_raw *raw)
+{
+    return src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
+           errno == ENOENT;
+}
+
+static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
+{
+    uint64_t size = 0;
+
+    if (fbp_stack_is(src->path))
+        return fbp_stack_open(src, raw);
+    if (is_to_come(src, raw))
+        return open_raw(src, raw, 0);
+    FBP_TRY(fbp_open_file(src->path, &src->fd, &size));
+    return open_any(src, raw, size);
+}
+
+fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
+                              bool growing)
 {
     fbp_source *src = NULL;
-    uint64_t size = 0;
     fbp_status st;
 
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
+    src->growing = growing;
     src->path = fbp_strdup(path);
     if (!src->path) {
         st = fbp_fail_nomem(strlen(path), "a path");
         goto fail;
     }
-    FBP_TRY_GOTO(fbp_open_file(path, &src->fd, &size));
-    FBP_TRY_GOTO(open_any(src, raw, size));
+    FBP_TRY_GOTO(open_file(src, raw));
     *out = src;
     return FBP_OK;
 fail:
@@ -178,9 +201,14 @@ fail:
     return st;
 }
 
+fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
+{
+    return fbp_source_open_as(out, path, raw, false);
+}
+
 bool fbp_source_in_order(const fbp_source *src)
 {
-    return src->in_order;
+    return src->in_order || src->growing;
 }
 
 const struct fbp_array_info *fbp_source_info(const fbp_source *src)
@@ -192,6 +220,7 @@ void fbp_source_close(fbp_source **src)
 {
     if (!*src)
         return;
+    fbp_follow_destroy(&(*src)->follow);
     if ((*src)->close)
         (*src)->close(*src);
     if ((*src)->fd >= 0)
@@ -243,7 +272,8 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
     return st;
 }
 
-static fbp_status check_range(const fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+/* Is it in the volume, and there already? */
+static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows)
 {
     const size_t *n = src->info.n;
@@ -253,7 +283,9 @@ static fbp_status check_range(const fbp_source *src, size_t slice0, size_t n_sli
                         "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
                         "%zu rows",
                         src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
-    return FBP_OK;
+    if (n_slices == 0 || n_rows == 0)
+        return FBP_OK;
+    return fbp_source_await(src, slice0 + n_slices, NULL, NULL, NULL);
 }
 
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,

@@ -115,3 +115,17 @@ void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp
         out[c] = work[c] == 0 ? 0 : (float)(work[c] * sqrt(step.a + x * (step.b + x * step.d)));
     }
 }
+
+void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, struct fbp_shadow *shadows,
+                     double *work, float *out)
+{
+    const size_t nc = panel->n_columns;
+    struct fbp_ray ray;
+
+    fbp_ray_of(view, kind, panel, &ray);
+    for (size_t i = 0; i < n; i++)
+        fbp_shadow_of(&balls[i], view, kind, panel, &shadows[i]);
+    for (size_t r = 0; r < panel->n_rows; r++)
+        fbp_shadow_row(shadows, n, &ray, nc, r, work, out + r * nc);
+}

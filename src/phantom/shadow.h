@@ -29,4 +29,9 @@ void fbp_ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fb
 void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp_ray *ray,
                     size_t nc, size_t r, double *work, float *out);
 
+/** out[n_rows][n_columns] = line integrals of a whole view; shadows[n], work[n_columns]. */
+void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, struct fbp_shadow *shadows,
+                     double *work, float *out);
+
 #endif /* FBP_SRC_SHADOW_H */

@@ -68,19 +68,14 @@ static void project_view(void *user, size_t k, int worker)
 {
     struct job *job = user;
     const struct fbp_scan *scan = job->scan;
-    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = job->phantom->n;
     struct bench *b = &job->benches[worker];
-    struct fbp_ray ray;
 
     if (failed(job))
         return;
-    fbp_ray_of(&scan->views[k], scan->kind, &scan->panel, &ray);
-    for (size_t i = 0; i < n; i++)
-        fbp_shadow_of(&job->balls[i], &scan->views[k], scan->kind, &scan->panel, &b->shadows[i]);
-    for (size_t r = 0; r < nr; r++)
-        fbp_shadow_row(b->shadows, n, &ray, nc, r, b->row, b->picture + r * nc);
+    fbp_shadow_view(job->balls, job->phantom->n, &scan->views[k], scan->kind, &scan->panel,
+                    b->shadows, b->row, b->picture);
     if (job->i0 > 0)
-        add_noise(job, k, nc * nr, b->picture);
+        add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
     write_slice(job, k, b->picture);
 }
 

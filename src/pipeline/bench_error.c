@@ -3,13 +3,12 @@
 #include "base/mem.h"
 #include "io/format.h"
 #include "phantom/shadow.h"
+#include "pipeline/bench_views.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SLICES = 4 };
-
-static const double WATER = 0.02; /* 1/mm */
 
 /* A scan of a phantom as a source: the rows that are asked for, computed when they are. */
 struct phantom_views {
@@ -52,7 +51,7 @@ static fbp_status make_views(struct phantom_views *p)
     const size_t nc = p->scan->panel.n_columns;
 
     FBP_TRY(fbp_phantom_create(&p->phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0],
-                               WATER));
+                               FBP_BENCH_WATER));
     FBP_TRY(fbp_calloc((void **)&p->balls, p->phantom.n, sizeof *p->balls, "a phantom"));
     FBP_TRY(fbp_calloc((void **)&p->shadows, p->phantom.n, sizeof *p->shadows, "a phantom"));
     FBP_TRY(fbp_calloc((void **)&p->row, nc, sizeof *p->row, "a row"));
@@ -103,7 +102,7 @@ static void compare(const float *a, const float *b, size_t n, double *rmse_hu, d
         peak = fmax(peak, fabs((double)b[i]));
     }
     const double rmse = sqrt(sum / (double)n);
-    *rmse_hu = 1000 * rmse / WATER;
+    *rmse_hu = 1000 * rmse / FBP_BENCH_WATER;
     *psnr_db = rmse > 0 ? 20 * log10(peak / rmse) : 999;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "pipeline/bench_error.h"
+#include "pipeline/bench_views.h"
 
 #include <stdlib.h>
 
@@ -30,44 +30,6 @@ static size_t view_samples(const struct fbp_scan *s)
 static size_t sample_size(const struct host_bench *b)
 {
     return b->counts ? sizeof(uint16_t) : sizeof(float);
-}
-
-struct fill {
-    char *views;
-    size_t n; /* samples of a view */
-    bool counts;
-};
-
-/* Numbers without a pattern, none of them 0: between 0 and 2, or 1 and 65535. */
-static void fill_view(void *user, size_t item, int worker)
-{
-    const struct fill *f = user;
-    uint32_t x = 0x9e3779b9u * (uint32_t)(item + 1);
-    float *floats = (float *)(void *)f->views + item * f->n;
-    uint16_t *counts = (uint16_t *)(void *)f->views + item * f->n;
-
-    (void)worker;
-    for (size_t i = 0; i < f->n; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        if (f->counts)
-            counts[i] = (uint16_t)(x >> 16 | 1);
-        else
-            floats[i] = ((float)(x >> 9) + 1) * 0x1p-22f;
-    }
-}
-
-static fbp_status fill_views(struct host_bench *b)
-{
-    struct fill fill = {b->views, view_samples(&b->scan), b->counts};
-    const int n = b->params.n_threads;
-    fbp_pool *pool;
-
-    FBP_TRY(fbp_pool_create(&pool, n > 0 ? n : fbp_core_count()));
-    fbp_pool_for(pool, b->scan.n_views, fill_view, &fill);
-    fbp_pool_destroy(&pool);
-    return FBP_OK;
 }
 
 static fbp_status make_source(const struct host_bench *b, const void *views, fbp_source **out)
@@ -101,7 +63,8 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
     FBP_TRY(fbp_plan_alloc(b->plan, n, &b->views));
     FBP_TRY(fbp_plan_alloc(b->plan, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
     out->pin = lap(&at);
-    FBP_TRY(fill_views(b));
+    FBP_TRY(
+        fbp_bench_random(&b->scan, b->params.n_threads, b->counts ? FBP_U16 : FBP_F32, b->views));
     return make_source(b, b->views, &b->source);
 }
 
@@ -200,7 +163,8 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1};
+    *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1,
+                                  .counts = options->counts};
     b.params.source = NULL;
     if (b.counts && !fbp_scan_is_intensity(scan))
         b.scan.i0 = MOST_COUNTS;

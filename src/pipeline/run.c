@@ -1,9 +1,11 @@
 #include "pipeline/run.h"
 
 #include "backend/partners.h"
+#include "backend/statistics.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/follow.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
@@ -45,7 +47,8 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
                                    .views_read = views_read,
                                    .slabs_done = s->slabs_done,
                                    .n_slabs = s->n_slabs,
-                                   .seconds = fbp_seconds() - s->started};
+                                   .seconds = fbp_seconds() - s->started,
+                                   .waiting_for = s->waiting_for};
     if (s->rq->progress)
         cancel = s->rq->progress(s->rq->user, &p);
     pthread_mutex_unlock(&s->lock);
@@ -141,9 +144,7 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
     if (!w->backend->statistics)
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
-    s->min = fmin(s->min, found.min);
-    s->max = fmax(s->max, found.max);
-    s->sum += found.sum;
+    fbp_statistics_join(&s->found, &found);
     return FBP_OK;
 }
 
@@ -151,16 +152,20 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
 {
     struct run_state *s = &run->state;
     const double now = fbp_seconds();
+    double fetched_at = 0;
     size_t n_written = 0;
 
     for (size_t i = 0; i < run->n_workers; i++) {
         const struct worker *w = &run->workers[i];
         struct fbp_prep_counts counts;
         n_written += w->n_written;
+        fetched_at = fmax(fetched_at, w->fetched_at);
         s->report.read += w->busy[0];
         s->report.filter += w->busy[1];
         s->report.backproject += w->busy[2];
         s->report.write += w->busy[3];
+        s->report.upload += w->upload;
+        s->report.fetch += w->fetch;
         s->report.waiting_read += w->waited[1];
         s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
         s->rq->backend->counts(w->dev, &counts);
@@ -168,10 +173,11 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
         s->report.clipped += counts.clipped - w->counted.clipped;
     }
     s->report.total = seconds;
+    s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
     s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
-    s->report.min = n_written ? s->min : NAN;
-    s->report.max = n_written ? s->max : NAN;
-    s->report.mean = n_written ? s->sum / (double)n_written : NAN;
+    s->report.min = n_written ? s->found.min : NAN;
+    s->report.max = n_written ? s->found.max : NAN;
+    s->report.mean = n_written ? s->found.sum / (double)n_written : NAN;
     *out = s->report;
 }
 
@@ -247,7 +253,7 @@ fail:
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
-    struct run run = {.state = {.rq = rq, .min = INFINITY, .max = -INFINITY}};
+    struct run run = {.state = {.rq = rq, .found = FBP_NO_STATISTICS}};
     struct fbp_crew own = {0};
     fbp_status st = FBP_OK;
 

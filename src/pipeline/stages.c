@@ -6,9 +6,11 @@
 #include "pipeline/worker.h"
 
 #include "backend/rows.h"
+#include "backend/statistics.h"
 #include "base/clock.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/follow.h"
 #include "pipeline/load.h"
 #include "pipeline/move.h"
 
@@ -61,6 +63,16 @@ static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status
     return st;
 }
 
+/* With no_overlap, the seconds that a copy begun at `start` takes. */
+static fbp_status copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
+{
+    if (!w->run->rq->no_overlap || !backend(w)->alloc)
+        return FBP_OK;
+    FBP_TRY(fbp_device_settle(backend(w), w->dev, stage));
+    *seconds += fbp_seconds() - start;
+    return FBP_OK;
+}
+
 /* Work of a stage of the device, for the timeline. */
 static fbp_status begin_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out)
 {
@@ -89,22 +101,27 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     FBP_TRY(fbp_worker_raw_host(w, slot));
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     struct fbp_span span = fbp_span_host(rq->timeline);
-    FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &w->tasks[slot->task].batch,
-                     rq->job->in_order ? NULL : w->movers, slot->host));
+    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+    FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
+                            : fbp_load(rq->source, rq->top_down, rq->job, batch,
+                                       rq->job->in_order ? NULL : w->movers, slot->host));
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
 void fbp_stage_read(struct worker *w)
 {
-    for (size_t i = 0; i < w->n_tasks && !atomic_load(&w->run->stop); i++) {
+    for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
         size_t at;
         if (!w->tasks[i].loads)
             continue;
         if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
             break;
         w->raw[at].task = i;
+        fbp_status st = fbp_follow_task(w, i, &n);
         const double start = turn_begin(w);
-        const fbp_status st = turn_end(w, READ, start, read_task(w, &w->raw[at]));
+        if (st == FBP_OK)
+            st = read_task(w, &w->raw[at]);
+        st = turn_end(w, READ, start, st);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
@@ -145,9 +162,11 @@ static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
     struct fbp_span span;
 
     FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+    const double start = fbp_seconds();
     FBP_TRY(begin_span(w, FBP_STAGE_IN, &span));
     FBP_TRY(upload(w, &w->tasks[raw->task].batch, raw));
     FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, raw->task));
+    FBP_TRY(copied(w, FBP_STAGE_IN, start, &w->upload));
     FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
     return after(w, FBP_STAGE_FILTER, raw->uploaded);
 }
@@ -297,41 +316,14 @@ void fbp_stage_backproject(struct worker *w)
     fbp_queue_close(w->block_full);
 }
 
-/* Sum, least and most of n voxels; lanes side by side, so that the compiler can use vectors. */
+/* Of a device that does not look at its voxels itself. */
 static void add_statistics(struct run_state *run, const float *x, size_t n)
 {
-    enum { LANES = 16, RUN = 4096 };
-    float least[LANES], most[LANES];
-    double sum = 0;
+    struct fbp_statistics found = FBP_NO_STATISTICS;
 
-    for (int k = 0; k < LANES; k++) {
-        least[k] = INFINITY;
-        most[k] = -INFINITY;
-    }
-    for (size_t at = 0; at < n; at += RUN) {
-        const size_t end = at + RUN < n ? at + RUN : n;
-        float part[LANES] = {0};
-        size_t i = at;
-        for (; i + LANES <= end; i += LANES)
-            for (int k = 0; k < LANES; k++) {
-                part[k] += x[i + (size_t)k];
-                least[k] = x[i + (size_t)k] < least[k] ? x[i + (size_t)k] : least[k];
-                most[k] = x[i + (size_t)k] > most[k] ? x[i + (size_t)k] : most[k];
-            }
-        for (; i < end; i++) {
-            part[0] += x[i];
-            least[0] = x[i] < least[0] ? x[i] : least[0];
-            most[0] = x[i] > most[0] ? x[i] : most[0];
-        }
-        for (int k = 0; k < LANES; k++)
-            sum += (double)part[k];
-    }
+    fbp_statistics_add(&found, x, n);
     pthread_mutex_lock(&run->lock);
-    run->sum += sum;
-    for (int k = 0; k < LANES; k++) {
-        run->min = fmin(run->min, (double)least[k]);
-        run->max = fmax(run->max, (double)most[k]);
-    }
+    fbp_statistics_join(&run->found, &found);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -365,6 +357,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     const struct fbp_run_request *rq = w->run->rq;
 
     FBP_TRY(wait(w, p->fetched));
+    w->fetched_at = fbp_seconds();
     struct fbp_span span = fbp_span_host(rq->timeline);
     if (!backend(w)->statistics)
         add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
@@ -377,12 +370,14 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
 static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
                         float *to)
 {
+    const double start = fbp_seconds();
     struct fbp_span span;
 
     FBP_TRY(begin_span(w, FBP_STAGE_OUT, &span));
     FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, w->volumes[b->volume].memory, to));
-    return fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
-                        z1 - 1);
+    FBP_TRY(fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
+                         z1 - 1));
+    return copied(w, FBP_STAGE_OUT, start, &w->fetch);
 }
 
 /* Slices [z0, z1): while one piece is written the next ones are fetched. */
@@ -426,6 +421,8 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 
     if (w->volume)
         FBP_TRY(wait(w, w->volumes[b->volume].fetched));
+    if (w->volume)
+        w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++) {
         fbp_layer_range(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1);
         fbp_sink_written(rq->sink, z0, z1 - z0);

@@ -33,9 +33,9 @@ struct ramp {
 static struct ramp ramp_of(const struct fbp_work *w, size_t n_views)
 {
     struct ramp r = {.n_groups = (n_views + w->group_views - 1) / w->group_views,
-                     .most = w->batch_views / w->group_views};
+                     .most = w->follow ? 1 : w->batch_views / w->group_views};
 
-    for (size_t size = 1; size < r.most && r.rising + size < r.n_groups; size *= 2) {
+    for (size_t size = 1; !w->even && size < r.most && r.rising + size < r.n_groups; size *= 2) {
         r.n_rising++;
         r.rising += size;
     }
@@ -101,6 +101,15 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
     }
 }
 
+struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
+                                   size_t view0, size_t n_views)
+{
+    struct fbp_batch out = {.view0 = view0, .n_views = n_views};
+
+    find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
+    return out;
+}
+
 /* All views, as all slices need them: what stays. */
 static struct fbp_batch all_views(const struct fbp_job *job)
 {
@@ -113,15 +122,15 @@ static struct fbp_batch all_views(const struct fbp_job *job)
 struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b)
 {
-    struct fbp_batch out = {0};
+    struct fbp_batch out;
+    size_t view0, n_views;
 
-    if (w->stays)
-        out = all_views(job);
-    fbp_work_views(w, job, b, &out.view0, &out.n_views);
-    if (w->stays)
-        out.place = out.view0;
-    else
-        find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
+    fbp_work_views(w, job, b, &view0, &n_views);
+    if (!w->stays)
+        return fbp_work_batch_of(job, slab, view0, n_views);
+    out = all_views(job);
+    out.view0 = out.place = view0;
+    out.n_views = n_views;
     return out;
 }
 
@@ -218,7 +227,8 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
-    w->finish_slices = (w->slab_slices + FINISH_PARTS - 1) / FINISH_PARTS;
+    const size_t parts = w->even ? 1 : FINISH_PARTS;
+    w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
@@ -431,11 +441,15 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const size_t most = wanted && wanted < nz ? wanted : nz;
     size_t slabs = (nz + most - 1) / most;
 
-    *out = (struct fbp_work){.n_workers = rq->n_workers, .group_views = rq->backend->group_views};
+    *out = (struct fbp_work){.n_workers = rq->n_workers,
+                             .group_views = rq->backend->group_views,
+                             .follow = rq->follow,
+                             .even = rq->even};
     if (slabs < rq->n_workers)
         slabs = rq->n_workers < nz ? rq->n_workers : nz;
     const bool fits = try_from(out, rq, slabs);
-    if (rates_of(rq).update > 0)
+    /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
+    if (!rq->follow && !rq->even && rates_of(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }

@@ -14,6 +14,8 @@ struct fbp_work_request {
     uint64_t device_limit; /**< of a device with memory of its own */
     size_t batch_views;    /**< wanted; 0 = free */
     size_t slab_slices;    /**< at most; 0 = free */
+    bool follow;           /**< batches of one group, to be joined while running (follow.h) */
+    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
 };
 
 /**
@@ -30,8 +32,10 @@ struct fbp_work_request {
 struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< batches are multiples of, but for the last */
+    bool even;          /**< as requested */
     size_t n_slabs, slab_slices;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
+    bool follow;                   /**< batches are one group each; joined, up to batch_views */
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
     bool stays;           /**< filtered views stay on the device */
@@ -83,6 +87,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job 
  *  first: of this worker. */
 size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out);
+/** Views [view0, view0 + n_views), and as many of each further part, as a slab needs them. */
+struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
+                                   size_t view0, size_t n_views);
 
 /** Batch b as a slab needs it. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,

@@ -74,6 +74,12 @@ static bool reaches(const struct worker *w, const void *host, size_t bytes)
     return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
 }
 
+/* A device in the host's memory that looks at its voxels itself fetches them to anywhere. */
+static bool fetches_anywhere(const struct worker *w)
+{
+    return !w->backend->alloc && w->backend->statistics;
+}
+
 /* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
  * takes them. */
 static void find_callers_memory(struct worker *w)
@@ -89,7 +95,7 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
-    if (reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
+    if (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
         w->volume = volume;
 }
 
@@ -108,7 +114,7 @@ static void forget_run(struct worker *w)
 {
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
-    w->computed_at = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
     w->n_tasks = w->n_written = 0;
     w->backend->counts(w->dev, &w->counted);
 }

@@ -17,10 +17,11 @@ struct run_state {
     atomic_bool stop;
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs;
+    size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
-    pthread_mutex_t turn;     /**< held by the stage that works, with no_overlap */
-    double min, max, sum;     /**< of the voxels written */
-    struct fbp_report report; /**< busy and waiting seconds, added up over workers */
+    pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
+    struct fbp_statistics found; /**< of the voxels written */
+    struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
 };
 
 struct raw_slot {
@@ -78,7 +79,9 @@ struct worker {
         *block_full;
     size_t n_written;          /**< voxels */
     double busy[4], waited[4]; /**< read, filter, backproject, write */
+    double upload, fetch;      /**< of these, copying to and from the device; with no_overlap */
     double computed_at;        /**< when the last batch was backprojected */
+    double fetched_at;         /**< when the last voxel was in the host's memory */
 };
 
 /** Open a device with its buffers; a half-built worker can be closed. */

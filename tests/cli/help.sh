@@ -18,7 +18,7 @@ picture() { # NAME ARGUMENTS…
 
 picture fbp --help
 for command in recon plan simulate view compare info "geometry show" "geometry check" \
-    "bench host" "bench kernel" "bench pipeline" "bench S0" devices; do
+    "bench follow" "bench host" "bench kernel" "bench pipeline" "bench S0" "bench S1" devices; do
     # shellcheck disable=SC2086
     picture "${command/ /-}" $command --help
     cp out first

@@ -50,18 +50,20 @@ wrong_line 'ends in .png' view v.mha -o p.jpg
 wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
 wrong_line '-o FILE.svg is missing' geometry show s.json
-wrong 'S1 is not in this release' bench S1
-wrong_line '--case: expected fft, spatial or matrix' bench S0 --case ftt
+wrong 'S2 is not in this release' bench S2
+wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
+wrong_line '--test: expected 1...9, a whole number from 1 to 9' bench S1 --test 10
+wrong_line '--views: expected K, a whole number from 2' bench S1 --views 1
 wrong 'expected J1, J2 or J3' bench kernel --job J4
+wrong_line 'expected J1, J2 or J3' bench follow --job J4
+wrong_line '--follow-timeout: expected SECONDS' recon s.json -o v.mha --follow --follow-timeout -1
 wrong 'convert is not in this release' geometry convert
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'
 
 # Known, but not in this release: status 1.
-run 1 recon s.json -o v.mha --follow
-has err 'not in this release'
 run 1 simulate --kind planes --size 8 --views 4 -o x.json
 has err 'EPR imaging is not in this release'
 run 1 plan s.json --model big

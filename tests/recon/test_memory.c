@@ -43,6 +43,18 @@ static void assert_same_report(const struct fbp_report *a, const struct fbp_repo
     assert_true(fabs(a->mean - b->mean) <= 1e-6 * fabs(b->max));
 }
 
+static void assert_true_report(const struct fbp_report *r, const float *x, size_t n)
+{
+    struct fbp_report is = {.min = INFINITY, .max = -INFINITY};
+
+    for (size_t i = 0; i < n; i++) {
+        is.min = fmin(is.min, (double)x[i]);
+        is.max = fmax(is.max, (double)x[i]);
+        is.mean += (double)x[i] / (double)n;
+    }
+    assert_same_report(r, &is);
+}
+
 /* fbp_reconstruct() and a plan that runs again and again, against the file's volume. */
 static void check(const struct job *j, const struct fbp_recon_params *params)
 {
@@ -59,6 +71,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     OK(fbp_plan_create(&plan, &j->scan, params));
     OK(fbp_plan_run(plan, "null:", &by_file));
     fbp_plan_destroy(&plan);
+    assert_true_report(&by_file, right, n);
 
     memset(volume, 0xff, n * sizeof *volume);
     OK(fbp_reconstruct(&j->scan, params, j->views, volume, &r));

@@ -208,6 +208,57 @@ static void volumes_stream_past_views_that_stay(void **state)
     drop(&c);
 }
 
+/* Views that are followed come in single groups, in buffers that hold more. */
+static void follows_by_groups(void **state)
+{
+    struct case_ c;
+    struct fbp_work w;
+
+    (void)state;
+    setup(&c, 53, 32, (struct fbp_grid){{20, 21, 22}, {4, 4, 4}, {0, 0, 9}});
+    struct fbp_work_request rq = request(&c, 1 << 30);
+    rq.follow = true;
+    rq.slab_slices = 7;
+    OK(fbp_work_divide(&rq, &w));
+    check_cover(&w, &c.tables.job, rq.backend->group_views);
+    assert_int_equal(w.n_batches, 7);
+    for (size_t b = 0; b < w.n_batches; b++) {
+        size_t view0, n;
+        fbp_work_views(&w, &c.tables.job, b, &view0, &n);
+        assert_int_equal(view0, 8 * b);
+        assert_int_equal(n, b < 6 ? 8 : 5);
+    }
+    assert_int_equal(w.batch_views, 32);
+    drop(&c);
+}
+
+/* Nothing overlaps: batches differ by a group at most, and slabs are finished whole. */
+static void even_batches_for_measuring(void **state)
+{
+    struct case_ c;
+
+    (void)state;
+    setup(&c, 361, 64, (struct fbp_grid){{256, 256, 251}, {1, 1, 1}, {0, 0, 0}});
+    for (size_t batch = 8; batch <= 400; batch += 40) {
+        struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
+        size_t least = (size_t)-1, most = 0, view0, n;
+        struct fbp_work w;
+        rq.batch_views = batch;
+        rq.even = true;
+        OK(fbp_work_divide(&rq, &w));
+        assert_int_equal(w.finish_slices, w.slab_slices);
+        assert_int_equal(w.n_batches, (368 + w.batch_views - 1) / w.batch_views);
+        for (size_t b = 0; b + 1 < w.n_batches; b++) {
+            fbp_work_views(&w, &c.tables.job, b, &view0, &n);
+            least = n < least ? n : least;
+            most = n > most ? n : most;
+        }
+        assert_true(w.n_batches == 1 || most - least <= w.group_views);
+        check_cover(&w, &c.tables.job, w.group_views);
+    }
+    drop(&c);
+}
+
 static void says_what_is_needed(void **state)
 {
     struct fbp_work_request rq;
@@ -255,6 +306,8 @@ int main(void)
         cmocka_unit_test(honours_wishes),
         cmocka_unit_test(filtered_views_stay_where_that_is_quicker),
         cmocka_unit_test(volumes_stream_past_views_that_stay),
+        cmocka_unit_test(follows_by_groups),
+        cmocka_unit_test(even_batches_for_measuring),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };

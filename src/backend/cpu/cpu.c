@@ -1,5 +1,6 @@
 #include "backend/cpu/cpu.h"
 #include "backend/partners.h"
+#include "backend/statistics.h"
 
 #include "base/cpu.h"
 #include "base/mem.h"
@@ -20,7 +21,8 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return cpu_filter_bytes(job, cpu_kernel_choose(job)) + job->n_views * 2 * sizeof(double);
+    return cpu_filter_bytes(job, cpu_kernel_choose(job)) + job->n_views * 2 * sizeof(double) +
+           job->grid.n[1] * sizeof(struct fbp_statistics);
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -64,6 +66,27 @@ static fbp_status find_principal(struct cpu_device *dev)
     return FBP_OK;
 }
 
+static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    struct cpu_device *dev = (struct cpu_device *)(void *)device;
+
+    *out = FBP_NO_STATISTICS;
+    for (size_t y = 0; y < dev->job->grid.n[1]; y++) {
+        fbp_statistics_join(out, &dev->found[y]);
+        dev->found[y] = FBP_NO_STATISTICS;
+    }
+    return FBP_OK;
+}
+
+static fbp_status make_statistics(struct cpu_device *dev)
+{
+    struct fbp_statistics none;
+
+    FBP_TRY(
+        fbp_calloc((void **)&dev->found, dev->job->grid.n[1], sizeof *dev->found, "statistics"));
+    return statistics((fbp_device *)(void *)dev, &none);
+}
+
 static void close_device(fbp_device **device)
 {
     struct cpu_device *dev = (struct cpu_device *)(void *)*device;
@@ -71,6 +94,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     cpu_filter_close(dev);
+    free(dev->found);
     free(dev->principal);
     fbp_pool_destroy(&dev->pool);
     free(dev);
@@ -93,6 +117,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));
+    FBP_TRY_GOTO(make_statistics(dev));
     FBP_TRY_GOTO(cpu_filter_open(dev));
     return FBP_OK;
 fail:
@@ -139,7 +164,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 }
 
 struct fetch_loop {
-    const struct cpu_device *dev;
+    struct cpu_device *dev;
     const struct fbp_slab *slab;
     size_t z0, z1;
     const float *volume;
@@ -149,15 +174,19 @@ struct fetch_loop {
 static void fetch_row(void *user, size_t item, int worker)
 {
     const struct fetch_loop *l = user;
+    const struct fbp_job *job = l->dev->job;
+    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
 
     (void)worker;
-    l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item, l->volume, l->host);
+    l->dev->kernel->fetch_row(job, l->slab, l->z0, l->z1, item, l->volume, l->host);
+    for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
+        fbp_statistics_add(&l->dev->found[item], l->host + ((z - l->z0) * ny + item) * nx, nx);
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host)
 {
-    const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
+    struct cpu_device *dev = (struct cpu_device *)(void *)device;
     struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
 
     /* A finished slab is written while the next is computed, not after it. */
@@ -193,5 +222,6 @@ const struct fbp_backend fbp_backend_cpu = {
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
+    .statistics = statistics,
     .counts = counts,
 };

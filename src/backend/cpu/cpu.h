@@ -32,7 +32,8 @@ struct cpu_device {
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */
     struct cpu_convolution convolution;
-    float *image, *lines; /**< tabulated weights, or NULL: computed a row at a time */
+    struct fbp_statistics *found; /**< by row of the grid, of what was fetched */
+    float *image, *lines;         /**< tabulated weights, or NULL: computed a row at a time */
 };
 
 fbp_status cpu_filter_open(struct cpu_device *dev);

@@ -1,8 +1,11 @@
 /* NVIDIA GPUs: finding and opening them; the module's backend. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/limits.h"
+#include "backend/cuda/s1.h"
 
 #include "backend/rows.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +45,30 @@ static int count(char *why, size_t n)
     return found.n;
 }
 
+/* Release of the driver, as the management library that comes with it tells, and its CUDA. */
+static void describe_driver(char *out, size_t n)
+{
+    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    int (*start)(void) = NULL, (*stop)(void) = NULL, (*version)(char *, unsigned) = NULL;
+    char release[40] = "";
+    int cuda = 0;
+
+    if (nvml) {
+        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* as POSIX has it */
+        *(void **)&stop = dlsym(nvml, "nvmlShutdown");
+        *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
+        if (start && stop && version && start() == 0) {
+            if (version(release, sizeof release) != 0)
+                release[0] = '\0';
+            (void)stop();
+        }
+        dlclose(nvml);
+    }
+    if (cudaDriverGetVersion(&cuda) == cudaSuccess)
+        snprintf(out, n, "%s%sCUDA %d.%d", release, release[0] ? ", " : "", cuda / 1000,
+                 cuda % 1000 / 10);
+}
+
 static void describe(int index, struct fbp_device_info *out)
 {
     struct cudaDeviceProp p;
@@ -51,6 +78,7 @@ static void describe(int index, struct fbp_device_info *out)
         return;
     snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
              p.minor, p.multiProcessorCount);
+    describe_driver(out->driver, sizeof out->driver);
     out->memory_bytes = p.totalGlobalMem;
     if (cudaSetDevice(found.ordinal[index]) == cudaSuccess &&
         cudaMemGetInfo(&available, &total) == cudaSuccess)
@@ -249,6 +277,11 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     return FBP_OK;
 }
 
+static fbp_status limits(int index, struct fbp_limits *out)
+{
+    return cuda_limits(found.ordinal[index], out);
+}
+
 static const struct fbp_backend backend = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
@@ -285,7 +318,11 @@ static const struct fbp_backend backend = {
     .wait = cuda_wait,
     .stamp = cuda_stamp,
     .stamped = cuda_stamped,
+    .time = cuda_time,
     .counts = cuda_counts,
+    .limits = limits,
+    .limit = cuda_kernel_limit,
+    .s1 = &cuda_s1,
 };
 
 /* The devices that this module has code for. */

@@ -61,6 +61,7 @@ struct cuda_device {
     cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
     float half_scale; /**< of views in fp16; 0: not asked for yet */
+    cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 
 static inline struct cuda_device *cuda_of(fbp_device *device)
@@ -85,6 +86,7 @@ void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status cuda_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status cuda_wait(fbp_device *device, struct fbp_mark mark);
+fbp_status cuda_time(fbp_device *device, enum fbp_stage stage, double *seconds);
 
 /* stamps.c: when a queue came to a point. */
 void cuda_stamps_open(struct cuda_device *dev);

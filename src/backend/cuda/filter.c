@@ -73,8 +73,8 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
 
     CUDA_TRY(cuda_pad_rows(pairs, length, rows, stream));
     if (t->way == CUDA_IN_SPACE) {
-        CUDA_TRY(cuda_convolve_rows(rows, pairs->n, length, filter,
-                                    (unsigned)dev->job->filter->half_width, work, stream));
+        CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
+            rows, pairs->n, length, filter, (unsigned)dev->job->filter->half_width, work, stream));
         *out = work;
         return FBP_OK;
     }

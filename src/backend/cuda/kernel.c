@@ -1,4 +1,5 @@
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/s0.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,10 +28,26 @@ static const struct cuda_kernel *find_best(const struct fbp_job *job, const char
     return NULL;
 }
 
+/* One that is there to be asked for; NULL. */
+static const struct cuda_kernel *find_by_name(const struct fbp_job *job, const char *name)
+{
+    for (const struct cuda_kernel *at = cuda_s0_kernels; at->name; at++)
+        if (strcmp(name, at->name) == 0 && at->precision <= precision_of(job) && at->usable(job))
+            return at;
+    return NULL;
+}
+
+static const struct cuda_kernel *find(const struct fbp_job *job, const char *name)
+{
+    const struct cuda_kernel *found = find_best(job, name);
+
+    return found ? found : find_by_name(job, name);
+}
+
 const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)
 {
     const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
-    const struct cuda_kernel *found = wanted ? find_best(job, wanted) : NULL;
+    const struct cuda_kernel *found = wanted ? find(job, wanted) : NULL;
 
     if (!found)
         found = find_best(job, NULL);
@@ -39,7 +56,7 @@ const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)
 
 bool cuda_has_kernel(const struct fbp_job *job, const char *name)
 {
-    return find_best(job, name) != NULL;
+    return find(job, name) != NULL;
 }
 
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,

@@ -105,12 +105,17 @@ struct cuda_kernel {
     enum fbp_precision precision; /**< exact, fast or half */
     size_t turns;                 /**< views and halves that it takes together: lanes */
     bool mirrored;
+    bool by_name; /**< a paper's variant: used where it is asked for, never chosen */
+    int pass;     /**< views of a pass at most; 0: CUDA_PASS */
     /** Do scan and volume allow it? */
     bool (*usable)(const struct fbp_job *job);
     /** Texels of views kept in a layered texture: channels and bits of one; 0: plain memory. */
     int channels, bits;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
+    /** Launch: the filter in space, as cuda_convolve_rows() (filter.h), which NULL stands for. */
+    cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
+                            unsigned half_width, float2 *out, cudaStream_t stream);
     /** Launch: store filtered rows, and the borders that belong to them. */
     cudaError_t (*store)(const struct fbp_job *job, const struct cuda_rows *rows,
                          const struct cuda_views *views, cudaStream_t stream);

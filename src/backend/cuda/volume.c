@@ -32,6 +32,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
+    const size_t most = dev->kernel->pass ? (size_t)dev->kernel->pass : CUDA_PASS;
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
@@ -48,9 +49,9 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     if (!dev->kernel->volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (size_t k = 0; k < n; k += CUDA_PASS) {
+    for (size_t k = 0; k < n; k += most) {
         bp.first = group0 + k;
-        cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < CUDA_PASS ? n - k : CUDA_PASS,
+        cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
                        batch->row0, &bp.pass);
         cuda_tune_begin(dev, &bp);
         CUDA_TRY(dev->kernel->backproject(&bp));

@@ -139,6 +139,8 @@ static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer
         buffer->bytes < filtered_bytes(job, buffer->n_views, buffer->n_rows))
         return fbp_fail(FBP_ERR_DEVICE, "mock: %zu bytes do not hold %zu views of %zu rows",
                         buffer->bytes, buffer->n_views, buffer->n_rows);
+    if (fbp_mock_plant.no_memory)
+        return fbp_fail_nomem(buffer->bytes, "mock device memory");
     FBP_TRY(fbp_alloc(out, buffer->bytes, "mock device memory"));
     poison(*out, buffer->bytes);
     return FBP_OK;
@@ -285,7 +287,8 @@ static fbp_status run_backproject(void *user)
     const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
                                                       c->z0, c->z1, c->volume);
     /* A batch is used up with the slab's last slices. */
-    if (c->batch.n_rows > 0 && !c->batch.stays && c->z1 == c->slab.z0 + c->slab.nz)
+    if (c->batch.n_rows > 0 && !c->batch.stays && c->z1 == c->slab.z0 + c->slab.nz &&
+        !fbp_mock_plant.keep_batches)
         poison(c->dst, bytes);
     return st;
 }

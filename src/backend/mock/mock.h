@@ -19,6 +19,8 @@ struct fbp_mock_plant {
     uint64_t drop_after;    /**< this ordering between queues is forgotten */
     uint64_t drop_wait;     /**< this host wait returns at once */
     bool reaches_nothing;   /**< no memory of the caller's is copied from or to */
+    bool no_memory;         /**< the device has none left */
+    bool keep_batches;      /**< filtered ones may be backprojected again (benchmarks) */
     unsigned delay_us;      /**< every command starts up to this late */
     unsigned slow_stage;    /**< 1 + stage: that queue's commands start ten times as late */
     struct fbp_rates rates; /**< what the division of the work counts with */

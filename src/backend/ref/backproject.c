@@ -1,6 +1,7 @@
 #include "backend/ref/ref.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* Sample (c, r) of a filtered view; outside the detector 0.  A row that the detector has but the
  * batch lacks is a mistake of the plan, and must not pass for a zero. */
@@ -15,20 +16,33 @@ static double tap(const struct fbp_job *job, const struct fbp_batch *batch, cons
     return view[(row - batch->row0) * job->wide.n_columns + (size_t)c];
 }
 
+/* floor(x) for x > -1 */
+static double floor_of(double x)
+{
+    const double whole = (double)(ptrdiff_t)x;
+    return x < whole ? whole - 1 : whole;
+}
+
 static double bilinear(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
-    const double c = floor(u), r = floor(v), fu = u - c, fv = v - r;
+    const double c = floor_of(u), r = floor_of(v), fu = u - c, fv = v - r;
+    const double first = (double)batch->row0, end = first + (double)batch->n_rows;
+    const size_t nc = job->wide.n_columns;
+    double q[4];
 
-    return (1 - fv) *
-               ((1 - fu) * tap(job, batch, view, c, r) + fu * tap(job, batch, view, c + 1, r)) +
-           fv * ((1 - fu) * tap(job, batch, view, c, r + 1) +
-                 fu * tap(job, batch, view, c + 1, r + 1));
+    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* all there, as a rule */
+        const double *at = view + (size_t)(r - first) * nc + (size_t)c;
+        q[0] = at[0], q[1] = at[1], q[2] = at[nc], q[3] = at[nc + 1];
+    } else {
+        q[0] = tap(job, batch, view, c, r), q[1] = tap(job, batch, view, c + 1, r);
+        q[2] = tap(job, batch, view, c, r + 1), q[3] = tap(job, batch, view, c + 1, r + 1);
+    }
+    return (1 - fv) * ((1 - fu) * q[0] + fu * q[1]) + fv * ((1 - fu) * q[2] + fu * q[3]);
 }
 
-/* sum_k bilinear(view_k, u, v) / w^2 at one point, w(0) = 1; S1, section II. */
-static double sum_views(const struct fbp_job *job, const struct fbp_batch *batch,
-                        const double *filtered, const double x[3])
+double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
+                 const double x[3])
 {
     const size_t view_size = batch->n_rows * job->wide.n_columns;
     double sum = 0;
@@ -60,7 +74,7 @@ fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, co
                 const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
                                      fbp_grid_coordinate(g, 1, (double)y),
                                      fbp_grid_coordinate(g, 2, (double)z)};
-                *out++ += sum_views(dev->job, batch, filtered, p);
+                *out++ += ref_value(dev->job, batch, filtered, p);
             }
     pthread_mutex_unlock(&dev->lock);
     return FBP_OK;

@@ -20,6 +20,11 @@ struct ref_device {
 /** filtered: double [n_views][n_rows][wide.n_columns]. */
 fbp_status ref_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 
+/** sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], w(0) = 1; Zinsser
+ *  and Keck 2013, section II.  Needs no device. */
+double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
+                 const double x[3]);
+
 /** volume: double [nz][ny][nx]. */
 fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);

@@ -1,0 +1,34 @@
+/** @file limits.h  Ceilings of a GPU, measured (internal; C and CUDA). */
+#ifndef FBP_SRC_CUDA_LIMITS_H
+#define FBP_SRC_CUDA_LIMITS_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend/backend.h"
+
+FBP_BEGIN
+/** Measure the device of this ordinal. */
+fbp_status cuda_limits(int ordinal, struct fbp_limits *out);
+
+/** As the backend's slot `limit`. */
+double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
+                         size_t n);
+
+/** Launch: multiply-adds without memory; *n is their number. */
+cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream);
+
+/** Launch: bilinear fetches of texels of 1, 2 or 4 channels from a layer; *n is their number. */
+cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, int channels,
+                              float *out, double *n, cudaStream_t stream);
+
+/** Launch: loads of 4, 8 or 16 bytes, neighbours by neighbours, that hit the first cache, from
+ *  CUDA_LOADED bytes; *n is the number of bytes that threads get. */
+enum { CUDA_LOADED = 32 << 10 };
+cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
+                             double *n, cudaStream_t stream);
+
+/** Launch: bytes that are no NaN as fp16 or fp32, nor zero. */
+cudaError_t cuda_limits_fill(unsigned *words, size_t n, cudaStream_t stream);
+FBP_END
+
+#endif /* FBP_SRC_CUDA_LIMITS_H */

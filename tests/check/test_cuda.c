@@ -1,0 +1,110 @@
+/*
+ * Every kernel of the GPU in every precision, whole and in slabs and batches, at sizes that leave
+ * threads, rows and passes over at every edge.  Small and without the CPU's own work beside it, so
+ * that compute-sanitizer can look at all of it (scripts/cuda-check).
+ */
+#include "recon/fixture.h"
+
+enum { COLUMNS = 45, ROWS = 38, SIDE = 23, SLICES = 19 };
+
+static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
+                                      "rot90",  "rot180+mirror", "rot90+mirror"};
+static const char *const precisions[] = {"exact", "fast", "half"};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
+
+static struct fbp_scan make_scan(size_t n_views)
+{
+    static const double sod = 750, sdd = 1200;
+    double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {7, 7}};
+    struct fbp_scan scan = {.n_views = n_views,
+                            .panel = {COLUMNS, ROWS},
+                            .volume = {{SIDE, SIDE, SLICES}, {8, 8, 8}, {0, 0, 0}}};
+    struct fbp_phantom phantom;
+
+    scan.views = calloc(n_views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    return scan;
+}
+
+/* Is there a kernel of this name and this very precision for the scan? */
+static bool is_there(const struct fbp_scan *scan, const struct fbp_recon_params *p)
+{
+    fbp_plan *plan;
+    bool yes = false;
+
+    if (fbp_plan_create(&plan, scan, p) == FBP_OK) {
+        const char *isa = fbp_plan_info(plan)->isa, *is = precisions[p->precision - 1];
+        yes = strlen(isa) > strlen(is) && strcmp(isa + strlen(isa) - strlen(is), is) == 0;
+    }
+    fbp_plan_destroy(&plan);
+    return yes;
+}
+
+/* The values of the specification, and the same bits however views and slices are divided. */
+static void check(const struct fbp_scan *scan, const struct fbp_recon_params *p, const float *ref)
+{
+    const size_t n = grid_size(&scan->volume);
+    struct fbp_recon_params parts = *p;
+    float *whole = reconstruct(scan, p);
+    const double db = psnr_db(whole, ref, n);
+
+    print_message("%zu views: cuda %s %s: %.1f dB\n", scan->n_views, p->kernel,
+                  precisions[p->precision - 1], db);
+    if (!(db >= (p->precision == FBP_PRECISION_EXACT ? 105 : 55)))
+        fail_msg("%s %s: %.1f dB", p->kernel, precisions[p->precision - 1], db);
+    parts.slab_slices = 7;
+    parts.batch_views = 8;
+    float *divided = reconstruct(scan, &parts);
+    assert_memory_equal(whole, divided, n * sizeof *whole);
+    free(divided);
+    free(whole);
+}
+
+/* 44 views: a pass of 32 and a rest; 11 groups of 4. */
+static void every_kernel(void **state)
+{
+    struct fbp_scan scan = make_scan(44);
+    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    size_t done[N_PRECISIONS] = {0};
+
+    (void)state;
+    for (size_t k = 0; k < N_KERNELS; k++)
+        for (int i = 0; i < N_PRECISIONS; i++) {
+            const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                               .device = "cuda",
+                                               .n_threads = 2,
+                                               .kernel = kernels[k],
+                                               .precision = (enum fbp_precision)(i + 1)};
+            if (is_there(&scan, &p)) {
+                check(&scan, &p, ref);
+                done[i]++;
+            }
+        }
+    /* matrix, column and rot90 exact, matrix and column fast, column and rot90 half, at least */
+    assert_true(done[0] >= 3 && done[1] >= 2 && done[2] >= 2);
+    free(ref);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel)};
+
+    if (!usable("cuda"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# bench kernel: lines, table and JSON, of jobs that take no time.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 bench kernel --device cpu --threads 2 --divide 32
+empty err
+has out '^cpu: .*; commit '
+has out '^J1  11 views into 16 slices; errors in 16 whole slices and 0 voxels, against double'
+has out '^J3  15 views into 32 slices; errors in 16 whole slices and 16384 voxels'
+for job in J1 J2 J3; do
+    has out "^$job  matrix +[a-z0-9]+ +[0-9.]+ +[0-9.]+ "
+    has out "^$job  column "
+done
+has out '^\| matrix \[GUPS\] \|( [0-9.e+-]+, [0-9]+\.[0-9] dB \|){3}$'
+if grep -q 'memory to memory' out; then say "$last: whole reconstructions on a CPU"; fi
+
+run 0 bench kernel --device cpu --threads 2 --divide 16 --job J1 --views 8 --slices 5 --json
+empty err
+cp out lines
+[ "$(wc -l <lines)" -ge 2 ] || say "$last: $(cat lines)"
+while read -r line; do
+    echo "$line" >out
+    [ "$(json bench)" = kernel ] && [ "$(json case)" = J1 ] && [ "$(json clock)" = host ] || say "$last: $line"
+    [ -n "$(json commit)" ] && [ -n "$(json device_text)" ] && [ -n "$(json kernel)" ] || say "$last: $line"
+    is "$(json views) == 8 && $(json slices) == 6 && $(json size) == 32 && $(json runs) >= 5"
+    is "$(json best) <= $(json seconds) && $(json seconds) <= $(json worst)"
+    # Double and fp32 agree, in all voxels of these few.
+    is "$(json psnr_db) > 100 && $(json psnr_db) < 180 && $(json rmse) <= $(json max_error)"
+    is "($(json gups) * $(json seconds) / (32 * 32 * 6 * 8 * 1e-9) - 1) ^ 2 < 1e-6"
+done <lines
+
+# One kernel; what there is not is said.
+run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel column --json
+one_line out
+[ "$(json kernel)" = column ] || say "$last: $(cat out)"
+run 1 bench kernel --device nothing --divide 32
+has err 'device: "nothing" is not in this build'
+empty out
+finish

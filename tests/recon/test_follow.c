@@ -1,0 +1,299 @@
+/* Reconstruction while the projections are being written: the bits of an ordinary run, whatever the
+ * pace, the device, the slabs and the form of the files. */
+#include "recon/fixture.h"
+
+#include "io/follow.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <time.h>
+
+enum { N = 48, N_VIEWS = 60, VIEW = N * N }; /* a full circle that quarter turns would suit */
+
+/* A scan whose projections a thread writes, `burst` views at once and then a pause. */
+struct live {
+    struct fbp_scan scan; /* its projections are the file that grows */
+    float *views;
+    char *pattern, *file;
+    size_t burst;
+    long pause_ms;
+    size_t stop_at; /* views that are ever written */
+    bool files;
+    pthread_t writer;
+};
+
+static void make_live(struct live *l, struct fbp_scan *scan)
+{
+    struct fbp_phantom phantom;
+    double *angles = even_angles(N_VIEWS, 0, 360.0 / N_VIEWS);
+
+    *scan = circle_scan(N_VIEWS, N, angles);
+    scan->volume = (struct fbp_grid){{40, 40, 44}, {4, 4, 4}, {0, 0, 0}};
+    free(angles);
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    simulate(scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    *l = (struct live){.burst = 1, .pause_ms = 1, .stop_at = N_VIEWS};
+    l->views = read_array(scan->projections);
+    l->file = temporary("live.raw");
+    l->pattern = temporary("live%03d.raw 0 59");
+    l->scan = *scan;
+    l->scan.raw = (struct fbp_raw){.type = FBP_F32, .n = {N, N, N_VIEWS}};
+    l->scan.row_order = FBP_ROWS_BOTTOM_UP;
+}
+
+static void drop_live(struct live *l)
+{
+    free(l->views);
+    free(l->file);
+    free(l->pattern);
+}
+
+static void name_view(const struct live *l, size_t k, char *out)
+{
+    sprintf(out, "%.*s%03zu.raw", (int)(strchr(l->pattern, '%') - l->pattern), l->pattern, k);
+}
+
+static void put_view(const struct live *l, size_t k)
+{
+    char name[500], temporary_name[510];
+    const size_t bytes = VIEW * sizeof(float);
+
+    name_view(l, k, name);
+    sprintf(temporary_name, "%s.tmp", name);
+    const int fd = open(l->files ? temporary_name : l->file, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, l->views + k * VIEW, bytes), bytes);
+    close(fd);
+    if (l->files)
+        assert_int_equal(rename(temporary_name, name), 0);
+}
+
+static void *write_views(void *user)
+{
+    const struct live *l = user;
+    const struct timespec t = {0, l->pause_ms * 1000000};
+
+    for (size_t k = 0; k < l->stop_at; k++) {
+        if (k % l->burst == 0)
+            nanosleep(&t, NULL);
+        put_view(l, k);
+    }
+    return NULL;
+}
+
+static void begin(struct live *l)
+{
+    char name[500];
+
+    remove(l->file);
+    for (size_t k = 0; k < N_VIEWS; k++) {
+        name_view(l, k, name);
+        remove(name);
+    }
+    l->scan.projections = l->files ? l->pattern : l->file;
+    assert_int_equal(pthread_create(&l->writer, NULL, write_views, l), 0);
+}
+
+static void end(struct live *l)
+{
+    char name[500];
+
+    pthread_join(l->writer, NULL);
+    remove(l->file);
+    for (size_t k = 0; l->files && k < N_VIEWS; k++) {
+        name_view(l, k, name);
+        remove(name);
+    }
+}
+
+/* Follow; the kernel that was chosen, and the hash. */
+static uint64_t follow(struct live *l, const struct fbp_recon_params *params, char kernel[40])
+{
+    struct fbp_recon_params p = *params;
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    p.struct_size = sizeof p;
+    p.follow = 1;
+    p.follow_timeout_s = 20;
+    begin(l);
+    OK(fbp_plan_create(&plan, &l->scan, &p));
+    assert_true(fbp_plan_info(plan)->follows);
+    snprintf(kernel, 40, "%s", fbp_plan_info(plan)->kernel);
+    OK(fbp_plan_run(plan, "hash:", &report));
+    assert_true(report.volume_after_last_view > 0);
+    assert_true(report.output_after_last_view >= report.volume_after_last_view);
+    assert_true(report.n_batches > 0 && report.last_batch > 0);
+    const uint64_t hash = report.hash;
+    OK(fbp_plan_run(plan, "hash:", &report)); /* again, of the file that is complete now */
+    assert_true(report.hash == hash);
+    fbp_plan_destroy(&plan);
+    end(l);
+    return hash;
+}
+
+static void same_bits(void **state)
+{
+    static const struct {
+        size_t burst;
+        long pause_ms;
+        bool files;
+        struct fbp_recon_params p;
+    } cases[] = {
+        {1, 1, false, {.device = "cpu"}},
+        {13, 20, false, {.device = "cpu", .n_threads = 2}},
+        {60, 1, false, {.device = "cpu"}},
+        {7, 5, true, {.device = "cpu", .batch_views = 16}},
+        {5, 3, false, {.device = "cpu", .slab_slices = 9}},
+        {1, 1, false, {.device = "cpu", .kernel = "matrix"}},
+        {11, 5, false, {.device = "ref"}},
+        {3, 2, false, {.device = "mock"}},
+        {3, 2, true, {.device = "mock:0,1", .slab_slices = 5}},
+        {5, 3, false, {.device = "cpu", .no_overlap = 1}},
+        {1, 2, false, {.device = "cuda", .precision = FBP_PRECISION_EXACT}},
+        {13, 9, true, {.device = "cuda", .precision = FBP_PRECISION_FAST}},
+        {2, 2, false, {.device = "cuda", .kernel = "matrix", .slab_slices = 30}},
+    };
+    struct fbp_scan scan;
+    struct live l;
+
+    (void)state;
+    make_live(&l, &scan);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fbp_recon_params p = cases[i].p;
+        char kernel[40];
+        if (!usable(strncmp(p.device, "mock", 4) == 0 ? "mock" : p.device))
+            continue;
+        l.burst = cases[i].burst;
+        l.pause_ms = cases[i].pause_ms;
+        l.files = cases[i].files;
+        const uint64_t hash = follow(&l, &p, kernel);
+        p.struct_size = sizeof p;
+        p.kernel = kernel;
+        p.no_overlap = 0;
+        if (hash != reconstruct_hash(&scan, &p))
+            fail_msg("case %zu: %s, kernel %s: other values", i, p.device, kernel);
+    }
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
+/* Kernels that need distant views together are not taken, nor on request. */
+static void views_in_order(void **state)
+{
+    struct fbp_scan scan;
+    struct live l;
+    fbp_plan *plan;
+
+    (void)state;
+    make_live(&l, &scan);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    assert_string_equal(fbp_plan_info(plan)->kernel, "rot90+mirror");
+    fbp_plan_destroy(&plan);
+    l.scan.projections = l.file;
+    OK(fbp_plan_create(&plan, &l.scan, fbp_recon_params(.device = "cpu", .follow = 1)));
+    assert_string_equal(fbp_plan_info(plan)->kernel, "column");
+    fbp_plan_destroy(&plan);
+    assert_int_equal(
+        fbp_plan_create(&plan, &l.scan,
+                        fbp_recon_params(.device = "cpu", .follow = 1, .kernel = "rot90+mirror")),
+        FBP_ERR_UNSUPPORTED);
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
+struct watcher {
+    size_t waited_for, calls;
+    bool cancel;
+};
+
+static int watch(void *user, const struct fbp_progress *now)
+{
+    struct watcher *w = user;
+
+    if (now->waiting_for) {
+        w->waited_for = now->waiting_for;
+        w->calls++;
+    }
+    return w->cancel && w->calls > 2;
+}
+
+/* A scan that stops after 21 views: nothing is left, and the reason is said. */
+static void ends_without_views(void **state)
+{
+    struct fbp_scan scan;
+    struct watcher w = {0};
+    struct live l;
+    fbp_plan *plan;
+    char *out = temporary("never.mha"), part[500];
+
+    (void)state;
+    make_live(&l, &scan);
+    l.stop_at = 21;
+    for (int cancel = 0; cancel < 2; cancel++) {
+        w = (struct watcher){.cancel = cancel != 0};
+        begin(&l);
+        OK(fbp_plan_create(&plan, &l.scan,
+                           fbp_recon_params(.device = "cpu", .follow = 1,
+                                            .follow_timeout_s = cancel ? 20 : 0.3,
+                                            .progress = watch, .user = &w)));
+        assert_int_equal(fbp_plan_run(plan, out, NULL), cancel ? FBP_ERR_CANCELLED : FBP_ERR_IO);
+        if (!cancel) {
+            assert_non_null(strstr(fbp_message(), "21 of 60 views are there"));
+            assert_int_equal(w.waited_for, 22);
+        }
+        assert_true(w.calls > 2);
+        fbp_plan_destroy(&plan);
+        end(&l);
+        sprintf(part, "%s.part", out);
+        assert_true(access(out, F_OK) != 0 && access(part, F_OK) != 0);
+        strcat(part, ".log");
+        assert_true(access(part, F_OK) != 0);
+    }
+    free(out);
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
+/* What is in memory is followed by nobody, and a source of the caller's is, without a flag. */
+static void sources_of_the_caller(void **state)
+{
+    struct fbp_scan scan;
+    struct fbp_report report;
+    struct live l;
+    fbp_source *source;
+    fbp_plan *plan;
+
+    (void)state;
+    make_live(&l, &scan);
+    const uint64_t expected =
+        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .kernel = "column"));
+    begin(&l);
+    OK(fbp_source_follow(&source, l.file, &l.scan.raw, 20));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .source = source)));
+    assert_true(fbp_plan_info(plan)->follows);
+    OK(fbp_plan_run(plan, "hash:", &report));
+    assert_true(report.hash == expected && report.volume_after_last_view > 0);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    end(&l);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .kernel = "column")));
+    assert_false(fbp_plan_info(plan)->follows);
+    OK(fbp_plan_run(plan, "hash:", &report));
+    assert_true(report.volume_after_last_view == 0 && report.n_batches == 0);
+    fbp_plan_destroy(&plan);
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(views_in_order),
+        cmocka_unit_test(ends_without_views),
+        cmocka_unit_test(sources_of_the_caller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* The kernels of S1 on a CUDA device: every shape adds what the exact kernel adds, to within the
+ * texture units' interpolation, whatever is left over of views, slices and tiles. */
+#include "recon/fixture.h"
+
+/* A C-arm scan of odd sizes: tiles, chunks of slices and launches all have a last, partial one. */
+static struct fbp_scan make_scan(size_t n_views, size_t n)
+{
+    static const double sod = 745, sdd = 1196;
+    double *angles = even_angles(n_views, 0, 198.0 / (double)(n_views - 1));
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {2.6, 2.6}};
+    const double voxel = 230.0 / (double)n;
+    struct fbp_scan scan = {.n_views = n_views,
+                            .panel = {149, 117},
+                            .volume = {{n, n - 7, n + 5}, {voxel, voxel, voxel}, {1.5, -2, 3}}};
+
+    scan.views = calloc(n_views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));
+    free(angles);
+    return scan;
+}
+
+static void check_shapes(size_t n_views, size_t n)
+{
+    struct fbp_scan scan = make_scan(n_views, n);
+    double first = 0;
+    size_t i = 0;
+    fbp_s1 *s;
+
+    OK(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")));
+    for (const struct fbp_s1_shape *shape; (shape = fbp_s1_shape(s, i)); i++) {
+        struct fbp_s1_error e;
+        OK(fbp_s1_error(s, i, &e));
+        print_message("%zu views, %c, I %u, K %u, %u x %u: %.1f dB, %.3f HU\n", n_views,
+                      shape->kernel, shape->views, shape->voxels, shape->block_x, shape->block_y,
+                      e.psnr_db, e.rmse_hu);
+        if (i == 0)
+            first = e.psnr_db;
+        assert_true(e.psnr_db >= 60);
+        assert_true(fabs(e.psnr_db - first) < 0.2); /* they differ in the order of sums alone */
+        assert_true(e.rmse_hu > 0 && e.max_hu >= e.rmse_hu);
+    }
+    assert_true(i > 8);
+    fbp_s1_close(&s);
+    assert_null(s);
+    fbp_scan_clear(&scan);
+}
+
+static void shapes_agree_with_the_exact_kernel(void **state)
+{
+    (void)state;
+    check_shapes(37, 44);
+    check_shapes(5, 21);
+}
+
+/* One small scan, for tools that slow everything down. */
+static void shapes_once(void **state)
+{
+    (void)state;
+    check_shapes(9, 19);
+}
+
+/* Parts cost no more than the whole, at its occupancy; their counts are those of the job. */
+static void parts_are_counted(void **state)
+{
+    struct fbp_scan scan = make_scan(33, 40);
+    const double updates = 40.0 * 33 * 45 * 33;
+    fbp_s1 *s;
+
+    (void)state;
+    OK(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")));
+    for (size_t i = 0; fbp_s1_shape(s, i); i++) {
+        struct fbp_s1_time t[FBP_S1_PARTS];
+        for (int part = 0; part < FBP_S1_PARTS; part++) {
+            OK(fbp_s1_time(s, i, (enum fbp_s1_part)part, 3, &t[part]));
+            assert_true(t[part].seconds > 0 && t[part].occupancy > 0 && t[part].registers > 0);
+            assert_true(t[part].updates == updates && t[part].instructions > 8 * updates);
+            assert_true(fabs(t[part].gups * t[part].seconds - 1e-9 * updates) < 1e-12 * updates);
+            assert_true(fabs(t[part].occupancy - t[FBP_S1_I].occupancy) < 1e-9);
+        }
+        const struct fbp_s1_shape *shape = fbp_s1_shape(s, i);
+        assert_true(t[FBP_S1_ALL].n_launches >= (33 + shape->views - 1) / shape->views);
+        assert_true(t[FBP_S1_I].volume_bytes == 0);
+        assert_true(t[FBP_S1_ALL].volume_bytes ==
+                    8 * (updates / 33) * (double)t[FBP_S1_ALL].n_launches);
+    }
+    struct fbp_s1_time t;
+    assert_int_equal(fbp_s1_time(s, 1000, FBP_S1_ALL, 1, &t), FBP_ERR_INVALID);
+    fbp_s1_close(&s);
+    fbp_scan_clear(&scan);
+}
+
+/* What does not fit is said before anything is allocated. */
+static void memory_that_is_not_there(void **state)
+{
+    struct fbp_scan scan = make_scan(5, 21);
+    fbp_s1 *s;
+
+    (void)state;
+    scan.volume.n[2] = (size_t)1 << 34;
+    assert_int_equal(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")), FBP_ERR_NOMEM);
+    assert_null(s);
+    assert_non_null(strstr(fbp_message(), "fewer views or voxels"));
+    fbp_scan_clear(&scan);
+}
+
+static void limits_are_measured(void **state)
+{
+    struct fbp_limits l;
+
+    (void)state;
+    OK(fbp_bench_limits("cuda", &l));
+    print_message("fma %.3g, fetches %.3g %.3g %.3g, copy %.3g, up %.3g, down %.3g a second\n",
+                  l.fma, l.texture_r32f, l.texture_r16f, l.texture_rgba16f, l.copy, l.upload,
+                  l.download);
+    assert_true(l.fma > l.texture_r32f && l.texture_r32f > 0 && l.texture_r16f > 0 &&
+                l.texture_rgba16f > 0 && l.copy > l.upload && l.upload > 0 && l.download > 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_agree_with_the_exact_kernel),
+        cmocka_unit_test(shapes_once),
+        cmocka_unit_test(parts_are_counted),
+        cmocka_unit_test(memory_that_is_not_there),
+        cmocka_unit_test(limits_are_measured),
+    };
+
+    if (!usable("cuda"))
+        return 77;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/*
+ * What benchmarks compare kernels with: views and voxels against the simulator and the
+ * specification, on a device of the host's memory and on one with its own.
+ */
+#include "recon/fixture.h"
+
+#include "fbp/bench.h"
+
+#include "backend/mock/mock.h"
+#include "base/pool.h"
+#include "pipeline/bench_truth.h"
+#include "pipeline/bench_views.h"
+#include "pipeline/job.h"
+
+enum { VIEWS = 20, SIDE = 24 };
+
+static struct fbp_scan make_scan(void)
+{
+    double *angles = even_angles(VIEWS, 3, 360.0 / VIEWS);
+    struct fbp_scan scan = circle_scan(VIEWS, 31, angles);
+
+    scan.volume = (struct fbp_grid){{SIDE, SIDE, SIDE}, {8, 8, 8}, {0, 0, 0}};
+    free(angles);
+    return scan;
+}
+
+static void truth_is_the_specification(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct fbp_job_tables tables;
+    struct fbp_bench_truth truth;
+    struct fbp_phantom phantom;
+    fbp_pool *pool;
+    float *views = malloc(VIEWS * 31 * 31 * sizeof *views);
+
+    (void)state;
+    assert_non_null(views);
+    OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 3), false));
+    OK(fbp_pool_create(&pool, 3));
+    OK(fbp_bench_project(&scan, 96, 3, views));
+    OK(fbp_bench_truth_make(&truth, &tables.job, views, 2, SIDE - 3, pool, 3));
+
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 96, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    float *simulated = read_array(scan.projections);
+    assert_memory_equal(views, simulated, VIEWS * 31 * 31 * sizeof *views);
+
+    assert_int_equal(truth.n_whole, FBP_BENCH_SLICES);
+    assert_int_equal(truth.n, (SIDE - 3) * SIDE * SIDE); /* so small that none is left out */
+    float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+    float *samples = calloc(truth.n, sizeof *samples);
+    assert_non_null(samples);
+    fbp_bench_truth_pick(&truth, &scan.volume, 2, 9, ref + 2 * SIDE * SIDE, samples);
+    fbp_bench_truth_pick(&truth, &scan.volume, 11, SIDE - 12, ref + 11 * SIDE * SIDE, samples);
+    struct fbp_bench_difference e = fbp_bench_truth_compare(&truth, samples);
+    assert_true(e.psnr_db > 140 && e.max < 1e-8);
+    samples[777] += 0.5f;
+    e = fbp_bench_truth_compare(&truth, samples);
+    assert_float_equal(e.max, 0.5, 1e-6);
+    assert_float_equal(e.rmse, 0.5F / sqrtf((float)truth.n), 1e-6F);
+
+    free(samples);
+    free(ref);
+    free(simulated);
+    free(views);
+    fbp_pool_destroy(&pool);
+    fbp_bench_truth_clear(&truth);
+    fbp_job_clear(&tables);
+    drop_scan(&scan);
+}
+
+/* Of larger slices whole ones are few, and of the others each part gives one voxel. */
+static void samples_are_everywhere(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct fbp_job_tables tables;
+    struct fbp_bench_truth t;
+    fbp_pool *pool;
+    float *views = calloc(VIEWS * 31 * 31, sizeof *views);
+    size_t n_whole = 0, n_random = 0;
+
+    (void)state;
+    assert_non_null(views);
+    scan.n_views = 1;
+    scan.volume = (struct fbp_grid){{1 << 11, 1 << 11, 40}, {0.1, 0.1, 0.1}, {0, 0, 0}};
+    OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 2), false));
+    OK(fbp_pool_create(&pool, 2));
+    OK(fbp_bench_truth_make(&t, &tables.job, views, 0, 40, pool, 2));
+    for (size_t i = 0; i < 40; i++) {
+        const size_t n = t.first[i + 1] - t.first[i];
+        *(n == 1 << 22 ? &n_whole : &n_random) += n;
+        for (size_t k = t.first[i]; k + 1 < t.first[i + 1]; k++)
+            assert_true(t.voxel[k] <= t.voxel[k + 1]);
+        assert_true(t.voxel[t.first[i + 1] - 1] < 1 << 22);
+    }
+    assert_int_equal(n_whole, 2 << 22);
+    assert_int_equal(n_random, 38 * (FBP_BENCH_VOXELS / 38));
+    assert_int_equal(t.n_whole, 2);
+    assert_int_equal(t.n_random, n_random);
+    free(views);
+    fbp_pool_destroy(&pool);
+    fbp_bench_truth_clear(&t);
+    fbp_job_clear(&tables);
+    drop_scan(&scan);
+}
+
+static fbp_bench *open_bench(const char *device, const struct fbp_scan *scan)
+{
+    fbp_bench *bench;
+
+    OK(fbp_bench_create(&bench, fbp_recon_params(.device = device, .n_threads = 2)));
+    OK(fbp_bench_scan(bench, scan, 0, 0));
+    return bench;
+}
+
+static void check_time(const struct fbp_kernel_time *t)
+{
+    assert_true(t->n_runs >= 5 && t->best > 0 && t->best <= t->median && t->median <= t->worst);
+    assert_true(t->psnr_db > 120 && t->psnr_db < 170);
+    assert_true(isnan(t->hu) && t->limit_gups == 0 && !t->by_events);
+}
+
+static void devices_agree(void **state)
+{
+    static const char *const kernels[] = {"matrix", "column", "rot90+mirror"};
+    struct fbp_scan scan = make_scan();
+    fbp_bench *cpu = open_bench("cpu", &scan), *mock;
+    struct fbp_kernel_time a, b;
+
+    (void)state;
+    fbp_mock_plant.keep_batches = true;
+    mock = open_bench("mock", &scan);
+    assert_false(fbp_bench_info(cpu)->own_memory);
+    assert_true(fbp_bench_info(mock)->own_memory);
+    assert_int_equal(fbp_bench_info(cpu)->n_views, 16);
+    assert_int_equal(fbp_bench_info(mock)->n_views, VIEWS);
+    OK(fbp_bench_scan(cpu, &scan, VIEWS, 0));
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        OK(fbp_bench_kernel(cpu, kernels[i], FBP_PRECISION_DEFAULT, &a));
+        OK(fbp_bench_kernel(mock, kernels[i], FBP_PRECISION_DEFAULT, &b));
+        assert_string_equal(a.kernel, kernels[i]);
+        check_time(&a);
+        check_time(&b);
+        assert_true(a.rmse == b.rmse && a.max_error == b.max_error);
+    }
+    fbp_mock_plant.drop_upload = 1;
+    assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_DEVICE);
+    fbp_mock_plant = (struct fbp_mock_plant){.no_memory = true};
+    assert_int_equal(fbp_bench_kernel(mock, NULL, FBP_PRECISION_DEFAULT, &b), FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "--views"));
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    fbp_bench_destroy(&mock);
+    fbp_bench_destroy(&cpu);
+    drop_scan(&scan);
+}
+
+/* Views serve a second volume of the same extent; another extent has a phantom of its own. */
+static void views_are_kept(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    fbp_bench *bench = open_bench("cpu", &scan);
+    struct fbp_kernel_time t;
+
+    (void)state;
+    assert_true(fbp_bench_info(bench)->project > 0);
+    scan.volume = (struct fbp_grid){{2 * SIDE, 2 * SIDE, 2 * SIDE}, {4, 4, 4}, {0, 0, 0}};
+    OK(fbp_bench_scan(bench, &scan, 0, 11));
+    assert_true(fbp_bench_info(bench)->project == 0);
+    assert_int_equal(fbp_bench_info(bench)->n_slices, 12);
+    OK(fbp_bench_kernel(bench, "mirror", FBP_PRECISION_DEFAULT, &t));
+    check_time(&t);
+    scan.volume.voxel_mm[0] = scan.volume.voxel_mm[1] = 5;
+    scan.volume.n[2] = 9;
+    OK(fbp_bench_scan(bench, &scan, 0, 4));
+    assert_true(fbp_bench_info(bench)->project > 0);
+    assert_int_equal(fbp_bench_info(bench)->n_slices, 5);
+    OK(fbp_bench_kernel(bench, "mirror", FBP_PRECISION_DEFAULT, &t));
+    check_time(&t);
+    assert_int_equal(fbp_bench_kernel(bench, "no such", FBP_PRECISION_DEFAULT, &t),
+                     FBP_ERR_UNSUPPORTED);
+    fbp_bench_destroy(&bench);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(truth_is_the_specification), cmocka_unit_test(samples_are_everywhere),
+        cmocka_unit_test(devices_agree), cmocka_unit_test(views_are_kept)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/* Sources that are still being written: what is there is read, the rest is waited for, and what
+ * cannot end well says so. */
+#include "unit/io_util.h"
+
+#include "io/follow.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { NX = 6, NY = 4, N_VIEWS = 10, VIEW = NX * NY };
+
+#define FILE_RAW FBP_TEST_DIR "/io_follow.raw"
+#define FILE_MHA FBP_TEST_DIR "/io_follow.mha"
+#define FILE_MHD FBP_TEST_DIR "/io_follow.mhd"
+#define FILE_NPY FBP_TEST_DIR "/io_follow.npy"
+#define OTHER    FBP_TEST_DIR "/io_follow.other"
+#define PATTERN  FBP_TEST_DIR "/io_follow_%d.raw 0 9"
+
+static const struct fbp_raw raw = {FBP_F32, {NX, NY, N_VIEWS}, false, 0};
+static const char mha[] = "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
+                          "ElementDataFile = LOCAL\n";
+static float views[N_VIEWS * VIEW];
+
+static void make_views(void)
+{
+    for (size_t i = 0; i < N_VIEWS * VIEW; i++)
+        views[i] = (float)i + 1;
+}
+
+static fbp_source *follow(const char *path, const struct fbp_raw *r, double timeout_s)
+{
+    fbp_source *src = NULL;
+    if (fbp_source_follow(&src, path, r, timeout_s) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_true(fbp_source_grows(src));
+    return src;
+}
+
+static void append(const char *path, const void *data, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, n), n);
+    close(fd);
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec t = {0, ms * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* Half a view at a time, so that views are seen incomplete. */
+static void *write_slowly(void *path)
+{
+    for (size_t i = 0; i < 2 * N_VIEWS; i++) {
+        pause_ms(3);
+        append(path, views + i * VIEW / 2, sizeof(float) * VIEW / 2);
+    }
+    return NULL;
+}
+
+static void check_all(fbp_source *src)
+{
+    float out[N_VIEWS * VIEW] = {0};
+    for (size_t k = 0; k < N_VIEWS; k++)
+        assert_int_equal(fbp_source_read(src, k, 1, 1, NY - 1, out + k * VIEW + NX), FBP_OK);
+    for (size_t i = 0; i < N_VIEWS * VIEW; i++)
+        assert_true(out[i] == (i % VIEW < NX ? 0 : views[i]));
+    assert_true(fbp_source_complete_at(src) > 0);
+    assert_int_equal(fbp_source_unchanged(src), FBP_OK);
+    fbp_source_close(&src);
+}
+
+static void check_growing(const char *path, const struct fbp_raw *r)
+{
+    pthread_t writer;
+    fbp_source *src = follow(path, r, 10);
+    assert_true(fbp_source_complete_at(src) <= 0);
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)path), 0);
+    check_all(src);
+    pthread_join(writer, NULL);
+    check_all(follow(path, r, 10)); /* one that is complete */
+}
+
+static void waits_for_views(void **state)
+{
+    (void)state;
+    char npy[128] = "\x93NUMPY\x01\x00\x76\x00";
+    remove(FILE_RAW); /* it comes later */
+    check_growing(FILE_RAW, &raw);
+    put_file(FILE_RAW, "", 0);
+    check_growing(FILE_RAW, &raw);
+    put_file(FILE_MHA, mha, sizeof mha - 1);
+    check_growing(FILE_MHA, NULL);
+    memset(npy + 10, ' ', sizeof npy - 10);
+    const char dict[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 4, 6), }";
+    memcpy(npy + 10, dict, sizeof dict - 1);
+    npy[127] = '\n';
+    put_file(FILE_NPY, npy, sizeof npy);
+    check_growing(FILE_NPY, NULL);
+}
+
+/* Header and samples in two files. */
+static void waits_for_samples_beside_a_header(void **state)
+{
+    (void)state;
+    pthread_t writer;
+    put_file(FILE_MHD,
+             "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
+             "ElementDataFile = io_follow.raw\n",
+             83);
+    put_file(FILE_RAW, "", 0);
+    fbp_source *src = follow(FILE_MHD, NULL, 10);
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)FILE_RAW), 0);
+    check_all(src);
+    pthread_join(writer, NULL);
+}
+
+static void name_view(char *out, size_t n, size_t k)
+{
+    snprintf(out, n, FBP_TEST_DIR "/io_follow_%zu.raw", k);
+}
+
+static void remove_views(void)
+{
+    char name[sizeof FBP_TEST_DIR + 40];
+    for (size_t k = 0; k < N_VIEWS; k++) {
+        name_view(name, sizeof name, k);
+        remove(name);
+    }
+}
+
+/* Renamed when complete, or written in two parts under its name; out of order, too. */
+static void *write_files(void *user)
+{
+    static const size_t order[N_VIEWS] = {0, 1, 3, 2, 4, 5, 8, 7, 6, 9};
+    char name[sizeof FBP_TEST_DIR + 40];
+    (void)user;
+    for (size_t i = 0; i < N_VIEWS; i++) {
+        const size_t k = order[i];
+        const char *v = (const char *)(views + k * VIEW);
+        const size_t n = sizeof(float) * VIEW;
+        name_view(name, sizeof name, k);
+        pause_ms(3);
+        if (i % 2) {
+            put_file(OTHER, v, n);
+            rename(OTHER, name);
+        } else {
+            append(name, v, n / 2);
+            pause_ms(3);
+            append(name, v + n / 2, n - n / 2);
+        }
+    }
+    return NULL;
+}
+
+static void waits_for_files(void **state)
+{
+    (void)state;
+    pthread_t writer;
+    remove_views();
+    fbp_source *src = follow(PATTERN, &raw, 10);
+    assert_int_equal(pthread_create(&writer, NULL, write_files, NULL), 0);
+    check_all(src);
+    pthread_join(writer, NULL);
+
+    /* One of them is replaced after it was read. */
+    char name[sizeof FBP_TEST_DIR + 40];
+    src = follow(PATTERN, &raw, 10);
+    assert_int_equal(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_OK);
+    name_view(name, sizeof name, 4);
+    put_file(OTHER, views, sizeof(float) * VIEW);
+    rename(OTHER, name);
+    assert_int_equal(fbp_source_unchanged(src), FBP_ERR_IO);
+    assert_says("the file of view 4 was changed");
+    fbp_source_close(&src);
+
+    append(name, "too much", 8);
+    src = follow(PATTERN, &raw, 10);
+    assert_int_equal(fbp_source_await(src, N_VIEWS, NULL, NULL, NULL), FBP_ERR_INVALID);
+    assert_says("the file of view 4 has 104 bytes, raw describes 96");
+    fbp_source_close(&src);
+    remove_views();
+}
+
+/* How many views were there, and what the next one lacks. */
+static void gives_up(void **state)
+{
+    (void)state;
+    float out[VIEW];
+    size_t n_there;
+    put_file(FILE_RAW, views, sizeof(float) * (3 * VIEW + 1));
+    fbp_source *src = follow(FILE_RAW, &raw, 0.05);
+    assert_int_equal(fbp_source_await(src, 2, NULL, NULL, &n_there), FBP_OK);
+    assert_int_equal(n_there, 3);
+    assert_int_equal(fbp_source_read(src, 3, 1, 0, NY, out), FBP_ERR_IO);
+    assert_says("nothing came for 0.05 s: 3 of 10 views are there");
+    assert_says("--follow-timeout");
+    assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+    fbp_source_close(&src);
+
+    char name[sizeof FBP_TEST_DIR + 40];
+    name_view(name, sizeof name, 0);
+    put_file(name, views, sizeof(float) * VIEW);
+    name_view(name, sizeof name, 1);
+    put_file(name, views, 20);
+    src = follow(PATTERN, &raw, 0.05);
+    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_ERR_IO);
+    assert_says("1 of 10 views are there; the file of view 1 has 20 of 96 bytes");
+    fbp_source_close(&src);
+    remove_views();
+    src = follow(PATTERN, &raw, 0.05);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, out), FBP_ERR_IO);
+    assert_says("0 of 10 views are there; the file of view 0: No such file");
+    fbp_source_close(&src);
+}
+
+static int stop_at_third(void *user, size_t n_there)
+{
+    int *calls = user;
+    assert_int_equal(n_there, 0);
+    return ++*calls == 3;
+}
+
+static void can_be_interrupted(void **state)
+{
+    (void)state;
+    int calls = 0;
+    remove(FILE_RAW);
+    fbp_source *src = follow(FILE_RAW, &raw, 0);
+    assert_int_equal(fbp_source_await(src, 1, stop_at_third, &calls, NULL), FBP_ERR_CANCELLED);
+    assert_int_equal(calls, 3);
+    fbp_source_close(&src);
+}
+
+/* Something is done to a file of three views while the fourth is awaited. */
+static void check_fault(void (*fault)(void), const char *message)
+{
+    float out[VIEW];
+    put_array(FILE_MHA, mha, views, sizeof(float) * 3 * VIEW);
+    fbp_source *src = follow(FILE_MHA, NULL, 10);
+    assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+    fault();
+    assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), FBP_ERR_IO);
+    assert_says(message);
+    fbp_source_close(&src);
+}
+
+static void shrink(void)
+{
+    assert_int_equal(truncate(FILE_MHA, sizeof mha + 10), 0);
+}
+
+static void take_away(void)
+{
+    remove(FILE_MHA);
+}
+
+static void replace(void)
+{
+    put_array(OTHER, mha, views, sizeof views);
+    rename(OTHER, FILE_MHA);
+}
+
+static void change_header(void)
+{
+    const int fd = open(FILE_MHA, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "NDims = 3\nDimSize = 6 4 09", 26, 0), 26);
+    close(fd);
+    append(FILE_MHA, views + 3 * VIEW, sizeof(float) * VIEW * (N_VIEWS - 3));
+}
+
+static void notices_faults(void **state)
+{
+    (void)state;
+    check_fault(shrink, "shrank");
+    check_fault(take_away, "was removed while it was followed");
+    check_fault(replace, "was replaced by another file");
+    check_fault(change_header, "was given another header");
+}
+
+/* Views of a few megabytes, as holes are whole blocks. */
+static void notices_files_enlarged_first(void **state)
+{
+    (void)state;
+    const struct fbp_raw large = {FBP_F32, {512, 1024, 3}, false, 0};
+    float out[512];
+    put_file(FILE_RAW, views, sizeof views);
+    assert_int_equal(truncate(FILE_RAW, 3L * 512 * 1024 * 4), 0);
+    fbp_source *src = follow(FILE_RAW, &large, 10);
+    struct stat file;
+    assert_int_equal(stat(FILE_RAW, &file), 0);
+    if (file.st_blocks * 512 < file.st_size) { /* this file system has holes */
+        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_ERR_IO);
+        assert_says("its last view was never written");
+    }
+    fbp_source_close(&src);
+    put_file(FILE_RAW, views, sizeof views);
+    append(FILE_RAW, views, 4);
+    assert_int_equal(fbp_source_follow(&src, FILE_RAW, &raw, 1), FBP_ERR_INVALID);
+    put_file(FILE_RAW, views, 40);
+    src = follow(FILE_RAW, &raw, 10);
+    append(FILE_RAW, views, sizeof views);
+    assert_int_equal(fbp_source_read(src, 9, 1, 0, 1, out), FBP_ERR_INVALID);
+    assert_says("grew to 1000 bytes, but raw describes 960");
+    fbp_source_close(&src);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    fbp_source *src = NULL;
+    put_array(FILE_MHA,
+              "NDims = 3\nDimSize = 6 4 10\nCompressedData = True\nElementType = MET_FLOAT\n"
+              "ElementDataFile = LOCAL\n",
+              "", 0);
+    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED);
+    assert_says("a compressed file cannot be followed");
+    assert_null(src);
+    put_array(FILE_MHA,
+              "NDims = 3\nDimSize = 6 4 10\nHeaderSize = -1\nElementType = MET_FLOAT\n"
+              "ElementDataFile = LOCAL\n",
+              "", 0);
+    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_UNSUPPORTED);
+    assert_says("HeaderSize = -1");
+    remove(FILE_MHA);
+    assert_int_equal(fbp_source_follow(&src, FILE_MHA, NULL, 1), FBP_ERR_IO);
+    assert_says("cannot open");
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    remove(FILE_RAW);
+    remove(FILE_MHA);
+    remove(FILE_MHD);
+    remove(FILE_NPY);
+    remove(OTHER);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_for_views),
+        cmocka_unit_test(waits_for_samples_beside_a_header),
+        cmocka_unit_test(waits_for_files),
+        cmocka_unit_test(gives_up),
+        cmocka_unit_test(can_be_interrupted),
+        cmocka_unit_test(notices_faults),
+        cmocka_unit_test(notices_files_enlarged_first),
+        cmocka_unit_test(refuses),
+    };
+    make_views();
+    return cmocka_run_group_tests(tests, NULL, clean);
+}

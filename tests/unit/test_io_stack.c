@@ -1,0 +1,160 @@
+/* Views in a file each: patterns of names, files that are alike, and those that are not. */
+#include "unit/io_util.h"
+
+#include "io/stack.h"
+
+enum { NX = 5, NY = 3, N_VIEWS = 11, VIEW = NX * NY };
+
+#define NAME(k) FBP_TEST_DIR "/io_stack" k ".raw"
+#define PATTERN FBP_TEST_DIR "/io_stack%02d.raw 3 13"
+
+static uint16_t value(size_t view, size_t i)
+{
+    return (uint16_t)(1000 * view + i);
+}
+
+static const char *name_of(size_t k)
+{
+    static char name[sizeof FBP_TEST_DIR + 40];
+    snprintf(name, sizeof name, NAME("%02zu"), k + 3);
+    return name;
+}
+
+static void put_views(const char *header, bool big)
+{
+    uint16_t v[VIEW];
+    for (size_t k = 0; k < N_VIEWS; k++) {
+        for (size_t i = 0; i < VIEW; i++)
+            v[i] = big ? __builtin_bswap16(value(k, i)) : value(k, i);
+        put_array(name_of(k), header, v, sizeof v);
+    }
+}
+
+static void check_views(fbp_source *src)
+{
+    const struct fbp_array_info *info = fbp_source_info(src);
+    float out[N_VIEWS * VIEW];
+    assert_true(info->n[0] == NX && info->n[1] == NY && info->n[2] == N_VIEWS);
+    assert_int_equal(info->type, FBP_U16);
+    assert_int_equal(fbp_source_read(src, 0, N_VIEWS, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < N_VIEWS * VIEW; i++)
+        assert_true(out[i] == (float)value(i / VIEW, i % VIEW));
+    assert_int_equal(fbp_source_read(src, 4, 3, 1, 2, out), FBP_OK);
+    for (size_t i = 0; i < 3 * 2 * NX; i++)
+        assert_true(out[i] == (float)value(4 + i / (2 * NX), NX + i % (2 * NX)));
+    fbp_source_close(&src);
+}
+
+static const struct fbp_raw raw = {FBP_U16, {NX, NY, N_VIEWS}, true, 7};
+
+static void reads_headerless_files(void **state)
+{
+    (void)state;
+    struct fbp_raw r = raw;
+    put_views("header!", true);
+    check_views(open_source(PATTERN, &r));
+    r.n[2] = 0; /* as many as there are names */
+    check_views(open_source(PATTERN, &r));
+    r.n[2] = N_VIEWS + 1;
+    fbp_source *src;
+    assert_int_equal(fbp_source_open(&src, PATTERN, &r), FBP_ERR_INVALID);
+    assert_says("raw describes 12 views, the pattern names 11 files");
+}
+
+static void reads_files_with_headers(void **state)
+{
+    (void)state;
+    put_views("NDims = 3\nDimSize = 5 3 1\nElementType = MET_USHORT\nElementByteOrderMSB = True\n"
+              "ElementDataFile = LOCAL\n",
+              true);
+    check_views(open_source(PATTERN, NULL));
+    put_views("NDims = 2\nDimSize = 5 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
+              false);
+    check_views(open_source(PATTERN, NULL));
+}
+
+static void says_which_file_is_wrong(void **state)
+{
+    (void)state;
+    fbp_source *src;
+    put_views("header!", true);
+    assert_int_equal(truncate(name_of(4), 20), 0);
+    assert_int_equal(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_INVALID);
+    assert_says("io_stack07.raw");
+    remove(name_of(4));
+    assert_int_equal(fbp_source_open(&src, PATTERN, &raw), FBP_ERR_IO);
+    assert_says("io_stack07.raw");
+    put_views("NDims = 2\nDimSize = 5 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
+              false);
+    put_array(name_of(9),
+              "NDims = 2\nDimSize = 3 5\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
+              "0123456789012345678901234567890", 30);
+    assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
+    assert_says("io_stack12.raw: holds 3 x 5 x 1 uint16, the other views are 5 x 3 x 1 uint16");
+    put_array(name_of(0),
+              "NDims = 3\nDimSize = 5 1 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
+              "0123456789012345678901234567890", 30);
+    assert_int_equal(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID);
+    assert_says("number 3 holds 3 views");
+    assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_stack%d.raw 9 8", &raw),
+                     FBP_ERR_INVALID);
+    assert_says("the last number is below the first");
+}
+
+static void knows_a_pattern(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"a%d.raw 0 1", "%04d 1 360", "a %d b.mha 1 2",
+                                           "50%/v%09d.npy 12 12"};
+    static const char *const names[] = {"a.raw",         "a%d.raw",         "a%d.raw 1",
+                                        "a.raw 1 2",     "a%s.raw 1 2",     "a%4d.raw 1 2",
+                                        "a%d.raw 1 2 x", "a%d.raw 1 x2",    "",
+                                        "a%0d.raw 1 2",  "a%012d.raw 1 2 ", "%d1 2"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (!fbp_stack_is(patterns[i]))
+            fail_msg("\"%s\" is a pattern", patterns[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (fbp_stack_is(names[i]))
+            fail_msg("\"%s\" is no pattern", names[i]);
+}
+
+/* An output must not replace a view, and a changed view is another scan. */
+static void knows_its_files(void **state)
+{
+    (void)state;
+    const char *link = FBP_TEST_DIR "/io_stack_link.raw";
+    put_views("header!", true);
+    remove(link);
+    assert_int_equal(symlink(name_of(5), link), 0);
+    assert_true(fbp_stack_holds(PATTERN, name_of(0)));
+    assert_true(fbp_stack_holds(PATTERN, name_of(10)));
+    assert_true(fbp_stack_holds(PATTERN, link));
+    assert_false(fbp_stack_holds(PATTERN, name_of(11)));
+    assert_false(fbp_stack_holds(name_of(0), name_of(0)));
+
+    const char *const keep[] = {PATTERN};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
+    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    fbp_sink *sink;
+    assert_int_equal(fbp_sink_open(&sink, link, &info, &params), FBP_ERR_INVALID);
+    assert_says("would replace");
+    remove(link);
+
+    const uint64_t h = fbp_stack_hash(1, PATTERN);
+    assert_true(h == fbp_stack_hash(1, PATTERN) && h != fbp_stack_hash(2, PATTERN));
+    assert_int_equal(truncate(name_of(7), 20), 0);
+    assert_true(h != fbp_stack_hash(1, PATTERN));
+    assert_true(fbp_stack_hash(1, name_of(1)) != fbp_stack_hash(1, name_of(7)));
+    for (size_t k = 0; k < N_VIEWS; k++)
+        remove(name_of(k));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_headerless_files),   cmocka_unit_test(reads_files_with_headers),
+        cmocka_unit_test(says_which_file_is_wrong), cmocka_unit_test(knows_a_pattern),
+        cmocka_unit_test(knows_its_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
