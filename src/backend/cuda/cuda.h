@@ -60,7 +60,7 @@ struct cuda_device {
     char *memory;
     cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
-    float half_scale; /**< of views in fp16; 0: not asked for yet */
+    float half_scale;     /**< of views in fp16; 0: not asked for yet */
     cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 
