@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "rabbitct.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,9 @@ struct info_args {
 #define I struct info_args
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
-        .help = "a volume or projections (.mha, .mhd, .npy), or a scan (.json)"),
+        .help =
+            "a volume or projections (.mha, .mhd, .npy), a scan (.json), or a RabbitCT data set "
+            "(.rctd, .rct)"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
 };
@@ -150,6 +152,7 @@ static int scan_json(const struct fbp_scan *s, const struct fbp_grid *g)
     cJSON_AddNumberToObject(root, "columns", (double)s->panel.n_columns);
     cJSON_AddNumberToObject(root, "rows", (double)s->panel.n_rows);
     cJSON_AddBoolToObject(root, "intensities", fbp_scan_is_intensity(s));
+    cJSON_AddBoolToObject(root, "filtered", s->filtered);
     cli_json_sizes(root, "size", g->n, 3);
     cli_json_numbers(root, "voxel_mm", g->voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", g->centre_mm, 3);
@@ -165,8 +168,9 @@ static int scan_text(const struct fbp_scan *s, const struct fbp_grid *g)
     printf("projections  %s\n", s->projections);
     printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
            s->panel.n_rows);
-    printf("values       %s\n",
-           fbp_scan_is_intensity(s) ? "intensities: -log is taken" : "line integrals");
+    printf("values       %s\n", s->filtered                ? "filtered views: only backprojected"
+                                : fbp_scan_is_intensity(s) ? "intensities: -log is taken"
+                                                           : "line integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
     printf("more         fbp geometry check %s\n", s->path ? s->path : "scan.json");
@@ -194,6 +198,8 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
+    if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct"))
+        return rabbitct_info(a.file, a.json);
     return cli_ends_with(a.file, ".json") ? scan_info(&a) : array_info(&a);
 }
 

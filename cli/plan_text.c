@@ -22,7 +22,7 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
     if (p->fft_length)
         printf("filter    by FFT of length %zu\n", p->fft_length);
     else
-        printf("filter    in space\n");
+        printf("filter    %s\n", p->filtered ? "none" : "in space");
     printf("device    %s\n", plan_device(a, sizeof a, p));
     printf("slabs     %zu of at most %zu slices\n", p->n_slabs, p->slab_slices);
     if (p->follows)

@@ -9,6 +9,7 @@
 #include "io/follow.h"
 #include "io/format.h"
 #include "io/stack.h"
+#include "pipeline/devices.h"
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
 #include "pipeline/job.h"
@@ -18,14 +19,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 64 };
-
 struct fbp_plan {
     const struct fbp_scan *scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
     const struct fbp_backend *backend;
-    int devices[MAX_DEVICES];
+    int devices[FBP_MOST_DEVICES];
     size_t n_devices;
     bool top_down, in_order, follow; /* of the projections */
     enum fbp_type type;
@@ -60,49 +59,6 @@ static fbp_status check_params(const struct fbp_recon_params *p)
             return fbp_fail(FBP_ERR_INVALID, "volume: voxel size %g mm is not positive",
                             p->volume.voxel_mm[i]);
     return FBP_OK;
-}
-
-/* "name" or "name:0,2" into a backend and device indices. */
-static fbp_status find_devices(fbp_plan *p, const char *text)
-{
-    char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
-    const char *colon = strchr(text, ':');
-    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
-
-    snprintf(name, sizeof name, "%.*s", (int)n, text);
-    p->backend = strcmp(name, "auto") == 0 ? fbp_backend_auto() : fbp_backend_find(name);
-    if (!p->backend) {
-        char known[200] = "auto";
-        for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
-            if ((*b)->for_tests)
-                continue;
-            strncat(known, ", ", sizeof known - strlen(known) - 1);
-            strncat(known, (*b)->name, sizeof known - strlen(known) - 1);
-        }
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
-                        name, known);
-    }
-    const int available = fbp_backend_count(&p->backend, why, sizeof why);
-    if (available == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
-    if (!colon) {
-        p->devices[p->n_devices++] = 0;
-        return FBP_OK;
-    }
-    for (const char *at = colon + 1;; at++) {
-        char *end;
-        const long index = strtol(at, &end, 10);
-        if (end == at || index < 0 || index >= available || p->n_devices == MAX_DEVICES)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1", text,
-                            available - 1, name);
-        p->devices[p->n_devices++] = (int)index;
-        if (*end == '\0')
-            return FBP_OK;
-        if (*end != ',')
-            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
-        at = end;
-    }
 }
 
 /* The caller's source, or the scan's projections. */
@@ -199,17 +155,14 @@ static void warn_about(const fbp_plan *p)
 /* Most of what is free on each of the devices; 0: not known. */
 static uint64_t device_limit(const fbp_plan *p)
 {
-    uint64_t least = 0;
+    uint64_t least = p->params.device_memory_bytes;
 
-    if (p->params.device_memory_bytes || !p->backend->alloc || !p->backend->describe)
-        return p->params.device_memory_bytes;
-    for (size_t i = 0; i < p->n_devices; i++) {
-        struct fbp_device_info d = {0};
-        p->backend->describe(p->devices[i], &d);
-        if (i == 0 || d.free_bytes < least)
-            least = d.free_bytes;
+    for (size_t i = 0; !p->params.device_memory_bytes && i < p->n_devices; i++) {
+        const uint64_t available = fbp_device_free(p->backend, p->devices[i]);
+        if (i == 0 || available < least)
+            least = available;
     }
-    return least / 10 * 9;
+    return least;
 }
 
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
@@ -251,7 +204,8 @@ static void fill_info(fbp_plan *p)
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;
-    i->fft_length = job->spatial_filter ? 0 : job->filter->n_fft;
+    i->filtered = job->filtered;
+    i->fft_length = job->filtered || job->spatial_filter ? 0 : job->filter->n_fft;
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
@@ -280,7 +234,8 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->scan = scan;
     p->params = *params;
-    FBP_TRY_GOTO(find_devices(p, params->device ? params->device : "auto"));
+    FBP_TRY_GOTO(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
+                                  &p->n_devices));
     FBP_TRY_GOTO(check_projections(p));
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
     p->tables.job.in_order = p->in_order;

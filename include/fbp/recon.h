@@ -93,12 +93,13 @@ struct fbp_plan_info {
     size_t n_slabs, slab_slices;
     size_t batch_views, n_batches;
     double view_reads;                  /**< how often a detector row is read, on average */
-    size_t fft_length;                  /**< 0 for the spatial form */
+    size_t fft_length;                  /**< 0 for the spatial form, or if there is no filter */
     uint64_t memory_bytes;              /**< predicted peak resident set */
     uint64_t memory_limit;              /**< limit that was planned for */
     uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
     uint64_t updates;                   /**< voxels x views */
+    bool filtered;                      /**< the views are filtered already */
     /** The views are followed: batches are the smallest there are, n_batches of them, up to
      *  batch_views together where computing has fallen behind. */
     int follows;
@@ -123,8 +124,8 @@ struct fbp_report {
      */
     double volume_after_last_view, output_after_last_view;
     size_t n_batches, last_batch;
-    double upload, fetch;  /**< of `filter` and of `write`, seconds of copying to and from a device
-                              with memory of its own; only with params.no_overlap */
+    double upload, fetch; /**< of `filter` and of `write`, seconds of copying to and from a device
+                             with memory of its own; only with params.no_overlap */
 };
 
 typedef struct fbp_plan fbp_plan;

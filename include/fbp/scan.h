@@ -32,13 +32,18 @@ struct fbp_scan {
     double i0;              /**< unattenuated intensity; 0 = none */
     char *bad_pixels;       /**< image, non-zero = bad; NULL = none */
     struct fbp_grid volume; /**< n[0] == 0: fbp_grid_default() */
+    /** Views are weighted and filtered already: volume = sum over views of I(u, v) / w^2, w that of
+     * the view's matrix, scaled so that it is depths[k] at the iso-centre (NULL: 1). */
+    bool filtered;
+    double *depths;
 };
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
- * Read a scan file (docs/scan.md).  Array headers are looked at, no samples read.
+ * Read a scan file (docs/scan.md), or a RabbitCT data set (docs/rabbitct.md).  Array headers are
+ * looked at, no samples read.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy), NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path);

@@ -47,11 +47,15 @@ struct fbp_job {
     size_t pad_left;
     struct fbp_grid grid;
     const struct fbp_view *views;
-    double (*matrices)[12]; /**< one a view, scaled to w(0) = 1, row-major; columns of `wide` */
+    /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
+     * w(0) that belongs to their values. */
+    double (*matrices)[12];
     const fbp_weights *weights;
     const struct fbp_prep *prep;
     const struct fbp_filter_design *filter;
     bool spatial_filter;
+    /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
+    bool filtered;
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */

@@ -58,7 +58,7 @@ struct fbp_format {
     fbp_status (*open)(fbp_source *src);
 };
 
-extern const struct fbp_format fbp_format_mha, fbp_format_npy;
+extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct;
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);

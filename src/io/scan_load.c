@@ -1,5 +1,6 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
 #include "io/format.h"
+#include "io/rabbitct.h"
 #include "io/scan_parts.h"
 
 #include "base/text.h"
@@ -29,6 +30,7 @@ static const char *const top_keys[] = {
     "i0",
     "bad_pixels",
     "volume",
+    "filtered",
 };
 static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm", "offset_mm",
                                             "row_order", "tilt_deg", "skew_deg"};
@@ -54,6 +56,7 @@ void fbp_scan_clear(struct fbp_scan *scan)
     free(scan->dark);
     free(scan->flat);
     free(scan->bad_pixels);
+    free(scan->depths);
     *scan = (struct fbp_scan){0};
 }
 
@@ -127,6 +130,7 @@ static fbp_status read_choices(const struct fbp_scan_file *f)
         scan->row_order = order == 0 ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
     FBP_TRY(fbp_json_choice(&f->top, "angular_weights", weightings, N_OF(weightings), &weighting));
     scan->angular_weights = weighting == 0 ? FBP_ANGULAR_AUTO : FBP_ANGULAR_EQUAL;
+    FBP_TRY(fbp_json_flag(&f->top, "filtered", &scan->filtered));
     return fbp_json_numbers(&f->top, "i0", &fbp_range_positive, 1, 1, &scan->i0, &n);
 }
 
@@ -225,6 +229,8 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing)
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
+    if (fbp_rabbitct_named(path))
+        return fbp_rabbitct_load(out, path);
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {.top = {path, "", root}, .scan = out, .growing = growing};
     out->path = fbp_strdup(path);

@@ -123,6 +123,9 @@ static fbp_status put_matrices(struct fbp_writer *w, const struct fbp_scan *scan
     fbp_put_key(w, "matrices");
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
+        const double scale = scan->filtered ? (scan->depths ? scan->depths[k] : 1) / P[11] : 1;
+        for (int i = 0; i < 12; i++)
+            P[i] *= scale;
         fputs(k ? ",\n    " : "[\n    ", w->f);
         fbp_put_numbers(w, P, 12);
     }
@@ -163,6 +166,10 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_number(w, scan->i0);
     }
     FBP_TRY(put_path(w, "bad_pixels", scan->bad_pixels));
+    if (scan->filtered) {
+        fbp_put_key(w, "filtered");
+        fputs("true", w->f);
+    }
     put_volume(w, &scan->volume);
     if (!circle)
         return put_matrices(w, scan);
@@ -228,6 +235,8 @@ static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circl
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "scan: there are no views to save");
+    if (circle && scan->depths)
+        return fbp_fail(FBP_ERR_INVALID, "scan: depths are saved with matrices: give no circle");
     return circle ? check_circle(scan, circle) : check_matrices(scan);
 }
 

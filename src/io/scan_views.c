@@ -168,6 +168,15 @@ static void shift_to_centre(double P[12])
     }
 }
 
+/* Filtered views go with the scale of their matrices: w at the iso-centre. */
+static fbp_status keep_depths(struct fbp_scan *scan, const double *matrices)
+{
+    FBP_TRY(fbp_calloc((void **)&scan->depths, scan->n_views, sizeof *scan->depths, "depths"));
+    for (size_t k = 0; k < scan->n_views; k++)
+        scan->depths[k] = fabs(matrices[12 * k + 11]);
+    return FBP_OK;
+}
+
 static fbp_status views_of(const struct fbp_scan_file *f, double *matrices, double pitch)
 {
     size_t origin = 0;
@@ -182,7 +191,7 @@ static fbp_status views_of(const struct fbp_scan_file *f, double *matrices, doub
         FBP_TRY(fbp_json_because(
             &f->top, where, fbp_view_from_matrix(P, pitch, &f->scan->panel, &f->scan->views[k])));
     }
-    return FBP_OK;
+    return f->scan->filtered ? keep_depths(f->scan, matrices) : FBP_OK;
 }
 
 static fbp_status matrix_views(const struct fbp_scan_file *f)

@@ -23,7 +23,8 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy};
+static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy,
+                                                   &fbp_format_rabbitct};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 

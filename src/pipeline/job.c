@@ -45,7 +45,7 @@ static void widen(struct fbp_job *job)
     const double nc = (double)job->panel.n_columns;
     double left = 0, right = 0;
 
-    for (size_t k = 0; job->facts.offset && k < job->n_views; k++) {
+    for (size_t k = 0; job->facts.offset && !job->filtered && k < job->n_views; k++) {
         const double axis = job->matrices[k][3] / job->matrices[k][11];
         left = fmax(left, nc - 1 - 2 * axis);
         right = fmax(right, 2 * axis - (nc - 1));
@@ -58,7 +58,8 @@ static void widen(struct fbp_job *job)
             job->matrices[k][i] += (double)job->pad_left * job->matrices[k][8 + i];
 }
 
-static fbp_status make_matrices(struct fbp_job *job)
+/* Scaled so that w at the iso-centre is 1, or depths[k]. */
+static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
     for (size_t k = 0; k < job->n_views; k++) {
@@ -71,8 +72,43 @@ static fbp_status make_matrices(struct fbp_job *job)
                             "detector: check the signs of its matrix or distances",
                             k);
         for (int i = 0; i < 12; i++)
-            m[i] /= w0;
+            m[i] *= (depths ? depths[k] : 1) / w0;
     }
+    return FBP_OK;
+}
+
+/* Filtered views were weighted and filtered by others: what is known of them is w(0) alone.  Views
+ * that differ in it are not turned into each other by any symmetry. */
+static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (scan->depths && !job->filtered)
+        return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
+    if (job->filtered && (fbp_scan_is_intensity(scan) || scan->bad_pixels))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: views that are filtered already have no dark, flat, i0 or "
+                        "bad_pixels: remove them, or \"filtered\"");
+    for (size_t k = 0; scan->depths && k < job->n_views; k++) {
+        if (!(scan->depths[k] > 0 && isfinite(scan->depths[k])))
+            return fbp_fail(FBP_ERR_INVALID, "scan: depth %g of view %zu is not positive",
+                            scan->depths[k], k);
+        if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
+            job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
+    }
+    return FBP_OK;
+}
+
+static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    struct fbp_job *job = &t->job;
+
+    if (job->filtered)
+        return FBP_OK;
+    FBP_TRY(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
+                               &job->facts, t->angular));
+    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
+                              p->spatial_filter ? p->half_width : 0));
+    job->weights = t->weights;
+    job->filter = &t->filter;
     return FBP_OK;
 }
 
@@ -93,8 +129,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .views = scan->views,
         .prep = &t->prep,
         .rows = rows_of_lines,
-        .filter = &t->filter,
         .spatial_filter = p->spatial_filter != 0,
+        .filtered = scan->filtered,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
@@ -105,13 +141,10 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     fbp_grid_resolve(&p->volume, scan, &job->grid);
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));
-    FBP_TRY_GOTO(make_matrices(job));
+    FBP_TRY_GOTO(check_filtered(job, scan));
+    FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
-    FBP_TRY_GOTO(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
-                                    &job->facts, t->angular));
-    job->weights = t->weights;
-    FBP_TRY_GOTO(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
-                                   p->spatial_filter ? p->half_width : 0));
+    FBP_TRY_GOTO(make_filter(t, p));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:
@@ -155,9 +188,13 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);
-    h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (job->filtered)
+        h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
+    else
+        h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
     const double choices[] = {(double)job->kind,
+                              (double)job->filtered,
                               (double)job->spatial_filter,
                               job->scale,
                               job->shift,
@@ -179,6 +216,11 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
 {
     char weights[200];
 
+    if (t->job.filtered) {
+        snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
+                 t->job.n_views, t->job.facts.arc_rad * 180 / FBP_PI);
+        return;
+    }
     fbp_weights_describe(t->weights, weights, sizeof weights);
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)

@@ -18,7 +18,8 @@ picture() { # NAME ARGUMENTS…
 
 picture fbp --help
 for command in recon plan simulate view compare info "geometry show" "geometry check" \
-    "bench follow" "bench host" "bench kernel" "bench pipeline" "bench S0" "bench S1" devices; do
+    "bench follow" "bench host" "bench kernel" "bench pipeline" "bench S0" "bench S1" devices \
+    "rabbitct make" "rabbitct run" "rabbitct compare" "rabbitct convert"; do
     # shellcheck disable=SC2086
     picture "${command/ /-}" $command --help
     cp out first

@@ -74,11 +74,15 @@ static size_t n_taps(const struct fbp_filter_design *f)
 
 size_t cpu_convolution_floats(const struct fbp_job *job)
 {
+    if (job->filtered)
+        return 0;
     return job->spatial_filter ? n_taps(job->filter) : 2 * job->filter->n_fft;
 }
 
 size_t cpu_convolve_work(const struct fbp_job *job)
 {
+    if (job->filtered)
+        return 0;
     return job->spatial_filter ? (size_t)2 * FBP_MAX_LANES * job->filter->n_columns
                                : 4 * job->filter->n_fft;
 }
@@ -122,6 +126,8 @@ fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_jo
 {
     *out =
         (struct cpu_convolution){.filter = job->filter, .dsp = dsp, .spatial = job->spatial_filter};
+    if (job->filtered)
+        return FBP_OK;
     return out->spatial ? open_spatial(out) : open_fft(out, work);
 }
 

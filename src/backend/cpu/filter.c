@@ -40,6 +40,10 @@ static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t
         fbp_prep_row(job->prep, row, in, &s->counts);
     memset(out, 0, left * sizeof *out);
     memset(out + left + nc, 0, (job->wide.n_columns - left - nc) * sizeof *out);
+    if (job->filtered) {
+        memcpy(out + left, in, nc * sizeof *out);
+        return;
+    }
     if (dev->image) {
         dev->line.weigh(in, dev->image + row * nc, dev->lines + view * nc, nc, out + left);
         return;
@@ -88,7 +92,8 @@ static void filter_rows(void *user, size_t item, int worker)
             weigh_lane(l, s, group + v / lanes, v % lanes, b->row0 + first + i,
                        lines[i * n_lines + v]);
         }
-    cpu_convolve(&l->dev->convolution, s->work, lines, n * n_lines);
+    if (!job->filtered)
+        cpu_convolve(&l->dev->convolution, s->work, lines, n * n_lines);
     for (size_t g = group; g < n_groups && g < group + item_groups(job); g++)
         kernel->store(l->dev, b->n_rows, first, n, s->rows + (g - group) * lanes * CPU_ROWS * nc,
                       l->filtered + g * kernel->group_size(job, b->n_rows));
@@ -121,13 +126,18 @@ fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *r
     return FBP_OK;
 }
 
+static bool has_tables(const struct fbp_job *job)
+{
+    return !job->filtered && fbp_weights_separable(job->weights);
+}
+
 static fbp_status tabulate_weights(struct cpu_device *dev)
 {
     const struct fbp_job *job = dev->job;
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double *row = dev->scratch[0].weights;
 
-    if (!fbp_weights_separable(job->weights))
+    if (!has_tables(job))
         return FBP_OK;
     FBP_TRY(fbp_alloc((void **)&dev->image, nr * nc * sizeof(float), "cosine weights"));
     FBP_TRY(fbp_alloc((void **)&dev->lines, job->n_views * nc * sizeof(float), "view weights"));
@@ -155,8 +165,7 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
     const size_t floats =
         rows_floats(job) + cpu_convolve_work(job) + (kernel->scratch ? kernel->scratch(job) : 0);
     const size_t thread = sizeof(struct cpu_scratch) + nc * sizeof(double) + floats * sizeof(float);
-    const size_t weights =
-        fbp_weights_separable(job->weights) ? (job->panel.n_rows + job->n_views) * nc : 0;
+    const size_t weights = has_tables(job) ? (job->panel.n_rows + job->n_views) * nc : 0;
 
     return (size_t)job->n_threads * thread +
            (weights + cpu_convolution_floats(job)) * sizeof(float);

@@ -72,6 +72,9 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
     cudaStream_t stream = filter_stream(dev);
 
     CUDA_TRY(cuda_pad_rows(pairs, length, rows, stream));
+    *out = rows;
+    if (t->way == CUDA_NO_FILTER)
+        return FBP_OK;
     if (t->way == CUDA_IN_SPACE) {
         CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
             rows, pairs->n, length, filter, (unsigned)dev->job->filter->half_width, work, stream));
@@ -80,9 +83,7 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
     }
     FBP_TRY(cuda_fft_run(dev->plan, rows, false));
     CUDA_TRY(cuda_multiply_rows(rows, pairs->n, length, filter, stream));
-    FBP_TRY(cuda_fft_run(dev->plan, rows, true));
-    *out = rows;
-    return FBP_OK;
+    return cuda_fft_run(dev->plan, rows, true);
 }
 
 /* The same in one launch, preparation included unless it is done. */
@@ -110,6 +111,8 @@ static struct cuda_weights weights_of(const struct cuda_device *dev)
     const struct fbp_weights *weights = dev->job->weights;
     struct cuda_weights out = {.image = NULL};
 
+    if (dev->job->filtered)
+        return out;
     cuda_host->weights_rays(weights, &out.rays);
     if (cuda_host->weights_separable(weights)) {
         out.image = (const void *)(dev->memory + dev->tables.image);
@@ -359,6 +362,9 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 {
     const struct cuda_tables *t = &dev->tables;
 
+    FBP_TRY(put_prep(dev));
+    if (t->way == CUDA_NO_FILTER)
+        return FBP_OK;
     if (t->way == CUDA_BY_CUFFT)
         FBP_TRY(open_plan(dev));
     if (t->way == CUDA_AT_ONCE) {
@@ -367,7 +373,6 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
     } else {
         FBP_TRY(put_filter(dev));
     }
-    FBP_TRY(put_prep(dev));
     return open_weights(dev);
 }
 

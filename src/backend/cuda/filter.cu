@@ -82,7 +82,8 @@ static __global__ void __launch_bounds__(THREADS)
             v.x = cuda_raw_sample(p.raw, rows.first[0] + c);
             if (rows.n > 1)
                 v.y = cuda_raw_sample(p.raw, rows.first[1] + c);
-            v = cuda_weighted(p.weights, rows, rays, c, nc, v);
+            if (p.weights.image || p.weights.views)
+                v = cuda_weighted(p.weights, rows, rays, c, nc, v);
         }
         out[(size_t)blockIdx.x * row_length + i] = v;
     }

@@ -29,11 +29,12 @@ struct cuda_bridge {
     float weight[4];
 };
 
-/** What samples are multiplied with: a product, where image and lines are there, or ray by ray. */
+/** What samples are multiplied with: a product, where image and lines are there, or ray by ray, where
+ *  views are; else nothing. */
 struct cuda_weights {
     const float *image, *lines; /**< [row][column], [view][column] or NULL */
     struct fbp_rays rays;
-    const struct fbp_ray_view *views;
+    const struct fbp_ray_view *views; /**< or NULL */
 };
 
 /** Rows of a raw batch, laid in pairs into complex rows [first, first + n) of struct cuda_rows
@@ -67,7 +68,7 @@ cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bri
                                unsigned n_bridges, const unsigned row0[2], unsigned n_rows,
                                cudaStream_t stream);
 
-/** Weighted, with zeros around, to out[n][row_length]. */
+/** Weighted if there are weights, with zeros around, to out[n][row_length]. */
 cudaError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
                           cudaStream_t stream);
 

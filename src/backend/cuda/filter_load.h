@@ -90,7 +90,7 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {
-    if (!w.image && threadIdx.x < rows.n)
+    if (w.views && threadIdx.x < rows.n)
         fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
 }
 

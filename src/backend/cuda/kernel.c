@@ -18,12 +18,17 @@ static enum fbp_precision precision_of(const struct fbp_job *job)
     return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_FAST : job->precision;
 }
 
+/* What filtered views amount to is not known, so that no scale makes them fit fp16. */
+static bool suits(const struct cuda_kernel *k, const struct fbp_job *job)
+{
+    return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) && k->usable(job);
+}
+
 /* The fastest that is as exact as asked (half, fast, exact), of the name if one is. */
 static const struct cuda_kernel *find_best(const struct fbp_job *job, const char *name)
 {
     for (const struct cuda_kernel *const *at = kernels; *at; at++)
-        if ((!name || strcmp(name, (*at)->name) == 0) && (*at)->precision <= precision_of(job) &&
-            (*at)->usable(job))
+        if ((!name || strcmp(name, (*at)->name) == 0) && suits(*at, job))
             return *at;
     return NULL;
 }

@@ -37,6 +37,8 @@ enum cuda_way cuda_way_of(const struct fbp_job *job)
 {
     const char *wanted = getenv("FBP_FFT");
 
+    if (job->filtered)
+        return CUDA_NO_FILTER;
     if (job->spatial_filter)
         return CUDA_IN_SPACE;
     if (chain_length(job) > 0 && !(wanted && strcmp(wanted, "cufft") == 0))
@@ -62,6 +64,8 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
 {
     const size_t nc = job->panel.n_columns;
 
+    if (job->filtered)
+        return;
     if (cuda_host->weights_separable(job->weights)) {
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
@@ -70,21 +74,31 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
     }
 }
 
+static size_t row_length(const struct fbp_job *job, enum cuda_way way)
+{
+    const size_t line = 16, wide = job->wide.n_columns; /* complex samples of a cache line */
+
+    switch (way) {
+    case CUDA_AT_ONCE:
+        return (wide + line - 1) / line * line;
+    case CUDA_BY_CUFFT:
+        return job->filter->n_fft;
+    default:
+        return wide;
+    }
+}
+
 static void lay_out_rows(const struct fbp_job *job, struct cuda_tables *t)
 {
-    const struct fbp_filter_design *f = job->filter;
-    const size_t line = 16, wide = job->wide.n_columns; /* complex samples of a cache line */
     const size_t call = t->way == CUDA_AT_ONCE ? CALL_BYTES : STEPS_CALL_BYTES;
 
-    t->row_length = t->way == CUDA_IN_SPACE   ? wide
-                    : t->way == CUDA_BY_CUFFT ? f->n_fft
-                                              : (wide + line - 1) / line * line;
+    t->row_length = row_length(job, t->way);
     const size_t row = t->row_length * sizeof(float2), rows = most_rows(job);
     t->rows_a_call = call / row < rows ? call / row : rows;
     if (t->rows_a_call == 0)
         t->rows_a_call = 1;
     t->rows = place(t, t->rows_a_call * row);
-    if (t->way != CUDA_AT_ONCE) {
+    if (t->way == CUDA_BY_CUFFT || t->way == CUDA_IN_SPACE) {
         t->work_bytes = t->rows_a_call * row;
         t->work = place(t, t->work_bytes);
     }
@@ -99,7 +113,7 @@ static void lay_out_filter(const struct fbp_job *job, struct cuda_tables *t)
         t->fft_length = chain_length(job);
         t->filter = place(t, t->fft_length * sizeof(float));
         t->turns = place(t, cuda_chain_turns(t->fft_length) * sizeof(float2));
-    } else {
+    } else if (t->way != CUDA_NO_FILTER) {
         t->filter = place(t, (t->way == CUDA_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                                  sizeof(float));
     }

@@ -32,12 +32,34 @@ static void convolve_spatial(const struct ref_device *dev, double *out)
     }
 }
 
+/* Row r of view k of the batch, weighted and filtered. */
+static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                       const float *in, double *out)
+{
+    const struct fbp_job *job = dev->job;
+    double *line = dev->line + job->pad_left;
+
+    fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+    memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
+    for (size_t c = 0; c < job->panel.n_columns; c++)
+        line[c] = (double)in[c] * dev->weights[c];
+    if (job->spatial_filter)
+        convolve_spatial(dev, out);
+    else
+        convolve_fft(dev, out);
+}
+
+static void copy_row(const float *in, size_t n, double *out)
+{
+    for (size_t c = 0; c < n; c++)
+        out[c] = (double)in[c];
+}
+
 fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct ref_device *dev = (struct ref_device *)(void *)device;
     const struct fbp_job *job = dev->job;
-    const size_t nc = job->panel.n_columns;
-    double *out = filtered, *line = dev->line + job->pad_left;
+    double *out = filtered;
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
@@ -45,14 +67,10 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
             const float *in = fbp_raw_row(job, batch, 0, raw, k, r);
-            fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
-            memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
-            for (size_t c = 0; c < nc; c++)
-                line[c] = (double)in[c] * dev->weights[c];
-            if (job->spatial_filter)
-                convolve_spatial(dev, out);
+            if (job->filtered)
+                copy_row(in, job->panel.n_columns, out);
             else
-                convolve_fft(dev, out);
+                filter_row(dev, batch, k, r, in, out);
         }
     }
     pthread_mutex_unlock(&dev->lock);

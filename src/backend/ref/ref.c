@@ -17,7 +17,7 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double);
+    return job->filtered ? 0 : (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double);
 }
 
 static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
@@ -47,9 +47,26 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
+static fbp_status open_filter(struct ref_device *dev)
+{
+    const size_t n_fft = dev->job->filter->n_fft;
+
+    FBP_TRY(
+        fbp_alloc((void **)&dev->weights, dev->job->panel.n_columns * sizeof(double), "weights"));
+    FBP_TRY(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
+    FBP_TRY(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
+                      "filter spectrum"));
+    fbp_fft_lock();
+    dev->forward = fftw_plan_dft_r2c_1d((int)n_fft, dev->line, dev->spectrum, FFTW_ESTIMATE);
+    dev->inverse = fftw_plan_dft_c2r_1d((int)n_fft, dev->spectrum, dev->line, FFTW_ESTIMATE);
+    fbp_fft_unlock();
+    if (dev->forward && dev->inverse)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);
+}
+
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
-    const size_t n_fft = job->filter->n_fft;
     struct ref_device *dev = NULL;
     fbp_status st = FBP_OK;
 
@@ -59,20 +76,10 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     pthread_mutex_init(&dev->lock, NULL);
-    FBP_TRY_GOTO(
-        fbp_alloc((void **)&dev->weights, job->panel.n_columns * sizeof(double), "weights"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
-                           "filter spectrum"));
-    fbp_fft_lock();
-    dev->forward = fftw_plan_dft_r2c_1d((int)n_fft, dev->line, dev->spectrum, FFTW_ESTIMATE);
-    dev->inverse = fftw_plan_dft_c2r_1d((int)n_fft, dev->spectrum, dev->line, FFTW_ESTIMATE);
-    fbp_fft_unlock();
-    if (dev->forward && dev->inverse)
-        return FBP_OK;
-    st = fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);
-fail:
-    close_device(out);
+    if (!job->filtered)
+        st = open_filter(dev);
+    if (st != FBP_OK)
+        close_device(out);
     return st;
 }
 

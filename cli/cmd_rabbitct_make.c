@@ -1,0 +1,183 @@
+#include "rabbitct.h"
+
+#include "recon.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct make_args {
+    const char *scan, *output, *phantom;
+    size_t views, detector[2], references;
+    double pitch_mm, sod_mm, sdd_mm, arc_deg, half_mm, scale, mu_water;
+    struct fbp_recon_params p;
+    bool quiet;
+};
+
+static const double rad = 3.14159265358979323846 / 180;
+
+#define M struct make_args
+// clang-format off
+static const struct opt table[] = {
+    OPT(M, scan, .name = "scan.json", .positional = true,
+        .help = "a cone-beam scan to make the data set of; none: a stand-in is simulated"),
+    OPT(M, output, .name = "output", .letter = 'o', .arg = "FILE", .required = true,
+        .help = "data set to write: .rctd is version 2, .rct version 1"),
+    OPT(M, references, .name = "references", .arg = "N", .min = 0, .max = 4, .fallback = "3",
+        .help = "how many references: 128^3, 256^3, 512^3, 1024^3"),
+    OPT(M, views, .name = "views", .arg = "K", .min = 2, .max = 1e6, .fallback = "496",
+        .help = "views of the stand-in"),
+    OPT(M, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65535,
+        .fallback = "1248x960", .help = "columns x rows of its panel"),
+    OPT(M, pitch_mm, .name = "pitch", .arg = "MM", .min = 1e-6, .max = 1e4,
+        .fallback = "0.308 1248/U", .help = "pixel side"),
+    OPT(M, sod_mm, .name = "sod", .arg = "MM", .min = 230, .max = 1e6, .fallback = "745",
+        .help = "source to rotation axis"),
+    OPT(M, sdd_mm, .name = "sdd", .arg = "MM", .min = 231, .max = 1e6, .fallback = "1196",
+        .help = "source to detector"),
+    OPT(M, arc_deg, .name = "arc", .arg = "DEG", .min = 1, .max = 360, .fallback = "198",
+        .help = "angle the views spread over"),
+    OPT(M, phantom, .name = "phantom", .arg = "NAME", .fallback = "shepp-logan",
+        .help = "as of fbp simulate"),
+    OPT(M, half_mm, .name = "half", .arg = "MM", .min = 1e-3, .max = 1e3, .fallback = "100",
+        .help = "half side of the cube that the phantom fills"),
+    OPT(M, scale, .name = "scale", .arg = "S", .min = -1e6, .max = 1e6, .fallback = "0.02",
+        .help = "factor on its densities [1/mm]"),
+    OPT(M, mu_water, .name = "water", .arg = "MU", .min = 1e-9, .max = 1e3, .fallback = "0.02",
+        .help = "attenuation of grey value 1000 [1/mm]"),
+    OPT(M, p.device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help = "where the references are computed"),
+    OPT(M, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
+        .fallback = "all cores", .help = "threads to compute with"),
+    OPT(M, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+// clang-format on
+#undef M
+
+static fbp_status make_views(const struct make_args *a, const struct fbp_panel *panel,
+                             struct fbp_view *views)
+{
+    double *angles = malloc(a->views * sizeof *angles);
+
+    if (!angles)
+        return FBP_ERR_NOMEM;
+    for (size_t k = 0; k < a->views; k++)
+        angles[k] = (double)k * a->arc_deg / (double)(a->views - 1) * rad;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_CONE,
+                                      .n_views = a->views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &a->sod_mm,
+                                      .sdd_mm = &a->sdd_mm,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {a->pitch_mm, a->pitch_mm}};
+    const fbp_status st = fbp_c_arm_views(&circle, panel, views);
+    free(angles);
+    return st;
+}
+
+/* The stand-in's scan; its projections go to `path`. */
+static fbp_status simulate(const struct make_args *a, const char *path, struct fbp_scan *scan)
+{
+    struct fbp_phantom phantom = {0};
+
+    *scan = (struct fbp_scan){.kind = FBP_CONE,
+                              .n_views = a->views,
+                              .panel = {a->detector[0], a->detector[1]},
+                              .row_order = FBP_ROWS_BOTTOM_UP,
+                              .views = calloc(a->views, sizeof *scan->views),
+                              .projections = malloc(strlen(path) + 1)};
+    if (!scan->views || !scan->projections)
+        return FBP_ERR_NOMEM;
+    memcpy(scan->projections, path, strlen(path) + 1);
+    fbp_status st = make_views(a, &scan->panel, scan->views);
+    if (st == FBP_OK)
+        st = fbp_phantom_create(&phantom, a->phantom, a->half_mm, a->scale);
+    if (st == FBP_OK)
+        st = fbp_phantom_project(&phantom, scan, path, 0, 1, a->p.n_threads);
+    fbp_phantom_clear(&phantom);
+    return st;
+}
+
+static int report(const struct make_args *a)
+{
+    struct fbp_rabbitct_info i;
+
+    if (fbp_rabbitct_probe(a->output, &i) != FBP_OK)
+        return cli_fail();
+    if (!a->quiet)
+        printf("%s: version %d, %zu views of %zu x %zu pixels, %zu references\n", a->output,
+               i.version, i.n_views, i.n_columns, i.n_rows, i.n_references);
+    return 0;
+}
+
+static int make(const struct make_args *a)
+{
+    const struct fbp_rabbitct_make m = {.struct_size = sizeof m,
+                                        .version = cli_ends_with(a->output, ".rct") ? 1 : 2,
+                                        .n_references = a->references,
+                                        .mu_water = a->mu_water,
+                                        .params = &a->p};
+    char *views = malloc(strlen(a->output) + sizeof ".views.mha");
+    struct fbp_scan scan = {0};
+
+    if (!views)
+        return cli_error("out of memory");
+    sprintf(views, "%s.views.mha", a->output);
+    fbp_status st = a->scan ? fbp_scan_load(&scan, a->scan) : simulate(a, views, &scan);
+    if (st == FBP_OK)
+        st = fbp_rabbitct_create(a->output, &scan, &m);
+    if (!a->scan)
+        remove(views);
+    free(views);
+    fbp_scan_clear(&scan);
+    return st == FBP_OK ? report(a) : cli_fail();
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct progress progress;
+    struct make_args a = {.phantom = "shepp-logan",
+                          .views = 496,
+                          .detector = {1248, 960},
+                          .references = 3,
+                          .sod_mm = 745,
+                          .sdd_mm = 1196,
+                          .arc_deg = 198,
+                          .half_mm = 100,
+                          .scale = 0.02,
+                          .mu_water = 0.02,
+                          .p = *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))
+        return opt_usage(self, "-o: expected a name that ends in .rct or .rctd, got \"%s\"",
+                         a.output);
+    if (a.sdd_mm <= a.sod_mm)
+        return opt_usage(self, "--sdd: expected more than --sod, %g mm, got \"%g\"", a.sod_mm,
+                         a.sdd_mm);
+    if (a.pitch_mm <= 0)
+        a.pitch_mm = 0.308 * 1248 / (double)a.detector[0];
+    a.p.user = &progress;
+    progress_start(&progress, a.views, true);
+    rc = make(&a);
+    progress_end(&progress);
+    return rc;
+}
+
+const struct command cmd_rabbitct_make = {
+    .name = "rabbitct make",
+    .summary = "a RabbitCT data set of a scan, or a stand-in of the real one",
+    .usage = "[scan.json] -o FILE [options]",
+    .about = "The stand-in has the trajectory of a C-arm, as fbp simulate --trajectory c-arm, and "
+             "a phantom.  Views are weighted and filtered in double; references are reconstructed "
+             "from them with --precision exact.",
+    .examples = "  fbp rabbitct make -o rabbit.rctd\n"
+                "  fbp rabbitct make scan.json -o scan.rctd --references 2\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

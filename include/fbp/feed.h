@@ -1,0 +1,69 @@
+/** @file feed.h  Backprojection of filtered views that come one by one, without a scan.
+ *
+ * The volume stays on the device; views are copied there, and computed in batches, while others
+ * come.  For hosts that own the loop over views, such as RabbitCT's runner (docs/rabbitct.md).
+ */
+#ifndef FBP_FEED_H
+#define FBP_FEED_H
+
+#include "fbp/recon.h"
+
+FBP_BEGIN
+
+typedef struct fbp_feed fbp_feed;
+
+/** Zero means default, but for panel and volume. */
+struct fbp_feed_params {
+    size_t struct_size;
+    const char *device; /**< one device, such as "cpu" or "cuda:1"; NULL = auto */
+    int n_threads;
+    enum fbp_precision precision;
+    struct fbp_panel panel;
+    struct fbp_grid volume;
+    size_t n_views;     /**< that will come, so that the last batch is finished with the volume; 0 =
+                             not known */
+    size_t batch_views; /**< computed at a time: 8 … 256, a multiple of 8; 0 = 64, on the host 32 */
+};
+
+/**
+ * Open a device with a volume of zeros.
+ * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM (says what would fit), FBP_ERR_UNSUPPORTED,
+ *         FBP_ERR_DEVICE.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_open(fbp_feed **out,
+                                                const struct fbp_feed_params *params);
+
+/** "cuda", kernel and instruction set as in fbp_plan_info. */
+FBP_API void fbp_feed_names(const fbp_feed *feed, const char **backend, const char **kernel,
+                            const char **isa);
+
+/** Memory that the device copies from and to while it computes, until fbp_feed_release(). */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_alloc(fbp_feed *feed, size_t bytes, void **out);
+FBP_API void fbp_feed_release(fbp_feed *feed, void *memory);
+
+/**
+ * Add a view: volume += I(u, v) / w^2, pixels beside the panel 0, (u, v, 1) w = P (x, y, z, 1) with
+ * P row by row, mm, pixel centres at whole numbers.
+ *
+ * view   [panel.n_rows][panel.n_columns]; copied before the call returns, unless
+ * stays  it is memory of fbp_feed_alloc() that will not be changed before fbp_feed_settle()
+ * @return FBP_ERR_INVALID if a voxel is not in front of the source, FBP_ERR_DEVICE, FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_add(fbp_feed *feed, const double P[12],
+                                               const float *view, bool stays);
+
+/** Wait until all views that were added are in the volume. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_settle(fbp_feed *feed);
+
+/** All views that were added, as [z][y][x].  The next view begins another volume. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_fetch(fbp_feed *feed, float *volume);
+
+/** Zeros again. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_feed_reset(fbp_feed *feed);
+
+/** *feed may be NULL. */
+FBP_API void fbp_feed_close(fbp_feed **feed);
+
+FBP_END
+
+#endif /* FBP_FEED_H */

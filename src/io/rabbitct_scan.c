@@ -1,0 +1,61 @@
+/* A RabbitCT data set as a scan. */
+#include "io/rabbitct.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the scanner; it is not in the file, and no value depends on it. */
+static const double PITCH_MM = 0.308;
+
+enum { SIDE_MM = 256, DEFAULT_SIZE = 512 };
+
+static fbp_status views_of(struct fbp_scan *scan, const double *matrices)
+{
+    FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
+    FBP_TRY(fbp_calloc((void **)&scan->depths, scan->n_views, sizeof *scan->depths, "depths"));
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const double *P = matrices + 12 * k;
+        if (fbp_view_from_matrix(P, PITCH_MM, &scan->panel, &scan->views[k]) != FBP_OK) {
+            fbp_message_clear();
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the matrix of view %zu is that of no camera before the origin: "
+                            "the file is damaged, copy it again",
+                            scan->path, k);
+        }
+        scan->depths[k] = fabs(P[11]);
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
+{
+    const double voxel = (double)SIDE_MM / DEFAULT_SIZE;
+    struct fbp_rabbitct_info info;
+    double *matrices = NULL;
+    fbp_status st;
+
+    *out = (struct fbp_scan){0};
+    FBP_TRY(fbp_rabbitct_probe(path, &info));
+    FBP_TRY_GOTO(fbp_rabbitct_matrices(path, &matrices, &out->n_views));
+    out->path = fbp_strdup(path);
+    out->projections = fbp_strdup(path);
+    if (!out->path || !out->projections) {
+        st = fbp_fail_nomem(strlen(path), "a path");
+        goto fail;
+    }
+    out->kind = FBP_CONE;
+    out->panel = (struct fbp_panel){info.n_columns, info.n_rows};
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    out->filtered = true;
+    out->volume = (struct fbp_grid){.n = {DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE},
+                                    .voxel_mm = {voxel, voxel, voxel}};
+    FBP_TRY_GOTO(views_of(out, matrices));
+fail:
+    free(matrices);
+    if (st != FBP_OK)
+        fbp_scan_clear(out);
+    return st;
+}

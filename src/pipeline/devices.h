@@ -1,0 +1,16 @@
+/** @file devices.h  From "name:0,2" to a backend and its devices (internal). */
+#ifndef FBP_SRC_DEVICES_H
+#define FBP_SRC_DEVICES_H
+
+#include "backend/backend.h"
+
+enum { FBP_MOST_DEVICES = 64 };
+
+/** devices[FBP_MOST_DEVICES] gets the indices, one if the text names none. */
+fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
+                            size_t *n_devices);
+
+/** Most of what is free of a device's own memory; 0: not known, or it is the host's. */
+uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
+
+#endif /* FBP_SRC_DEVICES_H */

@@ -1,0 +1,359 @@
+/* Views that are filtered already: from RabbitCT's files, from scan files, and one by one. */
+#include "recon/fixture.h"
+
+#include "fbp/rabbitct.h"
+
+#include "backend/mock/mock.h"
+
+enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
+
+/* A wobbling C-arm around a ball-like phantom; projections in a file. */
+static struct fbp_scan c_arm_scan(void)
+{
+    struct fbp_scan scan = {
+        .n_views = VIEWS,
+        .panel = {COLUMNS, ROWS},
+        .row_order = FBP_ROWS_BOTTOM_UP,
+        .views = calloc(VIEWS, sizeof *scan.views),
+        .volume = {{SIDE, SIDE, SIDE}, {256.0 / SIDE, 256.0 / SIDE, 256.0 / SIDE}, {0, 0, 0}}};
+    double *angles = even_angles(VIEWS, 20, 198.0 / (VIEWS - 1)), sod = 745, sdd = 1196;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {4.9, 4.9}};
+    struct fbp_phantom phantom;
+
+    assert_non_null(scan.views);
+    OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    free(angles);
+    return scan;
+}
+
+/* The same as a data set, loaded as a scan of this volume. */
+static struct fbp_scan filtered_scan(const struct fbp_scan *scan, const char *path)
+{
+    const struct fbp_rabbitct_make make = {.struct_size = sizeof make};
+    struct fbp_scan out;
+
+    OK(fbp_rabbitct_create(path, scan, &make));
+    OK(fbp_scan_load(&out, path));
+    assert_true(out.filtered && out.n_views == VIEWS && out.panel.n_columns == COLUMNS);
+    assert_int_equal(out.volume.n[0], 512);
+    assert_true(out.volume.voxel_mm[2] == 0.5);
+    out.volume = scan->volume;
+    return out;
+}
+
+static void assert_alike(const float *a, const float *b, double least_db, const char *what)
+{
+    const double db = psnr_db(a, b, (size_t)SIDE * SIDE * SIDE);
+    if (!(db > least_db))
+        fail_msg("%s: %.1f dB", what, db);
+}
+
+/* Filtering first and backprojecting then is filtered backprojection, in other scales of the
+ * matrices, whose depths differ from view to view. */
+static void test_two_steps(void **state)
+{
+    static const char *const devices[] = {"ref", "cpu", "mock", "cuda"};
+    struct fbp_scan scan = c_arm_scan();
+    char *path = temporary("set.rctd"), *json = temporary("set.json");
+    struct fbp_scan filtered = filtered_scan(&scan, path), saved;
+    float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+
+    (void)state;
+    assert_true(fabs(filtered.depths[0] - filtered.depths[VIEWS / 3]) > 1e-4);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        if (!usable(devices[i]))
+            continue;
+        const struct fbp_recon_params *p =
+            fbp_recon_params(.device = devices[i], .precision = FBP_PRECISION_EXACT);
+        float *values = reconstruct(&filtered, p);
+        assert_alike(values, right, 120, devices[i]);
+        free(values);
+    }
+    OK(fbp_scan_save(&filtered, json, NULL));
+    OK(fbp_scan_load(&saved, json));
+    assert_true(saved.filtered);
+    for (size_t k = 0; k < VIEWS; k++)
+        assert_true(fabs(saved.depths[k] - filtered.depths[k]) < 1e-12);
+    float *again = reconstruct(&saved, fbp_recon_params(.device = "ref"));
+    assert_alike(again, right, 120, "saved");
+    free(again);
+    free(right);
+    remove(path);
+    remove(json);
+    free(path);
+    free(json);
+    fbp_scan_clear(&saved);
+    fbp_scan_clear(&filtered);
+    drop_scan(&scan);
+}
+
+/* Views that were never filtered are only summed up: kernels of circular scans agree with the
+ * sum over matrices, and unequal depths are no symmetry. */
+static void test_symmetric(void **state)
+{
+    enum { K = 24 };
+    double *angles = even_angles(K, 0, 360.0 / K), depths[K];
+    struct fbp_scan scan = circle_scan(K, COLUMNS, angles);
+    struct fbp_phantom phantom;
+    fbp_plan *plan;
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{SIDE, SIDE, SIDE}, {4, 4, 4}, {0, 0, 0}};
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 70, 0.02));
+    simulate(&scan, &phantom);
+    fbp_phantom_clear(&phantom);
+    scan.filtered = true;
+    for (int k = 0; k < K; k++)
+        depths[k] = 1.25;
+    for (int equal = 1; equal >= 0; equal--) {
+        scan.depths = depths;
+        float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        float *values = reconstruct(&scan, fbp_recon_params(.device = "cpu"));
+        assert_alike(values, right, 105, equal ? "equal depths" : "unequal depths");
+        OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+        assert_true((strstr(fbp_plan_info(plan)->kernel, "rot90") != NULL) == equal);
+        fbp_plan_destroy(&plan);
+        free(right);
+        free(values);
+        depths[5] = 1.5;
+    }
+    scan.depths = NULL;
+    free(angles);
+    drop_scan(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const char *why)
+{
+    fbp_plan *plan = NULL;
+
+    assert_int_equal(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "cpu")),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), why));
+}
+
+static void test_refused(void **state)
+{
+    struct fbp_scan scan = c_arm_scan();
+    double depths[VIEWS] = {0};
+
+    (void)state;
+    scan.depths = depths;
+    refused(&scan, "filtered");
+    scan.filtered = true;
+    refused(&scan, "depth 0");
+    scan.depths = NULL;
+    scan.i0 = 1000;
+    refused(&scan, "i0");
+    scan.i0 = 0;
+    drop_scan(&scan);
+}
+
+/* A feed of the scan's views, in order. */
+struct feed_case {
+    const char *device;
+    size_t batch, n_views;
+    bool stays;
+};
+
+static void feed_views(fbp_feed *feed, const struct fbp_scan *s, const float *views, size_t first,
+                       size_t end, bool stays)
+{
+    float *copy = NULL;
+
+    if (stays) {
+        OK(fbp_feed_alloc(feed, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy, (void **)&copy));
+        memcpy(copy, views, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy);
+    } else {
+        copy = malloc((size_t)COLUMNS * ROWS * sizeof *copy);
+        assert_non_null(copy);
+    }
+    for (size_t k = first; k < end; k++) {
+        double P[12];
+        float *view = stays ? copy + k * COLUMNS * ROWS : copy;
+        if (!stays)
+            memcpy(copy, views + k * COLUMNS * ROWS, (size_t)COLUMNS * ROWS * sizeof *copy);
+        OK(fbp_view_to_matrix(&s->views[k], FBP_CONE, &s->panel, P));
+        for (int i = 0; i < 12; i++)
+            P[i] *= (k % 2 ? 1 : -1) * s->depths[k] / fabs(P[11]);
+        OK(fbp_feed_add(feed, P, view, stays));
+        if (!stays)
+            memset(copy, 0xff, (size_t)COLUMNS * ROWS * sizeof *copy);
+    }
+    if (stays) {
+        OK(fbp_feed_settle(feed));
+        memset(copy, 0xff, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy);
+        fbp_feed_release(feed, copy);
+    } else {
+        free(copy);
+    }
+}
+
+static float *fed(const struct fbp_scan *s, const float *views, const struct feed_case *c)
+{
+    const struct fbp_feed_params p = {.struct_size = sizeof p,
+                                      .device = c->device,
+                                      .n_threads = 2,
+                                      .precision = FBP_PRECISION_EXACT,
+                                      .panel = s->panel,
+                                      .volume = s->volume,
+                                      .n_views = c->n_views,
+                                      .batch_views = c->batch};
+    float *volume = malloc(grid_size(&s->volume) * sizeof *volume);
+    fbp_feed *feed;
+
+    assert_non_null(volume);
+    OK(fbp_feed_open(&feed, &p));
+    feed_views(feed, s, views, 0, 13, c->stays);
+    OK(fbp_feed_reset(feed)); /* forgets them */
+    feed_views(feed, s, views, 7, 28, c->stays);
+    OK(fbp_feed_fetch(feed, volume)); /* another volume follows */
+    feed_views(feed, s, views, 0, 21, c->stays);
+    feed_views(feed, s, views, 21, VIEWS, c->stays);
+    OK(fbp_feed_fetch(feed, volume));
+    fbp_feed_close(&feed);
+    return volume;
+}
+
+static void test_feed(void **state)
+{
+    static const struct feed_case cases[] = {
+        {"ref", 0, 0, false},      {"cpu", 0, 0, false},      {"cpu", 8, VIEWS, true},
+        {"cpu", 48, 0, false},     {"mock", 8, VIEWS, false}, {"mock", 8, 0, true},
+        {"mock", 0, VIEWS, true},  {"cuda", 8, VIEWS, false}, {"cuda", 16, 0, true},
+        {"cuda", 0, VIEWS, false}, {"cuda", 0, VIEWS, true},
+    };
+    struct fbp_scan scan = c_arm_scan();
+    char *path = temporary("feed.rctd");
+    struct fbp_scan filtered = filtered_scan(&scan, path);
+    float *views = read_array(path);
+    float *right = reconstruct(&filtered, fbp_recon_params(.device = "ref"));
+    float *first = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (!usable(cases[i].device))
+            continue;
+        float *volume = fed(&filtered, views, &cases[i]);
+        assert_alike(volume, right, 110, cases[i].device);
+        /* How views are divided into batches does not matter. */
+        if (first && strcmp(cases[i].device, cases[i - 1].device) == 0)
+            assert_memory_equal(volume, first, grid_size(&scan.volume) * sizeof *volume);
+        free(first);
+        first = volume;
+    }
+    free(first);
+    free(right);
+    free(views);
+    remove(path);
+    free(path);
+    fbp_scan_clear(&filtered);
+    drop_scan(&scan);
+}
+
+/* All views to the mock device and the volume back, which may fail. */
+static fbp_status fed_late(const struct fbp_scan *s, const float *views, float *volume)
+{
+    const struct fbp_feed_params p = {.struct_size = sizeof p,
+                                      .device = "mock",
+                                      .n_threads = 2,
+                                      .panel = s->panel,
+                                      .volume = s->volume,
+                                      .n_views = VIEWS,
+                                      .batch_views = 8};
+    fbp_feed *feed;
+    double P[12];
+    fbp_status st = fbp_feed_open(&feed, &p);
+
+    for (size_t k = 0; k < VIEWS && st == FBP_OK; k++) {
+        OK(fbp_view_to_matrix(&s->views[k], FBP_CONE, &s->panel, P));
+        st = fbp_feed_add(feed, P, views + k * COLUMNS * ROWS, true);
+    }
+    if (st == FBP_OK)
+        st = fbp_feed_fetch(feed, volume);
+    fbp_feed_close(&feed);
+    return st;
+}
+
+/* Whichever queue is late, the volume is right; orders that are forgotten are found. */
+static void test_late(void **state)
+{
+    const size_t bytes = (size_t)SIDE * SIDE * SIDE * sizeof(float);
+    struct fbp_scan scan = c_arm_scan();
+    float *views = read_array(scan.projections), *right = malloc(bytes), *volume = malloc(bytes);
+    int found = 0;
+
+    (void)state;
+    assert_true(right && volume);
+    scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 20;
+    memset(right, 0, bytes);
+    memset(volume, 0, bytes);
+    OK(fed_late(&scan, views, right));
+    for (unsigned slow = 1; slow <= FBP_N_STAGES; slow++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 200, .slow_stage = slow};
+        OK(fed_late(&scan, views, volume));
+        assert_memory_equal(volume, right, bytes);
+        for (uint64_t i = 1; i <= 20; i++) {
+            fbp_mock_plant.drop_after = i;
+            found += fed_late(&scan, views, volume) != FBP_OK || memcmp(volume, right, bytes) != 0;
+        }
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){.drop_upload = 30};
+    assert_int_not_equal(fed_late(&scan, views, volume), FBP_OK);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    print_message("%d of %d forgotten orders were found\n", found, FBP_N_STAGES * 20);
+    assert_true(found >= 10);
+    free(views);
+    free(right);
+    free(volume);
+    drop_scan(&scan);
+}
+
+static void test_feed_refuses(void **state)
+{
+    struct fbp_feed_params p = {.struct_size = sizeof p,
+                                .device = "cpu",
+                                .panel = {8, 8},
+                                .volume = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}}};
+    const float view[64] = {0};
+    double P[12] = {1, 0, 0, 4, 0, 0, 1, 4, 0, 0.1, 0, 1};
+    fbp_feed *feed;
+
+    (void)state;
+    OK(fbp_feed_open(&feed, &p));
+    OK(fbp_feed_add(feed, P, view, false));
+    P[9] = 0.4; /* w = 1 + 0.4 y is negative at y = -3.5 */
+    assert_int_equal(fbp_feed_add(feed, P, view, false), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "view 1"));
+    P[9] = NAN;
+    assert_int_equal(fbp_feed_add(feed, P, view, false), FBP_ERR_INVALID);
+    fbp_feed_close(&feed);
+    p.batch_views = 12;
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
+    p.batch_views = 0;
+    p.volume.n[1] = 0;
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
+    p.volume.n[1] = 8;
+    p.device = "nothing";
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_UNSUPPORTED);
+    assert_null(feed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_steps), cmocka_unit_test(test_symmetric),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_late),      cmocka_unit_test(test_feed_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
