@@ -53,7 +53,8 @@ static __device__ inline cuda_shadow cuda_shadow_of(const cuda_view &view, float
     const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
     const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
     /* Threads round otherwise than corners, the more the nearer they are to the source. */
-    const float least = 1.0f / 64, part = fmaxf(1, 1 / w) / (1 << 20);
+    const float terms = fabsf(tx * view.w[0]) + fabsf(ty * view.w[1]) + fabsf(tz * view.w[2]);
+    const float least = 1.0f / 64, part = (terms + fabsf(view.w[3])) / w / (1 << 20);
     const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);
     cuda_shadow s = {u - du, u + du, v - dv, v + dv, w > 0};
 

@@ -19,13 +19,13 @@ double cuda_pixels_a_voxel(const struct fbp_job *job)
 {
     double most = 0;
 
-    /* m is scaled to w = 1 at the origin. */
     for (size_t k = 0; k < job->n_views; k++) {
         const double *m = job->matrices[k];
         for (int axis = 0; axis < 3; axis++)
-            for (int row = 0; row < 2; row++)
-                most = fmax(most, fabs(m[4 * row + axis] - m[4 * row + 3] * m[8 + axis]) *
-                                      job->grid.voxel_mm[axis]);
+            for (int row = 0; row < 2; row++) {
+                const double *r = m + 4 * row, slope = r[axis] - r[3] * m[8 + axis] / m[11];
+                most = fmax(most, fabs(slope / m[11]) * job->grid.voxel_mm[axis]);
+            }
     }
     return most;
 }
