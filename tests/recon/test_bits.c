@@ -153,6 +153,35 @@ static void cuda_shapes_change_nothing(void **state)
     }
 }
 
+/* A run that times the shapes, one that finds the fastest kept, and one that does neither. */
+static void cuda_tuning_changes_nothing(void **state)
+{
+    char *folder = temporary("cache"), file[4096];
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "cuda",
+                                       .precision = FBP_PRECISION_EXACT,
+                                       .kernel = "matrix"};
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    snprintf(file, sizeof file, "%s/fbp/cuda-shapes", folder);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    struct fbp_scan scan = make_scan_of(400, 48);
+    scan.volume = (struct fbp_grid){{130, 126, 133}, {1.3, 1.3, 1.3}, {3, -2, 5}};
+    setenv("FBP_TUNE", "0", 1);
+    const uint64_t hash = reconstruct_hash(&scan, &p);
+    assert_int_not_equal(access(file, F_OK), 0);
+    unsetenv("FBP_TUNE");
+    assert_true(reconstruct_hash(&scan, &p) == hash);
+    assert_int_equal(access(file, F_OK), 0);
+    assert_true(reconstruct_hash(&scan, &p) == hash);
+    remove(file);
+    unsetenv("XDG_CACHE_HOME");
+    drop_scan(&scan);
+    free(folder);
+}
+
 static void mock_devices_give_the_cpus_bits(void **state)
 {
     static const char *const devices[] = {"mock", "mock:2", "mock:0,1", "mock:3,0,1"};
@@ -312,6 +341,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(cuda_splits_change_nothing),
         cmocka_unit_test(cuda_shapes_change_nothing),
+        cmocka_unit_test(cuda_tuning_changes_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(views_that_stay_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
