@@ -320,21 +320,23 @@ template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
     return launches[bp->shape](bp);
 }
 
-template <bool COLUMN> static int candidates(const struct fbp_job *job, int out[CUDA_MOST_SHAPES])
+template <bool COLUMN>
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
 {
     const double pixels = cuda_pixels_a_voxel(job);
+    const int small_16[2] = {COLUMN ? SMALL_16X4 : SMALL_16X3, COLUMN ? SMALL_16X3 : SMALL_16X4};
+    int n = 0;
 
-    if (pixels < 1.3) {
-        out[0] = COLUMN ? SMALL_16X4 : SMALL_16X3;
-        out[1] = COLUMN ? SMALL_16X3 : SMALL_16X4;
-        out[2] = SMALL_8;
-        out[3] = WITHOUT_WINDOW;
-        return 4;
+    if (n_slices > 8) {
+        for (int i = 0; i < 2 && pixels < 1.3; i++)
+            out[n++] = small_16[i];
+        if (pixels >= 1.3 && pixels < 2.8)
+            out[n++] = LARGE_16;
     }
-    out[0] = pixels < 2.8 ? LARGE_16 : WITHOUT_WINDOW;
-    out[1] = pixels < 2.8 ? WITHOUT_WINDOW : LARGE_16;
-    out[2] = LARGE_8;
-    return 3;
+    if (n_slices > 4 && pixels < 2.8)
+        out[n++] = pixels < 1.3 ? SMALL_8 : LARGE_8;
+    out[n++] = WITHOUT_WINDOW;
+    return n;
 }
 
 static bool has_columns(const struct fbp_job *job)

@@ -84,6 +84,18 @@ template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
     return launches[bp->shape](bp);
 }
 
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+{
+    (void)job;
+    if (n_slices <= 4) {
+        out[0] = SHAPES - 1;
+        return 1;
+    }
+    for (int i = 0; i < SHAPES; i++)
+        out[i] = i;
+    return SHAPES;
+}
+
 /* With fewer pixels a voxel the exact kernel is faster. */
 static bool columns_fit(const struct fbp_job *job)
 {
@@ -94,7 +106,8 @@ static bool columns_fit(const struct fbp_job *job)
 #define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH)                               \
     {                                                                                      \
         .name = NAME, .precision = PRECISION, .turns = 1, .usable = USABLE, .channels = 1, \
-        .bits = BITS, .store = STORE, .n_shapes = SHAPES, .backproject = LAUNCH            \
+        .bits = BITS, .store = STORE, .n_shapes = SHAPES, .candidates = candidates,        \
+        .backproject = LAUNCH                                                              \
     }
 
 /* A batch has fewer views than a texture may have layers. */

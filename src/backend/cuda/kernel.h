@@ -123,8 +123,9 @@ struct cuda_kernel {
     size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
     /** Tiles and windows that it is compiled for; all give the same bits (tune.h). */
     int n_shapes;
-    /** Those that may be the fastest, the likeliest first; returns how many.  NULL: all. */
-    int (*candidates)(const struct fbp_job *job, int out[CUDA_MOST_SHAPES]);
+    /** Those that may be the fastest for passes of n_slices, the likeliest first; returns how many.
+     */
+    int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES]);
     /** Launch: add a pass. */
     cudaError_t (*backproject)(const struct cuda_bp *bp);
     /** Launch: NULL for a plain volume. */

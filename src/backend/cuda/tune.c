@@ -12,8 +12,9 @@
  * than the likeliest. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
-/* Rounds of trials that decide; the first, in which shapes may be loaded, does not count. */
-enum { LEAST_ROUNDS = 2 };
+/* Rounds of trials that decide; the first, in which shapes may be loaded, does not count.  A run
+ * has some passes that are not whole, at its beginning and end. */
+enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32 };
 
 double cuda_pixels_a_voxel(const struct fbp_job *job)
 {
@@ -48,16 +49,6 @@ static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int
     return true;
 }
 
-static int find_candidates(const struct cuda_kernel *k, const struct fbp_job *job,
-                           int out[CUDA_MOST_SHAPES])
-{
-    if (k->candidates)
-        return k->candidates(job, out);
-    for (int i = 0; i < k->n_shapes; i++)
-        out[i] = i;
-    return k->n_shapes;
-}
-
 static int n_trials(const struct cuda_tuning *t)
 {
     return t->n_candidates * CUDA_TUNE_ROUNDS;
@@ -76,11 +67,12 @@ static int shape_wanted(int n_shapes)
 static bool may_measure(const struct cuda_kernel *k, const struct fbp_job *job, int n_candidates)
 {
     const char *tune = getenv("FBP_TUNE");
-    const double voxels = (double)job->grid.n[0] * (double)job->grid.n[1] * (double)job->grid.n[2];
+    const size_t *n = job->grid.n, passes = job->n_views / k->turns / CUDA_PASS;
 
     return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
-           voxels * CUDA_PASS >= LEAST_UPDATES &&
-           job->n_views / k->turns >= (size_t)(LEAST_ROUNDS * n_candidates * CUDA_PASS);
+           n[2] >= LEAST_SLICES &&
+           (double)n[0] * (double)n[1] * (double)n[2] * CUDA_PASS >= LEAST_UPDATES &&
+           passes >= (size_t)(LEAST_ROUNDS * n_candidates + OTHER_PASSES);
 }
 
 bool cuda_tune_is_due(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal)
@@ -88,7 +80,7 @@ bool cuda_tune_is_due(const struct cuda_kernel *k, const struct fbp_job *job, in
     int candidates[CUDA_MOST_SHAPES];
     char key[CUDA_TUNE_KEY];
 
-    return k->n_shapes > 1 && may_measure(k, job, find_candidates(k, job, candidates)) &&
+    return k->n_shapes > 1 && may_measure(k, job, k->candidates(job, job->grid.n[2], candidates)) &&
            make_key(k, job, ordinal, key) && cuda_tuned_recall(key, k->n_shapes) < 0;
 }
 
@@ -121,22 +113,36 @@ void cuda_tune_open(struct cuda_device *dev)
 
     if (k->n_shapes < 2)
         return;
-    t->n_candidates = find_candidates(k, dev->job, t->candidates);
-    const int wanted = shape_wanted(k->n_shapes), kept = wanted < 0 ? shape_kept(dev) : wanted;
-    dev->shape = kept >= 0 ? kept : t->candidates[0];
+    for (int i = 0; i < 2; i++) {
+        (void)k->candidates(dev->job, i == 0 ? 4 : 8, t->candidates);
+        t->thin[i] = t->candidates[0];
+    }
+    t->n_candidates = k->candidates(dev->job, dev->job->grid.n[2], t->candidates);
+    dev->shape = t->candidates[0];
+    const int wanted = shape_wanted(k->n_shapes), kept = wanted < 0 ? shape_kept(dev) : -1;
+    if (wanted >= 0)
+        dev->shape = t->thin[0] = t->thin[1] = wanted;
+    else if (kept >= 0)
+        dev->shape = kept;
     (void)cudaGetLastError(); /* without a measurement the likeliest is used */
 }
 
-/* Is the pass to be timed? */
-static bool counts(const struct cuda_device *dev, const struct cuda_bp *bp)
+/* Is the pass to be timed?  Only like is compared with like: slices see their own part of views. */
+static bool counts(const struct cuda_tuning *t, const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
 
-    return dev->tuning.active && dev->tuning.n < n_trials(&dev->tuning) &&
-           (double)g->nx * g->ny * g->nz * bp->pass.n >= LEAST_UPDATES;
+    return t->active && t->n < n_trials(t) && bp->pass.n == CUDA_PASS && g->nz >= LEAST_SLICES &&
+           (double)g->nx * g->ny * g->nz * CUDA_PASS >= LEAST_UPDATES &&
+           (t->n == 0 || (g->z0 == t->z0 && g->nz == t->nz));
 }
 
-/* Milliseconds a view and slice of a candidate's fastest trial; infinite if none could be read. */
+static int shape_for(const struct cuda_device *dev, int n_slices)
+{
+    return n_slices <= 4 ? dev->tuning.thin[0] : n_slices <= 8 ? dev->tuning.thin[1] : dev->shape;
+}
+
+/* Milliseconds of a candidate's fastest trial; infinite if none could be read. */
 static double best_of(const struct cuda_tuning *t, int candidate)
 {
     double best = INFINITY;
@@ -145,7 +151,7 @@ static double best_of(const struct cuda_tuning *t, int candidate)
         const struct cuda_trial *trial = &t->trials[i];
         float ms = 0;
         if (cudaEventElapsedTime(&ms, trial->begin, trial->end) == cudaSuccess)
-            best = fmin(best, (double)ms / trial->work);
+            best = fmin(best, (double)ms);
     }
     return best;
 }
@@ -181,11 +187,12 @@ void cuda_tune_begin(struct cuda_device *dev, struct cuda_bp *bp)
 
     if (t->active && all_over(t))
         decide(dev);
-    bp->shape = dev->shape;
-    if (!counts(dev, bp))
+    bp->shape = shape_for(dev, bp->grid.nz);
+    if (!counts(t, bp))
         return;
     bp->shape = t->candidates[t->n % t->n_candidates];
-    t->trials[t->n].work = (double)bp->pass.n * bp->grid.nz;
+    t->z0 = bp->grid.z0;
+    t->nz = bp->grid.nz;
     if (cudaEventRecord(t->trials[t->n].begin, bp->stream) != cudaSuccess)
         t->active = false;
 }
@@ -194,7 +201,7 @@ void cuda_tune_end(struct cuda_device *dev, const struct cuda_bp *bp)
 {
     struct cuda_tuning *t = &dev->tuning;
 
-    if (!counts(dev, bp))
+    if (!counts(t, bp))
         return;
     if (cudaEventRecord(t->trials[t->n++].end, bp->stream) != cudaSuccess)
         t->active = false;

@@ -3,7 +3,8 @@
  * All shapes give the same bits, so a run may change from one to another between passes.  The first
  * passes of the first run of a kernel on a kind of device are timed with each of its candidates in
  * turn: no work is done twice and no memory taken.  The fastest is kept for later runs (tuned.h).
- * Whatever goes wrong, the run goes on with the likeliest.
+ * Whatever goes wrong, the run goes on with the likeliest.  Thin passes have shapes of their own,
+ * which are not measured.
  */
 #ifndef FBP_SRC_CUDA_TUNE_H
 #define FBP_SRC_CUDA_TUNE_H
@@ -18,13 +19,14 @@ enum { CUDA_TUNE_ROUNDS = 3, CUDA_TUNE_KEY = 320 };
 /** One timed pass. */
 struct cuda_trial {
     cudaEvent_t begin, end;
-    double work; /**< views x slices */
 };
 
 struct cuda_tuning {
     bool active;
     int candidates[CUDA_MOST_SHAPES], n_candidates;
-    int n; /**< passes timed so far; of candidate n % n_candidates */
+    int thin[2]; /**< for passes of up to 4, and of up to 8 slices */
+    int n;       /**< passes timed so far; of candidate n % n_candidates */
+    int z0, nz;  /**< slices of all of them */
     struct cuda_trial trials[CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES];
     char key[CUDA_TUNE_KEY];
 };
