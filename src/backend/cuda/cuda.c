@@ -164,7 +164,7 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    static const double gups[3][3] = {{1000, 1000, 1100}, {1200, 1700, 1800}, {1800, 1800, 3200}};
+    static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3200}};
     const struct cuda_kernel *k = cuda_kernel_choose(job);
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
