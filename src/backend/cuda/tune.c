@@ -31,9 +31,10 @@ double cuda_pixels_a_voxel(const struct fbp_job *job)
     return most;
 }
 
-/* What the best shape depends on; false if the driver does not say. */
+/* What the best shape depends on, and among which it was chosen; false if the driver does not say.
+ */
 static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal,
-                     char out[CUDA_TUNE_KEY])
+                     int likeliest, char out[CUDA_TUNE_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
     struct cudaDeviceProp p;
@@ -43,9 +44,10 @@ static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int
         cudaDriverGetVersion(&driver) != cudaSuccess)
         return false;
     snprintf(out, CUDA_TUNE_KEY,
-             "%.100s, %d multiprocessors, driver for CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels",
+             "%.100s, %d multiprocessors, driver for CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels, "
+             "likeliest %d",
              p.name, p.multiProcessorCount, driver / 1000, driver % 1000 / 10, FBP_VERSION, k->name,
-             precisions[k->precision], round(2 * log2(cuda_pixels_a_voxel(job))));
+             precisions[k->precision], round(2 * log2(cuda_pixels_a_voxel(job))), likeliest);
     return true;
 }
 
@@ -81,7 +83,7 @@ bool cuda_tune_is_due(const struct cuda_kernel *k, const struct fbp_job *job, in
     char key[CUDA_TUNE_KEY];
 
     return k->n_shapes > 1 && may_measure(k, job, k->candidates(job, job->grid.n[2], candidates)) &&
-           make_key(k, job, ordinal, key) && cuda_tuned_recall(key, k->n_shapes) < 0;
+           make_key(k, job, ordinal, candidates[0], key) && cuda_tuned_recall(key, k->n_shapes) < 0;
 }
 
 static bool make_events(struct cuda_tuning *t, int n)
@@ -99,7 +101,8 @@ static int shape_kept(struct cuda_device *dev)
     struct cuda_tuning *t = &dev->tuning;
     const struct cuda_kernel *k = dev->kernel;
 
-    if (!may_measure(k, dev->job, t->n_candidates) || !make_key(k, dev->job, dev->index, t->key))
+    if (!may_measure(k, dev->job, t->n_candidates) ||
+        !make_key(k, dev->job, dev->index, t->candidates[0], t->key))
         return -1;
     const int shape = cuda_tuned_recall(t->key, k->n_shapes);
     t->active = shape < 0 && make_events(t, n_trials(t));
@@ -167,7 +170,8 @@ static void decide(struct cuda_device *dev)
         if (ms < least)
             least = ms, dev->shape = t->candidates[i];
     }
-    cuda_tuned_keep(t->key, dev->shape);
+    if (isfinite(least))
+        cuda_tuned_keep(t->key, dev->shape);
     t->active = false;
 }
 
