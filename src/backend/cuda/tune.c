@@ -31,8 +31,7 @@ double cuda_pixels_a_voxel(const struct fbp_job *job)
     return most;
 }
 
-/* What the best shape depends on, and among which it was chosen; false if the driver does not say.
- */
+/* What the best shape depends on, and out of which; false if the driver does not say. */
 static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal,
                      int likeliest, char out[CUDA_TUNE_KEY])
 {
