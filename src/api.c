@@ -117,7 +117,7 @@ static fbp_status check_projections(fbp_plan *p)
 static void warn_about(const fbp_plan *p)
 {
     const struct fbp_geometry_facts *f = &p->tables.job.facts;
-    char line[300];
+    char line[600];
 
     if (!f->volume_inside) {
         snprintf(line, sizeof line,

@@ -30,6 +30,15 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
+/** Do the rows of every view run up with z?  Kernels that walk along z count on it. */
+static inline bool fbp_rows_run_up(const struct fbp_job *job)
+{
+    for (size_t k = 0; k < job->n_views; k++)
+        if (!(job->matrices[k][6] > 0))
+            return false;
+    return true;
+}
+
 /** Layers of the volume: what slabs are counted in. */
 static inline size_t fbp_layers(const struct fbp_job *job)
 {

@@ -10,28 +10,35 @@
 
 enum { SLICES = 4 };
 
-/* A scan of a phantom as a source: the rows that are asked for, computed when they are. */
+/* A scan of a phantom as a source: the rows that are asked for, computed when they are, by several
+ * threads at a time. */
 struct phantom_views {
     const struct fbp_scan *scan;
     struct fbp_phantom phantom;
     struct fbp_ball *balls;
-    struct fbp_shadow *shadows;
-    double *row;
 };
 
 static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t n_rows, void *out)
 {
-    struct phantom_views *p = source->state;
+    const struct phantom_views *p = source->state;
     const struct fbp_scan *s = p->scan;
     const size_t nc = s->panel.n_columns;
+    struct fbp_shadow *shadows = NULL;
+    double *row = NULL;
     struct fbp_ray ray;
+    fbp_status st = FBP_OK;
 
+    FBP_TRY_GOTO(fbp_calloc((void **)&shadows, p->phantom.n, sizeof *shadows, "a phantom"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&row, nc, sizeof *row, "a row"));
     fbp_ray_of(&s->views[view], s->kind, &s->panel, &ray);
     for (size_t i = 0; i < p->phantom.n; i++)
-        fbp_shadow_of(&p->balls[i], &s->views[view], s->kind, &s->panel, &p->shadows[i]);
+        fbp_shadow_of(&p->balls[i], &s->views[view], s->kind, &s->panel, &shadows[i]);
     for (size_t r = 0; r < n_rows; r++)
-        fbp_shadow_row(p->shadows, p->phantom.n, &ray, nc, row0 + r, p->row, (float *)out + r * nc);
-    return FBP_OK;
+        fbp_shadow_row(shadows, p->phantom.n, &ray, nc, row0 + r, row, (float *)out + r * nc);
+fail:
+    free(shadows);
+    free(row);
+    return st;
 }
 
 static void close_views(fbp_source *source)
@@ -40,21 +47,16 @@ static void close_views(fbp_source *source)
 
     fbp_phantom_clear(&p->phantom);
     free(p->balls);
-    free(p->shadows);
-    free(p->row);
     free(p);
 }
 
 static fbp_status make_views(struct phantom_views *p)
 {
     const struct fbp_grid *g = &p->scan->volume;
-    const size_t nc = p->scan->panel.n_columns;
 
     FBP_TRY(fbp_phantom_create(&p->phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0],
                                FBP_BENCH_WATER));
     FBP_TRY(fbp_calloc((void **)&p->balls, p->phantom.n, sizeof *p->balls, "a phantom"));
-    FBP_TRY(fbp_calloc((void **)&p->shadows, p->phantom.n, sizeof *p->shadows, "a phantom"));
-    FBP_TRY(fbp_calloc((void **)&p->row, nc, sizeof *p->row, "a row"));
     for (size_t i = 0; i < p->phantom.n; i++)
         fbp_ball_of(&p->phantom.items[i], &p->balls[i]);
     return FBP_OK;

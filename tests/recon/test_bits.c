@@ -3,12 +3,12 @@
 
 #include "backend/mock/mock.h"
 
-static struct fbp_scan make_scan_of(size_t n_views)
+/* Views of n x n. */
+static struct fbp_scan make_scan_of(size_t n_views, size_t n)
 {
-    enum { N = 48 };
     struct fbp_phantom phantom;
     double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
-    struct fbp_scan scan = circle_scan(n_views, N, angles);
+    struct fbp_scan scan = circle_scan(n_views, n, angles);
 
     /* Nothing symmetric, so that no two ways of computing agree by luck. */
     scan.volume = (struct fbp_grid){{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}};
@@ -21,7 +21,7 @@ static struct fbp_scan make_scan_of(size_t n_views)
 
 static struct fbp_scan make_scan(void)
 {
-    return make_scan_of(53);
+    return make_scan_of(53, 48);
 }
 
 static void splits_change_nothing(void **state)
@@ -74,7 +74,7 @@ static void cuda_splits_change_nothing(void **state)
     (void)state;
     if (!usable("cuda"))
         skip();
-    struct fbp_scan scan = make_scan_of(141);
+    struct fbp_scan scan = make_scan_of(141, 48);
     for (size_t k = 0; k < 4; k++) {
         const enum fbp_precision precision = precisions[k % 2];
         const int in_space = k >= 2;
@@ -92,6 +92,94 @@ static void cuda_splits_change_nothing(void **state)
         }
     }
     drop_scan(&scan);
+}
+
+/* All shapes of a kernel; of more than there are the rest is the one guessed. */
+static void check_shapes(const struct fbp_scan *scan, const char *kernel,
+                         enum fbp_precision precision)
+{
+    const int n_shapes = precision == FBP_PRECISION_EXACT ? 6 : 3;
+    uint64_t first = 0;
+
+    for (int shape = 0; shape < n_shapes; shape++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d", shape);
+        setenv("FBP_SHAPE", text, 1);
+        const uint64_t hash = reconstruct_hash(
+            scan, fbp_recon_params(.device = "cuda", .precision = precision, .kernel = kernel));
+        if (shape > 0 && hash != first)
+            fail_msg("%s, precision %d, %zu pixels: shape %d has other values", kernel,
+                     (int)precision, scan->panel.n_columns, shape);
+        first = hash;
+    }
+    unsetenv("FBP_SHAPE");
+}
+
+static void check_value(const struct fbp_scan *scan, const char *kernel)
+{
+    float *ref = reconstruct(scan, fbp_recon_params(.device = "ref"));
+    float *cuda =
+        reconstruct(scan, fbp_recon_params(.device = "cuda", .precision = FBP_PRECISION_EXACT,
+                                           .kernel = kernel));
+
+    assert_true(psnr_db(cuda, ref, grid_size(&scan->volume)) >= 105);
+    free(ref);
+    free(cuda);
+}
+
+/* One to six pixels a voxel: windows that fit and windows that do not; volumes within the view and
+ * larger ones, whose boxes lie across the detector's edge and beside it. */
+static void cuda_shapes_change_nothing(void **state)
+{
+    static const struct {
+        size_t pixels;
+        double enlarged;
+    } cases[] = {{48, 1}, {150, 1}, {290, 1}, {32, 2.2}, {70, 2.2}, {150, 2.2}};
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fbp_scan scan = make_scan_of(37, cases[i].pixels);
+        for (int axis = 0; axis < 3; axis++)
+            scan.volume.voxel_mm[axis] *= cases[i].enlarged;
+        for (int p = FBP_PRECISION_EXACT; p <= FBP_PRECISION_HALF; p++) {
+            check_shapes(&scan, "matrix", p);
+            check_shapes(&scan, "column", p);
+        }
+        check_value(&scan, "matrix");
+        check_value(&scan, "column");
+        drop_scan(&scan);
+    }
+}
+
+/* A run that times the shapes, one that finds the fastest kept, and one that does neither. */
+static void cuda_tuning_changes_nothing(void **state)
+{
+    char *folder = temporary("cache"), file[4096];
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "cuda",
+                                       .precision = FBP_PRECISION_EXACT,
+                                       .kernel = "matrix"};
+
+    (void)state;
+    if (!usable("cuda"))
+        skip();
+    snprintf(file, sizeof file, "%s/fbp/cuda-shapes", folder);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    struct fbp_scan scan = make_scan_of(400, 48);
+    scan.volume = (struct fbp_grid){{130, 126, 133}, {1.3, 1.3, 1.3}, {3, -2, 5}};
+    setenv("FBP_TUNE", "0", 1);
+    const uint64_t hash = reconstruct_hash(&scan, &p);
+    assert_int_not_equal(access(file, F_OK), 0);
+    unsetenv("FBP_TUNE");
+    assert_true(reconstruct_hash(&scan, &p) == hash);
+    assert_int_equal(access(file, F_OK), 0);
+    assert_true(reconstruct_hash(&scan, &p) == hash);
+    remove(file);
+    unsetenv("XDG_CACHE_HOME");
+    drop_scan(&scan);
+    free(folder);
 }
 
 static void mock_devices_give_the_cpus_bits(void **state)
@@ -127,7 +215,7 @@ static void views_that_stay_change_nothing(void **state)
 
     (void)state;
     for (size_t k = 0; k < 2; k++) {
-        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48);
+        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);
         if (k == 1)
             scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
         const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
@@ -246,16 +334,21 @@ static void kernels_are_chosen_by_geometry(void **state)
     drop_scan(&scan);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_chosen_by_geometry),
         cmocka_unit_test(splits_change_nothing),
         cmocka_unit_test(cuda_splits_change_nothing),
+        cmocka_unit_test(cuda_shapes_change_nothing),
+        cmocka_unit_test(cuda_tuning_changes_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(views_that_stay_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };
+
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

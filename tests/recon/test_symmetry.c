@@ -151,21 +151,13 @@ static const struct cuda_case {
     enum fbp_precision precision;
     double floor_db;
 } cuda_cases[] = {
-    {"rot90", FBP_PRECISION_EXACT, 105},
-    {"rot90", FBP_PRECISION_HALF, 60},
-    {"rot180+mirror", FBP_PRECISION_EXACT, 105},
-    {"rot180+mirror", FBP_PRECISION_HALF, 60},
-    {"rot180", FBP_PRECISION_EXACT, 105},
-    {"rot180", FBP_PRECISION_FAST, 60},
-    {"rot180", FBP_PRECISION_HALF, 60},
-    {"mirror", FBP_PRECISION_EXACT, 105},
-    {"mirror", FBP_PRECISION_FAST, 60},
-    {"mirror", FBP_PRECISION_HALF, 60},
-    {"column", FBP_PRECISION_EXACT, 105},
-    {"column", FBP_PRECISION_FAST, 60},
-    {"column", FBP_PRECISION_HALF, 60},
-    {"matrix", FBP_PRECISION_EXACT, 105},
-    {"matrix", FBP_PRECISION_FAST, 60},
+    {"rot90", FBP_PRECISION_EXACT, 105},         {"rot90", FBP_PRECISION_HALF, 60},
+    {"rot180+mirror", FBP_PRECISION_EXACT, 105}, {"rot180+mirror", FBP_PRECISION_HALF, 60},
+    {"rot180", FBP_PRECISION_EXACT, 105},        {"rot180", FBP_PRECISION_FAST, 60},
+    {"rot180", FBP_PRECISION_HALF, 60},          {"mirror", FBP_PRECISION_EXACT, 105},
+    {"mirror", FBP_PRECISION_HALF, 60},          {"column", FBP_PRECISION_EXACT, 105},
+    {"column", FBP_PRECISION_HALF, 60},          {"matrix", FBP_PRECISION_EXACT, 105},
+    {"matrix", FBP_PRECISION_FAST, 60},          {"matrix", FBP_PRECISION_HALF, 60},
 };
 
 enum { N_CUDA_CASES = sizeof cuda_cases / sizeof *cuda_cases };

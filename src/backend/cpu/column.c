@@ -4,6 +4,7 @@
  * voxel column (iFDK; Chen et al. 2019).
  */
 #include "backend/cpu/cpu.h"
+#include "backend/partners.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { TILE = 16, FLOATS_A_LINE = 16, PIECE = FBP_COLUMN_SLICES - FLOATS_A_LINE 
 
 static bool usable(const struct fbp_job *job)
 {
-    return (job->facts.symmetry & FBP_SYM_COLUMN) && cpu_rows_run_up(job);
+    return (job->facts.symmetry & FBP_SYM_COLUMN) && fbp_rows_run_up(job);
 }
 
 /* Samples from detector column to column. */

@@ -38,14 +38,6 @@ bool cpu_has_kernel(const struct fbp_job *job, const char *name)
     return false;
 }
 
-bool cpu_rows_run_up(const struct fbp_job *job)
-{
-    for (size_t k = 0; k < job->n_views; k++)
-        if (!(job->matrices[k][6] > 0))
-            return false;
-    return true;
-}
-
 size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)
 {
     return n_layers * job->grid.n[1] * job->grid.n[0];

@@ -59,9 +59,6 @@ const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job);
 /** Is there a kernel of this name, and do scan and volume allow it? */
 bool cpu_has_kernel(const struct fbp_job *job, const char *name);
 
-/** Do the rows of every view run up with z?  Kernels that walk along z count on it. */
-bool cpu_rows_run_up(const struct fbp_job *job);
-
 /** Toward minus infinity, for small numbers: floor() is a call where SSE 4.1 may not be counted on.
  */
 static inline ptrdiff_t cpu_floor(double a)

@@ -21,7 +21,7 @@ static size_t lanes_of(const struct fbp_job *job)
 static bool has(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
-    return (job->facts.symmetry & flags) == flags && !job->in_order && cpu_rows_run_up(job);
+    return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
 }
 
 static bool can_rot90_mirror(const struct fbp_job *job)

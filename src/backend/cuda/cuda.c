@@ -101,6 +101,15 @@ static void arrange(struct fbp_job *job)
     job->mirrored = k->mirrored;
 }
 
+/* One more part of a remark. */
+static void append(char *line, size_t n, const char *part)
+{
+    const size_t used = strlen(line);
+
+    if (part[0])
+        snprintf(line + used, n - used, "%s%s", used ? "; " : "", part);
+}
+
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     static const char *const names[] = {"", "exact", "fast", "half"};
@@ -109,7 +118,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                              ? "cuFFT was not found: rows are filtered in space, which is slower; "
                                "LD_LIBRARY_PATH may name its folder"
                              : "";
-    const char *precision = "", *and = "";
+    const char *precision = "";
 
     line[0] = '\0';
     if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
@@ -117,10 +126,12 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
     else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
         snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
                  names[job->precision], names[is]);
-    const size_t used = strlen(line);
-    if (filter[0] && (precision[0] || used))
-        and = "; ";
-    snprintf(line + used, n - used, "%s%s%s", precision, and, filter);
+    append(line, n, precision);
+    append(line, n, filter);
+    if (cuda_tune_is_due(cuda_kernel_choose(job), job, found.ordinal[0]))
+        append(line, n,
+               "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
+               "FBP_TUNE=0 none does");
 }
 
 /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
@@ -153,7 +164,7 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    static const double gups[3][3] = {{600, 980, 980}, {1200, 1700, 1800}, {1800, 1800, 3200}};
+    static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3200}};
     const struct cuda_kernel *k = cuda_kernel_choose(job);
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
@@ -181,6 +192,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     (void)cudaSetDevice(dev->index);
+    cuda_tune_close(dev);
     cuda_filter_close(dev);
     cuda_stamps_close(dev);
     cuda_streams_close(dev);
@@ -210,6 +222,7 @@ static fbp_status build(struct cuda_device *dev)
     CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
+    cuda_tune_open(dev);
     FBP_TRY(find_principal(dev));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;

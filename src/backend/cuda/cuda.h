@@ -11,6 +11,7 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/module.h"
 #include "backend/cuda/tables.h"
+#include "backend/cuda/tune.h"
 #include "backend/partners.h"
 
 #include <pthread.h>
@@ -50,6 +51,8 @@ struct cuda_device {
     const struct fbp_job *job;
     int index;
     const struct cuda_kernel *kernel;
+    int shape; /**< of the kernel's */
+    struct cuda_tuning tuning;
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
     struct cuda_unpacking unpacking;
@@ -57,7 +60,7 @@ struct cuda_device {
     char *memory;
     cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
-    float half_scale; /**< of views in fp16; 0: not asked for yet */
+    float half_scale;     /**< of views in fp16; 0: not asked for yet */
     cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 

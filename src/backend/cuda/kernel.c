@@ -7,14 +7,11 @@
 
 /* Fastest first. */
 static const struct cuda_kernel *const kernels[] = {
-    &cuda_kernel_rot90_half,   &cuda_kernel_rot180_mirror_half,
-    &cuda_kernel_rot90_exact,  &cuda_kernel_rot180_mirror_exact,
-    &cuda_kernel_rot180_half,  &cuda_kernel_mirror_half,
-    &cuda_kernel_rot180_fast,  &cuda_kernel_mirror_fast,
-    &cuda_kernel_rot180_exact, &cuda_kernel_mirror_exact,
-    &cuda_kernel_column_half,  &cuda_kernel_column_fast,
-    &cuda_kernel_column_exact, &cuda_kernel_matrix_fast,
-    &cuda_kernel_matrix_exact, NULL};
+    &cuda_kernel_rot90_half,          &cuda_kernel_rot180_mirror_half, &cuda_kernel_rot90_exact,
+    &cuda_kernel_rot180_mirror_exact, &cuda_kernel_rot180_half,        &cuda_kernel_mirror_half,
+    &cuda_kernel_rot180_fast,         &cuda_kernel_rot180_exact,       &cuda_kernel_mirror_exact,
+    &cuda_kernel_column_half,         &cuda_kernel_column_exact,       &cuda_kernel_matrix_half,
+    &cuda_kernel_matrix_fast,         &cuda_kernel_matrix_exact,       NULL};
 
 static enum fbp_precision precision_of(const struct fbp_job *job)
 {

@@ -14,6 +14,9 @@
  *  the cache for constants.  A voxel adds them one by one, so passes are no part of the result. */
 enum { CUDA_PASS = 32 };
 
+/** Shapes of a kernel. */
+enum { CUDA_MOST_SHAPES = 8 };
+
 /** A filtered batch on the device; which members are set is the kernel's choice. */
 struct cuda_views {
     size_t n_groups, n_rows;     /**< there is room for */
@@ -76,6 +79,7 @@ struct cuda_bp {
     float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
     size_t layer;  /**< of the slab that grid.z0 is */
     const struct fbp_slab *slab;
+    int shape; /**< of the kernel's */
     cudaStream_t stream;
 };
 
@@ -117,6 +121,11 @@ struct cuda_kernel {
                          const struct cuda_views *views, cudaStream_t stream);
     /** Floats of a slab; NULL: every voxel once, [z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
+    /** Tiles and windows that it is compiled for; all give the same bits (tune.h). */
+    int n_shapes;
+    /** Those that may be the fastest for passes of n_slices, the likeliest first; returns how many.
+     */
+    int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES]);
     /** Launch: add a pass. */
     cudaError_t (*backproject)(const struct cuda_bp *bp);
     /** Launch: NULL for a plain volume. */
@@ -124,15 +133,14 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-extern const struct cuda_kernel cuda_kernel_matrix_fast, cuda_kernel_matrix_exact;
-extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_fast,
-    cuda_kernel_column_exact;
+extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
+    cuda_kernel_matrix_exact;
+extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
 extern const struct cuda_kernel cuda_kernel_rot90_half, cuda_kernel_rot90_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_mirror_half, cuda_kernel_rot180_mirror_exact;
 extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast,
     cuda_kernel_rot180_exact;
-extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_fast,
-    cuda_kernel_mirror_exact;
+extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_exact;
 
 /** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
  *  for one (tests). */
@@ -164,9 +172,14 @@ void cuda_make_pass(const struct fbp_job *job, const struct cuda_principal *prin
 /** The power of two that brings filtered views into fp16's range; decided from the job alone. */
 fbp_status cuda_half_scale(const struct fbp_job *job, float *out);
 
-/** Launch: store rows in a texture of fp32, as matrix_fast.cu. */
-cudaError_t cuda_fast_store(const struct fbp_job *job, const struct cuda_rows *rows,
+/** Launch: store rows in a texture of fp32, or of fp16 times the views' scale. */
+cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *rows,
                             const struct cuda_views *views, cudaStream_t stream);
+cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
+                            const struct cuda_views *views, cudaStream_t stream);
+
+/** The most pixels that a voxel's edge covers in any view, at the iso-centre. */
+double cuda_pixels_a_voxel(const struct fbp_job *job);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

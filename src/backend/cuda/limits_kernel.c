@@ -17,19 +17,20 @@ static double fetches(const struct cuda_kernel *k, const struct fbp_limits *l)
 
 /*
  * From a texture: one fetch serves the voxels of an orbit, one a channel.  From plain memory: the
- * four fp32 taps of an update, two or four of them a load; a kernel that keeps taps from voxel to
- * voxel may do more.
+ * four fp32 taps of an update, as many of them a load as voxels are served by one; a kernel that
+ * keeps taps from voxel to voxel may do more.  Shared memory is the first cache's, and as fast.
  */
 double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
                          size_t n)
 {
     const struct cuda_kernel *k = cuda_kernel_choose(job);
-    const bool wide = k->turns * (k->mirrored ? 2 : 1) >= 4;
+    const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
+    const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
     if (k->channels) {
         snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
         return k->channels * fetches(k, limits);
     }
-    snprintf(what, n, "loads of 16 bytes an update, by %s", wide ? "16" : "8");
-    return (wide ? limits->load_16 : limits->load_8) / TAP_BYTES;
+    snprintf(what, n, "loads of 16 bytes an update, by %zu", lanes * sizeof(float));
+    return loads[lanes / 2] / TAP_BYTES;
 }

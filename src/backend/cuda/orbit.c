@@ -6,12 +6,7 @@
 bool cuda_has_symmetry(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
-    if ((job->facts.symmetry & flags) != flags || job->in_order)
-        return false;
-    for (size_t k = 0; k < job->n_views; k++)
-        if (!(job->matrices[k][6] > 0))
-            return false;
-    return true;
+    return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
 }
 
 /* Does view k + K/4 follow view k counter-clockwise? */

@@ -38,6 +38,8 @@ FBP_END
 
 #ifdef __CUDACC__
 
+#    include "backend/cuda/frame.h"
+
 /** Turns and halves of a kernel; 2 or 4 lanes. */
 template <int T, int H> struct cuda_orbit {
     static constexpr int TURNS = T, HALVES = H, LANES = T * H;
@@ -49,36 +51,6 @@ template <int T, int H> struct cuda_orbit {
         return lane / T * T + (i + lane % T) % T;
     }
 };
-
-template <int LANES> struct cuda_lanes;
-template <> struct cuda_lanes<2> {
-    using type = float2;
-};
-template <> struct cuda_lanes<4> {
-    using type = float4;
-};
-/** A sample, or the voxels of an orbit, in memory. */
-template <int LANES> using cuda_packed = typename cuda_lanes<LANES>::type;
-
-static __device__ inline void cuda_unpack(float2 q, float out[2])
-{
-    out[0] = q.x, out[1] = q.y;
-}
-
-static __device__ inline void cuda_unpack(float4 q, float out[4])
-{
-    out[0] = q.x, out[1] = q.y, out[2] = q.z, out[3] = q.w;
-}
-
-static __device__ inline float2 cuda_pack(const float (&in)[2])
-{
-    return make_float2(in[0], in[1]);
-}
-
-static __device__ inline float4 cuda_pack(const float (&in)[4])
-{
-    return make_float4(in[0], in[1], in[2], in[3]);
-}
 
 /** Where an orbit's place falls in a view. */
 struct cuda_spot {

@@ -18,15 +18,14 @@
  *
  * Interpolation is the texture units', to 1/256 of a pixel; u and v are not rounded beforehand.
  */
+#include "backend/cuda/frame.h"
 #include "backend/cuda/s0.h"
 
 enum { TILE_X = 32, TILE_Y = 8, THREADS = TILE_X * TILE_Y, LINE = 512 };
-enum { MOST_COLUMNS = 16384, MOST_ROWS = 16384 };
 
 static bool usable(const struct fbp_job *job)
 {
-    return (job->facts.symmetry & FBP_SYM_COLUMN) && job->wide.n_columns <= MOST_COLUMNS &&
-           job->wide.n_rows <= MOST_ROWS;
+    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job);
 }
 
 /* A view of a launch: u and w of (x, y, 1), v of (x, y, z, 1). */
@@ -207,7 +206,7 @@ static constexpr struct cuda_kernel kernel(const char *name)
             .channels = 1,
             .bits = 32,
             .convolve = cuda_s0_convolve,
-            .store = cuda_fast_store,
+            .store = cuda_store_fp32,
             .backproject = launch<COALESCED, I, PACKED, DIRECT, J>};
 }
 

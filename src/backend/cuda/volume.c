@@ -29,7 +29,7 @@ static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
-    const struct cuda_device *dev = cuda_of(device);
+    struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
     const size_t most = dev->kernel->pass ? (size_t)dev->kernel->pass : CUDA_PASS;
@@ -53,7 +53,9 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
         bp.first = group0 + k;
         cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
                        batch->row0, &bp.pass);
+        cuda_tune_begin(dev, &bp);
         CUDA_TRY(dev->kernel->backproject(&bp));
+        cuda_tune_end(dev, &bp);
     }
     return FBP_OK;
 }

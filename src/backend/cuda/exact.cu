@@ -1,0 +1,375 @@
+/*
+ * Interpolation in fp32: any 3x4 matrix, and views whose u and w do not depend on z (every untilted
+ * circular scan), where a thread computes u and 1/w once a view.
+ *
+ * What a block's box of voxels sees of a view, its window, is copied to shared memory while the
+ * view before is added: a sample is then four loads from one address, without clamps, as the copy
+ * puts zeros beside the view.  Where a window is larger than its room (a steep perspective, a
+ * coarse grid), or before sm_80, which cannot copy so, the taps are gathered from the view; floors
+ * are clamped, not coordinates.  Both ways do the same arithmetic, so that shapes have the same
+ * bits.
+ */
+#include "backend/cuda/plain.h"
+#include "backend/cuda/seen.h"
+
+/** Tile and window of a kernel; blocks a multiprocessor that registers are kept for. */
+template <class Tile_, class Window_, int BLOCKS_> struct shape {
+    typedef Tile_ Tile;
+    typedef Window_ Window;
+    enum { BLOCKS = BLOCKS_ };
+};
+
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+enum { CAN_COPY = 0 };
+#else
+enum { CAN_COPY = 1 };
+#endif
+
+/* 16 bytes to shared memory, or zeros. */
+[[maybe_unused]] static __device__ inline void copy_piece(unsigned to, const float *from,
+                                                          bool there)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
+                 : "memory");
+#endif
+}
+
+[[maybe_unused]] static __device__ inline void end_of_copy(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+
+/* All but the latest `LEFT` copies of this thread are there. */
+template <int LEFT> [[maybe_unused]] static __device__ inline void wait_for_copies(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
+#endif
+}
+
+template <int OFFSET> static __device__ inline float load_shared(unsigned at)
+{
+    float value;
+    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
+    return value;
+}
+
+/* This thread's pieces of the window of s. */
+template <class Tile, class Window>
+static __device__ inline void copy_window(const cuda_seen &s, const cuda_plain &in,
+                                          const float *views, unsigned to)
+{
+    enum { ALL = Window::PIECES * Window::HEIGHT };
+    const float *const view = views + s.view * in.group;
+    const int rows = in.rows + 2 * CUDA_BORDER, n = s.rows * Window::PIECES;
+
+    if (s.reach != CUDA_WINDOW)
+        return;
+#pragma unroll
+    for (int j = 0; j < ALL; j += Tile::THREADS) {
+        const int piece = j + (int)threadIdx.x, line = piece / Window::PIECES;
+        const int row = s.first_row + line;
+        const int column = s.first_column + (piece - line * Window::PIECES) * 4;
+        const bool there = (unsigned)row < (unsigned)rows && (unsigned)column < in.stride;
+        if (piece < n)
+            copy_piece(to + piece * 16, view + (there ? (unsigned)row * in.stride + column : 0),
+                       there);
+    }
+}
+
+/* The four taps at a place in the window, and in the view. */
+struct taps {
+    float q00, q01, q10, q11; /* row, column */
+};
+
+template <class Window> static __device__ inline taps taps_in_window(unsigned at)
+{
+    enum { ROW = Window::WIDTH * sizeof(float) };
+    return {load_shared<0>(at), load_shared<4>(at), load_shared<ROW>(at), load_shared<ROW + 4>(at)};
+}
+
+static __device__ inline taps taps_in_view(const float *__restrict__ at, unsigned stride)
+{
+    return {__ldg(at), __ldg(at + 1), __ldg(at + stride), __ldg(at + stride + 1)};
+}
+
+/* Between rows, of the left and of the right column. */
+static __device__ inline float2 between_rows(const taps &q, float b)
+{
+    return make_float2(fmaf(b, q.q10 - q.q00, q.q00), fmaf(b, q.q11 - q.q01, q.q01));
+}
+
+/* What a thread knows of a view: lines of voxels along z. */
+struct line {
+    float u0, v0, w0, u1, v1, w1; /* u w = u0 + u1 tz, … */
+};
+
+static __device__ inline line line_of(const cuda_seen &s, float tx, float ty)
+{
+    const float4 u = *(const float4 *)s.u, v = *(const float4 *)s.v, w = *(const float4 *)s.w;
+
+    return {fmaf(tx, u.x, fmaf(ty, u.y, u.w)),
+            fmaf(tx, v.x, fmaf(ty, v.y, v.w)),
+            fmaf(tx, w.x, fmaf(ty, w.y, w.w)),
+            u.z,
+            v.z,
+            w.z};
+}
+
+/* Floors as CUDA_FLOOR + floor: what clamped ones may be, so that all taps beyond are zeros. */
+struct limits {
+    float u0, u1, v0, v1;
+};
+
+static __device__ inline limits limits_of(const cuda_seen &s, const cuda_plain &in)
+{
+    return {CUDA_FLOOR + (float)(-CUDA_BORDER - s.column),
+            CUDA_FLOOR + (float)(in.columns - s.column), CUDA_FLOOR + (float)(-CUDA_BORDER - s.row),
+            CUDA_FLOOR + (float)(in.rows - s.row)};
+}
+
+static __device__ inline float clamp(float x, float low, float high)
+{
+    return fminf(fmaxf(x, low), high);
+}
+
+/* One view, any matrix; fetch(floor u, floor v) gives taps. */
+template <class Tile, int REACH, class Fetch>
+static __device__ inline void add_any(const line &l, const limits &most, float tz, Fetch fetch,
+                                      float sum[Tile::SLICES][1])
+{
+#pragma unroll
+    for (int k = 0; k < Tile::SLICES; k++) {
+        const float t = tz + (float)k, r = cuda_reciprocal(fmaf(t, l.w1, l.w0));
+        const float u = fmaf(t, l.u1, l.u0), v = fmaf(t, l.v1, l.v0);
+        float iu = __fmaf_rd(u, r, CUDA_FLOOR), iv = __fmaf_rd(v, r, CUDA_FLOOR);
+        if (REACH == CUDA_CLAMPED) {
+            iu = clamp(iu, most.u0, most.u1);
+            iv = clamp(iv, most.v0, most.v1);
+        }
+        const float a = fmaf(u, r, CUDA_FLOOR - iu), b = fmaf(v, r, CUDA_FLOOR - iv);
+        const float2 q = between_rows(fetch(iu, iv), b);
+        sum[k][0] = fmaf(r * r, fmaf(a, q.y - q.x, q.x), sum[k][0]);
+    }
+}
+
+/* One view whose u and w are the same along z. */
+template <class Tile, int REACH, class Fetch>
+static __device__ inline void add_column(const line &l, const limits &most, float tz, Fetch fetch,
+                                         float sum[Tile::SLICES][1])
+{
+    const float r = cuda_reciprocal(l.w0), u = l.u0 * r, v0 = l.v0 * r, dv = l.v1 * r;
+    float iu = __fadd_rd(u, CUDA_FLOOR);
+
+    if (REACH == CUDA_CLAMPED)
+        iu = clamp(iu, most.u0, most.u1);
+    const float a = u + (CUDA_FLOOR - iu), rr = r * r, right = a * rr, left = rr - right;
+#pragma unroll
+    for (int k = 0; k < Tile::SLICES; k++) {
+        const float v = fmaf(tz + (float)k, dv, v0);
+        float iv = __fadd_rd(v, CUDA_FLOOR);
+        if (REACH == CUDA_CLAMPED)
+            iv = clamp(iv, most.v0, most.v1);
+        const float2 q = between_rows(fetch(iu, iv), v + (CUDA_FLOOR - iv));
+        sum[k][0] = fmaf(right, q.y, fmaf(left, q.x, sum[k][0]));
+    }
+}
+
+template <bool COLUMN, class Tile, int REACH, class Fetch>
+static __device__ inline void add_line(const line &l, const limits &most, float tz, Fetch fetch,
+                                       float sum[Tile::SLICES][1])
+{
+    if (COLUMN)
+        add_column<Tile, REACH>(l, most, tz, fetch, sum);
+    else
+        add_any<Tile, REACH>(l, most, tz, fetch, sum);
+}
+
+template <bool COLUMN, class Tile, class Window>
+static __device__ inline void add_from_window(const cuda_seen &s, const line &l, float tz,
+                                              unsigned window, float sum[Tile::SLICES][1])
+{
+    const unsigned origin = window + s.origin * (unsigned)sizeof(float);
+
+    add_line<COLUMN, Tile, CUDA_WINDOW>(
+        l, limits(), tz,
+        [=](float iu, float iv) {
+            return taps_in_window<Window>(
+                (__float_as_uint(iv) * Window::WIDTH + __float_as_uint(iu)) * sizeof(float) +
+                origin);
+        },
+        sum);
+}
+
+template <bool COLUMN, class Tile>
+static __device__ inline void add_from_view(const cuda_seen &s, const line &l, float tz,
+                                            const cuda_plain &in, const float *__restrict__ views,
+                                            float sum[Tile::SLICES][1])
+{
+    const float *const view = views + s.view * in.group;
+    const unsigned origin = s.origin, stride = in.stride;
+    const auto fetch = [=](float iu, float iv) {
+        return taps_in_view(view + (__float_as_uint(iv) * stride + __float_as_uint(iu) + origin),
+                            stride);
+    };
+
+    if (s.reach == CUDA_INSIDE)
+        add_line<COLUMN, Tile, CUDA_INSIDE>(l, limits(), tz, fetch, sum);
+    else
+        add_line<COLUMN, Tile, CUDA_CLAMPED>(l, limits_of(s, in), tz, fetch, sum);
+}
+
+/* Stages are a ring: the window of view i + STAGES - 1 is on its way while view i is added. */
+template <bool COLUMN, class Shape>
+static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
+    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
+                const __grid_constant__ cuda_plain in, const float *__restrict__ views,
+                float *__restrict__ volume)
+{
+    typedef typename Shape::Tile Tile;
+    typedef typename Shape::Window Window;
+    enum { COPIES = CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
+    extern __shared__ __align__(128) char windows[];
+    __shared__ cuda_seen list[2 * CUDA_PASS];
+    const unsigned ring = (unsigned)__cvta_generic_to_shared(windows);
+    const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
+    const float tx = (float)min(p.x, g.nx - 1) - g.x_ref;
+    const float ty = (float)min(p.y, g.ny - 1) - g.y_ref, tz = (float)(g.z0 + p.z) - g.z_ref;
+    const int n =
+        cuda_find_seen<Tile, cuda_window<COPIES ? Window::WIDTH : 0, Window::HEIGHT, STAGES>>(
+            pass, g, in, list);
+    float sum[Tile::SLICES][1];
+    int at = 0;
+
+    if constexpr (COPIES)
+#pragma unroll
+        for (int i = 0; i < STAGES - 1; i++) {
+            if (i < n)
+                copy_window<Tile, Window>(list[i], in, views, ring + i * Window::BYTES);
+            end_of_copy();
+        }
+    cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
+    for (int i = 0; i < n; i++) {
+        if constexpr (COPIES) {
+            wait_for_copies<STAGES - 2>();
+            __syncthreads();
+            if (i + STAGES - 1 < n)
+                copy_window<Tile, Window>(list[i + STAGES - 1], in, views,
+                                          ring + (at == 0 ? STAGES - 1 : at - 1) * Window::BYTES);
+            end_of_copy();
+        }
+        const line l = line_of(list[i], tx, ty);
+        if (COPIES && list[i].reach == CUDA_WINDOW)
+            add_from_window<COLUMN, Tile, Window>(list[i], l, tz, ring + at * Window::BYTES, sum);
+        else
+            add_from_view<COLUMN, Tile>(list[i], l, tz, in, views, sum);
+        at = at + 1 < STAGES ? at + 1 : 0;
+    }
+    cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
+}
+
+template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct cuda_bp *bp)
+{
+    typedef typename Shape::Tile Tile;
+    typedef typename Shape::Window Window;
+    const struct cuda_grid *g = &bp->grid;
+    const cuda_plain in = cuda_plain_of(bp->job, bp->batch->n_rows);
+    const float *views = (const float *)bp->views->memory + bp->first * in.group;
+    const size_t bytes = (size_t)Window::STAGES * Window::BYTES;
+    const auto kernel = backproject<COLUMN, Shape>;
+
+    if (bytes > 0) {
+        cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        if (error == cudaSuccess)
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         cudaSharedmemCarveoutMaxShared);
+        if (error != cudaSuccess)
+            return error;
+    }
+    kernel<<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, bytes, bp->stream>>>(
+        bp->pass, *g, in, views, bp->volume);
+    return cudaGetLastError();
+}
+
+/* Windows for up to 1.3 pixels a voxel, and for up to 2.8: a voxel near the source covers up to a
+ * third more, and a window is as wide as its tile's diagonal. */
+typedef cuda_window<40, 40, 2> small_window;
+typedef cuda_window<84, 64, 2> large_window;
+typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;
+typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 4> small_16x4;
+typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<40, 24, 2>, 4> small_8;
+typedef shape<cuda_tile<16, 16, 16, 8>, large_window, 3> large_16;
+typedef shape<cuda_tile<16, 16, 8, 8>, cuda_window<84, 40, 2>, 4> large_8;
+typedef shape<cuda_tile<32, 16, 4, 8>, cuda_window<0, 0, 2>, 2> without_window;
+
+enum { SMALL_16X3, SMALL_16X4, SMALL_8, LARGE_16, LARGE_8, WITHOUT_WINDOW, SHAPES };
+
+template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
+{
+    static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
+        launch_shape<COLUMN, small_16x3>, launch_shape<COLUMN, small_16x4>,
+        launch_shape<COLUMN, small_8>,    launch_shape<COLUMN, large_16>,
+        launch_shape<COLUMN, large_8>,    launch_shape<COLUMN, without_window>};
+
+    return launches[bp->shape](bp);
+}
+
+template <bool COLUMN>
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+{
+    const double pixels = cuda_pixels_a_voxel(job);
+    const int small_16[2] = {COLUMN ? SMALL_16X4 : SMALL_16X3, COLUMN ? SMALL_16X3 : SMALL_16X4};
+    int n = 0;
+
+    if (n_slices > 8) {
+        for (int i = 0; i < 2 && pixels < 1.3; i++)
+            out[n++] = small_16[i];
+        if (pixels >= 1.3 && pixels < 2.8)
+            out[n++] = LARGE_16;
+    }
+    if (n_slices > 4 && pixels < 2.8)
+        out[n++] = pixels < 1.3 ? SMALL_8 : LARGE_8;
+    out[n++] = WITHOUT_WINDOW;
+    return n;
+}
+
+static bool has_columns(const struct fbp_job *job)
+{
+    return job->facts.symmetry & FBP_SYM_COLUMN;
+}
+
+static bool takes_any(const struct fbp_job *job)
+{
+    (void)job;
+    return true;
+}
+
+extern "C" const struct cuda_kernel cuda_kernel_matrix_exact = {
+    .name = "matrix",
+    .precision = FBP_PRECISION_EXACT,
+    .turns = 1,
+    .usable = takes_any,
+    .views_bytes = cuda_plain_bytes,
+    .store = cuda_plain_store,
+    .n_shapes = SHAPES,
+    .candidates = candidates<false>,
+    .backproject = launch<false>,
+};
+
+extern "C" const struct cuda_kernel cuda_kernel_column_exact = {
+    .name = "column",
+    .precision = FBP_PRECISION_EXACT,
+    .turns = 1,
+    .usable = has_columns,
+    .views_bytes = cuda_plain_bytes,
+    .store = cuda_plain_store,
+    .n_shapes = SHAPES,
+    .candidates = candidates<true>,
+    .backproject = launch<true>,
+};

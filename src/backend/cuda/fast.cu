@@ -1,0 +1,122 @@
+/*
+ * Views filtered by the texture units (Zinsser and Keck 2013, kernel B): fp32, or fp16 scaled by a
+ * power of two into its range.  Any 3x4 matrix, and views whose u and w do not depend on z, where a
+ * thread computes u and 1/w once a view.
+ *
+ * The units take coordinates to 1/256 of a pixel and mean the middle of a pixel by i + 1/2; what
+ * lies beside the texture is zero, so that the edge is continuous.  u and v are rounded to the
+ * nearest 1/256, v before the first row of the batch is subtracted, so that no division into slabs
+ * changes it.
+ */
+#include "backend/cuda/seen.h"
+
+struct layout {
+    cudaTextureObject_t views;
+    int first;
+    float inverse; /* of the views' scale */
+};
+
+/* What one view adds to the voxels of a thread. */
+template <bool COLUMN, int SLICES>
+static __device__ inline void add_view(const cuda_seen &view, const layout &in, float tx, float ty,
+                                       float tz, float sum[SLICES][1])
+{
+    const float4 U = *(const float4 *)view.u, V = *(const float4 *)view.v,
+                 W = *(const float4 *)view.w;
+    const float u0 = fmaf(tx, U.x, fmaf(ty, U.y, U.w)), v0 = fmaf(tx, V.x, fmaf(ty, V.y, V.w));
+    const float w0 = fmaf(tx, W.x, fmaf(ty, W.y, W.w)), r0 = cuda_reciprocal(w0);
+    const float column = ((float)view.column + 0.5f) - CUDA_ROUND;
+    const float row = ((float)view.row + 0.5f) - CUDA_ROUND;
+    const float all_u = fmaf(u0, r0, CUDA_ROUND) + column, v_iso = v0 * r0, dv = V.z * r0;
+
+#pragma unroll
+    for (int k = 0; k < SLICES; k++) {
+        const float t = tz + (float)k;
+        const float r = COLUMN ? r0 : cuda_reciprocal(fmaf(t, W.z, w0));
+        const float u = COLUMN ? all_u : fmaf(fmaf(t, U.z, u0), r, CUDA_ROUND) + column;
+        const float v =
+            (COLUMN ? fmaf(t, dv, v_iso) + CUDA_ROUND : fmaf(fmaf(t, V.z, v0), r, CUDA_ROUND)) +
+            row;
+        const float sample = tex2DLayered<float>(in.views, u, v, in.first + view.view);
+        sum[k][0] = fmaf(r * r * in.inverse, sample, sum[k][0]);
+    }
+}
+
+template <bool COLUMN, class Tile>
+static __global__ void __launch_bounds__(Tile::THREADS)
+    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g, const cuda_plain extent,
+                const layout in, float *__restrict__ volume)
+{
+    __shared__ cuda_seen list[2 * CUDA_PASS];
+    const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
+    const float tx = (float)p.x - g.x_ref, ty = (float)p.y - g.y_ref;
+    const float tz = (float)(g.z0 + p.z) - g.z_ref;
+    const int n = cuda_find_seen<Tile, cuda_window<0, 0, 0>>(pass, g, extent, list);
+    float sum[Tile::SLICES][1];
+
+    if (!p.inside)
+        return;
+    cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
+    for (int i = 0; i < n; i++)
+        add_view<COLUMN, Tile::SLICES>(list[i], in, tx, ty, tz, sum);
+    cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
+}
+
+template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)
+{
+    const struct cuda_grid *g = &bp->grid;
+    const layout in = {bp->views->texture, (int)bp->first, 1 / bp->views->scale};
+    const cuda_plain extent = cuda_plain_of(bp->job, bp->batch->n_rows);
+
+    backproject<COLUMN, Tile><<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
+        bp->pass, *g, extent, in, bp->volume);
+    return cudaGetLastError();
+}
+
+enum { SHAPES = 3 };
+
+template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
+{
+    static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
+        launch_tile<COLUMN, cuda_tile<32, 8, 8, 32>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 32>>,
+        launch_tile<COLUMN, cuda_tile<32, 8, 4, 32>>};
+
+    return launches[bp->shape](bp);
+}
+
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+{
+    (void)job;
+    if (n_slices <= 4) {
+        out[0] = SHAPES - 1;
+        return 1;
+    }
+    for (int i = 0; i < SHAPES; i++)
+        out[i] = i;
+    return SHAPES;
+}
+
+/* With fewer pixels a voxel the exact kernel is faster. */
+static bool columns_fit(const struct fbp_job *job)
+{
+    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job) &&
+           cuda_pixels_a_voxel(job) >= 2;
+}
+
+#define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH)                               \
+    {                                                                                      \
+        .name = NAME, .precision = PRECISION, .turns = 1, .usable = USABLE, .channels = 1, \
+        .bits = BITS, .store = STORE, .n_shapes = SHAPES, .candidates = candidates,        \
+        .backproject = LAUNCH                                                              \
+    }
+
+/* A batch has fewer views than a texture may have layers. */
+extern "C" const struct cuda_kernel cuda_kernel_matrix_half =
+                                        KERNEL("matrix", FBP_PRECISION_HALF, cuda_fits_texture, 16,
+                                               cuda_store_fp16, launch<false>),
+                                    cuda_kernel_matrix_fast =
+                                        KERNEL("matrix", FBP_PRECISION_FAST, cuda_fits_texture, 32,
+                                               cuda_store_fp32, launch<false>),
+                                    cuda_kernel_column_half =
+                                        KERNEL("column", FBP_PRECISION_HALF, columns_fit, 16,
+                                               cuda_store_fp16, launch<true>);

@@ -1,0 +1,71 @@
+/* Filtered rows into plain memory, between borders of zeros. */
+#include "backend/cuda/plain.h"
+
+#include "backend/cuda/rows.h"
+#include "backend/partners.h"
+
+static size_t lanes_of(const struct fbp_job *job)
+{
+    return job->turns * fbp_halves(job);
+}
+
+cuda_plain cuda_plain_of(const struct fbp_job *job, size_t n_rows)
+{
+    const size_t line = 128 / (lanes_of(job) * sizeof(float));
+    const size_t across = CUDA_BORDER + job->wide.n_columns + CUDA_BORDER;
+    const size_t stride = (across + line - 1) / line * line;
+
+    return {(unsigned)stride, (CUDA_BORDER + n_rows + CUDA_BORDER) * stride,
+            (int)job->wide.n_columns, (int)n_rows};
+}
+
+size_t cuda_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
+{
+    return n_groups * cuda_plain_of(job, n_rows).group * lanes_of(job) * sizeof(float);
+}
+
+/* One lane of the texels of a row, its borders included. */
+static __global__ void store_rows(const cuda_rows r, const cuda_plain to, float *views)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    const cuda_place p = cuda_place_of(r, blockIdx.y);
+    const float2 *row = r.rows + (size_t)blockIdx.y * r.stride;
+
+    if (at >= to.stride)
+        return;
+    const bool inside = at >= CUDA_BORDER && at - CUDA_BORDER < r.n_columns;
+    const float2 q = inside ? row[at - CUDA_BORDER] : make_float2(0, 0);
+    const size_t texel = p.group * to.group + (size_t)(CUDA_BORDER + p.row) * to.stride + at;
+    float *out = views + texel * r.n_lanes + p.lane;
+    out[0] = q.x;
+    if (p.second)
+        out[to.group * r.n_lanes] = q.y;
+}
+
+/* The rows of zeros below and above every group of views; `width` floats a row. */
+static __global__ void store_border(unsigned width, size_t group, unsigned n_rows, float *views)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned row = blockIdx.y < CUDA_BORDER ? blockIdx.y : blockIdx.y + n_rows;
+
+    if (at < width)
+        views[blockIdx.z * group + (size_t)row * width + at] = 0;
+}
+
+cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, cudaStream_t stream)
+{
+    const cuda_plain to = cuda_plain_of(job, rows->n_rows);
+    const unsigned width = to.stride * rows->n_lanes;
+    float *memory = (float *)views->memory;
+
+    cuda_for_parts(*rows, [&](const cuda_rows &part) {
+        store_rows<<<dim3(cuda_blocks(to.stride, CUDA_ROW_THREADS), part.n), CUDA_ROW_THREADS, 0,
+                     stream>>>(part, to, memory);
+    });
+    if (rows->first == 0)
+        store_border<<<dim3(cuda_blocks(width, CUDA_ROW_THREADS), 2 * CUDA_BORDER, rows->n_groups),
+                       CUDA_ROW_THREADS, 0, stream>>>(width, to.group * rows->n_lanes, rows->n_rows,
+                                                      memory);
+    return cudaGetLastError();
+}

@@ -1,0 +1,158 @@
+/* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
+#include "backend/cuda/tuned.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <sys/wait.h>
+
+#define FOLDER FBP_TEST_DIR "/cuda_tuned"
+#define FILE_  FOLDER "/fbp/cuda-shapes"
+
+static int start_empty(void **state)
+{
+    (void)state;
+    (void)unlink(FILE_);
+    (void)rmdir(FILE_);
+    (void)rmdir(FOLDER "/fbp");
+    (void)rmdir(FOLDER);
+    setenv("XDG_CACHE_HOME", FOLDER, 1);
+    return 0;
+}
+
+static void write_file(const char *text)
+{
+    cuda_tuned_keep("folders", 0);
+    FILE *file = fopen(FILE_, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void what_is_kept_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), -1);
+    cuda_tuned_keep("a card, matrix", 2);
+    cuda_tuned_keep("a card, matrix exact", 1);
+    cuda_tuned_keep("another, matrix", 3);
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 2);
+    assert_int_equal(cuda_tuned_recall("a card, matrix exact", 4), 1);
+    cuda_tuned_keep("a card, matrix", 0);
+    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 0);
+    assert_int_equal(cuda_tuned_recall("another, matrix", 4), 3);
+    assert_int_equal(cuda_tuned_recall("a card", 4), -1);
+}
+
+/* Of a version that had more shapes. */
+static void shapes_that_are_not_there(void **state)
+{
+    (void)state;
+    cuda_tuned_keep("key", 7);
+    assert_int_equal(cuda_tuned_recall("key", 8), 7);
+    assert_int_equal(cuda_tuned_recall("key", 7), -1);
+}
+
+static void damage_is_ignored_and_mended(void **state)
+{
+    static const char *const damaged[] = {
+        "",
+        "\n",
+        "something else\nkey\t1\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1", /* cut off */
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t-1\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1x\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t99999999999999999999\n",
+        "fbp: fastest shapes of CUDA kernels, version 1\nkey 1\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        write_file(damaged[i]);
+        assert_int_equal(cuda_tuned_recall("key", 4), -1);
+        cuda_tuned_keep("key", 3);
+        assert_int_equal(cuda_tuned_recall("key", 4), 3);
+    }
+}
+
+/* Beside "." and "..". */
+static int files_there(void)
+{
+    DIR *folder = opendir(FOLDER "/fbp");
+    int n = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    (void)closedir(folder);
+    return n - 2;
+}
+
+/* One may undo what another has just kept, but the file is whole at any time. */
+static void processes_do_not_disturb_each_other(void **state)
+{
+    enum { PROCESSES = 4, TIMES = 50 };
+    char key[32];
+
+    (void)state;
+    cuda_tuned_keep("before", 1);
+    for (int i = 0; i < PROCESSES; i++)
+        if (fork() == 0) {
+            for (int k = 0; k < TIMES; k++) {
+                snprintf(key, sizeof key, "process %d, key %d", i, k);
+                cuda_tuned_keep(key, i);
+                if (cuda_tuned_recall("before", 4) != 1)
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    cuda_tuned_keep("after", 2);
+    assert_int_equal(cuda_tuned_recall("after", 4), 2);
+    assert_int_equal(files_there(), 1);
+}
+
+static void a_folder_in_its_place_is_no_error(void **state)
+{
+    (void)state;
+    cuda_tuned_keep("folders", 0);
+    assert_int_equal(unlink(FILE_), 0);
+    assert_int_equal(mkdir(FILE_, 0777), 0);
+    cuda_tuned_keep("key", 1);
+    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    assert_int_equal(files_there(), 1);
+}
+
+static void no_place_is_no_error(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    cuda_tuned_keep("key", 1);
+    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
+    unsetenv("HOME");
+    cuda_tuned_keep("key", 1);
+    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_kept_is_found, start_empty),
+        cmocka_unit_test_setup(shapes_that_are_not_there, start_empty),
+        cmocka_unit_test_setup(damage_is_ignored_and_mended, start_empty),
+        cmocka_unit_test_setup(processes_do_not_disturb_each_other, start_empty),
+        cmocka_unit_test_setup(a_folder_in_its_place_is_no_error, start_empty),
+        cmocka_unit_test_setup(no_place_is_no_error, start_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
