@@ -135,11 +135,11 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 }
 
 /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
-static size_t texture_bytes(const struct cuda_kernel *k, size_t n_columns, size_t n_rows,
+static size_t texture_bytes(const struct cuda_kernel *k, size_t n_texels, size_t n_rows,
                             size_t n_layers)
 {
     const size_t texel = (size_t)k->channels * (size_t)k->bits / 8;
-    const size_t width = (n_columns * texel + 63) / 64 * 64;
+    const size_t width = (n_texels * texel + 63) / 64 * 64;
     size_t rows = 8;
 
     while (rows < 128 && rows < n_rows)
@@ -152,7 +152,7 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
     const struct cuda_kernel *k = cuda_kernel_choose(job);
     const size_t n_groups = (n_views + job->turns - 1) / job->turns;
 
-    return k->channels ? texture_bytes(k, job->wide.n_columns, n_rows, n_groups)
+    return k->channels ? texture_bytes(k, cuda_row_texels(k, job), n_rows, n_groups)
                        : k->views_bytes(job, n_groups, n_rows);
 }
 
@@ -164,7 +164,7 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3200}};
+    static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3400}};
     const struct cuda_kernel *k = cuda_kernel_choose(job);
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 

@@ -5,14 +5,15 @@
  *
  * The units take coordinates to 1/256 of a pixel and mean the middle of a pixel by i + 1/2; what
  * lies beside the texture is zero, so that the edge is continuous.  u and v are rounded to the
- * nearest 1/256, v before the first row of the batch is subtracted, so that no division into slabs
- * changes it.
+ * nearest 1/256 of a texel, v before the first row of the batch is subtracted, so that no division
+ * into slabs changes it.
  */
 #include "backend/cuda/seen.h"
 
 struct layout {
     cudaTextureObject_t views;
     int first;
+    float texels;  /* a column */
     float inverse; /* of the views' scale */
 };
 
@@ -23,9 +24,10 @@ static __device__ inline void add_view(const cuda_seen &view, const layout &in, 
 {
     const float4 U = *(const float4 *)view.u, V = *(const float4 *)view.v,
                  W = *(const float4 *)view.w;
-    const float u0 = fmaf(tx, U.x, fmaf(ty, U.y, U.w)), v0 = fmaf(tx, V.x, fmaf(ty, V.y, V.w));
+    const float u0 = in.texels * fmaf(tx, U.x, fmaf(ty, U.y, U.w)), du = in.texels * U.z;
+    const float v0 = fmaf(tx, V.x, fmaf(ty, V.y, V.w));
     const float w0 = fmaf(tx, W.x, fmaf(ty, W.y, W.w)), r0 = cuda_reciprocal(w0);
-    const float column = ((float)view.column + 0.5f) - CUDA_ROUND;
+    const float column = cuda_texel_of(in.texels, view.column) - CUDA_ROUND;
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND;
     const float all_u = fmaf(u0, r0, CUDA_ROUND) + column, v_iso = v0 * r0, dv = V.z * r0;
 
@@ -33,7 +35,7 @@ static __device__ inline void add_view(const cuda_seen &view, const layout &in, 
     for (int k = 0; k < SLICES; k++) {
         const float t = tz + (float)k;
         const float r = COLUMN ? r0 : cuda_reciprocal(fmaf(t, W.z, w0));
-        const float u = COLUMN ? all_u : fmaf(fmaf(t, U.z, u0), r, CUDA_ROUND) + column;
+        const float u = COLUMN ? all_u : fmaf(fmaf(t, du, u0), r, CUDA_ROUND) + column;
         const float v =
             (COLUMN ? fmaf(t, dv, v_iso) + CUDA_ROUND : fmaf(fmaf(t, V.z, v0), r, CUDA_ROUND)) +
             row;
@@ -65,7 +67,8 @@ static __global__ void __launch_bounds__(Tile::THREADS)
 template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)
 {
     const struct cuda_grid *g = &bp->grid;
-    const layout in = {bp->views->texture, (int)bp->first, 1 / bp->views->scale};
+    const layout in = {bp->views->texture, (int)bp->first, (float)bp->views->texels,
+                       1 / bp->views->scale};
     const cuda_plain extent = cuda_plain_of(bp->job, bp->batch->n_rows);
 
     backproject<COLUMN, Tile><<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
@@ -78,8 +81,8 @@ enum { SHAPES = 3 };
 template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 {
     static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
-        launch_tile<COLUMN, cuda_tile<32, 8, 8, 32>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 32>>,
-        launch_tile<COLUMN, cuda_tile<32, 8, 4, 32>>};
+        launch_tile<COLUMN, cuda_tile<32, 8, 8, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 16>>,
+        launch_tile<COLUMN, cuda_tile<32, 8, 4, 16>>};
 
     return launches[bp->shape](bp);
 }
@@ -106,8 +109,8 @@ static bool columns_fit(const struct fbp_job *job)
 #define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH)                               \
     {                                                                                      \
         .name = NAME, .precision = PRECISION, .turns = 1, .usable = USABLE, .channels = 1, \
-        .bits = BITS, .store = STORE, .n_shapes = SHAPES, .candidates = candidates,        \
-        .backproject = LAUNCH                                                              \
+        .bits = BITS, .halves_columns = true, .store = STORE, .n_shapes = SHAPES,          \
+        .candidates = candidates, .backproject = LAUNCH                                    \
     }
 
 /* A batch has fewer views than a texture may have layers. */

@@ -29,8 +29,8 @@ struct cuda_bridge {
     float weight[4];
 };
 
-/** What samples are multiplied with: a product, where image and lines are there, or ray by ray, where
- *  views are; else nothing. */
+/** What samples are multiplied with: a product, where image and lines are there, or ray by ray,
+ * where views are; else nothing. */
 struct cuda_weights {
     const float *image, *lines; /**< [row][column], [view][column] or NULL */
     struct fbp_rays rays;

@@ -1,9 +1,11 @@
 /** @file frame.h  What the kernels' threads have in common: their place, their sums, coordinates in
  * fp32 (internal; CUDA C++).
  *
- * A block of X x Y threads takes X x Y columns of SLICES voxels each; its warps cover
- * WARP x (32 / WARP) columns, so that samples of a warp lie near each other.  Sums start from the
- * volume's values, so that passes are no part of the result.
+ * A block of X x Y x LAYERS threads takes X x Y columns of SLICES LAYERS voxels; a thread has
+ * SLICES of them, LAYERS apart.  Its warps cover WARP columns side by side, as many lines of them
+ * as make 32 threads, so that samples of a warp lie near each other.  Four neighbouring lanes,
+ * which a texture unit serves at once, are 2 x 2 voxels: of two lines, of two layers where there
+ * are two. Sums start from the volume's values, so that passes are no part of the result.
  */
 #ifndef FBP_SRC_CUDA_FRAME_H
 #define FBP_SRC_CUDA_FRAME_H
@@ -17,24 +19,39 @@ static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 /* Added and taken away again it leaves multiples of 1/256, for |x| <= 2^14. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
+/** Where column `column` lies in a texture of `texels` a column, as its units count: the first
+ *  texel's middle is 1/2. */
+static __device__ inline float cuda_texel_of(float texels, int column)
+{
+    return fmaf(texels, (float)column, texels - 0.5f);
+}
+
 /** Textures whose coordinates CUDA_ROUND can take. */
 static inline bool cuda_fits_texture(const struct fbp_job *job)
 {
-    enum { MOST = 16384 };
-    return job->wide.n_columns <= MOST && job->wide.n_rows <= MOST;
+    return job->wide.n_columns <= CUDA_MOST_TEXELS && job->wide.n_rows <= CUDA_MOST_TEXELS;
 }
 
 /** Columns of a plane, X x Y at a time: nx x ny of them, slices nz. */
-template <int X_, int Y_, int SLICES_, int WARP_> struct cuda_tile {
-    enum { X = X_, Y = Y_, SLICES = SLICES_, WARP = WARP_, THREADS = X_ * Y_ };
+template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
+    enum {
+        X = X_,
+        Y = Y_,
+        SLICES = SLICES_, /**< of a thread */
+        WARP = WARP_,
+        LAYERS = LAYERS_,
+        DEPTH = SLICES_ * LAYERS_, /**< slices of a block */
+        THREADS = X_ * Y_ * LAYERS_
+    };
+    static_assert(LAYERS == 1 || LAYERS == 2, "layers are the second bit of a lane");
 
     static dim3 blocks(int nx, int ny, int nz)
     {
-        return dim3((nx + X - 1) / X, (ny + Y - 1) / Y, (nz + SLICES - 1) / SLICES);
+        return dim3((nx + X - 1) / X, (ny + Y - 1) / Y, (nz + DEPTH - 1) / DEPTH);
     }
 };
 
-/** A thread's column, the first of its slices; `inside`: it has voxels. */
+/** A thread's column, the first of its slices; `inside`: it may have voxels. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -43,12 +60,18 @@ struct cuda_place_in_volume {
 template <class Tile>
 static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int ny)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int across = Tile::X / Tile::WARP, lines = 32 / Tile::WARP;
-    const int x = blockIdx.x * Tile::X + warp % across * Tile::WARP + lane % Tile::WARP;
-    const int y = blockIdx.y * Tile::Y + warp / across * lines + lane / Tile::WARP;
+    enum { LINES = 32 / Tile::WARP / Tile::LAYERS, PAIRS = Tile::WARP / 2 };
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane / 4;
+    const int across = Tile::X / Tile::WARP, second = lane / 2 % 2;
+    const bool rows = Tile::LAYERS == 1 && LINES > 1; /* the second bit is a line */
+    const bool flat = Tile::LAYERS == 1 && LINES == 1;
+    const int in_x = flat ? lane : lane % 2 + 2 * (quad % PAIRS);
+    const int in_y = flat ? 0 : rows ? second + 2 * (quad / PAIRS) : quad / PAIRS;
+    const int x = blockIdx.x * Tile::X + warp % across * Tile::WARP + in_x;
+    const int y = blockIdx.y * Tile::Y + warp / across * LINES + in_y;
+    const int z = blockIdx.z * Tile::DEPTH + (Tile::LAYERS == 2 ? second : 0);
 
-    return {x, y, (int)(blockIdx.z * Tile::SLICES), x < nx && y < ny};
+    return {x, y, z, x < nx && y < ny};
 }
 
 template <int LANES> struct cuda_lanes;
@@ -94,8 +117,9 @@ static __device__ inline float4 cuda_pack(const float (&in)[4])
     return make_float4(in[0], in[1], in[2], in[3]);
 }
 
-/** A thread's voxels of a volume [nz][ny][nx][LANES]; those outside are zero. */
-template <int SLICES, int LANES>
+/** A thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart; those outside are zero.
+ */
+template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
                                              float (&sum)[SLICES][LANES])
@@ -106,10 +130,10 @@ static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
 
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
-        cuda_unpack(p.inside && p.z + k < nz ? at[k * slice] : packed{}, sum[k]);
+        cuda_unpack(p.inside && p.z + k * LAYERS < nz ? at[k * LAYERS * slice] : packed{}, sum[k]);
 }
 
-template <int SLICES, int LANES>
+template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_store_sums(float *__restrict__ volume,
                                               const cuda_place_in_volume &p, int nx, int ny, int nz,
                                               const float (&sum)[SLICES][LANES])
@@ -120,8 +144,8 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
 
 #pragma unroll
     for (int k = 0; k < SLICES; k++)
-        if (p.inside && p.z + k < nz)
-            at[k * slice] = cuda_pack(sum[k]);
+        if (p.inside && p.z + k * LAYERS < nz)
+            at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
 #endif /* FBP_SRC_CUDA_FRAME_H */

@@ -64,6 +64,46 @@ bool cuda_has_kernel(const struct fbp_job *job, const char *name)
     return find(job, name) != NULL;
 }
 
+/* Along u (row 0 of the matrices) or v (row 1). */
+static double most_pixels(const struct fbp_job *job, int row)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k], *r = m + 4 * row;
+        for (int axis = 0; axis < 3; axis++) {
+            const double slope = r[axis] - r[3] * m[8 + axis] / m[11];
+            most = fmax(most, fabs(slope / m[11]) * job->grid.voxel_mm[axis]);
+        }
+    }
+    return most;
+}
+
+double cuda_columns_a_voxel(const struct fbp_job *job)
+{
+    return most_pixels(job, 0);
+}
+
+double cuda_pixels_a_voxel(const struct fbp_job *job)
+{
+    return fmax(most_pixels(job, 0), most_pixels(job, 1));
+}
+
+unsigned cuda_texels_a_column(const struct cuda_kernel *kernel, const struct fbp_job *job)
+{
+    const double few = 1.2; /* with more columns a voxel caches would hold too little */
+    const bool fit = 2 * job->wide.n_columns + 1 <= CUDA_MOST_TEXELS;
+
+    return kernel->halves_columns && fit && cuda_columns_a_voxel(job) < few ? 2 : 1;
+}
+
+size_t cuda_row_texels(const struct cuda_kernel *kernel, const struct fbp_job *job)
+{
+    const size_t a_column = cuda_texels_a_column(kernel, job);
+
+    return a_column * job->wide.n_columns + (a_column - 1);
+}
+
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0)

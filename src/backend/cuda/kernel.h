@@ -21,9 +21,10 @@ enum { CUDA_MOST_SHAPES = 8 };
 struct cuda_views {
     size_t n_groups, n_rows;     /**< there is room for */
     void *memory;                /**< plain, or */
-    cudaArray_t array;           /**< a layer a group, wide.n_columns x n_rows, */
+    cudaArray_t array;           /**< a layer a group, cuda_row_texels() x n_rows, */
     cudaSurfaceObject_t surface; /**< to be written, */
     cudaTextureObject_t texture; /**< and read: hardware filtering, zeros outside */
+    unsigned texels;             /**< of a texture, a column: cuda_texels_a_column() */
     float scale; /**< what samples are stored times: 1, or a power of two if they are fp16 */
 };
 
@@ -111,6 +112,8 @@ struct cuda_kernel {
     bool (*usable)(const struct fbp_job *job);
     /** Texels of views kept in a layered texture: channels and bits of one; 0: plain memory. */
     int channels, bits;
+    /** The texture may have two texels a column (cuda_texels_a_column()). */
+    bool halves_columns;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Launch: the filter in space, as cuda_convolve_rows() (filter.h), which NULL stands for. */
@@ -178,8 +181,23 @@ cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *r
 cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
                             const struct cuda_views *views, cudaStream_t stream);
 
-/** The most pixels that a voxel's edge covers in any view, at the iso-centre. */
+/** The most pixels that a voxel's edge covers in any view, at the iso-centre; the most columns. */
 double cuda_pixels_a_voxel(const struct fbp_job *job);
+double cuda_columns_a_voxel(const struct fbp_job *job);
+
+/** Texels of a texture along either axis, at most: coordinates are rounded in fp32 (frame.h). */
+enum { CUDA_MOST_TEXELS = 16384 };
+
+/**
+ * Texels that rows in a texture have for a column: 1; or 2, the means of neighbours in between, so
+ * that samples are the same, but what the units round is half as large.  They take coordinates, and
+ * the product of both that is the weight of a corner, to 1/256, which shows where a column is not
+ * narrower than a voxel.
+ */
+unsigned cuda_texels_a_column(const struct cuda_kernel *kernel, const struct fbp_job *job);
+
+/** ... and of a whole row: of two a column, one before the first, too. */
+size_t cuda_row_texels(const struct cuda_kernel *kernel, const struct fbp_job *job);
 
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,

@@ -51,7 +51,8 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
     }
     const struct cudaChannelFormatDesc texel =
         cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
-    const struct cudaExtent extent = {dev->job->wide.n_columns, v->n_rows, v->n_groups};
+    const struct cudaExtent extent = {cuda_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    v->texels = cuda_texels_a_column(k, dev->job);
     CUDA_TRY(
         cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
     return make_texture(v);

@@ -3,23 +3,25 @@
  * four lanes, so that one fetch serves as many voxels (after Xu and Mueller 2005).  Texels are
  * fp16, scaled by a power of two into its range (half.c), or pairs of fp32; sums are fp32.
  *
- * u and v are rounded to the nearest 1/256, the units' last digit: v before the first row of the
- * batch is subtracted, so that no division into slabs changes it (see fast.cu), u because
- * cutting off what is below would move every sample by 1/512.
+ * u and v are rounded to the nearest 1/256 of a texel, the units' last digit: v before the first
+ * row of the batch is subtracted, so that no division into slabs changes it (see fast.cu), u
+ * because cutting off what is below would move every sample by 1/512.
  */
 #include "backend/cuda/orbit.h"
 
-/* Lanes, bits of a component of a texel, and slices of a thread. */
-template <int T, int H, int B, int S> struct shape : cuda_orbit<T, H> {
-    using Tile = cuda_tile<32, 8, S, 32>;
+/* Lanes, bits of a component of a texel, and the tile. */
+template <int T, int H, int B, class Tile_> struct shape : cuda_orbit<T, H> {
+    using Tile = Tile_;
     using packed = cuda_packed<T * H>;
-    static constexpr int SLICES = S, BITS = B;
+    static constexpr int SLICES = Tile::SLICES, BITS = B;
 };
 
 struct layout {
     cudaTextureObject_t views;
     int first;
-    float columns, rows, inverse; /* of the views' scale */
+    float texels;      /* a column */
+    float width, rows; /* of a view, in texels */
+    float inverse;     /* of the views' scale */
 };
 
 template <class S, int I>
@@ -28,18 +30,18 @@ static __device__ inline void add_place(const cuda_view &view, const layout &in,
                                         float (&sum)[S::SLICES][S::LANES])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
-    const float column = (s.u + CUDA_ROUND) + (((float)view.column + 0.5f) - CUDA_ROUND);
+    const float column =
+        fmaf(in.texels, s.u, CUDA_ROUND) + (cuda_texel_of(in.texels, view.column) - CUDA_ROUND);
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
-    const float last = tz + (float)(S::SLICES - 1);
+    const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
     /* Where no slice sees the batch, only zeros would be added. */
-    if (!(column > -1 && column < in.columns + 1 &&
-          fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
+    if (!(column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
           fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)))
         return;
 #pragma unroll
     for (int k = 0; k < S::SLICES; k++) {
-        const float v = (fmaf(tz + (float)k, s.dv, s.v) + CUDA_ROUND) + row;
+        const float v = (fmaf(tz + (float)(k * S::Tile::LAYERS), s.dv, s.v) + CUDA_ROUND) + row;
         float q[S::LANES];
         cuda_unpack(tex2DLayered<typename S::packed>(in.views, column, v, layer), q);
 #pragma unroll
@@ -76,18 +78,24 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
 
     if (!p.inside)
         return;
-    cuda_load_sums(volume, p, d.nx, d.ny, g.nz, sum);
+    cuda_load_sums<S::Tile::LAYERS>(volume, p, d.nx, d.ny, g.nz, sum);
     for (int i = 0; i < pass.n; i++)
         add_places<S>(pass.view[i], in, in.first + i, d, tx, ty, tz, sum);
-    cuda_store_sums(volume, p, d.nx, d.ny, g.nz, sum);
+    cuda_store_sums<S::Tile::LAYERS>(volume, p, d.nx, d.ny, g.nz, sum);
 }
 
-template <class S> static cudaError_t launch(const struct cuda_bp *bp)
+template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct cuda_grid *g = &bp->grid;
-    const layout in = {bp->views->texture, (int)bp->first, (float)bp->job->wide.n_columns,
-                       (float)bp->batch->n_rows, 1 / bp->views->scale};
+    const struct cuda_views *v = bp->views;
+    const float texels = (float)v->texels, columns = (float)bp->job->wide.n_columns;
+    const layout in = {.views = v->texture,
+                       .first = (int)bp->first,
+                       .texels = texels,
+                       .width = texels * columns + (texels - 1),
+                       .rows = (float)bp->batch->n_rows,
+                       .inverse = 1 / v->scale};
     cuda_domain d;
 
     cuda_find_domain(bp->job, &d);
@@ -96,36 +104,65 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
     return cudaGetLastError();
 }
 
+/* Samples of two layers lie in one column.  Where texels are wide and voxels far apart in the view,
+ * they are nearer to each other than those of two lines. */
+enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
+
+template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *bp)
+{
+    enum { SLICES = 16 / (T * H) };
+
+    if (bp->shape == OF_TWO_LAYERS)
+        return launch_shape<shape<T, H, B, cuda_tile<16, 8, SLICES / 2, 8, 2>>>(bp);
+    return launch_shape<shape<T, H, B, cuda_tile<32, 8, SLICES, 16>>>(bp);
+}
+
+template <int T, int H, int B>
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+{
+    const unsigned texels = cuda_texels_a_column(cuda_kernel_choose(job), job);
+    const bool wide = H == 1 && T * B == 64, apart = texels * cuda_columns_a_voxel(job) > 1.6;
+    const int likeliest = wide && apart ? OF_TWO_LAYERS : OF_ONE_LAYER;
+
+    (void)n_slices;
+    out[0] = likeliest;
+    out[1] = likeliest == OF_ONE_LAYER ? OF_TWO_LAYERS : OF_ONE_LAYER;
+    return SHAPES;
+}
+
 template <unsigned FLAGS> static bool usable(const struct fbp_job *job)
 {
     return cuda_has_symmetry(job, FLAGS) && cuda_fits_texture(job);
 }
 
-template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const char *name)
+template <int T, int H, int B, unsigned FLAGS>
+static constexpr cuda_kernel kernel_of(const char *name)
 {
-    constexpr bool half = S::BITS == 16;
     return {
         .name = name,
-        .precision = half ? FBP_PRECISION_HALF : FBP_PRECISION_FAST,
-        .turns = S::TURNS,
-        .mirrored = S::HALVES == 2,
+        .precision = B == 16 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST,
+        .turns = T,
+        .mirrored = H == 2,
         .usable = usable<FLAGS>,
-        .channels = S::LANES,
-        .bits = S::BITS,
-        .store = half ? cuda_store_fp16 : cuda_store_fp32,
+        .channels = T * H,
+        .bits = B,
+        .halves_columns = true,
+        .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
         .volume_size = cuda_orbit_volume_size,
-        .backproject = launch<S>,
+        .n_shapes = SHAPES,
+        .candidates = candidates<T, H, B>,
+        .backproject = launch<T, H, B>,
         .fetch = cuda_orbit_fetch,
     };
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_rot90_half =
-    kernel_of<shape<4, 1, 16, 4>, FBP_SYM_ROT90>("rot90");
+    kernel_of<4, 1, 16, FBP_SYM_ROT90>("rot90");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_half =
-    kernel_of<shape<2, 2, 16, 4>, FBP_SYM_ROT180 | FBP_SYM_MIRROR>("rot180+mirror");
+    kernel_of<2, 2, 16, FBP_SYM_ROT180 | FBP_SYM_MIRROR>("rot180+mirror");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_half =
-    kernel_of<shape<2, 1, 16, 8>, FBP_SYM_ROT180>("rot180");
+    kernel_of<2, 1, 16, FBP_SYM_ROT180>("rot180");
 extern "C" const struct cuda_kernel cuda_kernel_mirror_half =
-    kernel_of<shape<1, 2, 16, 8>, FBP_SYM_MIRROR>("mirror");
+    kernel_of<1, 2, 16, FBP_SYM_MIRROR>("mirror");
 extern "C" const struct cuda_kernel cuda_kernel_rot180_fast =
-    kernel_of<shape<2, 1, 32, 8>, FBP_SYM_ROT180>("rot180");
+    kernel_of<2, 1, 32, FBP_SYM_ROT180>("rot180");

@@ -115,14 +115,14 @@ static __device__ inline int cuda_find_seen(const cuda_pass &pass, const cuda_gr
     static_assert(CUDA_PASS == 32, "a warp counts the views of a pass");
     __shared__ bool seen[CUDA_PASS];
     __shared__ int n;
-    const int x = blockIdx.x * Tile::X, y = blockIdx.y * Tile::Y, z = blockIdx.z * Tile::SLICES;
+    const int x = blockIdx.x * Tile::X, y = blockIdx.y * Tile::Y, z = blockIdx.z * Tile::DEPTH;
 
     for (int i = threadIdx.x; i < 8 * CUDA_PASS; i += Tile::THREADS) {
         const int k = i / 8, corner = i % 8;
         const cuda_view &view = pass.view[min(k, pass.n - 1)];
         const int cx = min(corner & 1 ? x + Tile::X - 1 : x, g.nx - 1);
         const int cy = min(corner & 2 ? y + Tile::Y - 1 : y, g.ny - 1);
-        const int cz = corner & 4 ? z + Tile::SLICES - 1 : z;
+        const int cz = corner & 4 ? z + Tile::DEPTH - 1 : z;
         const cuda_shadow s = cuda_shadow_of(view, (float)cx - g.x_ref, (float)cy - g.y_ref,
                                              (float)(g.z0 + cz) - g.z_ref);
         if (corner > 0)

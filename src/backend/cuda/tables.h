@@ -5,7 +5,8 @@
 #include "backend/backend.h"
 
 /** How rows are filtered: in one launch (chain.cu), or step by step, as spectra by cuFFT where rows
- *  are too long for that, or in space where that was asked for or there is no cuFFT; or they are already. */
+ *  are too long for that, or in space where that was asked for or there is no cuFFT; or they are
+ * already. */
 enum cuda_way { CUDA_AT_ONCE = 0, CUDA_BY_CUFFT, CUDA_IN_SPACE, CUDA_NO_FILTER };
 
 /** Buffers for slices on their way out: one is filled while the other is copied. */

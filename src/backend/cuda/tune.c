@@ -16,21 +16,6 @@ static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
  * has some passes that are not whole, at its beginning and end. */
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32 };
 
-double cuda_pixels_a_voxel(const struct fbp_job *job)
-{
-    double most = 0;
-
-    for (size_t k = 0; k < job->n_views; k++) {
-        const double *m = job->matrices[k];
-        for (int axis = 0; axis < 3; axis++)
-            for (int row = 0; row < 2; row++) {
-                const double *r = m + 4 * row, slope = r[axis] - r[3] * m[8 + axis] / m[11];
-                most = fmax(most, fabs(slope / m[11]) * job->grid.voxel_mm[axis]);
-            }
-    }
-    return most;
-}
-
 /* What the best shape depends on, and out of which; false if the driver does not say. */
 static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal,
                      int likeliest, char out[CUDA_TUNE_KEY])
