@@ -127,7 +127,7 @@ static int measure_shapes(struct session *s)
         struct s1_result r = {0};
         if (s->a->test && s->a->test != (size_t)(shape->test ? shape->test : TODAY))
             continue;
-        rc = time_parts(s, i, &r, shape->test == 0);
+        rc = time_parts(s, i, &r, shape->test != 0);
         if (rc == 0)
             rc = show(s, &r);
         if (rc == 0 && shape->test && s->n < MOST_RESULTS)
@@ -148,7 +148,7 @@ static int measure_best(struct session *s)
     if (!s->best)
         return 0;
     *r = (struct s1_result){.best = true};
-    int rc = time_parts(s, s->best, r, false);
+    int rc = time_parts(s, s->best, r, true);
     s->n++;
     return rc ? rc : show(s, r);
 }
