@@ -9,6 +9,7 @@ const struct command *const commands[] = {
     &cmd_info,
     &cmd_geometry_show,
     &cmd_geometry_check,
+    &cmd_geometry_convert,
     &cmd_bench_follow,
     &cmd_bench_host,
     &cmd_bench_kernel,

@@ -7,6 +7,7 @@
 #include "fbp/bench_s1.h"
 #include "fbp/feed.h"
 #include "fbp/geometry.h"
+#include "fbp/geometry_file.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
 #include "fbp/rabbitct.h"

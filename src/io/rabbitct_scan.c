@@ -1,4 +1,5 @@
 /* A RabbitCT data set as a scan. */
+#include "io/geometry_file.h"
 #include "io/rabbitct.h"
 
 #include "base/mem.h"
@@ -59,3 +60,25 @@ fail:
         fbp_scan_clear(out);
     return st;
 }
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)head;
+    (void)n;
+    return fbp_rabbitct_named(path); /* there is no magic number */
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    (void)known;
+    return fbp_rabbitct_load(out, path);
+}
+
+const struct fbp_geometry_format fbp_geometry_rabbitct = {
+    .name = "rabbitct",
+    .about = "RabbitCT's data sets",
+    .extensions = ".rctd .rct",
+    .detect = detect,
+    .load = load,
+};

@@ -1,6 +1,6 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
 #include "io/format.h"
-#include "io/rabbitct.h"
+#include "io/geometry_file.h"
 #include "io/scan_parts.h"
 
 #include "base/text.h"
@@ -25,6 +25,8 @@ static const char *const top_keys[] = {
     "angular_weights",
     "matrices",
     "matrix_origin",
+    "views",
+    "geometry",
     "dark",
     "flat",
     "i0",
@@ -160,11 +162,48 @@ static fbp_status check_side(const struct fbp_scan_file *f, const char *key, siz
     return FBP_OK;
 }
 
+/* Of a geometry without projections: the detector says its size, and a list has the views. */
+static fbp_status sizes_of_geometry(const struct fbp_scan_file *f, size_t n[3])
+{
+    static const char *const sides[] = {"columns", "rows"};
+    static const char *const lists[] = {"views", "matrices", "angles_deg"};
+
+    for (int i = 0; i < 2; i++) {
+        double given = 0;
+        size_t found = 0;
+        FBP_TRY(fbp_json_numbers(&f->detector, sides[i], &fbp_range_count, 1, 1, &given, &found));
+        if (found == 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: projections and detector.%s are missing: give one of them",
+                            f->top.file, sides[i]);
+        n[i] = (size_t)given;
+    }
+    for (size_t i = 0; i < N_OF(lists); i++) {
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->top.object, lists[i]);
+        if (cJSON_IsArray(list))
+            n[2] = (size_t)cJSON_GetArraySize(list);
+    }
+    if (n[2] == 0)
+        return fbp_json_missing(&f->top, "projections",
+                                "or give a list of \"views\", \"matrices\" or \"angles_deg\"");
+    return FBP_OK;
+}
+
+static fbp_status read_geometry_sizes(struct fbp_scan_file *f)
+{
+    FBP_TRY(sizes_of_geometry(f, f->n));
+    f->scan->panel = (struct fbp_panel){f->n[0], f->n[1]};
+    f->scan->n_views = f->n[2];
+    return FBP_OK;
+}
+
 static fbp_status read_sizes(struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(read_path(&f->top, "projections", &scan->projections));
+    if (!scan->projections && f->geometry_only)
+        return read_geometry_sizes(f);
     if (!scan->projections)
         return fbp_json_missing(&f->top, "projections",
                                 "name the array [view][row][column], relative to this file");
@@ -222,17 +261,36 @@ static fbp_status read_scan(struct fbp_scan_file *f)
     return read_image(f, "bad_pixels", &scan->bad_pixels);
 }
 
-static fbp_status load(struct fbp_scan *out, const char *path, bool growing)
+/* A file of another program that names its projections. */
+static fbp_status load_foreign(struct fbp_scan *out, const char *path)
 {
+    FBP_TRY(fbp_geometry_load(out, path, NULL, NULL));
+    if (!out->projections) {
+        fbp_scan_clear(out);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is a geometry and names no projections: name it in a scan file "
+                        "(\"projections\": …, \"geometry\": …)",
+                        path);
+    }
+    if (out->path)
+        return FBP_OK;
+    out->path = fbp_strdup(path);
+    return out->path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path, bool growing, bool geometry_only)
+{
+    const struct fbp_geometry_format *format = fbp_geometry_format_of(path);
     cJSON *root = NULL;
     fbp_status st;
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
-    if (fbp_rabbitct_named(path))
-        return fbp_rabbitct_load(out, path);
+    if (format && format != &fbp_geometry_scan && !growing)
+        return load_foreign(out, path);
     FBP_TRY(fbp_json_read(path, &root));
-    struct fbp_scan_file f = {.top = {path, "", root}, .scan = out, .growing = growing};
+    struct fbp_scan_file f = {
+        .top = {path, "", root}, .scan = out, .growing = growing, .geometry_only = geometry_only};
     out->path = fbp_strdup(path);
     st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
     cJSON_Delete(root);
@@ -243,10 +301,41 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing)
 
 fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, false);
+    return load(out, path, false, false);
 }
 
 fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, true);
+    return load(out, path, true, false);
 }
+
+fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path)
+{
+    return load(out, path, false, true);
+}
+
+/* As one of the formats of geometry. */
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    static const char key[] = "\"fbp_scan\"";
+
+    (void)path;
+    return memmem(head, n, key, sizeof key - 1) != NULL;
+}
+
+static fbp_status load_scan(struct fbp_scan *out, const char *path,
+                            const struct fbp_geometry_known *known)
+{
+    (void)known;
+    return fbp_scan_load_geometry(out, path);
+}
+
+const struct fbp_geometry_format fbp_geometry_scan = {
+    .name = "fbp",
+    .about = "this program's scan file",
+    .extensions = ".json",
+    .detect = detect,
+    .load = load_scan,
+    .save = fbp_scan_save_geometry,
+};

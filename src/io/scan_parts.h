@@ -11,6 +11,7 @@ struct fbp_scan_file {
     size_t n[3];                   /**< columns, rows, views that the projections hold */
     struct fbp_scan *scan;         /**< what is known so far */
     bool growing;                  /**< the projections may still be being written */
+    bool geometry_only;            /**< there need be no projections */
 };
 
 /** scan->views from distances and angles, or from matrices; kind and panel are known. */
@@ -18,6 +19,11 @@ fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 
 /** scan->volume; views are known. */
 fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f);
+
+/** As fbp_scan_load(), fbp_scan_save(), of a scan file that may name no projections: the detector
+ * has columns and rows then, and views are in a list. */
+fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path);
+fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path);
 
 /** malloc'ed name of `path` in a scan file at `scan_path`: relative if it lies in or below the
  *  scan's folder, else absolute; NULL when out of memory. */

@@ -33,18 +33,19 @@ static void put_raw(struct fbp_writer *w, const struct fbp_raw *raw)
             raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
 }
 
-/* The panel of a circle, or the pitch alone. */
+/* The panel of a circle, or the pitch alone, if there is one. */
 static void put_detector(struct fbp_writer *w, const struct fbp_scan *scan,
                          const struct fbp_circle *circle, double pitch)
 {
     fbp_put_key(w, "detector");
-    fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu, \"pitch_mm\": ", scan->panel.n_columns,
-            scan->panel.n_rows);
+    fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu", scan->panel.n_columns, scan->panel.n_rows);
     if (circle) {
+        fputs(", \"pitch_mm\": ", w->f);
         fbp_put_numbers(w, circle->pitch_mm, 2);
         fputs(", \"offset_mm\": ", w->f);
         fbp_put_numbers(w, circle->offset_mm, 2);
-    } else {
+    } else if (pitch > 0) {
+        fputs(", \"pitch_mm\": ", w->f);
         fbp_put_number(w, pitch);
     }
     if (circle && fbp_norm(circle->tilt_rad) > 0) {
@@ -145,6 +146,31 @@ static void put_volume(struct fbp_writer *w, const struct fbp_grid *g)
     fputc('}', w->f);
 }
 
+/* s, d, u, v: what matrices cannot hold. */
+static void put_views(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    fbp_put_key(w, "views");
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const struct fbp_view *v = &scan->views[k];
+        const double all[12] = {v->s[0], v->s[1], v->s[2], v->d[0], v->d[1], v->d[2],
+                                v->u[0], v->u[1], v->u[2], v->v[0], v->v[1], v->v[2]};
+        fputs(k ? ",\n    " : "[\n    ", w->f);
+        fbp_put_numbers(w, all, 12);
+    }
+    fputs("\n  ]", w->f);
+}
+
+/* A file of matrices has one pitch: it sets the length of all of them. */
+static bool has_matrices(const struct fbp_scan *scan)
+{
+    const double pitch = fbp_norm(scan->views[0].u);
+
+    for (size_t k = 0; k < scan->n_views; k++)
+        if (!(fabs(fbp_norm(scan->views[k].u) - pitch) <= 1e-12 * pitch))
+            return false;
+    return scan->kind == FBP_CONE;
+}
+
 static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
                            const struct fbp_circle *circle)
 {
@@ -154,7 +180,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     fbp_put_text(w, scan->kind == FBP_CONE ? "cone" : "parallel");
     FBP_TRY(put_path(w, "projections", scan->projections));
     put_raw(w, &scan->raw);
-    put_detector(w, scan, circle, fbp_norm(scan->views[0].u));
+    put_detector(w, scan, circle, has_matrices(scan) ? fbp_norm(scan->views[0].u) : 0);
     if (scan->angular_weights != FBP_ANGULAR_DEFAULT) {
         fbp_put_key(w, "angular_weights");
         fbp_put_text(w, scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
@@ -171,9 +197,12 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fputs("true", w->f);
     }
     put_volume(w, &scan->volume);
-    if (!circle)
+    if (!circle && has_matrices(scan))
         return put_matrices(w, scan);
-    put_circle(w, circle);
+    if (circle)
+        put_circle(w, circle);
+    else
+        put_views(w, scan);
     return FBP_OK;
 }
 
@@ -210,42 +239,45 @@ fail:
     return st;
 }
 
-/* A file has one pitch: it sets the length of all matrices. */
-static fbp_status check_matrices(const struct fbp_scan *scan)
-{
-    const double pitch = fbp_norm(scan->views[0].u);
-
-    if (scan->kind != FBP_CONE)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan: views of a parallel beam have no matrices: give the circle");
-    for (size_t k = 0; k < scan->n_views; k++)
-        if (!(fabs(fbp_norm(scan->views[k].u) - pitch) <= 1e-9 * pitch))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "scan: the pixel pitch of view %zu is %.12g mm, of view 0 %.12g mm: a "
-                            "scan file of matrices holds one",
-                            k, fbp_norm(scan->views[k].u), pitch);
-    return FBP_OK;
-}
-
-static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circle *circle)
+static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circle *circle,
+                             bool geometry_only)
 {
     if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: only cone and parallel scans can be saved");
-    if (!scan->projections)
+    if (!scan->projections && !geometry_only)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "scan: there are no views to save");
     if (circle && scan->depths)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are saved with matrices: give no circle");
-    return circle ? check_circle(scan, circle) : check_matrices(scan);
+    if (scan->filtered && !circle && !has_matrices(scan))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "scan: filtered views are saved with matrices, which need a cone and one "
+                        "pitch");
+    return circle ? check_circle(scan, circle) : FBP_OK;
+}
+
+static fbp_status save(const struct fbp_scan *scan, const char *path,
+                       const struct fbp_circle *circle, bool geometry_only)
+{
+    struct fbp_writer w;
+
+    FBP_TRY(check_scan(scan, circle, geometry_only));
+    FBP_TRY(fbp_writer_open_json(&w, path));
+    const fbp_status st = put_scan(&w, scan, circle);
+    return fbp_writer_close(&w, st);
+}
+
+fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path)
+{
+    fbp_message_clear();
+    return save(scan, path, NULL, true);
 }
 
 fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                          const struct fbp_circle *circle)
 {
     struct fbp_circle whole = {0};
-    struct fbp_writer w;
-    fbp_status st;
 
     fbp_message_clear();
     if (circle) {
@@ -257,8 +289,5 @@ fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
         memcpy(&whole, circle, circle->struct_size);
         circle = &whole;
     }
-    FBP_TRY(check_scan(scan, circle));
-    FBP_TRY(fbp_writer_open(&w, path));
-    st = put_scan(&w, scan, circle);
-    return fbp_writer_close(&w, st);
+    return save(scan, path, circle, false);
 }

@@ -1,4 +1,5 @@
 /* The views of a scan file: a circle of distances and angles, or matrices. */
+#include "io/geometry_file.h"
 #include "io/scan_parts.h"
 
 #include "base/mem.h"
@@ -144,19 +145,21 @@ fail:
     return st;
 }
 
-static fbp_status load_matrices(const struct fbp_scan_file *f, double **out, size_t *n)
+/* Twelve numbers a view, in the file or in a text file. */
+static fbp_status load_table(const struct fbp_scan_file *f, const char *key, double **out,
+                             size_t *n)
 {
     const char *text = NULL;
 
-    if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(f->top.object, "matrices")))
-        return fbp_json_table(&f->top, "matrices", 12, out, n);
-    FBP_TRY(fbp_json_text(&f->top, "matrices", &text));
+    if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(f->top.object, key)))
+        return fbp_json_table(&f->top, key, 12, out, n);
+    FBP_TRY(fbp_json_text(&f->top, key, &text));
     char *path = fbp_path_join(f->top.file, text);
     if (!path)
         return fbp_fail_nomem(strlen(text), "a path");
     const fbp_status st = fbp_matrices_load(path, out, n);
     free(path);
-    return fbp_json_because(&f->top, "matrices", st);
+    return fbp_json_because(&f->top, key, st);
 }
 
 /* (c, r) + (0.5, 0.5) became (c, r): pixel centres at whole numbers, as everywhere in here. */
@@ -214,7 +217,7 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
                         "%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give the "
                         "distance of pixels along the rows (mm)",
                         f->top.file);
-    FBP_TRY(load_matrices(f, &matrices, &n));
+    FBP_TRY(load_table(f, "matrices", &matrices, &n));
     fbp_status st = check_count(f, "matrices", n);
     if (st == FBP_OK)
         st = views_of(f, matrices, pitch[0]);
@@ -222,10 +225,91 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
     return st;
 }
 
+/* The canonical form: s, d, u, v a view. */
+static fbp_status listed_views(const struct fbp_scan_file *f)
+{
+    static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
+                                         "matrices", "matrix_origin"};
+    static const char *const panel[] = {"pitch_mm", "offset_mm", "tilt_deg", "skew_deg"};
+    const char *const said = "the views already say it";
+    double *list = NULL;
+    size_t n = 0;
+
+    FBP_TRY(refuse(&f->top, others, N_OF(others), said));
+    FBP_TRY(refuse(&f->detector, panel, N_OF(panel), said));
+    FBP_TRY(load_table(f, "views", &list, &n));
+    const fbp_status st = check_count(f, "views", n);
+    for (size_t k = 0; st == FBP_OK && k < n; k++) {
+        struct fbp_view *view = &f->scan->views[k];
+        memcpy(view->s, list + 12 * k, sizeof view->s);
+        memcpy(view->d, list + 12 * k + 3, sizeof view->d);
+        memcpy(view->u, list + 12 * k + 6, sizeof view->u);
+        memcpy(view->v, list + 12 * k + 9, sizeof view->v);
+    }
+    free(list);
+    return st;
+}
+
+/* What the scan file leaves to the geometry file. */
+static fbp_status take_geometry(const struct fbp_scan_file *f, const struct fbp_scan *g,
+                                const char *text)
+{
+    struct fbp_scan *scan = f->scan;
+
+    if (fbp_json_has(&f->top, "kind") && g->kind != scan->kind)
+        return fbp_fail(FBP_ERR_INVALID, "%s: kind: \"%s\" is not what %s holds: remove it",
+                        f->top.file, scan->kind == FBP_CONE ? "cone" : "parallel", text);
+    scan->kind = g->kind;
+    memcpy(scan->views, g->views, scan->n_views * sizeof *scan->views);
+    scan->volume = g->volume;
+    if (scan->row_order == FBP_ROWS_AUTO)
+        scan->row_order = g->row_order;
+    return FBP_OK;
+}
+
+/* A file of another program. */
+static fbp_status geometry_views(const struct fbp_scan_file *f)
+{
+    static const char *const others[] = {"source_to_axis_mm", "source_to_detector_mm", "angles_deg",
+                                         "matrices", "views"};
+    static const char *const turned[] = {"offset_mm", "tilt_deg", "skew_deg"};
+    const char *const said = "the geometry already says it";
+    struct fbp_geometry_known known = {
+        .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
+    struct fbp_scan g = {0};
+    const char *text = NULL;
+    size_t n = 0, origin = 0;
+
+    FBP_TRY(refuse(&f->top, others, N_OF(others), said));
+    FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
+    FBP_TRY(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
+    known.corner = origin == 1;
+    FBP_TRY(
+        fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_positive, 1, 2, known.pitch_mm, &n));
+    if (n == 1)
+        known.pitch_mm[1] = known.pitch_mm[0];
+    FBP_TRY(fbp_json_text(&f->top, "geometry", &text));
+    char *path = fbp_path_join(f->top.file, text);
+    if (!path)
+        return fbp_fail_nomem(strlen(text), "a path");
+    fbp_status st = fbp_geometry_load(&g, path, NULL, &known);
+    if (st == FBP_OK && g.n_views != f->scan->n_views)
+        st = check_count(f, "geometry", g.n_views);
+    if (st == FBP_OK)
+        st = take_geometry(f, &g, text);
+    fbp_scan_clear(&g);
+    free(path);
+    return fbp_json_because(&f->top, "geometry", st);
+}
+
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
+    if (fbp_json_has(&f->top, "geometry"))
+        return geometry_views(f);
+    if (fbp_json_has(&f->top, "views"))
+        return listed_views(f);
     return fbp_json_has(&f->top, "matrices") ? matrix_views(f) : circle_views(f);
 }

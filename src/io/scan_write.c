@@ -25,6 +25,13 @@ fbp_status fbp_writer_open(struct fbp_writer *w, const char *path)
         return st;
     }
     w->old_locale = uselocale(w->c_locale);
+    return FBP_OK;
+}
+
+fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path)
+{
+    FBP_TRY(fbp_writer_open(w, path));
+    w->object = true;
     fputc('{', w->f);
     return FBP_OK;
 }
@@ -43,7 +50,8 @@ static fbp_status publish(struct fbp_writer *w)
 
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st)
 {
-    fputs("\n}\n", w->f);
+    if (w->object)
+        fputs("\n}\n", w->f);
     if (st == FBP_OK && w->not_finite)
         st = fbp_fail(FBP_ERR_INVALID, "%s: the scan holds a number that is not finite: correct it",
                       w->path);

@@ -1,4 +1,6 @@
-/** @file scan_write.h  Writing JSON by hand, so that lists stay readable (internal). */
+/** @file scan_write.h  Writing text files, and JSON by hand, so that lists stay readable
+ * (internal).
+ */
 #ifndef FBP_SRC_SCAN_WRITE_H
 #define FBP_SRC_SCAN_WRITE_H
 
@@ -13,13 +15,16 @@ struct fbp_writer {
     const char *path;
     char *part;
     locale_t c_locale, old_locale;
+    bool object;     /**< an object of JSON */
     bool any;        /**< a key was written */
     bool not_finite; /**< a number that JSON cannot hold was asked for */
 };
 
+/** Plain text; and a JSON object. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
+fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
-/** Finish the object and rename it if st is FBP_OK, else remove it; returns the outcome. */
+/** Finish the object and rename the file if st is FBP_OK, else remove it; returns the outcome. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);

@@ -58,7 +58,7 @@ wrong_line '--views: expected K, a whole number from 2' bench S1 --views 1
 wrong 'expected J1, J2 or J3' bench kernel --job J4
 wrong_line 'expected J1, J2 or J3' bench follow --job J4
 wrong_line '--follow-timeout: expected SECONDS' recon s.json -o v.mha --follow --follow-timeout -1
-wrong 'convert is not in this release' geometry convert
+wrong_line 'from is missing' geometry convert
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'

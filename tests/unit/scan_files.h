@@ -151,7 +151,7 @@ static void expect_message(fbp_status st, fbp_status wanted, const char *part)
         fail_msg("\"%s\" does not contain \"%s\"", fbp_message(), part);
 }
 
-static void expect_load_fails(const char *name, fbp_status wanted, const char *part)
+static inline void expect_load_fails(const char *name, fbp_status wanted, const char *part)
 {
     struct fbp_scan scan;
     const fbp_status st = fbp_scan_load(&scan, in_folder(name));

@@ -445,9 +445,11 @@ static void test_round_trip_of_matrices(void **state)
     assert_non_null(strstr(text, "\"matrices\""));
     free(text);
     s.views[3].u[0] += 0.1;
-    expect_message(fbp_scan_save(&s, in_folder("x.json"), NULL), FBP_ERR_INVALID, "pitch");
+    text = round_trip(&s, NULL); /* nor of one pitch */
+    assert_non_null(strstr(text, "\"views\""));
+    free(text);
     s.kind = FBP_PARALLEL;
-    expect_message(fbp_scan_save(&s, in_folder("x.json"), NULL), FBP_ERR_INVALID, "circle");
+    free(round_trip(&s, NULL));
     fbp_scan_clear(&s);
 }
 

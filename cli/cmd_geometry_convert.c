@@ -1,0 +1,91 @@
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct convert_args {
+    const char *from, *to, *from_format, *to_format, *projections, *origin;
+    size_t detector[2];
+    double pitch[2];
+    bool quiet;
+};
+
+#define G struct convert_args
+static const struct opt table[] = {
+    OPT(G, from, .name = "from", .positional = true, .required = true,
+        .help = "a scan, or a geometry file"),
+    OPT(G, to, .name = "output", .letter = 'o', .arg = "FILE", .required = true,
+        .help = "file to write"),
+    OPT(G, from_format, .name = "from-format", .arg = "NAME",
+        .fallback = "by content, then by name", .help = "format to read"),
+    OPT(G, to_format, .name = "to-format", .arg = "NAME", .fallback = "by name",
+        .help = "format to write"),
+    OPT(G, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 1e6,
+        .help = "columns x rows of the detector, where the file does not say them"),
+    OPT(G, pitch, .name = "pitch", .arg = "U,V", .min = 1e-9, .max = 1e6,
+        .help = "distance of pixels [mm], where the file does not say it"),
+    OPT(G, origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",
+        .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),
+    OPT(G, projections, .name = "projections", .arg = "FILE",
+        .help = "name the projections in a scan file that is written"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+};
+#undef G
+
+static int name_projections(struct fbp_scan *scan, const char *path)
+{
+    if (!path)
+        return 0;
+    free(scan->projections);
+    scan->projections = strdup(path);
+    return scan->projections ? 0 : cli_error("not enough memory for a path");
+}
+
+static int convert(const struct convert_args *a)
+{
+    const struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                             .panel = {a->detector[0], a->detector[1]},
+                                             .pitch_mm = {a->pitch[0], a->pitch[1]},
+                                             .corner =
+                                                 a->origin && strcmp(a->origin, "corner") == 0};
+    struct fbp_scan scan = {0};
+    int rc = fbp_geometry_load(&scan, a->from, a->from_format, &known) == FBP_OK ? 0 : cli_fail();
+
+    if (rc == 0)
+        rc = name_projections(&scan, a->projections);
+    if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0 && !a->quiet)
+        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", a->to, scan.n_views,
+               scan.kind == FBP_CONE ? "cone" : "parallel", scan.panel.n_columns,
+               scan.panel.n_rows);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct convert_args a = {0};
+    const int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.origin && strcmp(a.origin, "center") != 0 && strcmp(a.origin, "corner") != 0)
+        return opt_usage(self, "--matrix-origin: expected center or corner, got \"%s\"", a.origin);
+    return convert(&a);
+}
+
+const struct command cmd_geometry_convert = {
+    .name = "geometry convert",
+    .summary = "a geometry in the words of another program",
+    .usage = "FROM -o FILE [options]",
+    .about = "Views are converted by way of source, detector and the vectors along its rows and "
+             "columns, in mm; what the other format cannot hold is an error.  docs/geometry.md "
+             "lists the formats and what they hold.  A geometry file can also be named in a scan "
+             "file: \"geometry\": \"FILE\".",
+    .examples = "  fbp geometry convert matrices.txt -o scan.json --detector 1248x960 \\\n"
+                "      --pitch 0.32,0.32 --projections views.mha\n"
+                "  fbp geometry convert scan.json -o matrices.txt\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,179 @@
+/* Geometry files: which format, what is missing. */
+#include "io/geometry_file.h"
+
+#include "base/mem.h"
+#include "io/bytes.h"
+#include "io/format.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD_BYTES = 4096 };
+
+static const struct fbp_geometry_format *const formats[] = {
+    &fbp_geometry_scan, &fbp_geometry_rabbitct,
+    &fbp_geometry_matrices, /* plain text: last, it is known by its name */
+};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
+{
+    for (size_t i = 0; i < n && i < N_FORMATS; i++)
+        out[i] = (struct fbp_geometry_format_info){formats[i]->name, formats[i]->about,
+                                                   formats[i]->extensions, formats[i]->load != NULL,
+                                                   formats[i]->save != NULL};
+    return N_FORMATS;
+}
+
+static const struct fbp_geometry_format *by_extension(const char *path, bool to_write)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if ((to_write ? formats[i]->save != NULL : formats[i]->load != NULL) &&
+            fbp_has_extension(path, formats[i]->extensions))
+            return formats[i];
+    return NULL;
+}
+
+/* First bytes of a file; 0 if it cannot be read, which its format will say. */
+static size_t read_head(const char *path, unsigned char head[HEAD_BYTES])
+{
+    FILE *f = fopen(path, "rbe");
+    const size_t n = f ? fread(head, 1, HEAD_BYTES, f) : 0;
+
+    if (f)
+        fclose(f);
+    return n;
+}
+
+const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    const size_t n = read_head(path, head);
+
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i]->load && formats[i]->detect && formats[i]->detect(path, head, n))
+            return formats[i];
+    return by_extension(path, false);
+}
+
+/* "rtk, tigre" … */
+static fbp_status no_format(const char *what, const char *value, bool to_write)
+{
+    char known[400] = "";
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        const size_t used = strlen(known);
+        if (to_write ? formats[i]->save != NULL : formats[i]->load != NULL)
+            snprintf(known + used, sizeof known - used, "%s%s (%s)", used ? ", " : "",
+                     formats[i]->name, formats[i]->extensions);
+    }
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: %s is no geometry format that is %s (known: %s): name one of them", value,
+                    what, to_write ? "written" : "read", known);
+}
+
+static fbp_status find(const char *path, const char *name, bool to_write,
+                       const struct fbp_geometry_format **out)
+{
+    *out = NULL;
+    for (size_t i = 0; name && i < N_FORMATS; i++)
+        if (strcmp(name, formats[i]->name) == 0 &&
+            (to_write ? formats[i]->save != NULL : formats[i]->load != NULL))
+            *out = formats[i];
+    if (name)
+        return *out ? FBP_OK : no_format("this", name, to_write);
+    *out = to_write ? by_extension(path, true) : fbp_geometry_format_of(path);
+    return *out ? FBP_OK : no_format("its content or name", path, to_write);
+}
+
+static fbp_status check_panel(const char *path, const struct fbp_scan *scan,
+                              const struct fbp_geometry_known *known)
+{
+    const struct fbp_panel *p = &scan->panel, *q = &known->panel;
+
+    if (q->n_columns && (p->n_columns != q->n_columns || p->n_rows != q->n_rows))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is of a detector of %zu x %zu pixels, the projections have %zu x %zu: "
+                        "they do not belong together",
+                        path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
+                             const struct fbp_geometry_known *known)
+{
+    struct fbp_geometry_known all = {0};
+    const struct fbp_geometry_format *found;
+
+    fbp_message_clear();
+    *out = (struct fbp_scan){0};
+    if (known && known->struct_size > sizeof all)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: struct_size is %zu: set it to sizeof",
+                        known->struct_size);
+    if (known)
+        memcpy(&all, known, known->struct_size);
+    if (access(path, R_OK) != 0) {
+        int fd = -1;
+        uint64_t size;
+        FBP_TRY(fbp_open_file(path, &fd, &size)); /* says why */
+        close(fd);
+    }
+    FBP_TRY(find(path, format, false, &found));
+    fbp_status st = found->load(out, path, &all);
+    if (st == FBP_OK)
+        st = check_panel(path, out, &all);
+    if (st != FBP_OK)
+        fbp_scan_clear(out);
+    return st;
+}
+
+fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path, const char *format)
+{
+    const struct fbp_geometry_format *found;
+
+    fbp_message_clear();
+    FBP_TRY(find(path, format, true, &found));
+    if (scan->n_views == 0 || !scan->views)
+        return fbp_fail(FBP_ERR_INVALID, "%s: there are no views to write", path);
+    return found->save(scan, path);
+}
+
+fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
+                                   struct fbp_panel *out)
+{
+    if (known->panel.n_columns == 0 || known->panel.n_rows == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: does not say how many pixels the detector has: give --detector CxR "
+                        "(in a scan file the projections say it)",
+                        path);
+    *out = known->panel;
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
+                                   double out[2])
+{
+    if (!(known->pitch_mm[0] > 0 && known->pitch_mm[1] > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: does not say how far apart pixels are: give --pitch U,V in mm (in a "
+                        "scan file: detector.pitch_mm)",
+                        path);
+    out[0] = known->pitch_mm[0];
+    out[1] = known->pitch_mm[1];
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
+                                   const struct fbp_geometry_known *known, size_t n)
+{
+    if (n == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: holds no views: is it the right file?", path);
+    if (known->n_views && n != known->n_views)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has %zu views, the projections have %zu: they do not belong together",
+                        path, n, known->n_views);
+    out->n_views = n;
+    return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
+}

@@ -1,0 +1,153 @@
+/* Geometry files: what is written is read back; what is missing is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fbp/geometry_file.h"
+
+#include "unit/scan_files.h"
+
+enum { N = 7 };
+
+/* A wobbling circle with skewed, turned panels, of one pitch. */
+static struct fbp_scan make_scan(enum fbp_kind kind)
+{
+    double angles[N], sod[N], sdd[N];
+    struct fbp_scan scan = {.kind = kind, .n_views = N, .panel = {COLUMNS, ROWS}};
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .kind = kind,
+                                .n_views = N,
+                                .angles_rad = angles,
+                                .sod_mm = sod,
+                                .sdd_mm = sdd,
+                                .n_sod = N,
+                                .n_sdd = N,
+                                .pitch_mm = {0.8, 0.7},
+                                .offset_mm = {1.25, -2.5},
+                                .tilt_rad = {0.02, -0.03, 0.05},
+                                .skew_rad = 0.01};
+
+    for (int k = 0; k < N; k++) {
+        angles[k] = 0.3 + 0.9 * k;
+        sod[k] = 500 + k / 3.0;
+        sdd[k] = 900 - k / 7.0;
+    }
+    scan.views = calloc(N, sizeof *scan.views);
+    assert_non_null(scan.views);
+    assert_int_equal(fbp_circle_views(&circle, scan.views), FBP_OK);
+    return scan;
+}
+
+static struct fbp_scan back(const char *path, const struct fbp_geometry_known *known)
+{
+    struct fbp_scan s;
+    const fbp_status st = fbp_geometry_load(&s, path, NULL, known);
+
+    if (st != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return s;
+}
+
+static void matrices_come_back(void **state)
+{
+    struct fbp_scan scan = make_scan(FBP_CONE);
+    const char *path = in_folder("m.txt");
+    const struct fbp_geometry_known known = {
+        .struct_size = sizeof known, .panel = scan.panel, .pitch_mm = {0.8, 0.7}};
+
+    (void)state;
+    assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
+    struct fbp_scan s = back(path, &known);
+    assert_int_equal(s.n_views, N);
+    same_views(s.views, scan.views, N, 1e-10);
+    fbp_scan_clear(&s);
+    fbp_scan_clear(&scan);
+}
+
+static void scans_come_back(void **state)
+{
+    (void)state;
+    for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++) {
+        struct fbp_scan scan = make_scan((enum fbp_kind)kind);
+        const char *path = in_folder("geometry.json");
+        for (int other = 0; other < 2; other++) {
+            assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
+            struct fbp_scan s = back(path, NULL);
+            assert_int_equal(s.kind, kind);
+            assert_int_equal(s.panel.n_columns, COLUMNS);
+            assert_int_equal(s.panel.n_rows, ROWS);
+            same_views(s.views, scan.views, N, 1e-10);
+            fbp_scan_clear(&s);
+            for (int i = 0; i < 3; i++) /* of two pitches: no longer one of matrices */
+                scan.views[N - 1].u[i] *= 1.25;
+        }
+        fbp_scan_clear(&scan);
+    }
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    struct fbp_scan scan = make_scan(FBP_CONE), s;
+    const char *path = in_folder("m2.txt");
+    struct fbp_geometry_known known = {.struct_size = sizeof known};
+
+    (void)state;
+    assert_int_equal(fbp_geometry_save(&scan, path, "matrices"), FBP_OK);
+    assert_int_equal(fbp_geometry_load(&s, path, NULL, NULL), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "--detector"));
+    known.panel = scan.panel;
+    assert_int_equal(fbp_geometry_load(&s, path, NULL, &known), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "--pitch"));
+    known.pitch_mm[0] = known.pitch_mm[1] = 0.8;
+    known.n_views = N + 1;
+    assert_int_equal(fbp_geometry_load(&s, path, NULL, &known), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "has 7 views, the projections have 8"));
+    assert_int_equal(fbp_geometry_load(&s, path, "matlab", &known), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "matlab"));
+    assert_int_equal(fbp_geometry_load(&s, in_folder("none.txt"), NULL, &known), FBP_ERR_IO);
+    assert_int_equal(fbp_geometry_save(&scan, in_folder("x.unknown"), NULL), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_scan_load(&s, path), FBP_ERR_INVALID);
+    scan.kind = FBP_PARALLEL;
+    assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_ERR_UNSUPPORTED);
+    fbp_scan_clear(&scan);
+}
+
+/* A scan file that names a geometry file. */
+static void scan_files_name_geometry(void **state)
+{
+    static const struct pair members[] = {
+        {"fbp_scan", "1"},
+        {"projections", "\"p.mha\""},
+        {"geometry", "\"m3.txt\""},
+        {"detector", "{\"pitch_mm\": 0.8}"},
+    };
+    struct fbp_scan scan = make_scan(FBP_CONE);
+
+    (void)state;
+    scan.n_views = VIEWS;
+    assert_int_equal(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL), FBP_OK);
+    write_scan("named.json", members, N_OF(members), NULL, NULL);
+    struct fbp_scan s = load("named.json");
+    same_views(s.views, scan.views, VIEWS, 1e-10);
+    fbp_scan_clear(&s);
+    scan.n_views = VIEWS - 1;
+    assert_int_equal(fbp_geometry_save(&scan, in_folder("m3.txt"), NULL), FBP_OK);
+    assert_int_equal(fbp_scan_load(&s, in_folder("named.json")), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "do not belong together"));
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_come_back),
+        cmocka_unit_test(scans_come_back),
+        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(scan_files_name_geometry),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}
