@@ -170,11 +170,13 @@ static void put_circle(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_number(w, p->sdd - p->sod);
     }
     fbp_put_key(w, "ProjectionAngles");
+    double angle = p->alpha_rad;
     for (size_t k = 0; k < scan->n_views; k++) {
         struct fbp_upright view;
         fbp_upright_of(&scan->views[k], scan->kind, &view);
+        angle = fbp_near_angle(view.alpha_rad, angle);
         fputs(k == 0 ? "[\n    " : k % 4 ? ", " : ",\n    ", w->f);
-        fbp_put_number(w, view.alpha_rad);
+        fbp_put_number(w, angle);
     }
     fputs("\n  ]", w->f);
 }

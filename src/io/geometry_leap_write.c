@@ -60,9 +60,7 @@ static bool is_circle(const struct fbp_scan *scan, struct beam *b)
             b->first = p;
         if (!same_panel(&p, &b->first))
             return false;
-        b->phis[k] = p.alpha_rad;
-        if (k > 0)
-            b->phis[k] -= 2 * FBP_PI * round((p.alpha_rad - b->phis[k - 1]) / (2 * FBP_PI));
+        b->phis[k] = k ? fbp_near_angle(p.alpha_rad, b->phis[k - 1]) : p.alpha_rad;
     }
     const double height = scan->views[n - 1].s[2] - scan->views[0].s[2];
     if (scan->kind == FBP_CONE && n > 1)

@@ -84,3 +84,8 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     return same(again.s, view->s, size) && same(again.d, view->d, size) &&
            same(again.u, view->u, out->pitch[0]) && same(again.v, view->v, out->pitch[1]);
 }
+
+double fbp_near_angle(double angle, double before)
+{
+    return angle - 2 * FBP_PI * round((angle - before) / (2 * FBP_PI));
+}

@@ -22,4 +22,7 @@ void fbp_upright_view(const struct fbp_upright *p, enum fbp_kind kind, struct fb
  *  beam, the part of d along the rays is left out. */
 bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_upright *out);
 
+/** The same angle [rad], as near to `before` as turns allow. */
+double fbp_near_angle(double angle, double before);
+
 #endif /* FBP_SRC_GEOMETRY_UPRIGHT_H */
