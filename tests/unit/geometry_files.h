@@ -95,6 +95,19 @@ static inline void comes_back(const struct fbp_scan *scan, const char *path, con
     fbp_scan_clear(&s);
 }
 
+/* Is this in the beginning of the file? */
+static inline bool file_says(const char *name, const char *what)
+{
+    char text[1 << 14];
+    FILE *f = fopen(in_folder(name), "r");
+
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    text[n] = '\0';
+    fclose(f);
+    return strstr(text, what) != NULL;
+}
+
 /* A geometry that the format cannot hold: the reason, and no file. */
 static inline void is_refused(const struct fbp_scan *scan, const char *path, const char *format,
                               const char *why)
