@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-known=(--detector 12x10 --pitch 5,5)
+known=(--detector 12x10 --pitch '5,5')
 
 # close FILE FILE: the same numbers, to 1e-10 of the greatest
 close() {
