@@ -66,6 +66,9 @@ static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark
 
 static fbp_status check_params(const struct fbp_feed_params *p)
 {
+    if (p->struct_size != sizeof *p)
+        return fbp_fail(FBP_ERR_INVALID, "feed: struct_size is %zu, not %zu", p->struct_size,
+                        sizeof *p);
     if (p->panel.n_columns == 0 || p->panel.n_rows == 0)
         return fbp_fail(FBP_ERR_INVALID, "feed: the panel has %zu x %zu pixels", p->panel.n_columns,
                         p->panel.n_rows);
@@ -378,6 +381,8 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
     fbp_message_clear();
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
+    if (f->n == f->limit) /* more views than were expected: the batch was not the last */
+        FBP_TRY(start(f));
     struct slot *s = &f->slots[f->at];
     if (f->n == 0)
         FBP_TRY(wait(f, s->done)); /* what it held is in the volume */

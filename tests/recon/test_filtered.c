@@ -228,9 +228,10 @@ static void test_feed(void **state)
 {
     static const struct feed_case cases[] = {
         {"ref", 0, 0, false},      {"cpu", 0, 0, false},      {"cpu", 8, VIEWS, true},
-        {"cpu", 48, 0, false},     {"mock", 8, VIEWS, false}, {"mock", 8, 0, true},
-        {"mock", 0, VIEWS, true},  {"cuda", 8, VIEWS, false}, {"cuda", 16, 0, true},
-        {"cuda", 0, VIEWS, false}, {"cuda", 0, VIEWS, true},
+        {"cpu", 48, 0, false},     {"cpu", 8, 8, false}, /* more views come than were told */
+        {"mock", 8, VIEWS, false}, {"mock", 8, 0, true},      {"mock", 0, VIEWS, true},
+        {"mock", 8, 24, true},     {"cuda", 8, VIEWS, false}, {"cuda", 16, 0, true},
+        {"cuda", 0, VIEWS, false}, {"cuda", 0, VIEWS, true},  {"cuda", 8, 16, false},
     };
     struct fbp_scan scan = c_arm_scan();
     char *path = temporary("feed.rctd");
@@ -337,6 +338,9 @@ static void test_feed_refuses(void **state)
     P[9] = NAN;
     assert_int_equal(fbp_feed_add(feed, P, view, false), FBP_ERR_INVALID);
     fbp_feed_close(&feed);
+    p.struct_size--;
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
+    p.struct_size++;
     p.batch_views = 12;
     assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
     p.batch_views = 0;
