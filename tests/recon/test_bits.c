@@ -156,7 +156,7 @@ static void cuda_shapes_change_nothing(void **state)
 /* A run that times the shapes, one that finds the fastest kept, and one that does neither. */
 static void cuda_tuning_changes_nothing(void **state)
 {
-    char *folder = temporary("cache"), file[4096];
+    char file[4096];
     const struct fbp_recon_params p = {.struct_size = sizeof p,
                                        .device = "cuda",
                                        .precision = FBP_PRECISION_EXACT,
@@ -165,6 +165,7 @@ static void cuda_tuning_changes_nothing(void **state)
     (void)state;
     if (!usable("cuda"))
         skip();
+    char *folder = temporary("cache");
     snprintf(file, sizeof file, "%s/fbp/cuda-shapes", folder);
     setenv("XDG_CACHE_HOME", folder, 1);
     struct fbp_scan scan = make_scan_of(400, 48);
