@@ -3,7 +3,7 @@
  * one is copied to the device while another is laid out and a third is backprojected.  The job is
  * that of a scan of N_SLOTS batches of filtered views whose matrices are filled in as they come.
  */
-#include "fbp/feed.h"
+#include "pipeline/feed.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -85,14 +85,21 @@ static fbp_status check_params(const struct fbp_feed_params *p)
 
 /* Coordinates are counted from the panel's middle: where matrices project the origin is not known
  * yet, and some ten pixels beside it are as good. */
+void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *g, double P[12])
+{
+    memset(P, 0, 12 * sizeof *P);
+    P[0] = (double)panel->n_columns / ((double)g->n[0] * g->voxel_mm[0]);
+    P[3] = ((double)panel->n_columns - 1) / 2;
+    P[6] = (double)panel->n_rows / ((double)g->n[2] * g->voxel_mm[2]);
+    P[7] = ((double)panel->n_rows - 1) / 2;
+    P[11] = 1;
+}
+
 static fbp_status make_matrices(fbp_feed *f, size_t n)
 {
     FBP_TRY(fbp_calloc((void **)&f->matrices, n, sizeof *f->matrices, "matrices"));
-    for (size_t k = 0; k < n; k++) {
-        f->matrices[k][3] = ((double)f->job.panel.n_columns - 1) / 2;
-        f->matrices[k][7] = ((double)f->job.panel.n_rows - 1) / 2;
-        f->matrices[k][11] = 1;
-    }
+    for (size_t k = 0; k < n; k++)
+        fbp_feed_expect(&f->job.panel, &f->job.grid, f->matrices[k]);
     return FBP_OK;
 }
 
