@@ -45,6 +45,7 @@ struct kernel_run {
     const struct kernel_args *args;
     fbp_bench *bench;
     struct bench_table table;
+    size_t n_measured;
 };
 
 static size_t index_of(const struct bench_job *j)
@@ -67,6 +68,7 @@ static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const
         return 0; /* every one that there is, on this device */
     if (st != FBP_OK)
         return cli_fail();
+    r->n_measured++;
     const char *is = bench_precision(t.isa);
     snprintf(name, sizeof name, "%s%s%s", t.kernel, *is ? " " : "", is);
     struct bench_row *row = bench_table_row(&r->table, name);
@@ -169,6 +171,8 @@ static int measure_all(struct kernel_run *r)
     for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
         if (!a->job || strcmp(a->job, bench_jobs[i].name) == 0)
             rc = measure(r, &bench_jobs[i]);
+    if (rc == 0 && r->n_measured == 0)
+        return cli_fail(); /* no job has the kernel that was asked for */
     if (rc == 0 && !a->json && !a->job)
         bench_print_table(&r->table);
     return rc;
