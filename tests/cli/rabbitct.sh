@@ -57,6 +57,15 @@ run 0 recon own.rctd -o b.mha --size 32 --voxel 8 --device cpu -q
 run 0 compare a.mha b.mha --json
 is "$(json psnr_db) > 100"
 
+cp set.rctd kept.rctd
+ln -s set.rctd link.rctd
+run 1 rabbitct run set.rctd --size 128 --device cpu -o set.rctd
+has err "set.rctd: this output would replace set.rctd"
+run 1 rabbitct run link.rctd --size 128 --device cpu -o set.rctd
+run 1 rabbitct run set.rctd --size 128 --device cpu --reference parts/Reference128.vol \
+    --volume parts/Reference128.vol
+has err "would replace parts/Reference128.vol"
+cmp -s set.rctd kept.rctd || say "an input was replaced"
 run 1 rabbitct run set.rctd --size 256 --device cpu
 has err "no reference of 256"
 run 2 rabbitct run set.rctd --size 200
