@@ -66,6 +66,12 @@ run 1 rabbitct run set.rctd --size 128 --device cpu --reference parts/Reference1
     --volume parts/Reference128.vol
 has err "would replace parts/Reference128.vol"
 cmp -s set.rctd kept.rctd || say "an input was replaced"
+mkdir own
+cp set.rct own/RabbitGeometry.rct
+run 1 rabbitct convert own/RabbitGeometry.rct --split own
+has err "is what is read"
+cmp -s set.rct own/RabbitGeometry.rct || say "an input was replaced"
+absent own/RabbitInput.rct
 run 1 rabbitct run set.rctd --size 256 --device cpu
 has err "no reference of 256"
 run 2 rabbitct run set.rctd --size 200
