@@ -199,6 +199,9 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *p)
     f->n_expected = p->n_views;
     FBP_TRY_GOTO(
         fbp_devices_find(p->device ? p->device : "auto", &f->backend, devices, &n_devices));
+    if (n_devices != 1)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "feed: \"%s\" are %zu devices: give one", p->device,
+                              n_devices));
     FBP_TRY_GOTO(fit(f, p, devices[0]));
     FBP_TRY_GOTO(f->backend->open(&f->dev, devices[0], &f->job));
     FBP_TRY_GOTO(make_buffers(f));

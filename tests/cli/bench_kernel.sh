@@ -36,6 +36,8 @@ one_line out
 [ "$(json kernel)" = column ] || say "$last: $(cat out)"
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
 has err 'kernel: cpu has no "rot45" for this scan and volume'
+run 1 bench kernel --device cpu:0 --divide 32
+has err 'give "cpu"'
 run 1 bench kernel --device nothing --divide 32
 has err 'device: "nothing" is not in this build'
 empty out

@@ -354,6 +354,8 @@ static void test_feed_refuses(void **state)
     p.volume.n[1] = 0;
     assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
     p.volume.n[1] = 8;
+    p.device = "mock:0,1";
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_INVALID);
     p.device = "nothing";
     assert_int_equal(fbp_feed_open(&feed, &p), FBP_ERR_UNSUPPORTED);
     assert_null(feed);
