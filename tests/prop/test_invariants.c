@@ -9,14 +9,12 @@ enum { N_DEVICES = sizeof devices / sizeof *devices };
 
 static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 {
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    struct fbp_scan scan = circle_scan(VIEWS, N, angles);
+    struct fbp_scan scan = circle_scan(VIEWS, N, 0);
     struct fbp_ellipsoid copy[4];
     const struct fbp_phantom phantom = {n, copy};
 
     memcpy(copy, items, n * sizeof *items);
     scan.volume = (struct fbp_grid){{N, N, N}, {5, 5, 5}, {0, 0, 0}};
-    free(angles);
     simulate(&scan, &phantom);
     return scan;
 }

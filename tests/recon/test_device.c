@@ -121,12 +121,9 @@ static struct fbp_scan make_scan(const struct variant *v)
         .n_views = v->n_views ? v->n_views : 70,
         .panel = {v->n_columns ? v->n_columns : N, v->n_rows ? v->n_rows : N - 3},
         .volume = {{37, 35, v->n_rows == 1 ? 1 : 33}, {5, 5, 5}, {3, -2, 4}}};
-    struct fbp_phantom phantom;
 
     make_views(v, &scan);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 80, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(&scan, 80);
     if (v->counts || v->broken) {
         float *p = read_array(scan.projections);
         remove(scan.projections);
@@ -352,27 +349,14 @@ static int note_least(void *user, const struct fbp_progress *p)
 /* What a run takes of the device is what its plan says, give or take nothing. */
 static void memory_is_foretold(void **state)
 {
-    static const double sod = 750, sdd = 1200;
     enum { VIEWS = 96 };
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.64, 0.64}};
     struct fbp_scan scan = {
         .n_views = VIEWS, .panel = {617, 300}, .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
     const struct fbp_phantom phantom = {1, &ball};
 
     (void)state;
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.pitch_mm = {0.64, 0.64}});
     simulate(&scan, &phantom);
     for (int i = 0; i < 4; i++) {
         uint64_t least = UINT64_MAX;
@@ -429,7 +413,5 @@ int main(int argc, char **argv)
 
     if (!usable("cuda"))
         return 77;
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

@@ -31,23 +31,12 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
-    static const double sod = 750, sdd = 1200;
-    double *angles = even_angles(c->views, 11, c->arc_deg / (double)c->views);
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .n_views = c->views,
-                                .angles_rad = angles,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {8, 300. / (double)c->rows}};
     struct fbp_scan scan = {.n_views = c->views, .panel = {c->columns, c->rows}, .volume = c->grid};
     struct fbp_phantom phantom;
 
-    scan.views = calloc(c->views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.start_deg = 11,
+                                     .step_deg = c->arc_deg / (double)c->views,
+                                     .pitch_mm = {8, 300. / (double)c->rows}});
     OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
     for (size_t i = 0; i < phantom.n; i++) {
         phantom.items[i].centre_mm[0] += 7;
@@ -253,7 +242,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(splits_on_cuda),
     };
 
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }
