@@ -1,7 +1,5 @@
 #include "bench_jobs.h"
 
-#include "cli.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +15,13 @@ const struct bench_job *bench_job_find(const char *name)
         if (strcmp(bench_jobs[i].name, name) == 0)
             return &bench_jobs[i];
     return NULL;
+}
+
+int bench_job_check(const struct command *command, const char *name)
+{
+    if (!name || bench_job_find(name))
+        return OPT_GO_ON;
+    return opt_usage(command, "--job: expected J1, J2 or J3, got \"%s\"", name);
 }
 
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n)

@@ -1,3 +1,4 @@
+#include "bench.h"
 #include "s1.h"
 
 #include <math.h>
@@ -23,8 +24,7 @@ static const struct opt table[] = {
         .help = "runs that a median is of"),
     OPT(S, test, .name = "test", .arg = "1...9", .min = 1, .max = 9, .fallback = "all",
         .help = "one row of Table II only; 9: those of today"),
-    OPT(S, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
+    BENCH_DEVICE(S),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
         .help = "threads to make views with"),
     OPT(S, json, .name = "json", .help = "print one line of JSON a row"),
