@@ -35,6 +35,18 @@ int bench_job_check(const struct command *command, const char *name);
 /** The same in small: views, rows, columns and voxels a side divided by n >= 1. */
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
 
+#define BENCH_PI 3.14159265358979323846
+
+/** A source's way at even steps: a circle, or a wobbling arm's arc with a view at either end. */
+struct bench_orbit {
+    double sod_mm, sdd_mm, pitch_mm, arc_rad;
+    bool c_arm;
+};
+
+/** New views for a scan whose number of views and panel are known; an exit status, failures
+ *  reported. */
+int bench_orbit_views(const struct bench_orbit *orbit, struct fbp_scan *scan);
+
 /** Its geometry and volume; an exit status, failures reported. */
 int bench_job_scan(const struct bench_job *job, struct fbp_scan *scan);
 
