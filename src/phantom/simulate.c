@@ -180,9 +180,7 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     if (!(noise_i0 >= 0 && isfinite(noise_i0)))
         return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
                         noise_i0);
-    FBP_TRY(fbp_calloc((void **)&balls, phantom->n + 1, sizeof *balls, "phantom"));
-    for (size_t i = 0; i < phantom->n; i++)
-        fbp_ball_of(&phantom->items[i], &balls[i]);
+    FBP_TRY(fbp_balls_of(phantom, &balls));
     projections_info(scan, &info);
     struct job job = {.phantom = phantom,
                       .balls = balls,
