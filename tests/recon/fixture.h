@@ -78,11 +78,14 @@ static inline void simulate_head(struct fbp_scan *scan, double half_mm)
     fbp_phantom_clear(&phantom);
 }
 
-/** Remove the projections and free the scan. */
+/** Remove the files of a scan that tests have made, and free it. */
 static inline void drop_scan(struct fbp_scan *scan)
 {
-    if (scan->projections)
-        remove(scan->projections);
+    char *const files[] = {scan->projections, scan->dark, scan->flat, scan->bad_pixels};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i])
+            remove(files[i]);
     fbp_scan_clear(scan);
 }
 
@@ -97,6 +100,53 @@ static inline float *read_array(const char *path)
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
     fbp_source_close(&source);
     return out;
+}
+
+/** Write an array [nz][ny][nx] into a temporary file; its path, malloc'ed. */
+static inline char *write_array(const char *name, size_t nx, size_t ny, size_t nz,
+                                const float *values)
+{
+    const struct fbp_array_info info = {.n = {nx, ny, nz}};
+    char *path = temporary(name);
+    fbp_sink *sink;
+
+    OK(fbp_sink_open(&sink, path, &info, NULL));
+    OK(fbp_sink_write(sink, 0, nz, values));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    return path;
+}
+
+/** New samples [view][row][column] for a scan. */
+static inline void replace_samples(struct fbp_scan *scan, const float *p)
+{
+    remove(scan->projections);
+    free(scan->projections);
+    scan->projections =
+        write_array("samples.mha", scan->panel.n_columns, scan->panel.n_rows, scan->n_views, p);
+}
+
+/** Line integrals p[view][row][column] become intensities that a detector would measure; those of
+ *  dead pixels, where mask[row][column] is not 0, are 0.  The scan gets dark, flat and, unless it
+ * is NULL, the mask. */
+static inline void count_photons(struct fbp_scan *scan, float *p, const float *mask)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = nc * nr;
+    float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
+
+    assert_true(dark && flat);
+    for (size_t i = 0; i < n; i++) {
+        dark[i] = (float)(100 + i % 7);
+        flat[i] = (float)(50000 + 13 * (i % 101));
+    }
+    for (size_t i = 0; i < n * scan->n_views; i++)
+        p[i] =
+            mask && mask[i % n] > 0 ? 0 : dark[i % n] + (flat[i % n] - dark[i % n]) * expf(-p[i]);
+    scan->dark = write_array("dark.mha", nc, nr, 1, dark);
+    scan->flat = write_array("flat.mha", nc, nr, 1, flat);
+    scan->bad_pixels = mask ? write_array("mask.mha", nc, nr, 1, mask) : NULL;
+    free(dark);
+    free(flat);
 }
 
 /** Reconstruct; values [z][y][x], free() them. */

@@ -111,26 +111,19 @@ static void halves_are_prepared(void **state)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-    const struct fbp_array_info info = {.n = {scan.panel.n_columns, scan.panel.n_rows, 1}};
     float *mask = calloc(n, sizeof *mask);
-    fbp_sink *sink;
 
     (void)state;
     assert_non_null(mask);
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;
-    scan.bad_pixels = temporary("mask.mha");
-    OK(fbp_sink_open(&sink, scan.bad_pixels, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, mask));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    scan.bad_pixels = write_array("mask.mha", scan.panel.n_columns, scan.panel.n_rows, 1, mask);
     float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
     float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 4));
     assert_true(psnr_db(cpu, ref, grid_size(&scan.volume)) >= 120);
     free(ref);
     free(cpu);
     free(mask);
-    remove(scan.bad_pixels);
     drop_scan(&scan);
 }
 
