@@ -14,25 +14,15 @@ static struct fbp_scan c_arm_scan(void)
         .n_views = VIEWS,
         .panel = {COLUMNS, ROWS},
         .row_order = FBP_ROWS_BOTTOM_UP,
-        .views = calloc(VIEWS, sizeof *scan.views),
         .volume = {{SIDE, SIDE, SIDE}, {256.0 / SIDE, 256.0 / SIDE, 256.0 / SIDE}, {0, 0, 0}}};
-    double *angles = even_angles(VIEWS, 20, 198.0 / (VIEWS - 1)), sod = 745, sdd = 1196;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {4.9, 4.9}};
-    struct fbp_phantom phantom;
 
-    assert_non_null(scan.views);
-    OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
-    free(angles);
+    add_views(&scan, &(struct orbit){.start_deg = 20,
+                                     .step_deg = 198.0 / (VIEWS - 1),
+                                     .sod_mm = 745,
+                                     .sdd_mm = 1196,
+                                     .pitch_mm = {4.9, 4.9},
+                                     .c_arm = true});
+    simulate_head(&scan, 90);
     return scan;
 }
 
@@ -102,16 +92,13 @@ static void test_two_steps(void **state)
 static void test_symmetric(void **state)
 {
     enum { K = 24 };
-    double *angles = even_angles(K, 0, 360.0 / K), depths[K];
-    struct fbp_scan scan = circle_scan(K, COLUMNS, angles);
-    struct fbp_phantom phantom;
+    struct fbp_scan scan = circle_scan(K, COLUMNS, 0);
+    double depths[K];
     fbp_plan *plan;
 
     (void)state;
     scan.volume = (struct fbp_grid){{SIDE, SIDE, SIDE}, {4, 4, 4}, {0, 0, 0}};
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 70, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(&scan, 70);
     scan.filtered = true;
     for (int k = 0; k < K; k++)
         depths[k] = 1.25;
@@ -128,7 +115,6 @@ static void test_symmetric(void **state)
         depths[5] = 1.5;
     }
     scan.depths = NULL;
-    free(angles);
     drop_scan(&scan);
 }
 

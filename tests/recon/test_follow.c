@@ -25,15 +25,9 @@ struct live {
 
 static void make_live(struct live *l, struct fbp_scan *scan)
 {
-    struct fbp_phantom phantom;
-    double *angles = even_angles(N_VIEWS, 0, 360.0 / N_VIEWS);
-
-    *scan = circle_scan(N_VIEWS, N, angles);
+    *scan = circle_scan(N_VIEWS, N, 0);
     scan->volume = (struct fbp_grid){{40, 40, 44}, {4, 4, 4}, {0, 0, 0}};
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
-    simulate(scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(scan, 90);
     *l = (struct live){.burst = 1, .pause_ms = 1, .stop_at = N_VIEWS};
     l->views = read_array(scan->projections);
     l->file = temporary("live.raw");

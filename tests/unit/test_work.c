@@ -13,10 +13,8 @@ struct case_ {
 
 static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid grid)
 {
-    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
-    c->scan = circle_scan(n_views, n, angles);
+    c->scan = circle_scan(n_views, n, 0);
     c->scan.volume = grid;
-    free(angles);
     OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 2), false));
 }
 
