@@ -63,7 +63,7 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
                              .top_down = top_down,
                              .take = take,
                              .user = user};
-    const int n = job->n_threads;
+    const int n = job->in_order ? 1 : job->n_threads; /* going back in a compressed scan is dear */
     fbp_pool *pool = NULL;
     fbp_status st;
 

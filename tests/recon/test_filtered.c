@@ -4,6 +4,9 @@
 #include "fbp/rabbitct.h"
 
 #include "backend/mock/mock.h"
+#include "io/format.h"
+#include "pipeline/filtered.h"
+#include "pipeline/job.h"
 
 enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
 
@@ -141,6 +144,53 @@ static void test_refused(void **state)
     scan.i0 = 1000;
     refused(&scan, "i0");
     scan.i0 = 0;
+    drop_scan(&scan);
+}
+
+/* A source that knows which view was read last. */
+static size_t next_view;
+static bool went_back;
+
+static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t n_rows, void *out)
+{
+    (void)row0;
+    usleep(view % 3 == 0 ? 3000 : 0); /* another thread would be before */
+    went_back |= view < next_view;
+    next_view = view;
+    memset(out, 0, n_rows * source->info.n[0] * sizeof(float));
+    return FBP_OK;
+}
+
+static fbp_status forget(void *user, size_t k, const float *samples)
+{
+    (void)user;
+    (void)k;
+    (void)samples;
+    return FBP_OK;
+}
+
+/* A compressed scan is filtered in its order, however many threads there are. */
+static void test_in_order(void **state)
+{
+    struct fbp_scan scan = c_arm_scan();
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
+    struct fbp_job_tables tables;
+    fbp_source *source;
+
+    (void)state;
+    OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 8), false));
+    OK(fbp_source_memory(&source, NULL, &info));
+    source->read = read_rows;
+    tables.job.in_order = true;
+    for (int i = 0; i < 5; i++) {
+        next_view = 0;
+        went_back = false;
+        OK(fbp_filter_views(&tables.job, source, false, forget, NULL));
+        assert_int_equal(next_view, VIEWS - 1);
+        assert_false(went_back);
+    }
+    fbp_source_close(&source);
+    fbp_job_clear(&tables);
     drop_scan(&scan);
 }
 
@@ -350,9 +400,10 @@ static void test_feed_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_steps), cmocka_unit_test(test_symmetric),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_feed),
-        cmocka_unit_test(test_late),      cmocka_unit_test(test_feed_refuses),
+        cmocka_unit_test(test_two_steps),    cmocka_unit_test(test_symmetric),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_feed),         cmocka_unit_test(test_late),
+        cmocka_unit_test(test_feed_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
