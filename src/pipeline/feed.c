@@ -85,12 +85,12 @@ static fbp_status check_params(const struct fbp_feed_params *p)
 
 /* Coordinates are counted from the panel's middle: where matrices project the origin is not known
  * yet, and some ten pixels beside it are as good. */
-void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *g, double P[12])
+void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *volume, double P[12])
 {
     memset(P, 0, 12 * sizeof *P);
-    P[0] = (double)panel->n_columns / ((double)g->n[0] * g->voxel_mm[0]);
+    P[0] = (double)panel->n_columns / ((double)volume->n[0] * volume->voxel_mm[0]);
     P[3] = ((double)panel->n_columns - 1) / 2;
-    P[6] = (double)panel->n_rows / ((double)g->n[2] * g->voxel_mm[2]);
+    P[6] = (double)panel->n_rows / ((double)volume->n[2] * volume->voxel_mm[2]);
     P[7] = ((double)panel->n_rows - 1) / 2;
     P[11] = 1;
 }

@@ -416,6 +416,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
     if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
     FBP_TRY(take_staying(rq, slabs, &best));
