@@ -34,7 +34,7 @@ size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
 /* malloc'ed name of the first file of "proj_%04d.txt", with or without numbers; NULL otherwise. */
 static char *first_of(const char *path)
 {
-    char *numbered = fbp_stack_is(path) ? fbp_strdup(path) : fbp_format("%s 0 0", path);
+    char *numbered = fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 0", path);
     char *first = numbered ? fbp_stack_name(numbered, 0) : NULL;
 
     free(numbered);
@@ -69,7 +69,7 @@ static size_t read_head(const char *path, unsigned char head[HEAD_BYTES])
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
 {
     unsigned char head[HEAD_BYTES];
-    const bool pattern = fbp_stack_is(path);
+    const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
     const size_t n = first ? read_head(first, head) : 0;
 
@@ -153,7 +153,7 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
                         known->struct_size);
     if (known)
         memcpy(&all, known, known->struct_size);
-    if (!fbp_stack_is(path) && access(path, R_OK) != 0) {
+    if (fbp_stack_count(path) == 0 && access(path, R_OK) != 0) {
         int fd = -1;
         uint64_t size;
         FBP_TRY(fbp_open_file(path, &fd, &size)); /* says why */

@@ -134,6 +134,14 @@ static fbp_status check_ends(const char *pattern, size_t n)
     return FBP_OK;
 }
 
+static fbp_status list_file(const char *path, struct files *out)
+{
+    FBP_TRY(fbp_calloc((void **)&out->names, 1, sizeof *out->names, "names of files"));
+    out->n = 1;
+    out->names[0] = fbp_strdup(path);
+    return out->names[0] ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
 static fbp_status list(const char *path, struct files *out)
 {
     const size_t n = fbp_stack_count(path);
@@ -144,10 +152,7 @@ static fbp_status list(const char *path, struct files *out)
     }
     if (is_folder(path))
         return list_folder(path, out);
-    FBP_TRY(fbp_calloc((void **)&out->names, 1, sizeof *out->names, "names of files"));
-    out->n = 1;
-    out->names[0] = fbp_strdup(path);
-    return out->names[0] ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    return list_file(path, out);
 }
 
 /* inv([u v d0-s]) is the matrix whose w is 1 on the panel; SID, the panel's distance along the
@@ -291,7 +296,7 @@ static fbp_status write_files(const struct fbp_scan *scan, const char *path,
 static fbp_status name_files(const struct fbp_scan *scan, const char *path, struct files *out)
 {
     char *pattern =
-        fbp_stack_is(path) ? fbp_strdup(path) : fbp_format("%s 0 %zu", path, scan->n_views - 1);
+        fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 %zu", path, scan->n_views - 1);
 
     if (!pattern)
         return fbp_fail_nomem(strlen(path), "a path");
@@ -299,8 +304,8 @@ static fbp_status name_files(const struct fbp_scan *scan, const char *path, stru
     fbp_status st = FBP_OK;
     if (n == scan->n_views)
         st = list_pattern(pattern, n, out);
-    else if (n == 0 && scan->n_views == 1)
-        st = list(path, out);
+    else if (n == 0 && scan->n_views == 1 && !is_folder(path))
+        st = list_file(path, out);
     else
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: there are %zu views, and a file for each: name them by a pattern such "

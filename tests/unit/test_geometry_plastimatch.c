@@ -104,6 +104,9 @@ static void what_plastimatch_cannot_hold(void **state)
                    "name them by a pattern");
     expect_message(fbp_geometry_save(&scan, in_folder("r%d.txt 1 4"), "plastimatch"),
                    FBP_ERR_INVALID, "there are 3 views");
+    scan.n_views = 1; /* a folder is no file */
+    expect_message(fbp_geometry_save(&scan, folder, "plastimatch"), FBP_ERR_INVALID,
+                   "name them by a pattern");
     fbp_scan_clear(&scan);
     scan = random_scan(FBP_CONE, 3, 0);
     for (int i = 0; i < 3; i++) /* the last view has its source in the panel */
