@@ -79,7 +79,7 @@ fbp_status fbp_ct_number(const struct fbp_ct *in, const char *key, enum fbp_ct_u
     const cJSON *name = cJSON_IsObject(item) ? fbp_ct_at(item, "unit") : NULL;
     /* what the toolbox takes a number without a unit for */
     const char *fallback = unit == FBP_CT_RAD ? "deg" : "mm";
-    const double scale = factor(unit, cJSON_IsString(name) ? name->valuestring : fallback);
+    const double scale = factor(unit, name && cJSON_IsString(name) ? name->valuestring : fallback);
 
     *found = false;
     if (!value)

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,19 @@ static const char *text_at(const cJSON *root, const char *path)
     return cJSON_IsString(item) && item->valuestring[0] ? item->valuestring : NULL;
 }
 
+/* File k of a pattern such as "flat_%04d.raw". */
 static bool file_is_there(const char *pattern, size_t k)
 {
-    char *at = strrchr(pattern, '%'), *name = NULL;
-    int width = 0, used = 0;
+    const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
+    char *name = NULL;
+    int width = 0;
 
-    if (at && sscanf(at, "%%%2d%nd", &width, &used) >= 0 && at[used ? used : 1] == 'd')
-        name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k,
-                          at + (used ? used : 1) + 1);
+    if (at && end[0] == '0' && isdigit((unsigned char)end[1])) {
+        width = end[1] - '0';
+        end += 2;
+    }
+    if (at && *end == 'd')
+        name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
     const bool found = name && access(name, R_OK) == 0;
     free(name);
     return found;

@@ -1,12 +1,10 @@
 /* The geometry of a CTSimU scenario: where stage, source and detector are in every frame. */
 #include "io/ctsimu.h"
 
-#include "base/text.h"
 #include "base/vec.h"
-#include "io/rotation.h"
+#include "geometry/rotation.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const xyz[3] = {"x", "y", "z"}, *const uvw[3] = {"u", "v", "w"};
@@ -297,7 +295,7 @@ static void view_of(const struct scenario *s, size_t k, struct fbp_view *out)
 static void turn_rows_up(struct fbp_scan *out)
 {
     out->row_order = FBP_ROWS_BOTTOM_UP;
-    if (out->views[0].v[2] >= 0)
+    if (!(out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v)))
         return;
     out->row_order = FBP_ROWS_TOP_DOWN;
     for (size_t k = 0; k < out->n_views; k++)

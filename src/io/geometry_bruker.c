@@ -1,7 +1,9 @@
 /*
  * Logs of Bruker's (SkyScan's) scanners.  The stage turns counter-clockwise ("CC") seen from above,
  * so that the source runs clockwise about the object; "CW" is the other way.  Lines, such as that
- * of the optical axis, count from the bottom of the picture, while files start at the top.
+ * of the optical axis, count from the bottom of the picture, while files start at the top, and at
+ * the right as seen from the source.  This is TIGRE's reading (its BrukerDataLoader takes pictures
+ * as they are stored, and the source counter-clockwise) turned over, not mirrored.
  */
 #include "io/geometry_file.h"
 
@@ -10,7 +12,6 @@
 #include "io/format.h"
 #include "io/ini.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -65,20 +66,22 @@ static fbp_status refuse(const struct fbp_ini *ini)
 static fbp_status read_binning(const struct fbp_ini *ini, double out[2])
 {
     const char *text = fbp_ini_text(ini, acquisition, "Camera binning");
-    unsigned a = 1, b = 1;
+    char *end = NULL;
 
-    if (text && (sscanf(text, "%2u%*[xX]%2u", &a, &b) != 2 || a == 0 || b == 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: Camera binning: found \"%.20s\", expected such as 2x2", ini->path,
-                        text);
-    out[0] = a;
-    out[1] = b;
-    return FBP_OK;
+    out[0] = out[1] = 1;
+    if (!text)
+        return FBP_OK;
+    out[0] = (double)strtoul(text, &end, 10);
+    out[1] = *end == 'x' || *end == 'X' ? (double)strtoul(end + 1, NULL, 10) : 0;
+    if (out[0] >= 1 && out[0] <= 64 && out[1] >= 1 && out[1] <= 64)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: Camera binning: found \"%.20s\", expected such as 2x2",
+                    ini->path, text);
 }
 
 static fbp_status read_pitch(const struct fbp_ini *ini, struct log *log)
 {
-    double camera = 0, resized = 1, ratio = 1, binning[2] = {1, 1};
+    double camera = 0, resized = 1, ratio = 1, binning[2];
 
     FBP_TRY(fbp_ini_positive(ini, system_section, "Camera Pixel Size (um)", &camera));
     FBP_TRY(fbp_ini_number(ini, acquisition, "Resized in image", &resized));
@@ -179,6 +182,8 @@ static fbp_status make_views(struct fbp_scan *out, const struct fbp_ini *ini, co
                                           .pitch_mm = {log->pitch[0], log->pitch[1]},
                                           .offset_mm = {0, parallel ? 0 : up}};
         FBP_TRY(fbp_circle_views(&circle, &out->views[k]));
+        for (int i = 0; i < 3; i++)
+            out->views[k].u[i] = -out->views[k].u[i];
     }
     out->kind = parallel ? FBP_PARALLEL : FBP_CONE;
     return FBP_OK;

@@ -7,15 +7,14 @@
  */
 #include "io/geometry_file.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/rotation.h"
 #include "io/ini.h"
-#include "io/rotation.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 static const char section[] = "XTekCT";
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "io/rotation.h"
+#include "geometry/rotation.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* TIGRE's geometry as a JSON dictionary of the attributes of its Python class, with its angles. */
+#include "io/format.h"
 #include "io/geometry_tigre.h"
 #include "io/scan_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const keys[] = {
@@ -68,6 +68,24 @@ static fbp_status read_mode(const struct fbp_json *o, bool *parallel)
     return FBP_OK;
 }
 
+/* Of all views alike. */
+static fbp_status read_sizes(const struct fbp_json *o, struct fbp_tigre *t)
+{
+    const struct {
+        const char *key;
+        size_t size;
+        double *out;
+    } sizes[] = {
+        {"nDetector", 2, t->n_detector}, {"dDetector", 2, t->d_detector},
+        {"sDetector", 2, t->s_detector}, {"nVoxel", 3, t->n_voxel},
+        {"dVoxel", 3, t->d_voxel},       {"sVoxel", 3, t->s_voxel},
+    };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        FBP_TRY(read_fixed(o, sizes[i].key, sizes[i].size, sizes[i].out));
+    return FBP_OK;
+}
+
 static fbp_status read_json(const struct fbp_json *o, struct fbp_tigre *t)
 {
     if (!cJSON_IsObject(o->object))
@@ -75,12 +93,7 @@ static fbp_status read_json(const struct fbp_json *o, struct fbp_tigre *t)
                         o->file);
     FBP_TRY(fbp_json_keys(o, keys, sizeof keys / sizeof *keys));
     FBP_TRY(read_mode(o, &t->parallel));
-    FBP_TRY(read_fixed(o, "nDetector", 2, t->n_detector));
-    FBP_TRY(read_fixed(o, "dDetector", 2, t->d_detector));
-    FBP_TRY(read_fixed(o, "sDetector", 2, t->s_detector));
-    FBP_TRY(read_fixed(o, "nVoxel", 3, t->n_voxel));
-    FBP_TRY(read_fixed(o, "dVoxel", 3, t->d_voxel));
-    FBP_TRY(read_fixed(o, "sVoxel", 3, t->s_voxel));
+    FBP_TRY(read_sizes(o, t));
     FBP_TRY(read_list(o, "DSD", 1, &t->dsd));
     FBP_TRY(read_list(o, "DSO", 1, &t->dso));
     FBP_TRY(read_list(o, "COR", 1, &t->cor));
@@ -90,30 +103,10 @@ static fbp_status read_json(const struct fbp_json *o, struct fbp_tigre *t)
     return read_angles(o, &t->angles);
 }
 
-static bool is_mat(const unsigned char *head, size_t n)
-{
-    static const char magic[] = "MATLAB ";
-
-    return n >= 128 && memcmp(head, magic, sizeof magic - 1) == 0;
-}
-
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
-    (void)path;
-    return is_mat(head, n) ||
-           (memmem(head, n, "\"DSD\"", 5) && memmem(head, n, "\"nDetector\"", 11));
-}
-
-/* Reads the first bytes again, as the format may have been named. */
-static bool file_is_mat(const char *path)
-{
-    unsigned char head[128];
-    FILE *f = fopen(path, "rbe");
-    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-
-    if (f)
-        fclose(f);
-    return is_mat(head, n);
+    return (memmem(head, n, "\"DSD\"", 5) && memmem(head, n, "\"nDetector\"", 11)) ||
+           fbp_tigre_is_mat(path, head, n);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -123,7 +116,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     cJSON *root = NULL;
     fbp_status st;
 
-    if (file_is_mat(path)) {
+    if (fbp_has_extension(path, ".mat")) {
         st = fbp_tigre_read_mat(&t, path);
     } else {
         FBP_TRY(fbp_json_read(path, &root));

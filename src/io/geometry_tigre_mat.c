@@ -1,12 +1,16 @@
 /* TIGRE's geometry in a MAT file: a struct `geo`, as MATLAB has it (columns, x before y) or as
- * Python saves it (rows, in the order of its class), and `angles`. */
+ * Python saves it (rows, in the order of its class), and `angles`.  matio is entered in children
+ * only (base/contain.h). */
 #include "io/geometry_tigre.h"
 
+#include "base/contain.h"
 #include "base/mem.h"
+#include "io/bytes.h"
 
 #include <math.h>
 #include <matio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_VALUES = 3 << 20 };
 
@@ -63,9 +67,20 @@ static bool has_data(const matvar_t *v)
            (size_t)v->data_size == Mat_SizeOfClass((int)v->class_type);
 }
 
+/* A member of a 1x1 struct.  matio's own function trusts tables that a cut file does not have. */
 static const matvar_t *field(const struct mat *m, const char *name)
 {
-    return Mat_VarGetStructFieldByName((matvar_t *)(uintptr_t)m->geo, name, 0);
+    const matvar_t *geo = m->geo;
+    const size_t n = Mat_VarGetNumberOfFields((matvar_t *)(uintptr_t)geo);
+    char *const *names = Mat_VarGetStructFieldnames(geo);
+
+    if (!names || geo->rank != 2 || geo->dims[0] != 1 || geo->dims[1] != 1 ||
+        geo->nbytes < n * sizeof(matvar_t *))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return ((matvar_t *const *)geo->data)[i];
+    return NULL;
 }
 
 /* n rows of `width` numbers, one row a view: a matrix of width rows (columns: a view each), or the
@@ -195,14 +210,139 @@ static void silent(int level, char *message)
     (void)message;
 }
 
-fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
+static mat_t *open_mat(const char *path)
 {
     Mat_LogInitFunc("fbp", silent);
-    mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+    return Mat_Open(path, MAT_ACC_RDONLY);
+}
+
+/* All lists of a geometry, for copying. */
+enum { N_LISTS = 7 };
+static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
+{
+    struct fbp_tigre_list *const all[N_LISTS] = {
+        &t->dsd, &t->dso, &t->cor, &t->off_detector, &t->rot_detector, &t->off_origin, &t->angles};
+
+    memcpy(out, all, sizeof all);
+}
+
+/* A file of version 5 is a row of elements, each with its length; matio reads zeros where the last
+ * one ends early. */
+static fbp_status check_length(const char *path)
+{
+    unsigned char head[128], tag[8];
+    uint64_t size = 0, at = sizeof head;
+    int fd = -1;
+
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
+    const bool foreign = head[126] == (fbp_is_foreign(true) ? 'M' : 'I');
+    const bool is_5 = st == FBP_OK && head[124 + (head[126] == 'I')] == 1;
+    while (is_5 && st == FBP_OK && at < size) {
+        uint32_t bytes;
+        st = fbp_read_at(fd, path, at, tag, sizeof tag);
+        memcpy(&bytes, tag + 4, sizeof bytes);
+        at += sizeof tag + (foreign ? __builtin_bswap32(bytes) : bytes);
+    }
+    close(fd);
+    if (st == FBP_OK && is_5 && at != size)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: ends before its last variable does: copy it again",
+                      path);
+    return st;
+}
+
+/* In the child: the struct, then the numbers of its lists. */
+static fbp_status read_in_child(void *arg, struct fbp_blob *reply)
+{
+    const char *path = arg;
+    struct fbp_tigre t = {0};
+    struct fbp_tigre_list *lists[N_LISTS];
+    mat_t *file = open_mat(path);
+
     if (!file)
         return fbp_fail(FBP_ERR_INVALID, "%s: is no MAT file that can be read: save it as -v7",
                         path);
-    const fbp_status st = read_open(t, path, file);
+    fbp_status st = read_open(&t, path, file);
     Mat_Close(file);
+    lists_of(&t, lists);
+    if (st == FBP_OK)
+        st = fbp_blob_put(reply, &t, sizeof t);
+    for (int i = 0; i < N_LISTS && st == FBP_OK; i++)
+        if (lists[i]->v)
+            st = fbp_blob_put(reply, lists[i]->v,
+                              lists[i]->n * lists[i]->width * sizeof *lists[i]->v);
+    fbp_tigre_clear(&t);
     return st;
+}
+
+/* What the child wrote; its pointers say no more than which lists there are. */
+static fbp_status take_reply(struct fbp_tigre *t, const char *path, const struct fbp_blob *reply)
+{
+    struct fbp_tigre_list *lists[N_LISTS];
+    bool there[N_LISTS];
+    size_t at = 0;
+
+    if (!fbp_blob_take(reply, &at, t, sizeof *t))
+        return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
+    lists_of(t, lists);
+    for (int i = 0; i < N_LISTS; i++) {
+        there[i] = lists[i]->v != NULL;
+        lists[i]->v = NULL;
+    }
+    for (int i = 0; i < N_LISTS; i++) {
+        struct fbp_tigre_list *l = lists[i];
+        const size_t bytes = l->n * l->width * sizeof *l->v;
+        if (!there[i])
+            continue;
+        if (l->width > 3 || l->n > MAX_VALUES)
+            return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
+        FBP_TRY(fbp_calloc((void **)&l->v, l->n, l->width * sizeof *l->v, "a list of a MAT file"));
+        if (!fbp_blob_take(reply, &at, l->v, bytes))
+            return fbp_fail(FBP_ERR_INVALID, "%s: could not be read whole: copy it again", path);
+    }
+    return FBP_OK;
+}
+
+/* What matio may take: a geometry is small, whatever else is in the file. */
+static const struct fbp_limits limits = {(uint64_t)1 << 30, 60};
+static const char library[] = "the MAT library";
+
+fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
+{
+    struct fbp_blob reply = {0};
+    fbp_status st = check_length(path);
+
+    if (st == FBP_OK)
+        st = fbp_contain(path, library, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
+    if (st == FBP_OK)
+        st = take_reply(t, path, &reply);
+    free(reply.bytes);
+    return st;
+}
+
+static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
+{
+    mat_t *file = open_mat(arg);
+    matvar_t *geo = file ? Mat_VarReadInfo(file, "geo") : NULL;
+    const unsigned char found = geo && geo->class_type == MAT_C_STRUCT ? 1 : 0;
+
+    Mat_VarFree(geo);
+    if (file)
+        Mat_Close(file);
+    return fbp_blob_put(reply, &found, 1);
+}
+
+bool fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n)
+{
+    static const char magic[] = "MATLAB ";
+    struct fbp_blob reply = {0};
+
+    if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
+        return false;
+    const bool found = fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
+                                   &reply) == FBP_OK &&
+                       reply.n == 1 && reply.bytes[0];
+    free(reply.bytes);
+    fbp_message_clear(); /* whoever reads it will say it again */
+    return found;
 }

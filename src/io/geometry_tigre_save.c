@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "io/rotation.h"
+#include "geometry/rotation.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void angles_zyx(const double R[9], double out[3])
 /* Columns a, b, c. */
 static void from_columns(const double a[3], const double b[3], const double c[3], double out[9])
 {
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         out[3 * i] = a[i];
         out[3 * i + 1] = b[i];
         out[3 * i + 2] = c[i];
@@ -62,7 +62,7 @@ static void from_columns(const double a[3], const double b[3], const double c[3]
 
 static void transpose(const double A[9], double out[9])
 {
-    for (int i = 0; i < 9; i++)
+    for (size_t i = 0; i < 9; i++)
         out[i] = A[3 * (i % 3) + i / 3];
 }
 

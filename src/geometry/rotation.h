@@ -4,11 +4,13 @@
 
 #include "base/vec.h"
 
+#include <stddef.h>
+
 /** out = A B */
 static inline void fbp_matmul(const double A[9], const double B[9], double out[9])
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
             out[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
 }
 
@@ -17,7 +19,7 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
 {
     const double in[3] = {x[0], x[1], x[2]};
 
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++)
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
@@ -27,8 +29,8 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
     const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
 
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
