@@ -1,5 +1,6 @@
 /* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
  * that memory is one picture a thread. */
+#include "phantom/body.h"
 #include "phantom/poisson.h"
 #include "phantom/shadow.h"
 
@@ -15,11 +16,13 @@ struct bench {
     float *picture;
     double *row;
     struct fbp_shadow *shadows;
+    struct fbp_spans spans;
 };
 
 struct job {
     const struct fbp_phantom *phantom;
     const struct fbp_ball *balls;
+    const struct fbp_body *bodies;
     const struct fbp_scan *scan;
     const struct fbp_grid *grid;
     double i0;
@@ -41,10 +44,9 @@ static bool failed(struct job *job)
     return yes;
 }
 
-static void write_slice(struct job *job, size_t index, const float *picture)
+/* Keep the first failure. */
+static void note(struct job *job, fbp_status st)
 {
-    fbp_message_clear();
-    const fbp_status st = fbp_sink_write(job->sink, index, 1, picture);
     if (st == FBP_OK)
         return;
     pthread_mutex_lock(&job->lock);
@@ -64,19 +66,28 @@ static void add_noise(const struct job *job, size_t view, size_t n, float *p)
     }
 }
 
+static fbp_status project(struct job *job, size_t k, struct bench *b)
+{
+    const struct fbp_scan *scan = job->scan;
+
+    fbp_shadow_view(job->balls, job->phantom->n, &scan->views[k], scan->kind, &scan->panel,
+                    b->shadows, b->row, b->picture);
+    if (job->phantom->n_shapes > 0)
+        FBP_TRY(fbp_bodies_view(job->bodies, job->phantom, &scan->views[k], scan->kind,
+                                &scan->panel, &b->spans, b->picture));
+    if (job->i0 > 0)
+        add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
+    return fbp_sink_write(job->sink, k, 1, b->picture);
+}
+
 static void project_view(void *user, size_t k, int worker)
 {
     struct job *job = user;
-    const struct fbp_scan *scan = job->scan;
-    struct bench *b = &job->benches[worker];
 
     if (failed(job))
         return;
-    fbp_shadow_view(job->balls, job->phantom->n, &scan->views[k], scan->kind, &scan->panel,
-                    b->shadows, b->row, b->picture);
-    if (job->i0 > 0)
-        add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
-    write_slice(job, k, b->picture);
+    fbp_message_clear();
+    note(job, project(job, k, &job->benches[worker]));
 }
 
 static void fill_slice(void *user, size_t z, int worker)
@@ -86,8 +97,9 @@ static void fill_slice(void *user, size_t z, int worker)
 
     if (failed(job))
         return;
-    fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture);
-    write_slice(job, z, picture);
+    fbp_message_clear();
+    fbp_status st = fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture);
+    note(job, st ? st : fbp_sink_write(job->sink, z, 1, picture));
 }
 
 static void free_benches(struct job *job)
@@ -96,6 +108,7 @@ static void free_benches(struct job *job)
         fbp_free(job->benches[i].picture);
         free(job->benches[i].row);
         free(job->benches[i].shadows);
+        fbp_spans_free(&job->benches[i].spans);
     }
     free(job->benches);
 }
@@ -114,6 +127,7 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
         FBP_TRY(fbp_calloc((void **)&b->row, n[0], sizeof *b->row, "row of a view"));
         FBP_TRY(
             fbp_calloc((void **)&b->shadows, job->phantom->n + 1, sizeof *b->shadows, "shadows"));
+        FBP_TRY(fbp_spans_alloc(&b->spans, job->phantom->n_shapes));
     }
     return FBP_OK;
 }
@@ -170,6 +184,8 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
 {
     struct fbp_array_info info;
     struct fbp_ball *balls = NULL;
+    struct fbp_body *bodies = NULL;
+    fbp_status st;
 
     fbp_message_clear();
     if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
@@ -180,18 +196,22 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     if (!(noise_i0 >= 0 && isfinite(noise_i0)))
         return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
                         noise_i0);
-    FBP_TRY(fbp_calloc((void **)&balls, phantom->n + 1, sizeof *balls, "phantom"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&balls, phantom->n + 1, sizeof *balls, "phantom"));
+    FBP_TRY_GOTO(fbp_bodies_of(phantom, &bodies));
     for (size_t i = 0; i < phantom->n; i++)
         fbp_ball_of(&phantom->items[i], &balls[i]);
     projections_info(scan, &info);
     struct job job = {.phantom = phantom,
                       .balls = balls,
+                      .bodies = bodies,
                       .scan = scan,
                       .i0 = noise_i0,
                       .seed = seed,
                       .n_threads = n_threads};
-    const fbp_status st = run(&job, &info, path, project_view);
+    st = run(&job, &info, path, project_view);
+fail:
     free(balls);
+    free(bodies);
     return st;
 }
 

@@ -12,7 +12,7 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
     double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
     struct fbp_scan scan = circle_scan(VIEWS, N, angles);
     struct fbp_ellipsoid copy[4];
-    const struct fbp_phantom phantom = {n, copy};
+    const struct fbp_phantom phantom = {.n = n, .items = copy};
 
     memcpy(copy, items, n * sizeof *items);
     scan.volume = (struct fbp_grid){{N, N, N}, {5, 5, 5}, {0, 0, 0}};
