@@ -43,6 +43,7 @@ static fbp_status function(struct fbp_phantom_text *text, int depth, double *out
 
 static fbp_status factor(struct fbp_phantom_text *text, int depth, double *out)
 {
+    *out = 0;
     if (depth > DEEPEST)
         return fbp_phantom_wrong(text, "more than %d expressions in one another", DEEPEST);
     fbp_phantom_blanks(text);
@@ -67,7 +68,7 @@ static fbp_status product(struct fbp_phantom_text *text, int depth, double *out)
 {
     FBP_TRY(factor(text, depth, out));
     for (;;) {
-        double right;
+        double right = 0;
         fbp_phantom_blanks(text);
         const bool times = fbp_phantom_take(text, '*');
         if (!times && !fbp_phantom_take(text, '/'))
@@ -81,7 +82,7 @@ static fbp_status sum(struct fbp_phantom_text *text, int depth, double *out)
 {
     FBP_TRY(product(text, depth, out));
     for (;;) {
-        double right;
+        double right = 0;
         const bool plus = fbp_phantom_take(text, '+');
         if (!plus && !fbp_phantom_take(text, '-'))
             return FBP_OK;

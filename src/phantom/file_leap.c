@@ -253,21 +253,27 @@ static fbp_status check_object(const struct fbp_phantom_text *text, const struct
     return FBP_OK;
 }
 
-/* From radius r1 at the lower end to r2 at the upper one, half a length h from the centre. */
+/* From radius r1 at the lower end to r2 at the upper one, half a length h from the centre.  Radii
+ * as good as equal make a cylinder, for the tip of the cone would be out of all proportion. */
 static fbp_status make_frustum(const struct fbp_phantom_text *text, double r1, double r2, double h,
                                struct fbp_shape *s)
 {
-    const double slope = fabs(r2 - r1) / (2 * h), up = r2 > r1 ? 1 : -1;
+    const double least = fmin(r1, r2), greatest = fmax(r1, r2);
+    const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
 
-    if (r1 == 0 && r2 == 0)
+    if (greatest == 0)
         return fbp_phantom_wrong(text, "a cone with two radii of 0");
-    s->kind = r1 == r2 ? FBP_SHAPE_CYLINDER : FBP_SHAPE_CONE;
-    s->half_mm[0] = s->half_mm[1] = r1 == r2 ? r1 : slope;
-    s->half_mm[2] = r1 == r2 ? h : 1;
-    s->range[0] = r1 == r2 ? -1 : fmin(r1, r2) / slope;
-    s->range[1] = r1 == r2 ? 1 : fmax(r1, r2) / slope;
-    if (r1 == r2)
+    if (greatest - least <= 1e-9 * greatest) {
+        s->kind = FBP_SHAPE_CYLINDER;
+        s->half_mm[0] = s->half_mm[1] = greatest;
+        s->half_mm[2] = h;
         return FBP_OK;
+    }
+    s->kind = FBP_SHAPE_CONE;
+    s->half_mm[0] = s->half_mm[1] = slope;
+    s->half_mm[2] = 1;
+    s->range[0] = least / slope;
+    s->range[1] = greatest / slope;
     fbp_axpy(s->centre_mm, -up * (r1 + r2) / (2 * slope), s->axes[2], s->centre_mm);
     for (int i = 0; i < 3; i++)
         s->axes[2][i] *= up;

@@ -34,12 +34,13 @@ static fbp_status read_figure(struct fbp_phantom_text *text, int *figure)
 
     text->at++; /* '[' */
     fbp_phantom_word(text, word, sizeof word);
-    *figure = index_of(word, figures, N_FIGURES);
-    if (*figure == N_FIGURES)
+    const int k = index_of(word, figures, N_FIGURES);
+    if (k == N_FIGURES)
         return fbp_phantom_wrong(text,
                                  "unknown figure [%s]: Ellipsoid, Cylinder, Cone and Box "
                                  "can be read",
                                  word);
+    *figure = k;
     return fbp_phantom_take(text, ']') ? FBP_OK
                                        : fbp_phantom_wrong(text, "[%s is not closed by ']'", word);
 }
@@ -192,7 +193,7 @@ static bool is_title(struct fbp_phantom_text *text)
 static fbp_status read_rtk(struct fbp_phantom_text *text)
 {
     double v[N_KEYS];
-    int figure;
+    int figure = ELLIPSOID;
 
     for (fbp_phantom_skip(text); *text->at; fbp_phantom_skip(text)) {
         if (*text->at != '[') {

@@ -175,6 +175,11 @@ static void leap_objects(void **state)
     NEAR(through(&p, 1, 0, 0, 2), 2, 1e-9);
     NEAR(through(&p, 0, 0, 0, 0), 10, 1e-9);
     fbp_phantom_clear(&p);
+    load(&p, "units=mm\n{type=cone_z; rx=3; ry=3.000001; rz=5; rhoe=.554;}");
+    NEAR(through(&p, 0, 0, -5 + 1e-9, 0), 6, 1e-5);
+    NEAR(through(&p, 0, 0, 5 - 1e-9, 0), 6.000002, 1e-5);
+    NEAR(through(&p, 0, 0, 0, 2), 10, 1e-5);
+    fbp_phantom_clear(&p);
     load(&p, "units=mm\n{type=cone_z; rx=3; ry=3; rz=5; rhoe=.554;}");
     NEAR(through(&p, 0, 0, 4.9, 0), 6, 1e-9);
     NEAR(through(&p, 2.9, 0, 0, 2), 10, 1e-9);
