@@ -37,8 +37,8 @@ struct fbp_spans {
 void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
 
 /** All shapes of a phantom; free(*out). */
-fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
-fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
+FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
+FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
 /** Where the line p + t dir, |dir| = 1, is inside; false if nowhere. */
@@ -61,9 +61,11 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
 
 /** Add the line integrals of a whole view to out[n_rows][n_columns].
  *  @return FBP_ERR_INVALID where one is not finite. */
-fbp_status fbp_bodies_view(const struct fbp_body *bodies, const struct fbp_phantom *phantom,
-                           const struct fbp_view *view, enum fbp_kind kind,
-                           const struct fbp_panel *panel, struct fbp_spans *room, float *out);
+FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
+                                          const struct fbp_phantom *phantom,
+                                          const struct fbp_view *view, enum fbp_kind kind,
+                                          const struct fbp_panel *panel, struct fbp_spans *room,
+                                          float *out);
 
 /** Add the voxel means of the slice at height z to out[ny][nx]; row[nx].
  *  The 89 lines a row of voxels are those of fbp_phantom_voxels(). */

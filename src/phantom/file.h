@@ -26,7 +26,7 @@ struct fbp_phantom_format {
 extern const struct fbp_phantom_format fbp_phantom_rtk, fbp_phantom_leap;
 
 /** Load a file; on failure *out is to be cleared. */
-fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
+FBP_MUST_CHECK fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
 
 /** FBP_ERR_INVALID as "PATH:LINE: …". */
 fbp_status fbp_phantom_wrong(const struct fbp_phantom_text *text, const char *fmt, ...)
@@ -45,15 +45,17 @@ bool fbp_phantom_word(struct fbp_phantom_text *text, char *word, size_t n);
 bool fbp_phantom_take(struct fbp_phantom_text *text, char c);
 
 /** A finite number as strtod reads it. */
-fbp_status fbp_phantom_number(struct fbp_phantom_text *text, double *out);
+FBP_MUST_CHECK fbp_status fbp_phantom_number(struct fbp_phantom_text *text, double *out);
 
 /**
  * A sum of products of numbers, (…), sin(…), cos(…), tan(…), sqrt(…); angles in degrees.
  * @return FBP_ERR_INVALID for anything else, and where the value is not finite.
  */
-fbp_status fbp_phantom_expression(struct fbp_phantom_text *text, double *out);
+FBP_MUST_CHECK fbp_status fbp_phantom_expression(struct fbp_phantom_text *text, double *out);
 
-fbp_status fbp_phantom_add(struct fbp_phantom_text *text, const struct fbp_ellipsoid *ellipsoid);
-fbp_status fbp_phantom_add_shape(struct fbp_phantom_text *text, const struct fbp_shape *shape);
+FBP_MUST_CHECK fbp_status fbp_phantom_add(struct fbp_phantom_text *text,
+                                          const struct fbp_ellipsoid *ellipsoid);
+FBP_MUST_CHECK fbp_status fbp_phantom_add_shape(struct fbp_phantom_text *text,
+                                                const struct fbp_shape *shape);
 
 #endif /* FBP_SRC_PHANTOM_FILE_H */
