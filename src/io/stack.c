@@ -173,6 +173,8 @@ static fbp_status read_rows(fbp_source *one, size_t row0, size_t n_rows, void *o
 {
     const size_t size = fbp_type_size(one->info.type), row = one->info.n[0] * size;
 
+    if (one->read_block)
+        return one->read_block(one, 0, 1, row0, n_rows, false, out);
     if (one->read)
         return one->read(one, 0, row0, n_rows, out);
     FBP_TRY(fbp_read_at(one->fd, one->path, one->offset + row0 * row, out, n_rows * row));
