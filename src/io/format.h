@@ -82,12 +82,14 @@ struct fbp_layout {
 struct fbp_sink_format {
     const char *name;
     const char *extensions;
-    /** `compressed_bytes`: 0 for plain samples, else the size of the zlib stream that follows. */
+    /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the size of the zlib stream that follows. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
     bool can_compress;
+    bool has_members; /**< "FILE:ARRAY" names the array inside the file */
 };
 
-extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw;
+extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
+    fbp_sink_hdf5;
 
 #endif /* FBP_SRC_FORMAT_H */

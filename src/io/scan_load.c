@@ -59,6 +59,7 @@ void fbp_scan_clear(struct fbp_scan *scan)
     free(scan->flat);
     free(scan->bad_pixels);
     free(scan->depths);
+    free(scan->note);
     *scan = (struct fbp_scan){0};
 }
 
