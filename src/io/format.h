@@ -65,7 +65,8 @@ struct fbp_format {
     bool has_members; /**< a file holds several arrays, "FILE:ARRAY" names one */
 };
 
-extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5;
+extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
+    fbp_format_mat;
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);

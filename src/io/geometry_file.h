@@ -25,7 +25,8 @@ struct fbp_geometry_format {
 };
 
 extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices,
-    fbp_geometry_rabbitct, fbp_geometry_hdf5;
+    fbp_geometry_rabbitct, fbp_geometry_hdf5,
+    fbp_geometry_helsinki;
 
 /** The format of a file that is there, by content, then by name; NULL if it is none. */
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path);

@@ -42,6 +42,7 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
 {
     char why[200];
 
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); /* file systems without locks; we only read */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)
