@@ -260,7 +260,9 @@ static fbp_status take_file(struct look *l)
 
     if (n <= 0 || (size_t)n >= sizeof l->a.file)
         return fbp_fail(FBP_ERR_INVALID, "%s: the name of its file is too long", l->wanted->path);
-    snprintf(l->a.data_set, sizeof l->a.data_set, "%s", l->member);
+    const ssize_t m = H5Iget_name(l->data, l->a.data_set, sizeof l->a.data_set); /* in that file */
+    if (m <= 0 || (size_t)m >= sizeof l->a.data_set)
+        return fbp_fail(FBP_ERR_INVALID, "%s: has no name in its file", l->wanted->path);
     return FBP_OK;
 }
 

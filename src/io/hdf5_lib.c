@@ -34,7 +34,7 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     char text[160] = "";
 
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
-    snprintf(buf, n, "%s%s", text[0] ? " says: " : "", text);
+    snprintf(buf, n, "%s%s", text[0] ? ", the library says: " : "", text);
     return buf;
 }
 
