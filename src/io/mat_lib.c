@@ -44,6 +44,7 @@ static void ignore(int level, char *message)
 
 fbp_status fbp_mat_open(const char *file, mat_t **out)
 {
+    FBP_TRY(fbp_mat_check(file));
     Mat_LogInitFunc("fbp", ignore);
     *out = Mat_Open(file, MAT_ACC_RDONLY);
     if (*out)

@@ -15,7 +15,10 @@ bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 /** What a child may take for this file. */
 struct fbp_limits fbp_mat_limits(const char *file);
 
-/** Open for reading; Mat_Close(). */
+/** Is every variable there, and every compressed one as its checksum says? */
+fbp_status fbp_mat_check(const char *file);
+
+/** Check, and open for reading; Mat_Close(). */
 fbp_status fbp_mat_open(const char *file, mat_t **out);
 
 /** The variable or field of a name such as "ct.sinogram", with its values; NULL: there is none.
