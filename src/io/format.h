@@ -83,7 +83,8 @@ struct fbp_layout {
 struct fbp_sink_format {
     const char *name;
     const char *extensions;
-    /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the size of the zlib stream that follows. */
+    /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the
+     * size of the zlib stream that follows. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
     bool can_compress;

@@ -68,7 +68,8 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     return FBP_OK;
 }
 
-/* Plain samples in one run: at the offset, whatever slices are chosen, if those follow each other. */
+/* Plain samples in one run: at the offset, whatever slices are chosen, if those follow each other.
+ */
 static bool is_run(const uint64_t *map, size_t n)
 {
     for (size_t i = 1; map && i < n; i++)
@@ -107,8 +108,7 @@ static fbp_status open_samples(struct fbp_source *src, const struct fbp_hdf5_arr
 static fbp_status cut_run(const struct fbp_source *src, struct fbp_hdf5_array *a,
                           struct fbp_hdf5_chunk **chunks)
 {
-    const uint64_t bytes =
-        (uint64_t)a->info.n[0] * a->info.n[1] * fbp_type_size(a->info.type);
+    const uint64_t bytes = (uint64_t)a->info.n[0] * a->info.n[1] * fbp_type_size(a->info.type);
 
     if (bytes > UINT32_MAX)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: images of more than 4 GiB cannot be chosen from",
@@ -168,8 +168,8 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
     FBP_TRY_GOTO(take_tables(src, &a, reply, &map, &chunks));
     if (a.how != FBP_HDF5_CONTIGUOUS)
         return fbp_hdf5_chunks_open(src, &a, map, chunks);
-    src->offset = a.offset + (map ? map[0] : 0) * a.info.n[0] * a.info.n[1] *
-                                 fbp_type_size(a.info.type);
+    src->offset =
+        a.offset + (map ? map[0] : 0) * a.info.n[0] * a.info.n[1] * fbp_type_size(a.info.type);
 fail:
     free(map);
     free(chunks);

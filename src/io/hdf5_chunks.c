@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-static const size_t CACHE_BYTES = (size_t)64 << 20;   /* of decoded chunks, about */
+static const size_t CACHE_BYTES = (size_t)64 << 20;    /* of decoded chunks, about */
 static const size_t SCRATCH_BYTES = (size_t)256 << 20; /* of all threads, at most, or one */
 
 /* A chunk in memory; users hold it while they copy from it. */
@@ -89,8 +89,8 @@ static fbp_status decode(fbp_source *src, size_t k, unsigned char *scratch, unsi
     if (!deflated && c->bytes != h->chunk_bytes)
         return cannot_inflate(src, k);
     FBP_TRY(fbp_read_at(src->fd, src->path, c->at, deflated || shuffled ? scratch : out, c->bytes));
-    if (deflated && (uncompress(inflated, &got, scratch, c->bytes) != Z_OK ||
-                     got != h->chunk_bytes))
+    if (deflated &&
+        (uncompress(inflated, &got, scratch, c->bytes) != Z_OK || got != h->chunk_bytes))
         return cannot_inflate(src, k);
     if (shuffled)
         unshuffle(deflated ? inflated : scratch, size, n, out);
@@ -120,8 +120,7 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
 static fbp_status ask_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;
-    const size_t p[3] = {k % h->grid[0], k / h->grid[0] % h->grid[1],
-                         k / h->grid[0] / h->grid[1]};
+    const size_t p[3] = {k % h->grid[0], k / h->grid[0] % h->grid[1], k / h->grid[0] / h->grid[1]};
     struct fbp_hdf5_block b = {.path = src->path, .array = &h->a};
     struct fbp_limits limits = fbp_hdf5_limits;
     struct fbp_blob none = {0};

@@ -11,8 +11,8 @@
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-static const size_t MAX_CHUNKS = 8192;    /* that are asked for: the library takes n² steps */
-static const size_t MAX_BLOCKS = 1 << 24; /* of the library */
+static const size_t MAX_CHUNKS = 8192;       /* that are asked for: the library takes n² steps */
+static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
 static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about */
 static const char SELECT[] = "?image_key=", SINOGRAM[] = "?sinogram";
 
@@ -152,10 +152,10 @@ static fbp_status take_type(struct look *l)
         a->info.type = size <= 4 ? ints[is_signed][size] : FBP_TYPE_NONE;
         plain = a->info.type != FBP_TYPE_NONE && H5Tget_precision(l->type) == 8 * size;
     } else if (class == H5T_FLOAT) {
-        const bool ieee32 = H5Tequal(l->type, H5T_IEEE_F32LE) > 0 ||
-                            H5Tequal(l->type, H5T_IEEE_F32BE) > 0;
-        const bool ieee64 = H5Tequal(l->type, H5T_IEEE_F64LE) > 0 ||
-                            H5Tequal(l->type, H5T_IEEE_F64BE) > 0;
+        const bool ieee32 =
+            H5Tequal(l->type, H5T_IEEE_F32LE) > 0 || H5Tequal(l->type, H5T_IEEE_F32BE) > 0;
+        const bool ieee64 =
+            H5Tequal(l->type, H5T_IEEE_F64LE) > 0 || H5Tequal(l->type, H5T_IEEE_F64BE) > 0;
         a->info.type = ieee64 ? FBP_F64 : FBP_F32;
         plain = ieee32 || ieee64;
         if (!plain && size > 4)
@@ -480,10 +480,10 @@ fbp_status fbp_hdf5_describe(void *arg, struct fbp_blob *reply)
 
 static hid_t native(enum fbp_type type)
 {
-    const hid_t table[] = {[FBP_U8] = H5T_NATIVE_UINT8,   [FBP_I8] = H5T_NATIVE_INT8,
-                           [FBP_U16] = H5T_NATIVE_UINT16, [FBP_I16] = H5T_NATIVE_INT16,
-                           [FBP_U32] = H5T_NATIVE_UINT32, [FBP_I32] = H5T_NATIVE_INT32,
-                           [FBP_F32] = H5T_NATIVE_FLOAT,  [FBP_F64] = H5T_NATIVE_DOUBLE};
+    const hid_t table[] = {
+        [FBP_U8] = H5T_NATIVE_UINT8,  [FBP_I8] = H5T_NATIVE_INT8,    [FBP_U16] = H5T_NATIVE_UINT16,
+        [FBP_I16] = H5T_NATIVE_INT16, [FBP_U32] = H5T_NATIVE_UINT32, [FBP_I32] = H5T_NATIVE_INT32,
+        [FBP_F32] = H5T_NATIVE_FLOAT, [FBP_F64] = H5T_NATIVE_DOUBLE};
 
     return table[type];
 }

@@ -81,8 +81,8 @@ static herr_t visit(hid_t root, const char *name, const H5O_info_t *info, void *
         return 0;
     if (list->n == list->room) {
         const size_t room = 2 * list->room + 16;
-        void *more = room > MAX_ENTRIES ? NULL
-                                        : realloc(list->entries, room * sizeof *list->entries);
+        void *more =
+            room > MAX_ENTRIES ? NULL : realloc(list->entries, room * sizeof *list->entries);
         if (!more)
             return 1; /* enough */
         list->entries = more;

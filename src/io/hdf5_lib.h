@@ -47,8 +47,7 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
 
 /** "FILE: has no data set X: did you mean Y?  It has A (181 x 2 x 640), B …" */
-fbp_status fbp_hdf5_missing(const char *file, const char *member,
-                            const struct fbp_hdf5_list *list);
+fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);
 
 /** A numeric data set of any shape as n doubles; at most `most`.  free() them. */
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,

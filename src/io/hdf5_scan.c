@@ -73,11 +73,24 @@ static double millimetres(const char *unit)
     static const struct {
         const char *name;
         double mm;
-    } table[] = {
-        {"mm", 1},          {"millimeter", 1}, {"millimetre", 1}, {"m", 1e3},     {"meter", 1e3},
-        {"metre", 1e3},     {"cm", 10},        {"um", 1e-3},      {"µm", 1e-3},   {"μm", 1e-3},
-        {"micron", 1e-3},   {"microns", 1e-3}, {"nm", 1e-6},      {"meters", 1e3}, {"metres", 1e3},
-        {"micrometer", 1e-3}, {"micrometers", 1e-3}, {"micrometre", 1e-3}};
+    } table[] = {{"mm", 1},
+                 {"millimeter", 1},
+                 {"millimetre", 1},
+                 {"m", 1e3},
+                 {"meter", 1e3},
+                 {"metre", 1e3},
+                 {"cm", 10},
+                 {"um", 1e-3},
+                 {"µm", 1e-3},
+                 {"μm", 1e-3},
+                 {"micron", 1e-3},
+                 {"microns", 1e-3},
+                 {"nm", 1e-6},
+                 {"meters", 1e3},
+                 {"metres", 1e3},
+                 {"micrometer", 1e-3},
+                 {"micrometers", 1e-3},
+                 {"micrometre", 1e-3}};
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcasecmp(table[i].name, unit) == 0)
@@ -143,7 +156,8 @@ static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_e
     return FBP_OK;
 }
 
-static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *data, double **angles)
+static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *data,
+                                double **angles)
 {
     struct found *f = &s->found;
 
@@ -285,7 +299,9 @@ static fbp_status make_views(struct fbp_scan *out, const char *path, const struc
 
     FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
     for (int i = 0; i < 2; i++)
-        c.pitch_mm[i] = has_pitch ? f->pitch_mm[i] : known->pitch_mm[i] > 0 ? known->pitch_mm[i] : 1;
+        c.pitch_mm[i] = has_pitch                ? f->pitch_mm[i]
+                        : known->pitch_mm[i] > 0 ? known->pitch_mm[i]
+                                                 : 1;
     out->note =
         fbp_format("%sthe rotation axis is not given: it is taken to be at the middle column, %g, "
                    "unless --centre says where it is",

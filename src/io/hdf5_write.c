@@ -28,8 +28,7 @@ static bool put_numbers(hid_t data, const char *name, const double v[3])
 {
     const hsize_t n = 3;
     const hid_t space = H5Screate_simple(1, &n, NULL);
-    const hid_t a =
-        H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t a = H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = H5Awrite(a, H5T_NATIVE_DOUBLE, v) >= 0;
 
     H5Aclose(a);

@@ -143,8 +143,8 @@ fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
         names[i] = all.name[i];
     nearest = member && all.n ? fbp_nearest(member, names, all.n) : NULL;
     for (size_t i = 0; i < all.n && i < SHOWN; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s (%s)",
-                 i ? ", " : "", all.name[i], all.size[i]);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s (%s)", i ? ", " : "",
+                 all.name[i], all.size[i]);
     if (!member)
         return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
                         all.n ? "holds several arrays: name one as FILE:VARIABLE; it has "

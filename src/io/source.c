@@ -24,8 +24,8 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy,
-                                                   &fbp_format_rabbitct, &fbp_format_hdf5, &fbp_format_mat};
+static const struct fbp_format *const formats[] = {
+    &fbp_format_mha, &fbp_format_npy, &fbp_format_rabbitct, &fbp_format_hdf5, &fbp_format_mat};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 

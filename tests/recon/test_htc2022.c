@@ -1,6 +1,6 @@
 /*
- * Real fan-beam data of the Helsinki Tomography Challenge 2022, straight from its MAT files, against
- * the organisers' own reconstruction: 721 views, 0 to 360 degrees, both ends.
+ * Real fan-beam data of the Helsinki Tomography Challenge 2022, straight from its MAT files,
+ * against the organisers' own reconstruction: 721 views, 0 to 360 degrees, both ends.
  */
 #include "recon/fixture.h"
 

@@ -95,8 +95,7 @@ static void nxtomo(void **state)
         H5Fclose(file);
         struct fbp_scan scan = load();
         assert_int_equal(scan.n_views, 3);
-        assert_string_equal(scan.projections,
-                            H5 ":/entry/instrument/detector/data?image_key=0");
+        assert_string_equal(scan.projections, H5 ":/entry/instrument/detector/data?image_key=0");
         assert_string_equal(scan.flat, H5 ":/entry/instrument/detector/data?image_key=1");
         assert_string_equal(scan.dark, H5 ":/entry/instrument/detector/data?image_key=2");
         assert_true(near(angle_of(&scan.views[0]), 30) && near(angle_of(&scan.views[2]), 120));
@@ -163,7 +162,8 @@ static void what_lacks(void **state)
 static void scan_file_names_data_sets(void **state)
 {
     static const char json[] =
-        "{\"fbp_scan\": 1, \"kind\": \"parallel\", \"projections\": \"hdf5_scan.h5:/exchange/data\","
+        "{\"fbp_scan\": 1, \"kind\": \"parallel\", \"projections\": "
+        "\"hdf5_scan.h5:/exchange/data\","
         "\"flat\": \"hdf5_scan.h5:/exchange/data_white\", \"detector\": {\"pitch_mm\": 0.5},"
         "\"angles_deg\": {\"start\": 0, \"step\": 30}}";
     const char *path = FBP_TEST_DIR "/hdf5_scan.json", *copy = FBP_TEST_DIR "/hdf5_scan2.json";

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#define H5 FBP_TEST_DIR "/io_hdf5.h5"
+#define H5  FBP_TEST_DIR "/io_hdf5.h5"
 #define VOL FBP_TEST_DIR "/io_hdf5_volume.h5"
 
 /* Any part of a volume of value(), as floats and as it is. */
@@ -59,14 +59,14 @@ static void every_type(void **state)
         hid_t type;
         enum fbp_type read;
     } sets[] = {
-        {"u1", H5T_STD_U8LE, FBP_U8},       {"i1", H5T_STD_I8BE, FBP_I8},
-        {"u2", H5T_STD_U16LE, FBP_U16},     {"u2b", H5T_STD_U16BE, FBP_U16},
-        {"i2", H5T_STD_I16LE, FBP_I16},     {"i2b", H5T_STD_I16BE, FBP_I16},
-        {"u4", H5T_STD_U32LE, FBP_U32},     {"u4b", H5T_STD_U32BE, FBP_U32},
-        {"i4", H5T_STD_I32LE, FBP_I32},     {"i4b", H5T_STD_I32BE, FBP_I32},
-        {"i8", H5T_STD_I64LE, FBP_F64},     {"u8b", H5T_STD_U64BE, FBP_F64},
-        {"f4", H5T_IEEE_F32LE, FBP_F32},    {"f4b", H5T_IEEE_F32BE, FBP_F32},
-        {"f8", H5T_IEEE_F64LE, FBP_F64},    {"f8b", H5T_IEEE_F64BE, FBP_F64},
+        {"u1", H5T_STD_U8LE, FBP_U8},        {"i1", H5T_STD_I8BE, FBP_I8},
+        {"u2", H5T_STD_U16LE, FBP_U16},      {"u2b", H5T_STD_U16BE, FBP_U16},
+        {"i2", H5T_STD_I16LE, FBP_I16},      {"i2b", H5T_STD_I16BE, FBP_I16},
+        {"u4", H5T_STD_U32LE, FBP_U32},      {"u4b", H5T_STD_U32BE, FBP_U32},
+        {"i4", H5T_STD_I32LE, FBP_I32},      {"i4b", H5T_STD_I32BE, FBP_I32},
+        {"i8", H5T_STD_I64LE, FBP_F64},      {"u8b", H5T_STD_U64BE, FBP_F64},
+        {"f4", H5T_IEEE_F32LE, FBP_F32},     {"f4b", H5T_IEEE_F32BE, FBP_F32},
+        {"f8", H5T_IEEE_F64LE, FBP_F64},     {"f8b", H5T_IEEE_F64BE, FBP_F64},
         {"ld", H5T_NATIVE_LDOUBLE, FBP_F64},
     };
     const hid_t file = new_file(H5);
@@ -93,7 +93,8 @@ static void every_type(void **state)
  * that only the library knows. */
 static void every_layout(void **state)
 {
-    static const hsize_t shapes[][3] = {{1, NY, NX}, {NZ, 1, NX}, {2, 2, 2}, {4, 3, 5}, {NZ, NY, NX}};
+    static const hsize_t shapes[][3] = {
+        {1, NY, NX}, {NZ, 1, NX}, {2, 2, 2}, {4, 3, 5}, {NZ, NY, NX}};
     const hid_t file = new_file(H5);
     char name[40];
 
@@ -487,12 +488,12 @@ static void names_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),    cmocka_unit_test(every_layout),
-        cmocka_unit_test(elsewhere),     cmocka_unit_test(unwritten_chunks_are_filled),
+        cmocka_unit_test(every_type),     cmocka_unit_test(every_layout),
+        cmocka_unit_test(elsewhere),      cmocka_unit_test(unwritten_chunks_are_filled),
         cmocka_unit_test(two_dimensions), cmocka_unit_test(images_by_key),
-        cmocka_unit_test(threads),       cmocka_unit_test(matlab_turns_axes),
-        cmocka_unit_test(wrong_names),   cmocka_unit_test(damage),
-        cmocka_unit_test(sink),          cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(threads),        cmocka_unit_test(matlab_turns_axes),
+        cmocka_unit_test(wrong_names),    cmocka_unit_test(damage),
+        cmocka_unit_test(sink),           cmocka_unit_test(sink_refuses),
         cmocka_unit_test(names_split),
     };
 

@@ -10,12 +10,12 @@
 
 enum { VIEWS = 4, ROWS = 2, COLUMNS = 3, N = VIEWS * ROWS * COLUMNS };
 
-#define VALUES(T)                                                                \
-    static T values_##T[N];                                                      \
-    for (int c = 0; c < COLUMNS; c++)                                            \
-        for (int r = 0; r < ROWS; r++)                                           \
-            for (int k = 0; k < VIEWS; k++)                                      \
-                values_##T[(c * ROWS + r) * VIEWS + k] = (T)(30 * k + 10 * r + c)
+#define VALUES(T)                           \
+    static T values_##T[N];                 \
+    for (int c = 0; c < COLUMNS; c++)       \
+        for (int r = 0; r < ROWS; r++)      \
+            for (int k = 0; k < VIEWS; k++) \
+    values_##T[(c * ROWS + r) * VIEWS + k] = (T)(30 * k + 10 * r + c)
 
 static void put(mat_t *file, matvar_t *v, enum matio_compression how)
 {
@@ -79,9 +79,9 @@ static void every_class(void **state)
     static const struct {
         const char *name;
         enum fbp_type type;
-    } sets[] = {{"f8", FBP_F64}, {"f4", FBP_F32},  {"i1", FBP_I8},  {"u1", FBP_U8},
-                {"i2", FBP_I16}, {"u2", FBP_U16},  {"i4", FBP_I32}, {"u4", FBP_U32},
-                {"zf8", FBP_F64}, {"zf4", FBP_F32}, {"zi1", FBP_I8}, {"zu1", FBP_U8},
+    } sets[] = {{"f8", FBP_F64},  {"f4", FBP_F32},  {"i1", FBP_I8},   {"u1", FBP_U8},
+                {"i2", FBP_I16},  {"u2", FBP_U16},  {"i4", FBP_I32},  {"u4", FBP_U32},
+                {"zf8", FBP_F64}, {"zf4", FBP_F32}, {"zi1", FBP_I8},  {"zu1", FBP_U8},
                 {"zi2", FBP_I16}, {"zu2", FBP_U16}, {"zi4", FBP_I32}, {"zu4", FBP_U32}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         check_array(sets[i].name, sets[i].type);
@@ -226,8 +226,8 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_class),  cmocka_unit_test(fields_by_dots),
-        cmocka_unit_test(whole_scan),   cmocka_unit_test(wrong_arrays),
+        cmocka_unit_test(every_class), cmocka_unit_test(fields_by_dots),
+        cmocka_unit_test(whole_scan),  cmocka_unit_test(wrong_arrays),
         cmocka_unit_test(damage),
     };
 
