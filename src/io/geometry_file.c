@@ -12,8 +12,8 @@
 enum { HEAD_BYTES = 4096 };
 
 static const struct fbp_geometry_format *const formats[] = {
-    &fbp_geometry_scan, &fbp_geometry_rabbitct, &fbp_geometry_hdf5, &fbp_geometry_helsinki,
-    &fbp_geometry_matrices, /* plain text: last, it is known by its name */
+    &fbp_geometry_scan,     &fbp_geometry_rabbitct, &fbp_geometry_hdf5,
+    &fbp_geometry_helsinki, &fbp_geometry_matrices, /* plain text: last, it is known by its name */
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
