@@ -63,6 +63,16 @@ static bool put_attributes(hid_t data, const struct fbp_array_info *i)
     return i->unit[0] ? done && put_text(data, "unit", i->unit) : done;
 }
 
+static hid_t type_of(enum fbp_type type)
+{
+    const hid_t table[] = {
+        [FBP_U8] = H5T_STD_U8LE,    [FBP_I8] = H5T_STD_I8LE,   [FBP_U16] = H5T_STD_U16LE,
+        [FBP_I16] = H5T_STD_I16LE,  [FBP_U32] = H5T_STD_U32LE, [FBP_I32] = H5T_STD_I32LE,
+        [FBP_F32] = H5T_IEEE_F32LE, [FBP_F64] = H5T_IEEE_F64LE};
+
+    return table[type];
+}
+
 /* Contiguous, at its place from the start, but not written. */
 static hid_t create(hid_t file, const struct wanted *w)
 {
@@ -76,7 +86,7 @@ static hid_t create(hid_t file, const struct wanted *w)
     H5Pset_obj_track_times(how, 0); /* the same volume is the same file */
     H5Pset_create_intermediate_group(links, 1);
     const hid_t data =
-        H5Dcreate2(file, w->data_set, H5T_IEEE_F32LE, space, links, how, H5P_DEFAULT);
+        H5Dcreate2(file, w->data_set, type_of(w->info->type), space, links, how, H5P_DEFAULT);
     H5Pclose(links);
     H5Pclose(how);
     H5Sclose(space);
@@ -107,7 +117,8 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
     const struct wanted *w = arg;
-    const size_t bytes = w->info->n[0] * w->info->n[1] * w->info->n[2] * sizeof(float);
+    const size_t bytes =
+        w->info->n[0] * w->info->n[1] * w->info->n[2] * fbp_type_size(w->info->type);
     haddr_t offset = HADDR_UNDEF;
     void *header = NULL;
     uint64_t end = 0;
