@@ -292,7 +292,12 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
-    if (format && format != &fbp_geometry_scan && !growing)
+    if (format && format != &fbp_geometry_scan && growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: (%s) only a scan file of this program can be followed while its "
+                        "projections grow: reconstruct it when it is complete",
+                        path, format->name);
+    if (format && format != &fbp_geometry_scan)
         return load_foreign(out, path);
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {

@@ -141,6 +141,13 @@ static void what_lacks(void **state)
 
     file = new_file(H5);
     put_exchange(file, NULL, 1, NZ);
+    H5Fclose(file);
+    struct fbp_scan scan;
+    assert_int_equal(fbp_scan_load_growing(&scan, H5), FBP_ERR_UNSUPPORTED);
+    assert_says("can be followed");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, NZ);
     put_text(file, "/exchange/data", "axes", "y:theta:x");
     H5Fclose(file);
     expect("only theta:y:x");
