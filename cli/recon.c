@@ -4,16 +4,72 @@ const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hammin
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
 
+fbp_status recon_axis_column(const struct fbp_scan *scan, double *out)
+{
+    double P[12];
+
+    *out = 0;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
+        if (st != FBP_OK)
+            return st;
+        *out += P[3] / P[11] / (double)scan->n_views;
+    }
+    return FBP_OK;
+}
+
+fbp_status recon_centre(struct fbp_scan *scan, double column)
+{
+    double now;
+    const fbp_status st = recon_axis_column(scan, &now);
+
+    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
+        for (int i = 0; i < 3; i++)
+            scan->views[k].d[i] += (now - column) * scan->views[k].u[i];
+    return st;
+}
+
+int recon_load(const struct recon_args *a, struct fbp_scan *scan)
+{
+    if ((a->p.follow ? fbp_scan_load_growing : fbp_scan_load)(scan, a->scan) != FBP_OK)
+        return cli_fail();
+    if (!isnan(a->centre) && recon_centre(scan, a->centre) != FBP_OK)
+        return cli_fail();
+    return 0;
+}
+
+int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_grid *out)
+{
+    struct fbp_grid wanted = {0};
+
+    for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
+        wanted.n[i] = a->size[i];
+        wanted.voxel_mm[i] = a->voxel[i];
+    }
+    fbp_grid_resolve(&wanted, scan, out);
+    if (a->slice != SIZE_MAX && a->slice >= out->n[2])
+        return cli_error("--slice %zu: the volume has slices 0 to %zu", a->slice, out->n[2] - 1);
+    return 0;
+}
+
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
 {
+    struct fbp_grid grid;
+
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if ((a->p.follow ? fbp_scan_load_growing : fbp_scan_load)(scan, a->scan) != FBP_OK)
-        return cli_fail();
-    for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
-        a->p.volume.n[i] = a->size[i];
-        a->p.volume.voxel_mm[i] = a->voxel[i];
+    if (recon_load(a, scan) != 0 || recon_grid(a, scan, &grid) != 0)
+        return 1;
+    if (a->water[3] > 0) {
+        if (recon_water(a, scan, &grid, &a->found) != 0)
+            return 1;
+        a->p.mu_water = a->found.mean;
     }
+    if (a->slice != SIZE_MAX) {
+        grid.centre_mm[2] = fbp_grid_coordinate(&grid, 2, (double)a->slice);
+        grid.n[2] = 1;
+    }
+    scan->volume = grid;
     return fbp_plan_create(plan, scan, &a->p) == FBP_OK ? 0 : cli_fail();
 }
