@@ -16,7 +16,7 @@ static const struct opt table[] = {
     OPT(R, water, .name = "hu-from-roi", .arg = "X,Y,Z,R", .min = -1e5, .max = 1e5,
         .help = "values in Hounsfield units; water is what the sphere of radius R about (X, Y, Z) "
                 "[mm] holds"),
-    OPT(R, score, .name = "score", .arg = "NAME", .names = sweep_scores, .fallback = "negativity",
+    OPT(R, score, .name = "score", .arg = "NAME", .names = sweep_scores, .fallback = "sharpness",
         .help = "with --sweep: what is best"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,

@@ -39,7 +39,7 @@ static int check_preview(const struct command *self, const struct recon_args *a)
 /* A slice as a picture is no volume. */
 bool recon_is_picture(const struct recon_args *a)
 {
-    return a->slice != SIZE_MAX && cli_ends_with(a->output, ".png");
+    return a->slice != SIZE_MAX && a->output && cli_ends_with(a->output, ".png");
 }
 
 static int check_sweep(const struct command *self, const struct recon_args *a)

@@ -41,6 +41,21 @@ cp scan.mha scan.copy
 run 1 recon scan.json --slice 3 -o scan.mha
 cmp -s scan.mha scan.copy || say "$last: the projections were changed"
 
+for name in flat.png flat.svg; do # whatever it is called
+    cp scan.mha $name
+    sed 's/"projections"/"flat": "'$name'", "projections"/' scan.json >flat.json
+    run 1 recon flat.json -o late.mha --preview flat.png --timeline flat.svg
+    has err 'flat\.(png|svg): is read for this reconstruction'
+    cmp -s scan.mha $name || say "$last: $name was replaced"
+    absent late.mha
+done
+run 1 recon flat.json --slice 3 -o flat.svg.png --timeline flat.svg
+cp scan.mha flat.png
+sed -i 's/flat.svg/flat.png/' flat.json
+run 1 recon flat.json --slice 3 -o flat.png
+run 1 recon flat.json --sweep centre=20:22:1 -o flat.png
+cmp -s scan.mha flat.png || say "$last: flat.png was replaced"
+
 # The axis is beside the middle, and no file says so: the sweep finds it, of every kind of scan.
 sweep_finds() { # NAME VALUE WITHIN SWEEP
     run 0 recon "$1".json --sweep "$4" -o "$1".png --curve "$1".svg --json -q
