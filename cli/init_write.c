@@ -421,7 +421,9 @@ static int check_need(const struct guess *g)
 
     for (size_t i = 0; i < g->folder->n; i++) {
         const struct init_series *s = &g->folder->series[i];
-        if (s->bytes > 0 && (!arrays || cli_ends_with(s->path, ".json")) && is_whole_scan(s->path))
+        const bool maybe =
+            !arrays || s == g->of[INIT_PROJECTIONS] || cli_ends_with(s->path, ".json");
+        if (s->bytes > 0 && maybe && is_whole_scan(s->path))
             return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
     }
     if (arrays)

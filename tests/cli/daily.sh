@@ -94,7 +94,11 @@ sweep_finds untold 0.8 0.25 tilt=-1.6:2:0.2
 
 # Real data of a synchrotron, where it is and can be read: 296.0 within half a pixel.
 tooth=$here/../../../shared/data/tooth_parallel_aps/tooth.h5
-if "$fbp" plan "$tooth" >out 2>err; then
+if "$fbp" recon "$tooth" --slice 0 -o null: -q >out 2>err; then
+    mkdir tooth
+    ln -s "$tooth" tooth/tooth.h5
+    run 1 init tooth
+    has err 'tooth.h5: describes a whole scan already'
     ln -s "$tooth" tooth.h5
     for slice in 0 1; do
         run 0 recon tooth.h5 --slice $slice --sweep centre=292:300:0.5 -o tooth.png --json -q
