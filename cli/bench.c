@@ -1,6 +1,7 @@
 #include "bench.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,36 @@ void workplace_remove(const struct workplace *w)
     if (dir)
         closedir(dir);
     rmdir(w->dir);
+}
+
+cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,
+                        const char *kernel, const char *isa)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "bench", bench);
+    cJSON_AddStringToObject(root, "case", name);
+    cJSON_AddStringToObject(root, "device", backend);
+    if (kernel)
+        cJSON_AddStringToObject(root, "kernel", kernel);
+    if (isa)
+        cJSON_AddStringToObject(root, "isa", isa);
+    return root;
+}
+
+void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(numbers[i].value))
+            cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+}
+
+int bench_simulate(struct simulate_args *s)
+{
+    if (!s->quiet)
+        fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s->views, s->size);
+    s->quiet = true;
+    return simulate_scan(s);
 }
 
 double bench_overlap(double busy, double waiting)

@@ -1,7 +1,5 @@
 #include "bench_jobs.h"
 
-#include "cli.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +17,13 @@ const struct bench_job *bench_job_find(const char *name)
     return NULL;
 }
 
+int bench_job_check(const struct command *command, const char *name)
+{
+    if (!name || bench_job_find(name))
+        return OPT_GO_ON;
+    return opt_usage(command, "--job: expected J1, J2 or J3, got \"%s\"", name);
+}
+
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
 {
     struct bench_job j = *job;
@@ -32,27 +37,40 @@ struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
     return j;
 }
 
+int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views, steps = o->c_arm ? n - 1 : n;
+    double *angles = malloc(n * sizeof *angles);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n,
+                                      .angles_rad = angles,
+                                      .sod_mm = &o->sod_mm,
+                                      .sdd_mm = &o->sdd_mm,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {o->pitch_mm, o->pitch_mm}};
+
+    scan->views = calloc(n, sizeof *scan->views);
+    if (!angles || !scan->views) {
+        free(angles);
+        return cli_error("not enough memory for a scan");
+    }
+    for (size_t k = 0; k < n; k++)
+        angles[k] = o->arc_rad * (double)k / (double)steps;
+    const fbp_status st = o->c_arm ? fbp_c_arm_views(&circle, &scan->panel, scan->views)
+                                   : fbp_circle_views(&circle, scan->views);
+    free(angles);
+    return st == FBP_OK ? 0 : cli_fail();
+}
+
 int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
 {
-    static const double sod = 750, sdd = 1200;
-    double *angles = malloc(j->views * sizeof *angles);
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .n_views = j->views,
-                                .angles_rad = angles,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {j->pitch_mm, j->pitch_mm}};
+    const struct bench_orbit circle = {
+        .sod_mm = 750, .sdd_mm = 1200, .pitch_mm = j->pitch_mm, .arc_rad = 2 * BENCH_PI};
 
     *scan = (struct fbp_scan){
         .n_views = j->views,
         .panel = {j->columns, j->rows},
-        .views = calloc(j->views, sizeof *scan->views),
         .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};
-    for (size_t k = 0; angles && k < j->views; k++)
-        angles[k] = 2 * 3.14159265358979323846 * (double)k / (double)j->views;
-    const bool ok = angles && scan->views && fbp_circle_views(&circle, scan->views) == FBP_OK;
-    free(angles);
-    return ok ? 0 : cli_error("not enough memory for a scan");
+    return bench_orbit_views(&circle, scan);
 }

@@ -1,6 +1,5 @@
 #include "bench_kernel.h"
 
-#include "cli.h"
 #include "commit.h"
 
 #include <math.h>
@@ -125,35 +124,18 @@ void bench_print_host(const struct bench_table *table, const struct bench_job *j
 static cJSON *json_head(const struct bench_table *table, const char *bench,
                         const struct bench_job *j, const char *backend)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin(bench, j->name, backend, NULL, NULL);
 
-    cJSON_AddStringToObject(root, "bench", bench);
-    cJSON_AddStringToObject(root, "case", j->name);
-    cJSON_AddStringToObject(root, "device", backend);
     cJSON_AddStringToObject(root, "device_text", table->device.text);
     cJSON_AddStringToObject(root, "driver", table->device.driver);
     cJSON_AddStringToObject(root, "commit", FBP_COMMIT);
     return root;
 }
 
-struct number {
-    const char *name;
-    double value;
-};
-
-/* NaN is not known. */
-static int json_end(cJSON *root, const struct number *numbers, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(numbers[i].value))
-            cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
-    return cli_json(root, true);
-}
-
 int bench_json_kernel(const struct bench_table *table, const struct bench_job *j,
                       const struct fbp_bench_info *info, const struct fbp_kernel_time *t)
 {
-    const struct number numbers[] = {
+    const struct bench_number numbers[] = {
         {"threads", t->n_threads},
         {"size", (double)j->size},
         {"columns", (double)j->columns},
@@ -181,14 +163,15 @@ int bench_json_kernel(const struct bench_table *table, const struct bench_job *j
     cJSON_AddStringToObject(root, "precision", bench_precision(t->isa));
     cJSON_AddStringToObject(root, "clock", t->by_events ? "events" : "host");
     cJSON_AddStringToObject(root, "limit", t->limit);
-    return json_end(root, numbers, sizeof numbers / sizeof *numbers);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    return cli_json(root, true);
 }
 
 int bench_json_host(const struct bench_table *table, const struct bench_job *j, const char *name,
                     const struct fbp_host_time *t)
 {
     const double transfer = transfer_seconds(table, j, t);
-    const struct number numbers[] = {
+    const struct bench_number numbers[] = {
         {"size", (double)j->size},
         {"columns", (double)j->columns},
         {"rows", (double)j->rows},
@@ -212,7 +195,8 @@ int bench_json_host(const struct bench_table *table, const struct bench_job *j, 
     cJSON_AddStringToObject(root, "kernel", t->kernel);
     cJSON_AddStringToObject(root, "isa", t->isa);
     cJSON_AddStringToObject(root, "limit", transfer > 0 ? "the longer transfer" : "");
-    return json_end(root, numbers, sizeof numbers / sizeof *numbers);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    return cli_json(root, true);
 }
 
 static void print_cell(const struct bench_row *row, size_t job)

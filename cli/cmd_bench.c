@@ -1,6 +1,5 @@
 #include "bench.h"
 #include "recon.h"
-#include "simulate.h"
 
 struct bench_args {
     const char *scan, *device, *directory;
@@ -17,12 +16,9 @@ static const struct opt table[] = {
         .help = "cube of N voxels a side; of a given scan: its own volume"),
     OPT(B, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .fallback = "360",
         .help = "simulated projections"),
-    OPT(B, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
-    OPT(B, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to compute with"),
-    OPT_BYTE_COUNT(B, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free",
-                   .help = "hard limit of the memory this process holds, such as 8G or 600M"),
+    BENCH_DEVICE(B),
+    BENCH_THREADS(B),
+    BENCH_MEMORY(B),
     OPT(B, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where the temporary scan and volume go: the disk that is timed"),
     OPT(B, json, .name = "json", .help = "print one line of JSON"),
@@ -38,10 +34,8 @@ static int make_input(const struct bench_args *a, struct workplace *w)
     s.views = a->views;
     s.threads = a->threads;
     s.output = w->scan;
-    s.quiet = true;
-    if (!a->quiet)
-        fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s.views, s.size);
-    return simulate_scan(&s);
+    s.quiet = a->quiet;
+    return bench_simulate(&s);
 }
 
 static void case_name(char *buf, size_t n, const struct fbp_scan *scan,
@@ -55,13 +49,8 @@ static void case_name(char *buf, size_t n, const struct fbp_scan *scan,
 
 static int print_json(const char *name, const struct fbp_plan_info *p, const struct fbp_report *r)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin("pipeline", name, p->backend, p->kernel, p->isa);
 
-    cJSON_AddStringToObject(root, "bench", "pipeline");
-    cJSON_AddStringToObject(root, "case", name);
-    cJSON_AddStringToObject(root, "device", p->backend);
-    cJSON_AddStringToObject(root, "kernel", p->kernel);
-    cJSON_AddStringToObject(root, "isa", p->isa);
     cJSON_AddNumberToObject(root, "threads", p->n_threads);
     cJSON_AddNumberToObject(root, "seconds", r->total);
     cJSON_AddNumberToObject(root, "gups", r->gups);

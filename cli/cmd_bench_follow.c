@@ -1,8 +1,6 @@
-#include "bench.h"
 #include "bench_jobs.h"
 #include "player.h"
 #include "recon.h"
-#include "simulate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,26 +17,19 @@ struct follow_args {
 
 #define F struct follow_args
 static const struct opt table[] = {
-    OPT(F, job, .name = "job", .arg = "J1|J2|J3", .fallback = "J1",
-        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
+    BENCH_JOB(F, "J1"),
     OPT(F, rate, .name = "rate", .arg = "N", .min = 0.1, .max = 1e6, .fallback = "60",
         .help = "views written a second"),
     OPT(F, form, .name = "form", .arg = "NAME", .names = player_forms, .fallback = "raw",
         .help = "views appended to a headerless file or a MetaImage, or in a file each"),
     OPT(F, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "scans that the median is of, into memory; so many more into a file"),
-    OPT(F, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
-    OPT(F, kernel, .name = "kernel", .arg = "NAME", .fallback = "the plan's",
-        .help = "as of fbp recon"),
-    OPT(F, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
-        .fallback = "the device's", .help = "exact, fast or half, where the device has them"),
-    OPT(F, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to compute with"),
+    BENCH_DEVICE(F),
+    BENCH_KERNEL(F),
+    BENCH_THREADS(F),
     OPT(F, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
         .help = "views a batch, at most"),
-    OPT(F, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
-        .help = "views, rows, columns and voxels a side divided by N: a small job to try it with"),
+    BENCH_DIVIDE(F, "a small job"),
     OPT(F, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where scan and volume go"),
     OPT(F, json, .name = "json", .help = "print one line of JSON"),
@@ -67,21 +58,19 @@ struct follow_bench {
 static int simulate(struct follow_bench *b)
 {
     const struct follow_args *a = b->args;
-    const struct bench_job *j = bench_job_find(a->job);
+    const struct bench_job j = bench_job_divided(bench_job_find(a->job), a->divide);
     struct simulate_args s = simulate_defaults;
 
-    s.size = j->size / a->divide;
-    s.views = j->views / a->divide;
-    s.detector[0] = j->columns / a->divide;
-    s.detector[1] = j->rows / a->divide;
-    s.pitch_mm = j->pitch_mm * (double)a->divide;
-    s.voxel_mm = j->voxel_mm * (double)a->divide;
+    s.size = j.size;
+    s.views = j.views;
+    s.detector[0] = j.columns;
+    s.detector[1] = j.rows;
+    s.pitch_mm = j.pitch_mm;
+    s.voxel_mm = j.voxel_mm;
     s.output = b->place.scan;
     s.threads = a->threads;
-    s.quiet = true;
-    if (!a->quiet)
-        fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s.views, s.size);
-    return simulate_scan(&s);
+    s.quiet = a->quiet;
+    return bench_simulate(&s);
 }
 
 /* The simulated views into memory, from where the player writes them. */
@@ -288,10 +277,7 @@ static int measure(struct follow_bench *b)
 static int print_json(const struct follow_bench *b)
 {
     const size_t n = b->args->runs;
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {
+    const struct bench_number numbers[] = {
         {"rate", b->args->rate},
         {"views", (double)b->player.n_views},
         {"runs", (double)n},
@@ -307,17 +293,12 @@ static int print_json(const struct follow_bench *b)
         {"ordinary", b->ordinary},
         {"gups", (double)b->info.updates * b->args->rate / (double)b->player.n_views * 1e-9},
     };
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root =
+        bench_json_begin("follow", b->args->job, b->info.backend, b->info.kernel, b->info.isa);
 
-    cJSON_AddStringToObject(root, "bench", "follow");
-    cJSON_AddStringToObject(root, "case", b->args->job);
-    cJSON_AddStringToObject(root, "device", b->info.backend);
-    cJSON_AddStringToObject(root, "kernel", b->info.kernel);
-    cJSON_AddStringToObject(root, "isa", b->info.isa);
     cJSON_AddNumberToObject(root, "threads", b->info.n_threads);
     cJSON_AddStringToObject(root, "form", player_forms[b->args->form]);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
     cJSON_AddBoolToObject(root, "same", b->same);
     return cli_json(root, true);
 }
@@ -361,10 +342,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct follow_bench b = {.args = &a};
     int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
     if (rc != OPT_GO_ON)
         return rc;
-    if (!bench_job_find(a.job))
-        return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     if (workplace_make(&b.place, a.directory))
         return 1;
     b.params = *fbp_recon_params(.device = a.device, .n_threads = a.threads,

@@ -15,16 +15,10 @@ struct host_args {
 
 #define H struct host_args
 static const struct opt table[] = {
-    OPT(H, job, .name = "job", .arg = "J1|J2|J3", .fallback = "all three",
-        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
-    OPT(H, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
-    OPT(H, kernel, .name = "kernel", .arg = "NAME", .fallback = "the plan's",
-        .help = "as of fbp recon"),
-    OPT(H, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
-        .fallback = "the device's", .help = "exact, fast or half, where the device has them"),
-    OPT(H, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to compute with"),
+    BENCH_JOB(H, "all three"),
+    BENCH_DEVICE(H),
+    BENCH_KERNEL(H),
+    BENCH_THREADS(H),
     OPT(H, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
         .help = "views a batch"),
     OPT(H, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
@@ -35,18 +29,14 @@ static const struct opt table[] = {
         .help = "views as 16-bit counts, as detectors give them, instead of line integrals"),
     OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "draw what one more run did when; with --job"),
-    OPT(H, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
-        .help = "views, rows, columns and voxels a side divided by N: a small job to try it with"),
+    BENCH_DIVIDE(H, "a small job"),
     OPT(H, json, .name = "json", .help = "print one line of JSON a job"),
 };
 #undef H
 
 static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
 {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {
+    const struct bench_number numbers[] = {
         {"slabs", (double)t->n_slabs},
         {"batches", (double)t->n_batches},
         {"runs", (double)t->n_runs},
@@ -68,15 +58,9 @@ static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
         {"max", t->max},
         {"mean", t->mean},
     };
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin("host", j->name, t->backend, t->kernel, t->isa);
 
-    cJSON_AddStringToObject(root, "bench", "host");
-    cJSON_AddStringToObject(root, "case", j->name);
-    cJSON_AddStringToObject(root, "device", t->backend);
-    cJSON_AddStringToObject(root, "kernel", t->kernel);
-    cJSON_AddStringToObject(root, "isa", t->isa);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
     return cli_json(root, true);
 }
 
@@ -117,10 +101,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct host_args a = {.runs = 5, .divide = 1};
     int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.job && !bench_job_find(a.job))
-        return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     if (a.timeline && (!a.job || !cli_ends_with(a.timeline, ".svg")))
         return opt_usage(self,
                          "--timeline: expected --job and a name that ends in .svg, got \"%s\"",

@@ -13,17 +13,14 @@ struct kernel_args {
 
 #define K struct kernel_args
 static const struct opt table[] = {
-    OPT(K, job, .name = "job", .arg = "J1|J2|J3", .fallback = "all three",
-        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960"),
+    BENCH_JOB(K, "all three"),
     OPT(K, kernel, .name = "kernel", .arg = "NAME", .fallback = "every one",
         .help = "matrix takes any geometry, column untilted circular scans, mirror, rot180, rot90 "
                 "and their combinations those with these symmetries"),
-    OPT(K, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
+    BENCH_DEVICE(K),
     OPT(K, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
         .fallback = "every one", .help = "exact, fast or half, where the device has them"),
-    OPT(K, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to compute with"),
+    BENCH_THREADS(K),
     OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096,
         .fallback = "all, or 16 on a CPU", .help = "views backprojected at a time"),
     OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
@@ -31,8 +28,7 @@ static const struct opt table[] = {
         .help = "slices of the slab, about the middle"),
     OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "runs that a median memory to memory is of"),
-    OPT(K, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",
-        .help = "views, rows, columns and voxels a side divided by N: small jobs to try it with"),
+    BENCH_DIVIDE(K, "small jobs"),
     OPT(K, json, .name = "json", .help = "print one line of JSON a measurement"),
 };
 #undef K
@@ -45,6 +41,7 @@ struct kernel_run {
     const struct kernel_args *args;
     fbp_bench *bench;
     struct bench_table table;
+    size_t n_measured;
 };
 
 static size_t index_of(const struct bench_job *j)
@@ -67,6 +64,7 @@ static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const
         return 0; /* every one that there is, on this device */
     if (st != FBP_OK)
         return cli_fail();
+    r->n_measured++;
     const char *is = bench_precision(t.isa);
     snprintf(name, sizeof name, "%s%s%s", t.kernel, *is ? " " : "", is);
     struct bench_row *row = bench_table_row(&r->table, name);
@@ -169,6 +167,8 @@ static int measure_all(struct kernel_run *r)
     for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
         if (!a->job || strcmp(a->job, bench_jobs[i].name) == 0)
             rc = measure(r, &bench_jobs[i]);
+    if (rc == 0 && r->n_measured == 0)
+        return cli_fail(); /* no job has the kernel that was asked for */
     if (rc == 0 && !a->json && !a->job)
         bench_print_table(&r->table);
     return rc;
@@ -180,10 +180,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct kernel_run r = {.args = &a};
     int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.job && !bench_job_find(a.job))
-        return opt_usage(self, "--job: expected J1, J2 or J3, got \"%s\"", a.job);
     const struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = a.device, .n_threads = a.threads};
     rc = fbp_bench_create(&r.bench, &p) == FBP_OK ? measure_all(&r) : cli_fail();

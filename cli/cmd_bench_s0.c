@@ -1,7 +1,5 @@
 #include "s0.h"
 
-#include "simulate.h"
-
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,12 +19,9 @@ static const struct opt table[] = {
         .help = "simulated projections"),
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
         .help = "times that everything is measured; the quickest counts"),
-    OPT(S, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
-    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to compute with"),
-    OPT_BYTE_COUNT(S, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free",
-                   .help = "hard limit of the memory this process holds, such as 8G or 600M"),
+    BENCH_DEVICE(S),
+    BENCH_THREADS(S),
+    BENCH_MEMORY(S),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
         .help = "also draw the middle slice there, from the device and from ref (Fig. 6), and "
                 "their difference"),
@@ -61,10 +56,8 @@ static int make_scans(const struct s0_args *a, const struct workplace *w)
     s.views = a->views;
     s.threads = a->threads;
     s.output = w->scan;
-    s.quiet = true;
-    if (!a->quiet)
-        fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s.views, s.size);
-    int rc = simulate_scan(&s);
+    s.quiet = a->quiet;
+    int rc = bench_simulate(&s);
     if (rc == 0 && (fbp_scan_load(&scan, w->scan) != FBP_OK ||
                     fbp_scan_save(&scan, w->matrices, NULL) != FBP_OK))
         rc = cli_fail();

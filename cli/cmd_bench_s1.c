@@ -1,7 +1,7 @@
+#include "bench_jobs.h"
 #include "s1.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct s1_args {
@@ -23,8 +23,7 @@ static const struct opt table[] = {
         .help = "runs that a median is of"),
     OPT(S, test, .name = "test", .arg = "1...9", .min = 1, .max = 9, .fallback = "all",
         .help = "one row of Table II only; 9: those of today"),
-    OPT(S, device, .name = "device", .arg = "NAME", .fallback = "auto",
-        .help = "where to compute; fbp devices lists them"),
+    BENCH_DEVICE(S),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
         .help = "threads to make views with"),
     OPT(S, json, .name = "json", .help = "print one line of JSON a row"),
@@ -36,31 +35,17 @@ enum { TODAY = 9, MOST_RESULTS = 64 };
 /* The stand-in for RabbitCT: a C-arm that wobbles, over 198 degrees, from end to end. */
 static int make_scan(const struct s1_args *a, struct fbp_scan *scan)
 {
-    static const double sod = 745, sdd = 1196, width_mm = 1248 * .308;
-    const double voxel = 256.0 / (double)a->size, pitch = width_mm / (double)a->detector[0];
-    double *angles = malloc(a->views * sizeof *angles);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = a->views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, pitch}};
+    const double voxel = 256.0 / (double)a->size;
+    const struct bench_orbit arm = {.sod_mm = 745,
+                                    .sdd_mm = 1196,
+                                    .pitch_mm = 1248 * .308 / (double)a->detector[0],
+                                    .arc_rad = 198 * BENCH_PI / 180,
+                                    .c_arm = true};
 
     *scan = (struct fbp_scan){.n_views = a->views,
                               .panel = {a->detector[0], a->detector[1]},
-                              .views = calloc(a->views, sizeof *scan->views),
                               .volume = {{a->size, a->size, a->size}, {voxel, voxel, voxel}, {0}}};
-    if (!angles || !scan->views) {
-        free(angles);
-        return cli_error("not enough memory for a scan");
-    }
-    for (size_t k = 0; k < a->views; k++)
-        angles[k] = 198 * 3.14159265358979323846 / 180 * (double)k / (double)(a->views - 1);
-    const fbp_status st = fbp_c_arm_views(&circle, &scan->panel, scan->views);
-    free(angles);
-    return st == FBP_OK ? 0 : cli_fail();
+    return bench_orbit_views(&arm, scan);
 }
 
 /* A measurement in progress. */

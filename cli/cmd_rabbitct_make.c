@@ -136,24 +136,53 @@ static int make(const struct make_args *a)
     return st == FBP_OK ? report(a) : cli_fail();
 }
 
+/* The option of a stand-in that was given with a scan, which would be ignored; NULL. */
+static const char *idle_option(const struct make_args *a, const struct make_args *defaults)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {
+        {"views", a->views != defaults->views},
+        {"detector", memcmp(a->detector, defaults->detector, sizeof a->detector) != 0},
+        {"pitch", a->pitch_mm > 0},
+        {"sod", fabs(a->sod_mm - defaults->sod_mm) > 0},
+        {"sdd", fabs(a->sdd_mm - defaults->sdd_mm) > 0},
+        {"arc", fabs(a->arc_deg - defaults->arc_deg) > 0},
+        {"phantom", strcmp(a->phantom, defaults->phantom) != 0},
+        {"half", fabs(a->half_mm - defaults->half_mm) > 0},
+        {"scale", fabs(a->scale - defaults->scale) > 0},
+    };
+
+    for (size_t i = 0; a->scan && i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return options[i].name;
+    return NULL;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    struct make_args a = {.phantom = "shepp-logan",
-                          .views = 496,
-                          .detector = {1248, 960},
-                          .references = 3,
-                          .sod_mm = 745,
-                          .sdd_mm = 1196,
-                          .arc_deg = 198,
-                          .half_mm = 100,
-                          .scale = 0.02,
-                          .mu_water = 0.02,
-                          .p = *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    const struct make_args defaults = {
+        .phantom = "shepp-logan",
+        .views = 496,
+        .detector = {1248, 960},
+        .references = 3,
+        .sod_mm = 745,
+        .sdd_mm = 1196,
+        .arc_deg = 198,
+        .half_mm = 100,
+        .scale = 0.02,
+        .mu_water = 0.02,
+        .p = *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    struct make_args a = defaults;
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)
         return rc;
+    const char *idle = idle_option(&a, &defaults);
+    if (idle)
+        return opt_usage(self, "--%s is for a stand-in: leave it out, or %s", idle, a.scan);
     if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))
         return opt_usage(self, "-o: expected a name that ends in .rct or .rctd, got \"%s\"",
                          a.output);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct run_args {
     const char *data, *reference, *output, *volume;
@@ -235,6 +236,34 @@ static int finish(struct run *r)
     return (r->a->json ? print_json : print)(r);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* The input that an output would replace; NULL. */
+static const char *replaced(const struct run_args *a, const char *output)
+{
+    return same_file(output, a->data)        ? a->data
+           : same_file(output, a->reference) ? a->reference
+                                             : NULL;
+}
+
+static int check_outputs(const struct run_args *a)
+{
+    const char *const outputs[] = {a->output, a->volume};
+
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (replaced(a, outputs[i]))
+            return cli_error("%s: this output would replace %s, which is read for it: choose "
+                             "another name",
+                             outputs[i], replaced(a, outputs[i]));
+    return 0;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct run_args a = {.size = 512};
@@ -247,6 +276,8 @@ static int run(const struct command *self, int argc, char **argv)
         return opt_usage(self, "--size: expected 128, 256, 512 or 1024, got \"%zu\"", a.size);
     if (a.volume && !cli_ends_with(a.volume, ".vol"))
         return opt_usage(self, "--volume: expected a name that ends in .vol, got \"%s\"", a.volume);
+    if (check_outputs(&a))
+        return 1;
     rc = prepare(&r);
     if (rc == 0)
         rc = run_views(&r) == FBP_OK ? finish(&r) : cli_fail();

@@ -1,16 +1,19 @@
 #include "recon.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+/* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
+static atomic_int interrupted;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
 static void on_signal(int number)
 {
     (void)number;
-    interrupted = 1;
+    atomic_store(&interrupted, 1);
 }
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet)

@@ -181,13 +181,8 @@ void s0_print_ladder(const struct s0_ladder *l, const char *why)
 
 static int print_time_json(const struct s0_ladder *l, const struct s0_time *t)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin("S0", "ladder", l->backend, t->of->kernel, l->isa);
 
-    cJSON_AddStringToObject(root, "bench", "S0");
-    cJSON_AddStringToObject(root, "case", "ladder");
-    cJSON_AddStringToObject(root, "device", l->backend);
-    cJSON_AddStringToObject(root, "kernel", t->of->kernel);
-    cJSON_AddStringToObject(root, "isa", l->isa);
     cJSON_AddNumberToObject(root, "size", (double)l->size);
     cJSON_AddNumberToObject(root, "views", (double)l->views);
     cJSON_AddNumberToObject(root, "i", t->of->i);
@@ -202,14 +197,10 @@ static int print_time_json(const struct s0_ladder *l, const struct s0_time *t)
 
 static int print_table3_json(const struct s0_ladder *l)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin("S0", "accounts", l->backend, NULL, l->isa);
     struct table3 t;
 
     make_table3(l, &t);
-    cJSON_AddStringToObject(root, "bench", "S0");
-    cJSON_AddStringToObject(root, "case", "accounts");
-    cJSON_AddStringToObject(root, "device", l->backend);
-    cJSON_AddStringToObject(root, "isa", l->isa);
     for (int k = 0; k < N_ACCOUNTS; k++) {
         cJSON *row = cJSON_AddObjectToObject(root, accounts[k].key);
         s0_add_number(row, "filter", t.filter[k]);

@@ -183,13 +183,8 @@ void s0_add_number(cJSON *object, const char *key, double v)
 
 int s0_print_json(const struct s0_result *r)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = bench_json_begin("S0", r->of->name, r->backend, r->kernel, r->isa);
 
-    cJSON_AddStringToObject(root, "bench", "S0");
-    cJSON_AddStringToObject(root, "case", r->of->name);
-    cJSON_AddStringToObject(root, "device", r->backend);
-    cJSON_AddStringToObject(root, "kernel", r->kernel);
-    cJSON_AddStringToObject(root, "isa", r->isa);
     cJSON_AddNumberToObject(root, "threads", r->n_threads);
     cJSON_AddNumberToObject(root, "size", (double)r->size);
     cJSON_AddNumberToObject(root, "views", (double)r->views);

@@ -114,6 +114,13 @@ static fbp_status check_projections(fbp_plan *p)
     return FBP_OK;
 }
 
+/* Does a scan of filtered views leave something of the parameters aside? */
+static bool asks_for_filter(const struct fbp_recon_params *p)
+{
+    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->spatial_filter ||
+           p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
+}
+
 static void warn_about(const fbp_plan *p)
 {
     const struct fbp_geometry_facts *f = &p->tables.job.facts;
@@ -132,6 +139,10 @@ static void warn_about(const fbp_plan *p)
                  p->backend->name);
         note(p, FBP_LOG_NOTE, line);
     }
+    if (p->tables.job.filtered && asks_for_filter(&p->params))
+        note(p, FBP_LOG_NOTE,
+             "the views are weighted and filtered already: choices of filter and weights change "
+             "nothing");
     if (p->backend->remark) {
         p->backend->remark(&p->tables.job, line, sizeof line);
         if (line[0])

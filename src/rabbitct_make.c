@@ -60,6 +60,7 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
         s->row_order == FBP_ROWS_AUTO ? fbp_source_info(m->source)->row_order : s->row_order;
     m->top_down = order == FBP_ROWS_TOP_DOWN;
     FBP_TRY(fbp_job_create(&m->tables, s, &m->params, m->top_down));
+    m->tables.job.in_order = fbp_source_in_order(m->source);
     m->info = (struct fbp_rabbitct_info){.version = make->version ? make->version : 2,
                                          .n_columns = m->tables.job.wide.n_columns,
                                          .n_rows = m->tables.job.wide.n_rows,

@@ -222,7 +222,7 @@ struct fbp_backend {
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
     /** What the filter mended so far; all marks are past. */
-    void (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
+    fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
     /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
     fbp_status (*limits)(int index, struct fbp_limits *out);

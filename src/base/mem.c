@@ -21,7 +21,9 @@ fbp_status fbp_alloc(void **out, size_t bytes, const char *what)
     const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : FBP_ALIGN;
     const size_t rounded = (bytes + FBP_ALIGN - 1) / FBP_ALIGN * FBP_ALIGN;
 
-    *out = rounded >= bytes ? aligned_alloc(align, rounded ? rounded : FBP_ALIGN) : NULL;
+    /* Not aligned_alloc(), whose sizes must be multiples of a huge page then. */
+    if (rounded < bytes || posix_memalign(out, align, rounded ? rounded : FBP_ALIGN) != 0)
+        *out = NULL;
     if (!*out)
         return fbp_fail_nomem(bytes, what);
     /* Whole huge pages only, so that no more becomes resident than was asked for. */

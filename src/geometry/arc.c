@@ -1,6 +1,7 @@
 #include "geometry/arc.h"
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "geometry/frame.h"
 
 static const double TURN = 2 * FBP_PI;
@@ -31,12 +32,6 @@ static int by_angle(const void *a, const void *b)
     if (p->angle != q->angle)
         return p->angle < q->angle ? -1 : 1;
     return (p->view > q->view) - (p->view < q->view);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
 }
 
 static double wrapped(double angle)
@@ -84,7 +79,7 @@ static void gap_range(struct work *w, size_t n, double out[3])
 {
     for (size_t g = 0; g < n; g++)
         w->sorted[g] = w->gaps[g];
-    qsort(w->sorted, n, sizeof *w->sorted, by_value);
+    fbp_sort(w->sorted, n);
     out[0] = w->sorted[0];
     out[1] = w->sorted[(n - 1) / 2];
     out[2] = w->sorted[n - 1];

@@ -8,18 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the scanner; it is not in the file, and no value depends on it. */
-static const double PITCH_MM = 0.308;
+/* Of the scanner; it is not in the file, and no value depends on it.  Of other panels the width is
+ * taken to be the scanner's. */
+static const double WIDTH_MM = 1248 * 0.308;
 
 enum { SIDE_MM = 256, DEFAULT_SIZE = 512 };
 
 static fbp_status views_of(struct fbp_scan *scan, const double *matrices)
 {
+    const double pitch = WIDTH_MM / (double)scan->panel.n_columns;
+
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
     FBP_TRY(fbp_calloc((void **)&scan->depths, scan->n_views, sizeof *scan->depths, "depths"));
     for (size_t k = 0; k < scan->n_views; k++) {
         const double *P = matrices + 12 * k;
-        if (fbp_view_from_matrix(P, PITCH_MM, &scan->panel, &scan->views[k]) != FBP_OK) {
+        if (fbp_view_from_matrix(P, pitch, &scan->panel, &scan->views[k]) != FBP_OK) {
             fbp_message_clear();
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: the matrix of view %zu is that of no camera before the origin: "

@@ -1,5 +1,6 @@
 #include "phantom/ellipsoid.h"
 
+#include "base/mem.h"
 #include "base/status.h"
 #include "base/vec.h"
 
@@ -16,6 +17,14 @@ void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
         .reach = {hypot(a[0] * ct, a[1] * st), hypot(a[0] * st, a[1] * ct), a[2]},
         .density = e->density,
     };
+}
+
+fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out)
+{
+    FBP_TRY(fbp_calloc((void **)out, phantom->n + 1, sizeof **out, "phantom"));
+    for (size_t i = 0; i < phantom->n; i++)
+        fbp_ball_of(&phantom->items[i], &(*out)[i]);
+    return FBP_OK;
 }
 
 /* Length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 - |q|^2, which does

@@ -7,18 +7,23 @@ struct parabola {
     double a, b, d;
 };
 
+/* The ray of pixel (c, r) in world coordinates, step = e[0] + c e[1] + r e[2], in mm. */
+struct ray {
+    double e[3][3];
+};
+
 static void pixel_zero(const struct fbp_view *view, const struct fbp_panel *panel, double p[3])
 {
     fbp_axpy(view->d, -((double)panel->n_columns - 1) / 2, view->u, p);
     fbp_axpy(p, -((double)panel->n_rows - 1) / 2, view->v, p);
 }
 
-void fbp_ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
-                struct fbp_ray *out)
+static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
+                   struct ray *out)
 {
     double p0[3];
 
-    *out = (struct fbp_ray){0};
+    *out = (struct ray){0};
     pixel_zero(view, panel, p0);
     for (int i = 0; i < 3; i++) {
         out->e[0][i] = kind == FBP_CONE ? p0[i] - view->s[i] : -view->s[i];
@@ -29,13 +34,13 @@ void fbp_ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fb
     }
 }
 
-void fbp_shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, enum fbp_kind kind,
-                   const struct fbp_panel *panel, struct fbp_shadow *out)
+static void shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, enum fbp_kind kind,
+                      const struct fbp_panel *panel, struct fbp_shadow *out)
 {
-    struct fbp_ray ray;
+    struct ray ray;
     double dx[3], y[3][3] = {{0}};
 
-    fbp_ray_of(view, kind, panel, &ray);
+    ray_of(view, kind, panel, &ray);
     for (int k = 0; k < 3; k++)
         fbp_ball_map(ball, ray.e[k], out->g[k]);
     if (kind == FBP_CONE) { /* every ray passes through the source */
@@ -101,8 +106,9 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     }
 }
 
-void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp_ray *ray,
-                    size_t nc, size_t r, double *work, float *out)
+/* out[nc] = line integrals of row r; work[nc]. */
+static void shadow_row(const struct fbp_shadow *shadows, size_t n, const struct ray *ray, size_t nc,
+                       size_t r, double *work, float *out)
 {
     const struct parabola step = square(ray->e, (double)r);
 
@@ -116,16 +122,23 @@ void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp
     }
 }
 
+void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
+                     struct fbp_shadow *shadows, double *work, float *out)
+{
+    const size_t nc = panel->n_columns;
+    struct ray ray;
+
+    ray_of(view, kind, panel, &ray);
+    for (size_t i = 0; i < n; i++)
+        shadow_of(&balls[i], view, kind, panel, &shadows[i]);
+    for (size_t r = 0; r < n_rows; r++)
+        shadow_row(shadows, n, &ray, nc, row0 + r, work, out + r * nc);
+}
+
 void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
                      enum fbp_kind kind, const struct fbp_panel *panel, struct fbp_shadow *shadows,
                      double *work, float *out)
 {
-    const size_t nc = panel->n_columns;
-    struct fbp_ray ray;
-
-    fbp_ray_of(view, kind, panel, &ray);
-    for (size_t i = 0; i < n; i++)
-        fbp_shadow_of(&balls[i], view, kind, panel, &shadows[i]);
-    for (size_t r = 0; r < panel->n_rows; r++)
-        fbp_shadow_row(shadows, n, &ray, nc, r, work, out + r * nc);
+    fbp_shadow_rows(balls, n, view, kind, panel, 0, panel->n_rows, shadows, work, out);
 }

@@ -14,20 +14,11 @@ struct fbp_shadow {
     double density;
 };
 
-/** The ray of pixel (c, r) in world coordinates, step = e[0] + c e[1] + r e[2], in mm. */
-struct fbp_ray {
-    double e[3][3];
-};
-
-void fbp_shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, enum fbp_kind kind,
-                   const struct fbp_panel *panel, struct fbp_shadow *out);
-
-void fbp_ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
-                struct fbp_ray *out);
-
-/** out[nc] = line integrals of row r; work[nc]. */
-void fbp_shadow_row(const struct fbp_shadow *shadows, size_t n, const struct fbp_ray *ray,
-                    size_t nc, size_t r, double *work, float *out);
+/** out[n_rows][n_columns] = line integrals of a view's rows from row0 on; shadows[n],
+ *  work[n_columns]. */
+void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
+                     struct fbp_shadow *shadows, double *work, float *out);
 
 /** out[n_rows][n_columns] = line integrals of a whole view; shadows[n], work[n_columns]. */
 void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,

@@ -7,9 +7,6 @@
 #include "base/pool.h"
 #include "base/vec.h"
 
-#include <pthread.h>
-#include <stdio.h>
-
 /* What a worker owns. */
 struct bench {
     float *picture;
@@ -27,33 +24,7 @@ struct job {
     fbp_sink *sink;
     struct bench *benches;
     int n_threads;
-    /* the first failure, with its sentence; messages belong to threads */
-    pthread_mutex_t lock;
-    fbp_status st;
-    char message[512];
 };
-
-static bool failed(struct job *job)
-{
-    pthread_mutex_lock(&job->lock);
-    const bool yes = job->st != FBP_OK;
-    pthread_mutex_unlock(&job->lock);
-    return yes;
-}
-
-static void write_slice(struct job *job, size_t index, const float *picture)
-{
-    fbp_message_clear();
-    const fbp_status st = fbp_sink_write(job->sink, index, 1, picture);
-    if (st == FBP_OK)
-        return;
-    pthread_mutex_lock(&job->lock);
-    if (job->st == FBP_OK) {
-        job->st = st;
-        snprintf(job->message, sizeof job->message, "%s", fbp_message());
-    }
-    pthread_mutex_unlock(&job->lock);
-}
 
 static void add_noise(const struct job *job, size_t view, size_t n, float *p)
 {
@@ -64,30 +35,26 @@ static void add_noise(const struct job *job, size_t view, size_t n, float *p)
     }
 }
 
-static void project_view(void *user, size_t k, int worker)
+static fbp_status project_view(void *user, size_t k, int worker)
 {
     struct job *job = user;
     const struct fbp_scan *scan = job->scan;
     struct bench *b = &job->benches[worker];
 
-    if (failed(job))
-        return;
     fbp_shadow_view(job->balls, job->phantom->n, &scan->views[k], scan->kind, &scan->panel,
                     b->shadows, b->row, b->picture);
     if (job->i0 > 0)
         add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
-    write_slice(job, k, b->picture);
+    return fbp_sink_write(job->sink, k, 1, b->picture);
 }
 
-static void fill_slice(void *user, size_t z, int worker)
+static fbp_status fill_slice(void *user, size_t z, int worker)
 {
     struct job *job = user;
     float *picture = job->benches[worker].picture;
 
-    if (failed(job))
-        return;
     fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture);
-    write_slice(job, z, picture);
+    return fbp_sink_write(job->sink, z, 1, picture);
 }
 
 static void free_benches(struct job *job)
@@ -120,12 +87,11 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
 
 /* Run fn for every slice of an array described by info, into the sink at path. */
 static fbp_status run(struct job *job, const struct fbp_array_info *info, const char *path,
-                      fbp_pool_fn *fn)
+                      fbp_pool_try_fn *fn)
 {
     fbp_pool *pool = NULL;
     fbp_status st;
 
-    pthread_mutex_init(&job->lock, NULL);
     if (job->n_threads <= 0)
         job->n_threads = fbp_core_count();
     if ((size_t)job->n_threads > info->n[2])
@@ -135,17 +101,12 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
     FBP_TRY_GOTO(
         fbp_sink_open(&job->sink, path, info,
                       &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params)}));
-    fbp_pool_for(pool, info->n[2], fn, job);
-    st = job->st;
-    if (st != FBP_OK)
-        fbp_message_adopt(job->message);
-    else
-        st = fbp_sink_finish(job->sink);
+    FBP_TRY_GOTO(fbp_pool_try(pool, info->n[2], fn, job));
+    st = fbp_sink_finish(job->sink);
 fail:
     fbp_sink_close(&job->sink);
     fbp_pool_destroy(&pool);
     free_benches(job);
-    pthread_mutex_destroy(&job->lock);
     return st;
 }
 
@@ -180,9 +141,7 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     if (!(noise_i0 >= 0 && isfinite(noise_i0)))
         return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
                         noise_i0);
-    FBP_TRY(fbp_calloc((void **)&balls, phantom->n + 1, sizeof *balls, "phantom"));
-    for (size_t i = 0; i < phantom->n; i++)
-        fbp_ball_of(&phantom->items[i], &balls[i]);
+    FBP_TRY(fbp_balls_of(phantom, &balls));
     projections_info(scan, &info);
     struct job job = {.phantom = phantom,
                       .balls = balls,

@@ -4,6 +4,7 @@
 #include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "pipeline/bench_batch.h"
 #include "pipeline/bench_device.h"
 #include "pipeline/bench_truth.h"
@@ -323,12 +324,6 @@ static fbp_status time_run(const struct trial *t, size_t n, double *seconds)
     return FBP_OK;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Runs of as many backprojections as make their start small, after one that is not counted. */
 static fbp_status time_it(const struct trial *t, struct fbp_kernel_time *out)
 {
@@ -340,7 +335,7 @@ static fbp_status time_it(const struct trial *t, struct fbp_kernel_time *out)
     const size_t n = seconds[0] < RUN_SECONDS ? (size_t)(RUN_SECONDS / seconds[0]) + 1 : 1;
     while (runs < LEAST_RUNS || (runs < MOST_RUNS && fbp_seconds() - begin < LEAST_SECONDS))
         FBP_TRY(time_run(t, n, &seconds[runs++]));
-    qsort(seconds, runs, sizeof *seconds, by_size);
+    fbp_sort(seconds, runs);
     out->n_runs = runs;
     out->by_events = t->backend->time != NULL;
     out->best = seconds[0];

@@ -22,19 +22,14 @@ static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t
 {
     const struct phantom_views *p = source->state;
     const struct fbp_scan *s = p->scan;
-    const size_t nc = s->panel.n_columns;
     struct fbp_shadow *shadows = NULL;
     double *row = NULL;
-    struct fbp_ray ray;
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(fbp_calloc((void **)&shadows, p->phantom.n, sizeof *shadows, "a phantom"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&row, nc, sizeof *row, "a row"));
-    fbp_ray_of(&s->views[view], s->kind, &s->panel, &ray);
-    for (size_t i = 0; i < p->phantom.n; i++)
-        fbp_shadow_of(&p->balls[i], &s->views[view], s->kind, &s->panel, &shadows[i]);
-    for (size_t r = 0; r < n_rows; r++)
-        fbp_shadow_row(shadows, p->phantom.n, &ray, nc, row0 + r, row, (float *)out + r * nc);
+    FBP_TRY_GOTO(fbp_calloc((void **)&row, s->panel.n_columns, sizeof *row, "a row"));
+    fbp_shadow_rows(p->balls, p->phantom.n, &s->views[view], s->kind, &s->panel, row0, n_rows,
+                    shadows, row, out);
 fail:
     free(shadows);
     free(row);
@@ -56,10 +51,7 @@ static fbp_status make_views(struct phantom_views *p)
 
     FBP_TRY(fbp_phantom_create(&p->phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0],
                                FBP_BENCH_WATER));
-    FBP_TRY(fbp_calloc((void **)&p->balls, p->phantom.n, sizeof *p->balls, "a phantom"));
-    for (size_t i = 0; i < p->phantom.n; i++)
-        fbp_ball_of(&p->phantom.items[i], &p->balls[i]);
-    return FBP_OK;
+    return fbp_balls_of(&p->phantom, &p->balls);
 }
 
 static fbp_status open_views(const struct fbp_scan *scan, fbp_source **out)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "pipeline/bench_error.h"
 #include "pipeline/bench_views.h"
 
@@ -103,12 +104,6 @@ static fbp_status run_whole(const struct host_bench *b, const struct fbp_recon_p
     return st;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* n runs of the opened plan, or each with a plan of its own; sorted. */
 static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, double *seconds,
                             struct fbp_report *report)
@@ -118,7 +113,7 @@ static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, do
         FBP_TRY(whole ? run_whole(b, &b->params, report) : run_once(b, b->plan, report));
         seconds[i] = lap(&at);
     }
-    qsort(seconds, n, sizeof *seconds, by_size);
+    fbp_sort(seconds, n);
     return FBP_OK;
 }
 

@@ -77,13 +77,11 @@ fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_
 
     FBP_TRY_GOTO(fbp_phantom_create(&phantom, "shepp-logan", half_mm, FBP_BENCH_WATER));
     s.n_balls = phantom.n;
-    FBP_TRY_GOTO(fbp_calloc((void **)&s.balls, phantom.n, sizeof *s.balls, "phantom"));
+    FBP_TRY_GOTO(fbp_balls_of(&phantom, &s.balls));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&s.shadows, (size_t)n * phantom.n, sizeof *s.shadows, "shadows"));
     FBP_TRY_GOTO(fbp_calloc((void **)&s.rows, (size_t)n * scan->panel.n_columns, sizeof *s.rows,
                             "rows of views"));
-    for (size_t i = 0; i < phantom.n; i++)
-        fbp_ball_of(&phantom.items[i], &s.balls[i]);
     st = for_views(&s, n, project_view);
 fail:
     free(s.rows);

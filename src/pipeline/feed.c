@@ -3,7 +3,7 @@
  * one is copied to the device while another is laid out and a third is backprojected.  The job is
  * that of a scan of N_SLOTS batches of filtered views whose matrices are filled in as they come.
  */
-#include "fbp/feed.h"
+#include "pipeline/feed.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -66,6 +66,9 @@ static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark
 
 static fbp_status check_params(const struct fbp_feed_params *p)
 {
+    if (p->struct_size != sizeof *p)
+        return fbp_fail(FBP_ERR_INVALID, "feed: struct_size is %zu, not %zu", p->struct_size,
+                        sizeof *p);
     if (p->panel.n_columns == 0 || p->panel.n_rows == 0)
         return fbp_fail(FBP_ERR_INVALID, "feed: the panel has %zu x %zu pixels", p->panel.n_columns,
                         p->panel.n_rows);
@@ -82,14 +85,21 @@ static fbp_status check_params(const struct fbp_feed_params *p)
 
 /* Coordinates are counted from the panel's middle: where matrices project the origin is not known
  * yet, and some ten pixels beside it are as good. */
+void fbp_feed_expect(const struct fbp_panel *panel, const struct fbp_grid *volume, double P[12])
+{
+    memset(P, 0, 12 * sizeof *P);
+    P[0] = (double)panel->n_columns / ((double)volume->n[0] * volume->voxel_mm[0]);
+    P[3] = ((double)panel->n_columns - 1) / 2;
+    P[6] = (double)panel->n_rows / ((double)volume->n[2] * volume->voxel_mm[2]);
+    P[7] = ((double)panel->n_rows - 1) / 2;
+    P[11] = 1;
+}
+
 static fbp_status make_matrices(fbp_feed *f, size_t n)
 {
     FBP_TRY(fbp_calloc((void **)&f->matrices, n, sizeof *f->matrices, "matrices"));
-    for (size_t k = 0; k < n; k++) {
-        f->matrices[k][3] = ((double)f->job.panel.n_columns - 1) / 2;
-        f->matrices[k][7] = ((double)f->job.panel.n_rows - 1) / 2;
-        f->matrices[k][11] = 1;
-    }
+    for (size_t k = 0; k < n; k++)
+        fbp_feed_expect(&f->job.panel, &f->job.grid, f->matrices[k]);
     return FBP_OK;
 }
 
@@ -189,6 +199,9 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *p)
     f->n_expected = p->n_views;
     FBP_TRY_GOTO(
         fbp_devices_find(p->device ? p->device : "auto", &f->backend, devices, &n_devices));
+    if (n_devices != 1)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "feed: \"%s\" are %zu devices: give one", p->device,
+                              n_devices));
     FBP_TRY_GOTO(fit(f, p, devices[0]));
     FBP_TRY_GOTO(f->backend->open(&f->dev, devices[0], &f->job));
     FBP_TRY_GOTO(make_buffers(f));
@@ -378,6 +391,8 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
     fbp_message_clear();
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
+    if (f->n == f->limit) /* more views than were expected: the batch was not the last */
+        FBP_TRY(start(f));
     struct slot *s = &f->slots[f->at];
     if (f->n == 0)
         FBP_TRY(wait(f, s->done)); /* what it held is in the volume */

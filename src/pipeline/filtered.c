@@ -1,10 +1,8 @@
 #include "pipeline/filtered.h"
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "pipeline/load.h"
-
-#include <pthread.h>
-#include <stdio.h>
 
 /* What one thread works with. */
 struct filterer {
@@ -21,13 +19,12 @@ struct filter_views {
     fbp_filtered_fn *take;
     void *user;
     struct filterer *filterers;
-    pthread_mutex_t lock; /* the first failure */
-    fbp_status status;
-    char message[1200];
 };
 
-static fbp_status filter_view(struct filter_views *v, struct filterer *f, size_t k)
+static fbp_status filter_view(void *user, size_t k, int worker)
 {
+    const struct filter_views *v = user;
+    const struct filterer *f = &v->filterers[worker];
     const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
     const struct fbp_batch batch = {.view0 = k, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
@@ -36,27 +33,6 @@ static fbp_status filter_view(struct filter_views *v, struct filterer *f, size_t
     for (size_t i = 0; i < n; i++)
         f->rounded[i] = (float)f->filtered[i];
     return v->take(v->user, k, f->rounded);
-}
-
-static void filter_item(void *user, size_t item, int worker)
-{
-    struct filter_views *v = user;
-
-    pthread_mutex_lock(&v->lock);
-    const bool go_on = v->status == FBP_OK;
-    pthread_mutex_unlock(&v->lock);
-    if (!go_on)
-        return;
-    fbp_message_clear();
-    const fbp_status st = filter_view(v, &v->filterers[worker], item);
-    if (st == FBP_OK)
-        return;
-    pthread_mutex_lock(&v->lock);
-    if (v->status == FBP_OK) {
-        v->status = st;
-        snprintf(v->message, sizeof v->message, "%s", fbp_message());
-    }
-    pthread_mutex_unlock(&v->lock);
 }
 
 static fbp_status open_filterer(const struct filter_views *v, struct filterer *f)
@@ -87,24 +63,19 @@ fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool 
                              .top_down = top_down,
                              .take = take,
                              .user = user};
-    const int n = job->n_threads;
+    const int n = job->in_order ? 1 : job->n_threads; /* going back in a compressed scan is dear */
     fbp_pool *pool = NULL;
     fbp_status st;
 
-    pthread_mutex_init(&v.lock, NULL);
     FBP_TRY_GOTO(fbp_calloc((void **)&v.filterers, (size_t)n, sizeof *v.filterers, "threads"));
     for (int i = 0; i < n; i++)
         FBP_TRY_GOTO(open_filterer(&v, &v.filterers[i]));
     FBP_TRY_GOTO(fbp_pool_create(&pool, n));
-    fbp_pool_for(pool, job->n_views, filter_item, &v);
-    st = v.status;
-    if (st != FBP_OK)
-        fbp_message_adopt(v.message);
+    st = fbp_pool_try(pool, job->n_views, filter_view, &v);
 fail:
     fbp_pool_destroy(&pool);
     for (int i = 0; v.filterers && i < n; i++)
         close_filterer(&v, &v.filterers[i]);
     free(v.filterers);
-    pthread_mutex_destroy(&v.lock);
     return st;
 }

@@ -2,7 +2,6 @@
 
 #include "backend/rows.h"
 #include "io/format.h"
-#include "pipeline/move.h"
 
 struct load {
     fbp_source *source;
@@ -41,13 +40,14 @@ static fbp_status load_views(const struct load *l, size_t view0, size_t n_views,
 }
 
 /* Some views of a part, in one half: items count through the batch as it is stored. */
-static fbp_status load_item(void *user, size_t item)
+static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
     const struct fbp_batch *b = l->batch;
     const size_t view = item * l->at_once, half = view / b->n_views, k = view % b->n_views;
     const size_t size = b->load_rows * l->job->panel.n_columns * fbp_raw_size(l->job);
 
+    (void)worker;
     return load_views(l, fbp_batch_view(l->job, b, k), l->at_once, fbp_first_row(l->job, b, half),
                       l->out + view * size);
 }
@@ -60,5 +60,5 @@ fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job
     struct load l = {source, top_down, job, batch, at_once, out};
     const size_t n = fbp_halves(job) * batch->n_views / at_once;
 
-    return batch->load_rows > 0 ? fbp_move(pool, n, load_item, &l) : FBP_OK;
+    return batch->load_rows > 0 ? fbp_pool_try(pool, n, load_item, &l) : FBP_OK;
 }

@@ -148,6 +148,16 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
     return FBP_OK;
 }
 
+static fbp_status add_counts(struct run_state *s, const struct worker *w)
+{
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    s->report.not_finite += counts.not_finite - w->counted.not_finite;
+    s->report.clipped += counts.clipped - w->counted.clipped;
+    return FBP_OK;
+}
+
 static void sum_up(struct run *run, struct fbp_report *out, double seconds)
 {
     struct run_state *s = &run->state;
@@ -157,7 +167,6 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
 
     for (size_t i = 0; i < run->n_workers; i++) {
         const struct worker *w = &run->workers[i];
-        struct fbp_prep_counts counts;
         n_written += w->n_written;
         fetched_at = fmax(fetched_at, w->fetched_at);
         s->report.read += w->busy[0];
@@ -168,9 +177,6 @@ static void sum_up(struct run *run, struct fbp_report *out, double seconds)
         s->report.fetch += w->fetch;
         s->report.waiting_read += w->waited[1];
         s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
-        s->rq->backend->counts(w->dev, &counts);
-        s->report.not_finite += counts.not_finite - w->counted.not_finite;
-        s->report.clipped += counts.clipped - w->counted.clipped;
     }
     s->report.total = seconds;
     s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
@@ -238,6 +244,8 @@ static fbp_status run_crew(struct run *run, struct fbp_report *report)
     fbp_message_adopt(run->state.message);
     for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
         st = add_device_statistics(&run->state, &run->workers[i]);
+    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
+        st = add_counts(&run->state, &run->workers[i]);
     sum_up(run, report, fbp_seconds() - run->state.started);
 fail:
     for (size_t i = 0; i < run->n_workers; i++) {

@@ -12,7 +12,6 @@
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
 #include "pipeline/load.h"
-#include "pipeline/move.h"
 
 #include <math.h>
 
@@ -334,11 +333,12 @@ struct store {
     size_t slice, at_once; /* voxels of a slice, slices of an item */
 };
 
-static fbp_status store_item(void *user, size_t item)
+static fbp_status store_item(void *user, size_t item, int worker)
 {
     const struct store *s = user;
     const size_t z = item * s->at_once, left = s->piece->nz - z;
 
+    (void)worker;
     return fbp_sink_write(s->sink, s->piece->z0 + z, left < s->at_once ? left : s->at_once,
                           s->piece->host + z * s->slice);
 }
@@ -348,7 +348,7 @@ static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
     const size_t *n = w->run->rq->job->grid.n, at_once = w->movers ? 1 : p->nz;
     struct store store = {w->run->rq->sink, p, n[0] * n[1], at_once};
 
-    return fbp_move(w->movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+    return fbp_pool_try(w->movers, (p->nz + at_once - 1) / at_once, store_item, &store);
 }
 
 /* A piece is here: hand it to the sink. */

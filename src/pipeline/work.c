@@ -14,7 +14,6 @@ enum {
     BLOCK_BYTES = 8 << 20, /* what is written at once */
     DEVICE_BLOCKS = 3,     /* two are fetched while one is written */
     FINISH_PARTS = 8,
-    STAYING_PARTS = 16,     /* of the volume */
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
 };
@@ -262,13 +261,21 @@ static size_t rounded_batch(size_t views, size_t group, size_t n_views)
     return up < whole ? up : whole;
 }
 
+/* The batch that was asked for, as far as a buffer of filtered views can hold it. */
+static size_t wanted_batch(const struct fbp_work_request *rq)
+{
+    const size_t wanted = rq->batch_views ? rq->batch_views : PREFERRED_BATCH;
+    const size_t most = rq->backend->most_staying * rq->job->turns;
+
+    return most && wanted > most ? most : wanted;
+}
+
 /* The largest batch that fits with this many slabs; false if none does. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
     const struct fbp_job *job = rq->job;
     const size_t group = rq->backend->group_views;
-    const size_t wanted = rq->batch_views ? rq->batch_views : PREFERRED_BATCH;
-    size_t batch = rounded_batch(wanted, group, job->n_views);
+    size_t batch = rounded_batch(wanted_batch(rq), group, job->n_views);
 
     w->slab_slices = slices;
     w->n_slabs = (fbp_layers(job) + slices - 1) / slices;
@@ -409,6 +416,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
     if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
     FBP_TRY(take_staying(rq, slabs, &best));

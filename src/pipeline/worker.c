@@ -110,13 +110,13 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
     return make_buffers(w, job);
 }
 
-static void forget_run(struct worker *w)
+static fbp_status forget_run(struct worker *w)
 {
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
     w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
     w->n_tasks = w->n_written = 0;
-    w->backend->counts(w->dev, &w->counted);
+    return w->backend->counts(w->dev, &w->counted);
 }
 
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
@@ -126,7 +126,7 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
     struct fbp_statistics of_earlier_runs;
 
     w->run = run;
-    forget_run(w);
+    FBP_TRY(forget_run(w));
     if (w->backend->statistics)
         FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);

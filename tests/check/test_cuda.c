@@ -22,29 +22,13 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
 
 static struct fbp_scan make_scan(size_t n_views, const struct size *size)
 {
-    static const double sod = 750, sdd = 1200;
-    double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {size->pitch_mm, size->pitch_mm}};
-    const double a = size->voxel_mm;
+    const double a = size->voxel_mm, pitch = size->pitch_mm;
     struct fbp_scan scan = {.n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .volume = {{size->side, size->side, SLICES}, {a, a, a}, {0, 0, 0}}};
-    struct fbp_phantom phantom;
 
-    scan.views = calloc(n_views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, pitch}});
+    simulate_head(&scan, 90);
     return scan;
 }
 
@@ -179,7 +163,5 @@ int main(int argc, char **argv)
 
     if (!usable("cuda"))
         return 77;
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

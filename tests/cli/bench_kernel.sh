@@ -34,6 +34,10 @@ done <lines
 run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel column --json
 one_line out
 [ "$(json kernel)" = column ] || say "$last: $(cat out)"
+run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
+has err 'kernel: cpu has no "rot45" for this scan and volume'
+run 1 bench kernel --device cpu:0 --divide 32
+has err 'give "cpu"'
 run 1 bench kernel --device nothing --divide 32
 has err 'device: "nothing" is not in this build'
 empty out

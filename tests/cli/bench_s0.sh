@@ -117,12 +117,7 @@ run 1 bench S0 --size 16 --views 12 --pictures none -q
 has err 'none: the folder for --pictures is missing'
 
 # Interrupted: what was half written is removed as well.
-"$fbp" bench S0 --case fft --device ref --size 128 --views 90 --dir place -q 2>err &
-pid=$! got=0 last="fbp bench S0, interrupted"
-sleep 1
-kill -TERM $pid
-wait $pid || got=$?
-[ "$got" -eq 1 ] || say "$last: status $got"
+interrupt 1 bench S0 --case fft --device ref --size 128 --views 90 --dir place -q
 has err 'interrupted'
 left
 finish

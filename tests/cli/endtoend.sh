@@ -111,12 +111,7 @@ run 1 compare scan.json truth.mha
 has err 'is a scan file, not an array'
 
 # Ctrl-C: stops cleanly, says how to go on, leaves nothing under the final name.
-"$fbp" recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q 2>err &
-pid=$! got=0 last="fbp recon, interrupted"
-sleep 0.5
-kill -TERM $pid # a shell's background commands ignore SIGINT until they take it over
-wait $pid || got=$?
-[ "$got" -eq 1 ] || say "$last: status $got"
+interrupt 0.5 recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q
 has err 'interrupted.*--resume'
 one_line err
 absent stopped.mha

@@ -92,12 +92,7 @@ has err 'live.raw: shrank from [0-9]+ to 100 bytes'
 nothing_left volume.mha
 
 # Ctrl-C while it waits.
-"$fbp" recon live.json -o volume.mha --follow -q 2>err &
-pid=$! got=0 last="fbp recon --follow, interrupted"
-sleep 0.4
-kill -TERM $pid
-wait $pid || got=$?
-[ "$got" -eq 1 ] || say "$last: status $got"
+interrupt 0.4 recon live.json -o volume.mha --follow -q
 has err 'interrupted: nothing was written'
 one_line err
 nothing_left volume.mha

@@ -27,6 +27,19 @@ run() {
     fi
 }
 
+# interrupt SECONDS ARGUMENTS…: run fbp and stop it after so long, as Ctrl-C would: exit status 1.
+interrupt() {
+    local after=$1 pid got=0
+    shift
+    last="fbp $*, interrupted"
+    "$fbp" "$@" >out 2>err &
+    pid=$!
+    sleep "$after"
+    kill -TERM $pid # a shell's background commands ignore SIGINT until they take it over
+    wait $pid || got=$?
+    [ "$got" -eq 1 ] || say "$last: status $got"
+}
+
 # The last command's file out or err has a line that matches an extended regular expression.
 has() { grep -qE -- "$2" "$1" || say "$last: $1 lacks /$2/: $(cat "$1")"; }
 empty() { [ ! -s "$1" ] || say "$last: $1 is not empty: $(cat "$1")"; }

@@ -13,6 +13,7 @@ run 0 info set.rctd
 has out "grey value  50000 f"
 run 0 geometry check set.rctd --json
 is "$(json sod_mm.0) > 740 && $(json sod_mm.1) < 750"
+is "$(json sdd_mm.0) > 1190 && $(json sdd_mm.1) < 1205"
 
 run 0 rabbitct run set.rctd --size 128 --device cpu -o result.rctd --volume grey.vol --json
 is "$(json rmse) < 0.05 && $(json max) <= 1 && $(json seconds) > 0 && $(json histogram.0) > 2e6"
@@ -30,6 +31,10 @@ run 1 rabbitct compare volume.mha set.rctd --hu 50000,3 --tolerance 1
 has err "beyond the tolerance"
 run 0 recon set.rctd --size 128 --device cpu --plan
 has out "weighted and filtered already"
+run 0 recon set.rctd --size 16 --device cpu --filter hann -o hann.mha
+has err "choices of filter and weights change nothing"
+run 0 recon set.rctd --size 16 --device cpu -o hann.mha
+if grep -q "change nothing" err; then say "$last: $(cat err)"; fi
 
 run 0 rabbitct convert set.rctd -o set.rct
 run 0 info set.rct --json
@@ -52,10 +57,28 @@ run 0 recon own.rctd -o b.mha --size 32 --voxel 8 --device cpu -q
 run 0 compare a.mha b.mha --json
 is "$(json psnr_db) > 100"
 
+cp set.rctd kept.rctd
+ln -s set.rctd link.rctd
+run 1 rabbitct run set.rctd --size 128 --device cpu -o set.rctd
+has err "set.rctd: this output would replace set.rctd"
+run 1 rabbitct run link.rctd --size 128 --device cpu -o set.rctd
+run 1 rabbitct run set.rctd --size 128 --device cpu --reference parts/Reference128.vol \
+    --volume parts/Reference128.vol
+has err "would replace parts/Reference128.vol"
+cmp -s set.rctd kept.rctd || say "an input was replaced"
+mkdir own
+cp set.rct own/RabbitGeometry.rct
+run 1 rabbitct convert own/RabbitGeometry.rct --split own
+has err "is what is read"
+cmp -s set.rct own/RabbitGeometry.rct || say "an input was replaced"
+absent own/RabbitInput.rct
 run 1 rabbitct run set.rctd --size 256 --device cpu
 has err "no reference of 256"
 run 2 rabbitct run set.rctd --size 200
 run 2 rabbitct make -o set.mha
+run 2 rabbitct make scan.json -o x.rctd --arc 180
+has err "--arc is for a stand-in"
+absent x.rctd
 run 2 rabbitct convert set.rctd
 run 2 rabbitct convert set.rctd -o set.mha
 run 1 rabbitct compare volume.mha parts/Reference128.vol

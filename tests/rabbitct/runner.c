@@ -32,8 +32,8 @@ struct runner {
     struct fbp_rabbitct_info info;
     double *matrices; /* column by column */
     fbp_source *source;
-    float **buffers; /* of this runner's or the module's */
-    float *images, *volume;
+    float **buffers;        /* of this runner's or the module's */
+    float *images, *volume; /* this runner's own; NULL where the module has them */
     size_t n_buffers, n_voxels, side;
     double prepare, load, views, finish; /* seconds */
 };
@@ -159,7 +159,6 @@ static void load(struct runner *r)
     if (r->module.prepare)
         call("prepare", r->module.prepare, d, &r->prepare);
     call("load", r->module.load, d, &r->load);
-    r->volume = d->f_L;
     if (!d->f_L)
         d->f_L = r->volume = get(r->n_voxels, sizeof(float));
     if (r->release >= 1 && d->adv_pProjBuffers) {
@@ -193,6 +192,19 @@ static void run_part(struct runner *r, size_t first, size_t n)
     }
     for (size_t i = 0; i < n; i++)
         memset(r->buffers[i], 0xff, image * sizeof(float)); /* NaN */
+}
+
+/* What the module has not taken back. */
+static void release(struct runner *r)
+{
+    if (r->images)
+        free((void *)r->buffers);
+    if (r->release == 3)
+        free((void *)r->data->adv_ppProjMatrixBuffers);
+    free(r->images);
+    free(r->volume);
+    free(r->matrices);
+    fbp_source_close(&r->source);
 }
 
 static void print(const struct runner *r, const char *data)
@@ -231,6 +243,6 @@ int main(int argc, char **argv)
     print(&r, argv[2]);
     if (!r.module.unload(r.data))
         die("unload failed");
-    fbp_source_close(&r.source);
+    release(&r);
     return 0;
 }

@@ -68,11 +68,24 @@ static inline void simulate(struct fbp_scan *scan, const struct fbp_phantom *pha
     OK(fbp_phantom_project(phantom, scan, scan->projections, 0, 1, 2));
 }
 
-/** Remove the projections and free the scan. */
+/** Simulate a head of this half width, whose water is 0.02/mm. */
+static inline void simulate_head(struct fbp_scan *scan, double half_mm)
+{
+    struct fbp_phantom phantom;
+
+    OK(fbp_phantom_create(&phantom, "shepp-logan", half_mm, 0.02));
+    simulate(scan, &phantom);
+    fbp_phantom_clear(&phantom);
+}
+
+/** Remove the files of a scan that tests have made, and free it. */
 static inline void drop_scan(struct fbp_scan *scan)
 {
-    if (scan->projections)
-        remove(scan->projections);
+    char *const files[] = {scan->projections, scan->dark, scan->flat, scan->bad_pixels};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i])
+            remove(files[i]);
     fbp_scan_clear(scan);
 }
 
@@ -87,6 +100,53 @@ static inline float *read_array(const char *path)
     OK(fbp_source_read(source, 0, n[2], 0, n[1], out));
     fbp_source_close(&source);
     return out;
+}
+
+/** Write an array [nz][ny][nx] into a temporary file; its path, malloc'ed. */
+static inline char *write_array(const char *name, size_t nx, size_t ny, size_t nz,
+                                const float *values)
+{
+    const struct fbp_array_info info = {.n = {nx, ny, nz}};
+    char *path = temporary(name);
+    fbp_sink *sink;
+
+    OK(fbp_sink_open(&sink, path, &info, NULL));
+    OK(fbp_sink_write(sink, 0, nz, values));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    return path;
+}
+
+/** New samples [view][row][column] for a scan. */
+static inline void replace_samples(struct fbp_scan *scan, const float *p)
+{
+    remove(scan->projections);
+    free(scan->projections);
+    scan->projections =
+        write_array("samples.mha", scan->panel.n_columns, scan->panel.n_rows, scan->n_views, p);
+}
+
+/** Line integrals p[view][row][column] become intensities that a detector would measure; those of
+ *  dead pixels, where mask[row][column] is not 0, are 0.  The scan gets dark, flat and, unless it
+ * is NULL, the mask. */
+static inline void count_photons(struct fbp_scan *scan, float *p, const float *mask)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = nc * nr;
+    float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
+
+    assert_true(dark && flat);
+    for (size_t i = 0; i < n; i++) {
+        dark[i] = (float)(100 + i % 7);
+        flat[i] = (float)(50000 + 13 * (i % 101));
+    }
+    for (size_t i = 0; i < n * scan->n_views; i++)
+        p[i] =
+            mask && mask[i % n] > 0 ? 0 : dark[i % n] + (flat[i % n] - dark[i % n]) * expf(-p[i]);
+    scan->dark = write_array("dark.mha", nc, nr, 1, dark);
+    scan->flat = write_array("flat.mha", nc, nr, 1, flat);
+    scan->bad_pixels = mask ? write_array("mask.mha", nc, nr, 1, mask) : NULL;
+    free(dark);
+    free(flat);
 }
 
 /** Reconstruct; values [z][y][x], free() them. */
@@ -117,25 +177,6 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
     return report.hash;
 }
 
-/** J1's geometry (SOD 750, SDD 1200, 512 pixels of 0.8 mm) with `n` columns and rows instead. */
-static inline struct fbp_scan circle_scan(size_t n_views, size_t n, const double *angles)
-{
-    static const double sod = 750, sdd = 1200;
-    struct fbp_scan scan = {.n_views = n_views, .panel = {n, n}};
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {409.6 / (double)n, 409.6 / (double)n}};
-    scan.views = calloc(n_views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    return scan;
-}
-
 static inline double *even_angles(size_t n, double start_deg, double step_deg)
 {
     double *out = malloc(n * sizeof *out);
@@ -143,6 +184,49 @@ static inline double *even_angles(size_t n, double start_deg, double step_deg)
     for (size_t i = 0; i < n; i++)
         out[i] = (start_deg + step_deg * (double)i) * PI / 180;
     return out;
+}
+
+/** A source's way about the axis. */
+struct orbit {
+    double start_deg, step_deg; /**< step 0: a full circle */
+    double sod_mm, sdd_mm;      /**< 0: J1's, 750 and 1200 */
+    double pitch_mm[2];         /**< of columns and rows */
+    bool c_arm;                 /**< wobbling as one */
+};
+
+/** New views for a scan whose number of views and panel are known. */
+static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
+{
+    const size_t n = scan->n_views;
+    const double sod = o->sod_mm > 0 ? o->sod_mm : 750, sdd = o->sdd_mm > 0 ? o->sdd_mm : 1200;
+    double *angles =
+        even_angles(n, o->start_deg, o->step_deg != 0 ? o->step_deg : 360.0 / (double)n);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {o->pitch_mm[0], o->pitch_mm[1]}};
+
+    scan->views = calloc(n, sizeof *scan->views);
+    assert_non_null(scan->views);
+    if (o->c_arm)
+        OK(fbp_c_arm_views(&circle, &scan->panel, scan->views));
+    else
+        OK(fbp_circle_views(&circle, scan->views));
+    free(angles);
+}
+
+/** A full circle in J1's geometry (512 pixels of 0.8 mm) with `n` columns and rows instead. */
+static inline struct fbp_scan circle_scan(size_t n_views, size_t n, double start_deg)
+{
+    const double pitch = 409.6 / (double)n;
+    struct fbp_scan scan = {.n_views = n_views, .panel = {n, n}};
+
+    add_views(&scan, &(struct orbit){.start_deg = start_deg, .pitch_mm = {pitch, pitch}});
+    return scan;
 }
 
 /** PSNR of a against b, peak = max |b|; 999 when equal; NaN stays NaN. */
@@ -156,5 +240,10 @@ static inline double psnr_db(const float *a, const float *b, size_t n)
     }
     return sum == 0 ? 999 : 20 * log10(peak / sqrt(sum / (double)n));
 }
+
+/** Run an array of tests, or those whose names match the first argument: main's last statement. */
+#define run_chosen_tests(tests, argc, argv)                 \
+    (cmocka_set_test_filter((argc) > 1 ? (argv)[1] : NULL), \
+     cmocka_run_group_tests(tests, NULL, NULL))
 
 #endif /* FBP_TESTS_FIXTURE_H */

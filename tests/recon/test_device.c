@@ -24,41 +24,17 @@ static double noise(size_t i)
     return (double)(h >> 8) / (double)(1u << 24) - 0.5;
 }
 
-static void write_array(char **path, const char *name, size_t n_columns, size_t n_rows,
-                        size_t n_views, const float *data)
+/* Dead pixels in a column, a row and a corner. */
+static void count_with_dead(struct fbp_scan *scan, float *p)
 {
-    const struct fbp_array_info info = {.n = {n_columns, n_rows, n_views}};
-    fbp_sink *sink;
-
-    *path = temporary(name);
-    OK(fbp_sink_open(&sink, *path, &info, NULL));
-    OK(fbp_sink_write(sink, 0, n_views, data));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
-}
-
-/* Intensities that a detector would measure; dead pixels in a column, a row and a corner. */
-static void count_photons(struct fbp_scan *scan, float *p, int dead)
-{
-    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, n = nc * nr;
-    float *dark = calloc(n, sizeof *dark), *flat = calloc(n, sizeof *flat);
+    const size_t nc = scan->panel.n_columns, n = nc * scan->panel.n_rows;
     float *mask = calloc(n, sizeof *mask);
 
-    assert_true(dark && flat && mask);
-    for (size_t i = 0; i < n; i++) {
-        dark[i] = (float)(100 + i % 7);
-        flat[i] = (float)(50000 + 13 * (i % 101));
-        mask[i] = dead && (i % nc == 17 || (i / nc == 9 && i % nc > 20) || (i % nc + i / nc < 3) ||
-                           i % 131 == 0);
-    }
-    for (size_t i = 0; i < n * scan->n_views; i++)
-        p[i] = mask[i % n] > 0 ? 0 : dark[i % n] + (flat[i % n] - dark[i % n]) * expf(-p[i]);
-    write_array(&scan->dark, "dark.mha", nc, nr, 1, dark);
-    write_array(&scan->flat, "flat.mha", nc, nr, 1, flat);
-    if (dead)
-        write_array(&scan->bad_pixels, "mask.mha", nc, nr, 1, mask);
-    free(dark);
-    free(flat);
+    assert_non_null(mask);
+    for (size_t i = 0; i < n; i++)
+        mask[i] =
+            i % nc == 17 || (i / nc == 9 && i % nc > 20) || (i % nc + i / nc < 3) || i % 131 == 0;
+    count_photons(scan, p, mask);
     free(mask);
 }
 
@@ -121,35 +97,21 @@ static struct fbp_scan make_scan(const struct variant *v)
         .n_views = v->n_views ? v->n_views : 70,
         .panel = {v->n_columns ? v->n_columns : N, v->n_rows ? v->n_rows : N - 3},
         .volume = {{37, 35, v->n_rows == 1 ? 1 : 33}, {5, 5, 5}, {3, -2, 4}}};
-    struct fbp_phantom phantom;
 
     make_views(v, &scan);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 80, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(&scan, 80);
     if (v->counts || v->broken) {
         float *p = read_array(scan.projections);
-        remove(scan.projections);
-        free(scan.projections);
-        if (v->counts)
-            count_photons(&scan, p, v->dead);
+        if (v->counts && v->dead)
+            count_with_dead(&scan, p);
+        else if (v->counts)
+            count_photons(&scan, p, NULL);
         if (v->broken)
             break_samples(&scan, p);
-        write_array(&scan.projections, "samples.mha", scan.panel.n_columns, scan.panel.n_rows,
-                    scan.n_views, p);
+        replace_samples(&scan, p);
         free(p);
     }
     return scan;
-}
-
-static void drop(struct fbp_scan *scan)
-{
-    char *const images[] = {scan->dark, scan->flat, scan->bad_pixels};
-
-    for (int i = 0; i < 3; i++)
-        if (images[i])
-            remove(images[i]);
-    drop_scan(scan);
 }
 
 static float *run(const struct fbp_scan *scan, const struct fbp_recon_params *params,
@@ -195,7 +157,7 @@ static void check(const struct variant *v)
         free(cuda);
     }
     free(cpu);
-    drop(&scan);
+    drop_scan(&scan);
 }
 
 static void values_of_scans(void **state)
@@ -325,7 +287,7 @@ static void memory_limits_are_kept(void **state)
                         fbp_recon_params(.device = "cuda", .device_memory_bytes = 1 << 20)),
         FBP_ERR_NOMEM);
     assert_non_null(strstr(fbp_message(), "--device-memory"));
-    drop(&scan);
+    drop_scan(&scan);
 }
 
 static uint64_t free_bytes(void)
@@ -352,27 +314,14 @@ static int note_least(void *user, const struct fbp_progress *p)
 /* What a run takes of the device is what its plan says, give or take nothing. */
 static void memory_is_foretold(void **state)
 {
-    static const double sod = 750, sdd = 1200;
     enum { VIEWS = 96 };
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.64, 0.64}};
     struct fbp_scan scan = {
         .n_views = VIEWS, .panel = {617, 300}, .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
     const struct fbp_phantom phantom = {1, &ball};
 
     (void)state;
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.pitch_mm = {0.64, 0.64}});
     simulate(&scan, &phantom);
     for (int i = 0; i < 4; i++) {
         uint64_t least = UINT64_MAX;
@@ -396,7 +345,7 @@ static void memory_is_foretold(void **state)
         assert_true(taken <= foretold);
         fbp_plan_destroy(&plan);
     }
-    drop(&scan);
+    drop_scan(&scan);
 }
 
 /* A limit beyond the device itself: the device's refusal becomes an error with the remedy. */
@@ -415,7 +364,7 @@ static void memory_that_is_not_there(void **state)
     print_message("%s\n", fbp_message());
     assert_non_null(strstr(fbp_message(), "--device-memory"));
     fbp_plan_destroy(&plan);
-    drop(&scan);
+    drop_scan(&scan);
 }
 
 int main(int argc, char **argv)
@@ -429,7 +378,5 @@ int main(int argc, char **argv)
 
     if (!usable("cuda"))
         return 77;
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

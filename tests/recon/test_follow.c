@@ -2,6 +2,7 @@
  * pace, the device, the slabs and the form of the files. */
 #include "recon/fixture.h"
 
+#include "backend/mock/mock.h"
 #include "io/follow.h"
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@ enum { N = 48, N_VIEWS = 60, VIEW = N * N }; /* a full circle that quarter turns
 /* A scan whose projections a thread writes, `burst` views at once and then a pause. */
 struct live {
     struct fbp_scan scan; /* its projections are the file that grows */
-    float *views;
+    void *views;
     char *pattern, *file;
     size_t burst;
     long pause_ms;
@@ -24,15 +25,9 @@ struct live {
 
 static void make_live(struct live *l, struct fbp_scan *scan)
 {
-    struct fbp_phantom phantom;
-    double *angles = even_angles(N_VIEWS, 0, 360.0 / N_VIEWS);
-
-    *scan = circle_scan(N_VIEWS, N, angles);
+    *scan = circle_scan(N_VIEWS, N, 0);
     scan->volume = (struct fbp_grid){{40, 40, 44}, {4, 4, 4}, {0, 0, 0}};
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
-    simulate(scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(scan, 90);
     *l = (struct live){.burst = 1, .pause_ms = 1, .stop_at = N_VIEWS};
     l->views = read_array(scan->projections);
     l->file = temporary("live.raw");
@@ -57,13 +52,13 @@ static void name_view(const struct live *l, size_t k, char *out)
 static void put_view(const struct live *l, size_t k)
 {
     char name[500], temporary_name[510];
-    const size_t bytes = VIEW * sizeof(float);
+    const size_t bytes = VIEW * fbp_type_size(l->scan.raw.type);
 
     name_view(l, k, name);
     sprintf(temporary_name, "%s.tmp", name);
     const int fd = open(l->files ? temporary_name : l->file, O_WRONLY | O_CREAT | O_APPEND, 0666);
     assert_true(fd >= 0);
-    assert_int_equal(write(fd, l->views + k * VIEW, bytes), bytes);
+    assert_int_equal(write(fd, (const char *)l->views + k * bytes, bytes), bytes);
     close(fd);
     if (l->files)
         assert_int_equal(rename(temporary_name, name), 0);
@@ -82,7 +77,7 @@ static void *write_views(void *user)
     return NULL;
 }
 
-static void begin(struct live *l)
+static void remove_files(const struct live *l)
 {
     char name[500];
 
@@ -91,20 +86,19 @@ static void begin(struct live *l)
         name_view(l, k, name);
         remove(name);
     }
+}
+
+static void begin(struct live *l)
+{
+    remove_files(l);
     l->scan.projections = l->files ? l->pattern : l->file;
     assert_int_equal(pthread_create(&l->writer, NULL, write_views, l), 0);
 }
 
 static void end(struct live *l)
 {
-    char name[500];
-
     pthread_join(l->writer, NULL);
-    remove(l->file);
-    for (size_t k = 0; l->files && k < N_VIEWS; k++) {
-        name_view(l, k, name);
-        remove(name);
-    }
+    remove_files(l);
 }
 
 /* Follow; the kernel that was chosen, and the hash. */
@@ -130,6 +124,21 @@ static uint64_t follow(struct live *l, const struct fbp_recon_params *params, ch
     assert_true(report.hash == hash);
     fbp_plan_destroy(&plan);
     end(l);
+    return hash;
+}
+
+/* The hash of an ordinary run over the file that the writer has completed. */
+static uint64_t complete(struct live *l, const struct fbp_recon_params *params, const char *kernel)
+{
+    struct fbp_recon_params p = *params;
+
+    p.struct_size = sizeof p;
+    p.kernel = kernel;
+    p.no_overlap = 0;
+    begin(l);
+    pthread_join(l->writer, NULL);
+    const uint64_t hash = reconstruct_hash(&l->scan, &p);
+    remove_files(l);
     return hash;
 }
 
@@ -174,6 +183,62 @@ static void same_bits(void **state)
         p.no_overlap = 0;
         if (hash != reconstruct_hash(&scan, &p))
             fail_msg("case %zu: %s, kernel %s: other values", i, p.device, kernel);
+    }
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
+/* Counts of 16 bits instead of line integrals, top rows first. */
+static void make_counts(struct live *l)
+{
+    const float *integrals = l->views;
+    uint16_t *counts = malloc((size_t)N_VIEWS * VIEW * sizeof *counts);
+
+    assert_non_null(counts);
+    for (size_t i = 0; i < (size_t)N_VIEWS * VIEW; i++)
+        counts[i] = (uint16_t)lround(60000 * exp(-0.02 * (double)integrals[i]));
+    free(l->views);
+    l->views = counts;
+    l->scan.raw.type = FBP_U16;
+    l->scan.i0 = 60000;
+    l->scan.row_order = FBP_ROWS_TOP_DOWN;
+}
+
+/* Late queues, counts, views that are filtered already, several devices and slabs, one stage at a
+ * time, rates that make views stay in an ordinary run: the bits of the complete scan. */
+static void same_bits_on_devices(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "mock"},
+        {.device = "mock", .n_threads = 3, .batch_views = 16},
+        {.device = "mock:0,1", .slab_slices = 9},
+        {.device = "mock:0,1,2", .no_overlap = 1},
+        {.device = "mock", .no_overlap = 1, .slab_slices = 13},
+    };
+    struct fbp_scan scan;
+    struct live l;
+
+    (void)state;
+    make_live(&l, &scan);
+    for (int kind = 0; kind < 3; kind++) { /* line integrals, filtered views, counts */
+        l.scan.filtered = kind == 1;
+        if (kind == 2)
+            make_counts(&l);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct fbp_recon_params p = cases[i];
+            char kernel[40];
+            l.burst = 3 + 5 * (i % 3);
+            l.pause_ms = 3;
+            l.files = i % 2 == 1;
+            fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 150,
+                                                     .slow_stage = 1 + (unsigned)i % FBP_N_STAGES};
+            fbp_mock_plant.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6};
+            const uint64_t hash = follow(&l, &p, kernel);
+            const uint64_t expected = complete(&l, &p, kernel);
+            fbp_mock_plant = (struct fbp_mock_plant){0};
+            if (hash != expected)
+                fail_msg("kind %d, case %zu: %s: other values", kind, i, p.device);
+        }
     }
     drop_live(&l);
     drop_scan(&scan);
@@ -291,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits),
+        cmocka_unit_test(same_bits_on_devices),
         cmocka_unit_test(views_in_order),
         cmocka_unit_test(ends_without_views),
         cmocka_unit_test(sources_of_the_caller),

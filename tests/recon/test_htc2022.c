@@ -28,25 +28,16 @@ static void write_sinogram(const double *sinogram, const char *path)
 
 static struct fbp_scan make_scan(const char *sinogram)
 {
-    static const double sod = 410.66, sdd = 553.74;
-    double *angles = even_angles(VIEWS, -90, 0.5);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {0.2, 0.2}};
     struct fbp_scan scan = {.n_views = VIEWS,
                             .panel = {COLUMNS, 1},
                             .projections = strdup(sinogram),
                             .volume = {{SIZE, SIZE, 1}, {PIXEL, PIXEL, PIXEL}, {0, 0, 0}}};
 
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.start_deg = -90,
+                                     .step_deg = 0.5,
+                                     .sod_mm = 410.66,
+                                     .sdd_mm = 553.74,
+                                     .pitch_mm = {0.2, 0.2}});
     return scan;
 }
 

@@ -12,16 +12,11 @@ struct job {
 static void make_job(struct job *j, size_t n_views, bool symmetric)
 {
     enum { N = 40 };
-    struct fbp_phantom phantom;
-    double *angles = even_angles(n_views, symmetric ? 0 : 11, 360.0 / (double)n_views);
 
-    j->scan = circle_scan(n_views, N, angles);
+    j->scan = circle_scan(n_views, N, symmetric ? 0 : 11);
     j->scan.volume = symmetric ? (struct fbp_grid){{33, 33, 31}, {4, 4, 4}, {0, 0, 0}}
                                : (struct fbp_grid){{33, 29, 31}, {4.1, 3.9, 4.3}, {3, -2, 5}};
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 70, 0.02));
-    simulate(&j->scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(&j->scan, 70);
     j->views = read_array(j->scan.projections);
 }
 

@@ -7,28 +7,12 @@
 
 static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, double pitch)
 {
-    static const double sod = 750, sdd = 1200;
-    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, pitch}};
     struct fbp_scan scan = {.n_views = n_views,
                             .panel = {columns, rows},
                             .volume = {{512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 0}}};
-    struct fbp_phantom phantom;
 
-    scan.views = calloc(n_views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
+    simulate_head(&scan, 128);
     return scan;
 }
 
@@ -183,7 +167,5 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(j1_views_on_cuda),
                                        cmocka_unit_test(j2_views_on_cuda)};
 
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

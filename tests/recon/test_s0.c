@@ -18,27 +18,12 @@ static const double EXACT_DB = 60, EACH_OTHER_DB = 110;
 static struct fbp_scan make_scan(size_t n_views, size_t n_columns, size_t n_rows,
                                  const struct fbp_grid *volume)
 {
-    double *angles = even_angles(n_views, 11, 360.0 / (double)n_views);
-    static const double sod = 750, sdd = 1200;
     const double pitch = 409.6 / (double)n_columns;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, n_rows == 1 ? 10 : pitch}};
     struct fbp_scan scan = {.n_views = n_views, .panel = {n_columns, n_rows}, .volume = *volume};
-    struct fbp_phantom phantom;
 
-    scan.views = calloc(n_views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 80, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    add_views(&scan,
+              &(struct orbit){.start_deg = 11, .pitch_mm = {pitch, n_rows == 1 ? 10 : pitch}});
+    simulate_head(&scan, 80);
     return scan;
 }
 
@@ -169,7 +154,5 @@ int main(int argc, char **argv)
 
     if (!usable("cuda"))
         return 77;
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

@@ -7,16 +7,7 @@
 static double midplane_rmse(size_t n, const char *device)
 {
     const size_t n_views = 3 * n / 2, nd = 3 * n / 2;
-    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
-    const double sod = 750, sdd = 1200, voxel = 256.0 / (double)n, pitch = voxel * sdd / sod;
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = n_views,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {pitch, pitch}};
+    const double voxel = 256.0 / (double)n, pitch = voxel * 1200 / 750;
     /* An odd number of rows and one slice: the mid-plane itself. */
     struct fbp_scan scan = {.n_views = n_views,
                             .panel = {nd, 9},
@@ -26,9 +17,7 @@ static double midplane_rmse(size_t n, const char *device)
     double sum = 0;
 
     assert_non_null(truth);
-    scan.views = calloc(n_views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
+    add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
     OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 1));
     simulate(&scan, &phantom);
     fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth);
@@ -38,7 +27,6 @@ static double midplane_rmse(size_t n, const char *device)
         const double d = (double)volume[i] - (double)truth[i];
         sum += d * d;
     }
-    free(angles);
     free(truth);
     free(volume);
     drop_scan(&scan);

@@ -31,23 +31,12 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
-    static const double sod = 750, sdd = 1200;
-    double *angles = even_angles(c->views, 11, c->arc_deg / (double)c->views);
-    struct fbp_circle circle = {.struct_size = sizeof circle,
-                                .n_views = c->views,
-                                .angles_rad = angles,
-                                .sod_mm = &sod,
-                                .sdd_mm = &sdd,
-                                .n_sod = 1,
-                                .n_sdd = 1,
-                                .pitch_mm = {8, 300. / (double)c->rows}};
     struct fbp_scan scan = {.n_views = c->views, .panel = {c->columns, c->rows}, .volume = c->grid};
     struct fbp_phantom phantom;
 
-    scan.views = calloc(c->views, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.start_deg = 11,
+                                     .step_deg = c->arc_deg / (double)c->views,
+                                     .pitch_mm = {8, 300. / (double)c->rows}});
     OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
     for (size_t i = 0; i < phantom.n; i++) {
         phantom.items[i].centre_mm[0] += 7;
@@ -122,26 +111,19 @@ static void halves_are_prepared(void **state)
 {
     struct fbp_scan scan = make_scan(&cases[0]);
     const size_t n = scan.panel.n_columns * scan.panel.n_rows;
-    const struct fbp_array_info info = {.n = {scan.panel.n_columns, scan.panel.n_rows, 1}};
     float *mask = calloc(n, sizeof *mask);
-    fbp_sink *sink;
 
     (void)state;
     assert_non_null(mask);
     for (size_t i = 0; i < n; i += 37)
         mask[i] = 1;
-    scan.bad_pixels = temporary("mask.mha");
-    OK(fbp_sink_open(&sink, scan.bad_pixels, &info, NULL));
-    OK(fbp_sink_write(sink, 0, 1, mask));
-    OK(fbp_sink_finish(sink));
-    fbp_sink_close(&sink);
+    scan.bad_pixels = write_array("mask.mha", scan.panel.n_columns, scan.panel.n_rows, 1, mask);
     float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
     float *cpu = reconstruct(&scan, fbp_recon_params(.device = "cpu", .slab_slices = 4));
     assert_true(psnr_db(cpu, ref, grid_size(&scan.volume)) >= 120);
     free(ref);
     free(cpu);
     free(mask);
-    remove(scan.bad_pixels);
     drop_scan(&scan);
 }
 
@@ -253,7 +235,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(splits_on_cuda),
     };
 
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_chosen_tests(tests, argc, argv);
 }

@@ -20,16 +20,6 @@ static char *data_path(const char *name)
 
 static struct fbp_scan make_scan(void)
 {
-    static const double sod = 300, sdd = 400;
-    double *angles = even_angles(VIEWS, 180, -18);
-    const struct fbp_circle circle = {.struct_size = sizeof circle,
-                                      .n_views = VIEWS,
-                                      .angles_rad = angles,
-                                      .sod_mm = &sod,
-                                      .sdd_mm = &sdd,
-                                      .n_sod = 1,
-                                      .n_sdd = 1,
-                                      .pitch_mm = {1.3, 1.3}};
     struct fbp_scan scan = {.n_views = VIEWS,
                             .panel = {N, N},
                             .row_order = FBP_ROWS_TOP_DOWN,
@@ -39,10 +29,11 @@ static struct fbp_scan make_scan(void)
                             .flat = data_path("tetra_flat_0000.raw"),
                             .volume = {{SIZE, SIZE, SIZE}, {VOXEL, VOXEL, VOXEL}, {0, 0, 0}}};
 
-    scan.views = calloc(VIEWS, sizeof *scan.views);
-    assert_non_null(scan.views);
-    OK(fbp_circle_views(&circle, scan.views));
-    free(angles);
+    add_views(&scan, &(struct orbit){.start_deg = 180,
+                                     .step_deg = -18,
+                                     .sod_mm = 300,
+                                     .sdd_mm = 400,
+                                     .pitch_mm = {1.3, 1.3}});
     return scan;
 }
 

@@ -10,15 +10,10 @@ static const char *const lanes[LANES] = {"host",        "read",  "upload", "filt
 
 static struct fbp_scan make_scan(void)
 {
-    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
-    struct fbp_scan scan = circle_scan(VIEWS, 24, angles);
-    struct fbp_phantom phantom = {0};
+    struct fbp_scan scan = circle_scan(VIEWS, 24, 0);
 
-    free(angles);
     scan.volume = (struct fbp_grid){{16, 16, 12}, {12, 12, 12}, {0, 0, 0}};
-    OK(fbp_phantom_create(&phantom, "shepp-logan", 90, 0.02));
-    simulate(&scan, &phantom);
-    fbp_phantom_clear(&phantom);
+    simulate_head(&scan, 90);
     return scan;
 }
 

@@ -97,7 +97,7 @@ static int files_there(void)
 static void processes_do_not_disturb_each_other(void **state)
 {
     enum { PROCESSES = 4, TIMES = 50 };
-    char key[32];
+    char key[64];
 
     (void)state;
     cuda_tuned_keep("before", 1);

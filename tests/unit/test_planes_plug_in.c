@@ -125,10 +125,11 @@ static fbp_status fetch(fbp_device *dev, const struct fbp_slab *slab, size_t z0,
     return FBP_OK;
 }
 
-static void counts(fbp_device *dev, struct fbp_prep_counts *out)
+static fbp_status counts(fbp_device *dev, struct fbp_prep_counts *out)
 {
     (void)dev;
     *out = (struct fbp_prep_counts){0};
+    return FBP_OK;
 }
 
 static const struct fbp_backend planes = {

@@ -13,10 +13,8 @@ struct case_ {
 
 static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid grid)
 {
-    double *angles = even_angles(n_views, 0, 360.0 / (double)n_views);
-    c->scan = circle_scan(n_views, n, angles);
+    c->scan = circle_scan(n_views, n, 0);
     c->scan.volume = grid;
-    free(angles);
     OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 2), false));
 }
 
@@ -259,6 +257,31 @@ static void even_batches_for_measuring(void **state)
     drop(&c);
 }
 
+/* A batch is never more than a buffer of filtered views can hold, whoever asks for it. */
+static void batches_fit_their_buffers(void **state)
+{
+    const size_t most = fbp_backend_find("mock")->most_staying;
+    struct case_ c;
+    struct fbp_work_request rq;
+    struct fbp_work w;
+
+    (void)state;
+    setup(&c, most + 100, 8, (struct fbp_grid){{8, 8, 8}, {4, 4, 4}, {0, 0, 0}});
+    for (int even = 0; even < 2; even++) {
+        rq = request(&c, (uint64_t)1 << 34);
+        rq.backend = fbp_backend_find("mock");
+        rq.batch_views = 65536;
+        rq.even = even != 0;
+        OK(fbp_work_divide(&rq, &w));
+        assert_int_equal(w.batch_views, most);
+        check_cover(&w, &c.tables.job, w.group_views);
+    }
+    rq.backend = fbp_backend_find("cpu"); /* which sets no limit */
+    OK(fbp_work_divide(&rq, &w));
+    assert_true(w.batch_views >= most + 100);
+    drop(&c);
+}
+
 static void says_what_is_needed(void **state)
 {
     struct fbp_work_request rq;
@@ -308,6 +331,7 @@ int main(void)
         cmocka_unit_test(volumes_stream_past_views_that_stay),
         cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(even_batches_for_measuring),
+        cmocka_unit_test(batches_fit_their_buffers),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };

@@ -194,7 +194,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return FBP_OK;
 }
 
-static void counts(fbp_device *device, struct fbp_prep_counts *out)
+static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
 
@@ -203,6 +203,7 @@ static void counts(fbp_device *device, struct fbp_prep_counts *out)
         out->not_finite += dev->scratch[i].counts.not_finite;
         out->clipped += dev->scratch[i].counts.clipped;
     }
+    return FBP_OK;
 }
 
 const struct fbp_backend fbp_backend_cpu = {

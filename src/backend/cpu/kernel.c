@@ -34,8 +34,8 @@ const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job)
     const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
 
     for (size_t i = 0; i < N_KERNELS; i++)
-        if ((wanted ? strcmp(wanted, kernels[i]->name) == 0 : worth_it(job, kernels[i])) &&
-            kernels[i]->usable(job))
+        if (kernels[i]->usable(job) &&
+            (wanted ? strcmp(wanted, kernels[i]->name) == 0 : worth_it(job, kernels[i])))
             return kernels[i];
     return kernels[N_KERNELS - 1]; /* takes any matrix */
 }

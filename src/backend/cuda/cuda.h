@@ -108,7 +108,7 @@ fbp_status cuda_filter_open(struct cuda_device *dev);
 void cuda_filter_close(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
-void cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
+fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
 /* volume.c: filtered views into a slab, and the slab to the host. */
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);

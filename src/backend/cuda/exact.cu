@@ -350,26 +350,23 @@ static bool takes_any(const struct fbp_job *job)
     return true;
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_matrix_exact = {
-    .name = "matrix",
-    .precision = FBP_PRECISION_EXACT,
-    .turns = 1,
-    .usable = takes_any,
-    .views_bytes = cuda_plain_bytes,
-    .store = cuda_plain_store,
-    .n_shapes = SHAPES,
-    .candidates = candidates<false>,
-    .backproject = launch<false>,
-};
+template <bool COLUMN>
+static constexpr cuda_kernel kernel_of(const char *name, bool (*usable)(const struct fbp_job *job))
+{
+    return {
+        .name = name,
+        .precision = FBP_PRECISION_EXACT,
+        .turns = 1,
+        .usable = usable,
+        .views_bytes = cuda_plain_bytes,
+        .store = cuda_plain_store,
+        .n_shapes = SHAPES,
+        .candidates = candidates<COLUMN>,
+        .backproject = launch<COLUMN>,
+    };
+}
 
-extern "C" const struct cuda_kernel cuda_kernel_column_exact = {
-    .name = "column",
-    .precision = FBP_PRECISION_EXACT,
-    .turns = 1,
-    .usable = has_columns,
-    .views_bytes = cuda_plain_bytes,
-    .store = cuda_plain_store,
-    .n_shapes = SHAPES,
-    .candidates = candidates<true>,
-    .backproject = launch<true>,
-};
+extern "C" const struct cuda_kernel cuda_kernel_matrix_exact =
+    kernel_of<false>("matrix", takes_any);
+extern "C" const struct cuda_kernel cuda_kernel_column_exact =
+    kernel_of<true>("column", has_columns);

@@ -176,15 +176,16 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
     return FBP_OK;
 }
 
-void cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
+fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     const struct cuda_device *dev = cuda_of(device);
     uint64_t counters[2] = {0, 0};
 
-    if (cudaSetDevice(dev->index) == cudaSuccess)
-        (void)cudaMemcpy(counters, dev->memory + dev->tables.counters, sizeof counters,
-                         cudaMemcpyDeviceToHost);
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpy(counters, dev->memory + dev->tables.counters, sizeof counters,
+                        cudaMemcpyDeviceToHost));
     *out = (struct fbp_prep_counts){.not_finite = counters[0], .clipped = counters[1]};
+    return FBP_OK;
 }
 
 /* Tables of the host, converted and copied. */

@@ -94,9 +94,14 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out)
     CUDA_TRY(cudaSetDevice(dev->index));
     if (bytes >= LARGE)
         *out = alloc_large(bytes, dev->job->n_threads);
-    if (!*out)
-        CUDA_TRY(cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable));
-    return FBP_OK;
+    if (*out || cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable) == cudaSuccess)
+        return FBP_OK;
+    (void)cudaGetLastError();
+    *out = NULL;
+    return cuda_host->fail(FBP_ERR_NOMEM,
+                           "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
+                           "--memory, or raise the limit of locked memory (ulimit -l)",
+                           bytes);
 }
 
 /* The block of that address, taken out of the list. */

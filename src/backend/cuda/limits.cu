@@ -34,21 +34,6 @@ cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStre
     return cudaGetLastError();
 }
 
-static __device__ inline float add_up(float v)
-{
-    return v;
-}
-
-static __device__ inline float add_up(float2 v)
-{
-    return v.x + v.y;
-}
-
-static __device__ inline float add_up(float4 v)
-{
-    return (v.x + v.y) + (v.z + v.w);
-}
-
 /* A warp covers 2 x 1 samples, as that of a kernel whose views are about as fine as the volume may
  * where rays run along it, and drifts by 1/64 of a sample from fetch to fetch. */
 template <typename T> static __global__ void fetch(cudaTextureObject_t texture, float *out)
@@ -57,7 +42,7 @@ template <typename T> static __global__ void fetch(cudaTextureObject_t texture, 
 
 #pragma unroll 16
     for (int i = 0; i < FETCHES; i++) {
-        sum += add_up(tex2DLayered<T>(texture, u, v, 0));
+        sum += cuda_add_up(tex2DLayered<T>(texture, u, v, 0));
         u += 1.0f / 64;
         v += 1.0f / 64;
     }

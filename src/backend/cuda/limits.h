@@ -31,4 +31,23 @@ cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, f
 cudaError_t cuda_limits_fill(unsigned *words, size_t n, cudaStream_t stream);
 FBP_END
 
+#ifdef __CUDACC__
+
+/** What a loop keeps of all it reads. */
+static __device__ inline float cuda_add_up(float v)
+{
+    return v;
+}
+
+static __device__ inline float cuda_add_up(float2 v)
+{
+    return v.x + v.y;
+}
+
+static __device__ inline float cuda_add_up(float4 v)
+{
+    return (v.x + v.y) + (v.z + v.w);
+}
+
+#endif /* __CUDACC__ */
 #endif /* FBP_SRC_CUDA_LIMITS_H */

@@ -3,21 +3,6 @@
 
 enum { THREADS = 256, BLOCKS = 16, ROUNDS = 256, LOADS = 16 };
 
-static __device__ inline float add_up(float v)
-{
-    return v;
-}
-
-static __device__ inline float add_up(float2 v)
-{
-    return v.x + v.y;
-}
-
-static __device__ inline float add_up(float4 v)
-{
-    return (v.x + v.y) + (v.z + v.w);
-}
-
 /* A warp reads 32 neighbours, and the next 32 with every load of a round. */
 template <typename T> static __global__ void load(const T *__restrict__ from, float *out)
 {
@@ -29,7 +14,7 @@ template <typename T> static __global__ void load(const T *__restrict__ from, fl
         const T *p = from + at % pieces * piece + threadIdx.x % 32;
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
-            sum[i % 4] += add_up(__ldg(p + 32 * i));
+            sum[i % 4] += cuda_add_up(__ldg(p + 32 * i));
     }
     if ((sum[0] + sum[1]) + (sum[2] + sum[3]) < 0) /* never, but not known before */
         out[blockIdx.x * THREADS + threadIdx.x] = sum[0];

@@ -37,10 +37,11 @@ static struct s1_grid grid_of(const struct fbp_job *job)
 }
 
 /* A view's matrix of voxel indices, in double, rounded once.  Texture units mean the middle of a
- * pixel by i + 1/2. */
-static void make_matrix(const struct fbp_job *job, size_t view, enum fbp_s1_part part,
-                        float out[12])
+ * texel by i + 1/2; the texture may have two a column (cuda_texels_a_column()). */
+static void make_matrix(const struct fbp_job *job, unsigned texels, size_t view,
+                        enum fbp_s1_part part, float out[12])
 {
+    const double scale[2] = {texels, 1}, shift[2] = {texels - 0.5, 0.5};
     const struct fbp_grid *g = &job->grid;
     const double *m = job->matrices[view];
     double c[3][4];
@@ -55,19 +56,32 @@ static void make_matrix(const struct fbp_job *job, size_t view, enum fbp_s1_part
     }
     for (int r = 0; r < 3; r++)
         for (int i = 0; i < 4; i++)
-            out[4 * r + i] = (float)(c[r][i] + (r < 2 ? 0.5 * c[2][i] : 0));
+            out[4 * r + i] = (float)(r < 2 ? scale[r] * c[r][i] + shift[r] * c[2][i] : c[r][i]);
 }
 
+/* One run of a kernel. */
+struct run {
+    const struct cuda_device *dev;
+    const struct s1_kernel *kernel;
+    enum fbp_s1_part part;
+    const struct fbp_batch *batch;
+    const struct cuda_views *views;
+    float *volume;
+    size_t shared[2]; /* bytes, of whole and half */
+    cudaStream_t stream;
+    size_t n_launches;
+};
+
 /* Views [view, view + n) of the batch; beyond them views that see nothing. */
-static void make_launch(const struct fbp_job *job, const struct fbp_batch *batch, size_t view,
-                        size_t n, enum fbp_s1_part part, struct s1_launch *out)
+static void make_launch(const struct run *r, size_t view, size_t n, struct s1_launch *out)
 {
     static const float none[12] = {[3] = -8, [7] = -8, [11] = 1};
 
     out->layer = (int)view;
     for (size_t k = 0; k < CUDA_S1_VIEWS; k++)
         if (k < n)
-            make_matrix(job, batch->view0 + view + k, part, out->m[k]);
+            make_matrix(r->dev->job, r->views->texels, r->batch->view0 + view + k, r->part,
+                        out->m[k]);
         else
             for (int i = 0; i < 12; i++)
                 out->m[k][i] = none[i];
@@ -91,19 +105,6 @@ static fbp_status keep_occupancy(const struct s1_entry *e, enum fbp_s1_part part
     return FBP_OK;
 }
 
-/* One run of a kernel. */
-struct run {
-    const struct cuda_device *dev;
-    const struct s1_kernel *kernel;
-    enum fbp_s1_part part;
-    const struct fbp_batch *batch;
-    const struct cuda_views *views;
-    float *volume;
-    size_t shared[2]; /* bytes, of whole and half */
-    cudaStream_t stream;
-    size_t n_launches;
-};
-
 static fbp_status launch(struct run *r, bool half, size_t view, size_t n)
 {
     const struct fbp_s1_shape *s = &r->kernel->shape;
@@ -117,7 +118,7 @@ static fbp_status launch(struct run *r, bool half, size_t view, size_t n)
     struct s1_launch views;
     void *arguments[] = {&views, &g, &texture, &r->volume};
 
-    make_launch(r->dev->job, r->batch, view, n, r->part, &views);
+    make_launch(r, view, n, &views);
     CUDA_TRY(
         cudaLaunchKernel(e->part[r->part], grid, block, arguments, r->shared[half], r->stream));
     r->n_launches++;

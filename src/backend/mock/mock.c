@@ -416,9 +416,9 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
     return FBP_OK;
 }
 
-static void counts(fbp_device *device, struct fbp_prep_counts *out)
+static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
-    fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
+    return fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
 }
 
 const struct fbp_backend fbp_backend_mock = {

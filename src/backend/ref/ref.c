@@ -102,9 +102,10 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return FBP_OK;
 }
 
-static void counts(fbp_device *device, struct fbp_prep_counts *out)
+static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     *out = ((const struct ref_device *)(const void *)device)->counts;
+    return FBP_OK;
 }
 
 const struct fbp_backend fbp_backend_ref = {

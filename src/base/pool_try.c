@@ -1,10 +1,10 @@
-#include "pipeline/move.h"
+#include "base/pool.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
 struct loop {
-    fbp_move_fn *fn;
+    fbp_pool_try_fn *fn;
     void *user;
     pthread_mutex_t lock; /* all below */
     fbp_status status;
@@ -19,15 +19,14 @@ static fbp_status status_of(struct loop *l)
     return st;
 }
 
-static void move_item(void *user, size_t item, int worker)
+static void try_item(void *user, size_t item, int worker)
 {
     struct loop *l = user;
 
-    (void)worker;
     if (status_of(l) != FBP_OK)
         return;
     fbp_message_clear();
-    const fbp_status st = l->fn(l->user, item);
+    const fbp_status st = l->fn(l->user, item, worker);
     if (st == FBP_OK)
         return;
     pthread_mutex_lock(&l->lock);
@@ -38,16 +37,16 @@ static void move_item(void *user, size_t item, int worker)
     pthread_mutex_unlock(&l->lock);
 }
 
-fbp_status fbp_move(fbp_pool *pool, size_t n_items, fbp_move_fn *fn, void *user)
+fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, void *user)
 {
     struct loop l = {.fn = fn, .user = user};
 
     for (size_t i = 0; !pool && i < n_items; i++)
-        FBP_TRY(fn(user, i));
+        FBP_TRY(fn(user, i, 0));
     if (!pool)
         return FBP_OK;
     pthread_mutex_init(&l.lock, NULL);
-    fbp_pool_for(pool, n_items, move_item, &l);
+    fbp_pool_for(pool, n_items, try_item, &l);
     pthread_mutex_destroy(&l.lock);
     if (l.status != FBP_OK)
         fbp_message_adopt(l.message);

@@ -1,0 +1,73 @@
+/* What the CUDA module decides from a job alone; no device is needed. */
+#include "recon/fixture.h"
+
+#include "backend/cuda/kernel.h"
+#include "pipeline/feed.h"
+
+enum { VIEWS = 24 };
+
+/* RabbitCT's panel and volume of `side` voxels. */
+static struct fbp_job job_of(size_t side, double (*matrices)[12])
+{
+    const double voxel = 256.0 / (double)side;
+
+    return (struct fbp_job){.n_views = VIEWS,
+                            .panel = {1248, 960},
+                            .wide = {1248, 960},
+                            .grid = {{side, side, side}, {voxel, voxel, voxel}, {0, 0, 0}},
+                            .matrices = matrices,
+                            .turns = 1};
+}
+
+static void c_arm_matrices(double (*out)[12])
+{
+    const struct fbp_panel panel = {1248, 960};
+    const double sod = 745, sdd = 1196;
+    double *angles = even_angles(VIEWS, 0, 198.0 / (VIEWS - 1));
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_CONE,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {0.308, 0.308}};
+    struct fbp_view views[VIEWS];
+
+    OK(fbp_c_arm_views(&circle, &panel, views));
+    for (size_t k = 0; k < VIEWS; k++) {
+        OK(fbp_view_to_matrix(&views[k], FBP_CONE, &panel, out[k]));
+        const double w0 = out[k][11];
+        for (int i = 0; i < 12; i++)
+            out[k][i] /= w0;
+    }
+    free(angles);
+}
+
+/* A feed's device is opened before any matrix has come: it must choose as it would by them. */
+static void feeds_choose_as_scans_do(void **state)
+{
+    static const size_t sides[] = {128, 256, 512, 1024, 2048};
+    static double scan[VIEWS][12], feed[VIEWS][12];
+
+    (void)state;
+    c_arm_matrices(scan);
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        const struct fbp_job of_scan = job_of(sides[i], scan), of_feed = job_of(sides[i], feed);
+        for (size_t k = 0; k < VIEWS; k++)
+            fbp_feed_expect(&of_feed.panel, &of_feed.grid, feed[k]);
+        const double right = cuda_pixels_a_voxel(&of_scan), is = cuda_pixels_a_voxel(&of_feed);
+        if (!(is > 0.8 * right && is < 1.2 * right))
+            fail_msg("%zu: %g pixels a voxel, not %g", sides[i], is, right);
+        assert_int_equal(cuda_texels_a_column(&cuda_kernel_matrix_fast, &of_feed),
+                         cuda_texels_a_column(&cuda_kernel_matrix_fast, &of_scan));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(feeds_choose_as_scans_do)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
