@@ -185,7 +185,7 @@ static void put_intensity(struct guess *g)
     put_series(g, "bad_pixels", INIT_BAD);
     if (g->of[INIT_FLAT] || !range_of(p, range))
         return;
-    if (!whole && range[1] < 30) {
+    if (!whole && range[1] < 100) {
         say(g, "values",
             "from %.4g to %.4g: taken as line integrals; if they are intensities add \"i0\"",
             range[0], range[1]);
@@ -310,7 +310,7 @@ static void put_number(struct guess *g, cJSON *to, const char *key, double told,
 
 static bool is_geometry_name(const char *path)
 {
-    static const char *const ends[] = {".txt", ".json", ".xml", ".log",      ".xtekct",
+    static const char *const ends[] = {".txt", ".json", ".xml", ".log",      ".xtekct", ".cfg",
                                        ".csv", ".npy",  ".mat", ".geometry", ".h5"};
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
