@@ -4,6 +4,7 @@ const struct command *const commands[] = {
     &cmd_recon,
     &cmd_plan,
     &cmd_simulate,
+    &cmd_init,
     &cmd_view,
     &cmd_compare,
     &cmd_info,

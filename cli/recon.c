@@ -1,29 +1,69 @@
 #include "recon.h"
 
+#include <sys/stat.h>
+
 const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
+
+fbp_status recon_axis_column(const struct fbp_scan *scan, double *out)
+{
+    double P[12];
+
+    *out = 0;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
+        if (st != FBP_OK)
+            return st;
+        *out += P[3] / P[11] / (double)scan->n_views;
+    }
+    return FBP_OK;
+}
+
+fbp_status recon_centre(struct fbp_scan *scan, double column)
+{
+    double now;
+    const fbp_status st = recon_axis_column(scan, &now);
+
+    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
+        for (int i = 0; i < 3; i++)
+            scan->views[k].d[i] += (now - column) * scan->views[k].u[i];
+    return st;
+}
+
+/* Would writing `output` replace what is read? */
+static bool is_read(const struct fbp_scan *scan, const char *output)
+{
+    const char *const inputs[] = {scan->path, scan->projections, scan->dark, scan->flat,
+                                  scan->bad_pixels};
+    struct stat in, out;
+
+    if (!output || stat(output, &out) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (inputs[i] && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return true;
+    return false;
+}
+
+/* Pictures; the library looks after volumes. */
+static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
+{
+    const char *const outputs[] = {a->preview, a->timeline, a->curve,
+                                   a->sweep || recon_is_picture(a) ? a->output : NULL};
+
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (is_read(scan, outputs[i]))
+            return cli_error("%s: is read for this reconstruction: choose another name",
+                             outputs[i]);
+    return 0;
+}
 
 /* The scan as it should have been read: fbp geometry check says what a flip changes. */
 static void flip(const struct recon_args *a, struct fbp_scan *scan)
 {
     fbp_views_flip(scan->views, scan->n_views, cli_flips(a->flip_u, a->flip_v, a->reverse));
-}
-
-fbp_status recon_centre(struct fbp_scan *scan, double column)
-{
-    double P[12], now = 0;
-
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
-        if (st != FBP_OK)
-            return st;
-        now += P[3] / P[11] / (double)scan->n_views;
-    }
-    for (size_t k = 0; k < scan->n_views; k++)
-        for (int i = 0; i < 3; i++)
-            scan->views[k].d[i] += (now - column) * scan->views[k].u[i];
-    return FBP_OK;
 }
 
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
@@ -33,19 +73,41 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     flip(a, scan);
     if (!isnan(a->centre) && recon_centre(scan, a->centre) != FBP_OK)
         return cli_fail();
+    return keep_inputs(a, scan);
+}
+
+int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_grid *out)
+{
+    struct fbp_grid wanted = {0};
+
+    for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
+        wanted.n[i] = a->size[i];
+        wanted.voxel_mm[i] = a->voxel[i];
+    }
+    fbp_grid_resolve(&wanted, scan, out);
+    if (a->slice != SIZE_MAX && a->slice >= out->n[2])
+        return cli_error("--slice %zu: the volume has slices 0 to %zu", a->slice, out->n[2] - 1);
     return 0;
 }
 
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
 {
+    struct fbp_grid grid;
+
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if (recon_load(a, scan) != 0)
+    if (recon_load(a, scan) != 0 || recon_grid(a, scan, &grid) != 0)
         return 1;
-    for (int i = 0; i < 3; i++) { /* what is not given, the library completes */
-        a->p.volume.n[i] = a->size[i];
-        a->p.volume.voxel_mm[i] = a->voxel[i];
+    if (a->water[3] > 0) {
+        if (recon_water(a, scan, &grid, &a->found) != 0)
+            return 1;
+        a->p.mu_water = a->found.mean;
     }
+    if (a->slice != SIZE_MAX) {
+        grid.centre_mm[2] = fbp_grid_coordinate(&grid, 2, (double)a->slice);
+        grid.n[2] = 1;
+    }
+    scan->volume = grid;
     return fbp_plan_create(plan, scan, &a->p) == FBP_OK ? 0 : cli_fail();
 }

@@ -6,18 +6,28 @@
 
 #include <math.h>
 
+/** What was found to be water. */
+struct recon_water {
+    double mean, sd; /**< [1/mm] */
+    size_t n;        /**< voxels */
+};
+
 struct recon_args {
     struct fbp_recon_params p;
-    const char *scan, *output, *preview, *timeline, *model;
+    const char *scan, *output, *preview, *timeline, *model, *sweep, *curve;
     size_t size[3];
     double voxel[3];
-    double centre; /**< NaN: where the scan has it */
+    size_t slice;             /**< SIZE_MAX: all */
+    double centre;            /**< NaN: where the scan has it */
+    double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
+    unsigned score;           /**< of --sweep */
+    struct recon_water found; /**< by recon_prepare(), if there is a radius */
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
-#define RECON_ARGS .centre = NAN
+#define RECON_ARGS .slice = SIZE_MAX, .centre = NAN, .water = {0, 0, 0, NAN}
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[];
@@ -33,6 +43,8 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
     OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
     OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
+    OPT(R, slice, .name = "slice", .arg = "K",                                                   \
+        .fallback = "all", .help = "only this slice of the volume, from 0"),                      \
     OPT(R, centre, .name = "centre", .arg = "COLUMN", .min = -1e6, .max = 1e6,                    \
         .fallback = "the scan's",                                                                 \
         .help = "detector column, from 0, that the rotation axis falls on"),                      \
@@ -70,11 +82,32 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
 
+/** Column that the iso-centre falls on, mean over views. */
+fbp_status recon_axis_column(const struct fbp_scan *scan, double *out);
+
 /** Move the panels of all views along u so that the axis falls on `column` (mean over views). */
 fbp_status recon_centre(struct fbp_scan *scan, double column);
 
 /** Load the scan, its axis where --centre has it; returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
+
+/** The whole volume that was asked for; checks --slice against it; returns 0 or an exit status. */
+int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);
+
+/**
+ * Reconstruct the sphere args->water of the volume and take mean and deviation of its voxels.
+ * all: the volume, whose voxels are taken
+ * @return 0, or an exit status; a failure has been reported.
+ */
+int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
+                const struct fbp_grid *all, struct recon_water *out);
+
+/** Detector rows [rows[0], rows[1]) that a volume is computed from. */
+void recon_rows(const struct fbp_scan *scan, const struct fbp_grid *grid, size_t rows[2]);
+
+/** Run a plan of a small volume into a picture; shown: its grey window. */
+fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
+                         double shown[2]);
 
 /**
  * Load the scan, complete the parameters (half-width, volume) and plan.
@@ -82,6 +115,26 @@ int recon_load(const struct recon_args *args, struct fbp_scan *scan);
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
+
+/** Do the options of fbp recon go together?  OPT_GO_ON, or an exit status, which has been said. */
+int recon_check(const struct command *self, const struct recon_args *args);
+/** Is the output a file, not null: or hash:? */
+bool recon_is_file(const char *output);
+/** Is the output a picture of a slice? */
+bool recon_is_picture(const struct recon_args *args);
+
+/** What a run gave; `shown` and `rows` where there is a picture, and a slice. */
+struct recon_result {
+    const struct fbp_plan_info *plan;
+    struct fbp_report report;
+    double shown[2]; /**< grey window of the picture or preview */
+    size_t rows[2];  /**< detector rows [first, end) that the slice is made of */
+};
+
+/** Print a result for people. */
+void recon_print(const struct recon_args *args, const struct recon_result *result);
+/** Print it as JSON; returns the exit status. */
+int recon_print_json(const struct recon_args *args, const struct recon_result *result);
 
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
 int plan_print(const fbp_plan *plan, bool json);

@@ -3,6 +3,7 @@
 #ifndef FBP_PICTURE_H
 #define FBP_PICTURE_H
 
+#include "fbp/array.h"
 #include "fbp/geometry.h"
 
 FBP_BEGIN
@@ -14,6 +15,7 @@ struct fbp_view_params {
     double lo, hi; /**< grey window; lo == hi: the 0.1 to 99.9 percentile of what is shown */
     bool at_slice; /**< use slice[] (x, y, z) instead of the middle n/2 */
     size_t slice[3];
+    double *shown; /**< [2]: the grey window that was drawn with is stored here; NULL */
 };
 
 #define fbp_view_params(...) \
@@ -34,6 +36,48 @@ struct fbp_view_params {
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_view_write(const char *volume_path, const char *png_path,
                                                  const struct fbp_view_params *params);
+
+/** As fbp_view_write(), of a volume that is open; name: what messages call it. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_view_write_source(fbp_source *volume, const char *name,
+                                                        const char *png_path,
+                                                        const struct fbp_view_params *params);
+
+/** A picture of a contact sheet. */
+struct fbp_tile {
+    const float *values; /**< [n[1]][n[0]] of the sheet, row 0 at the bottom */
+    const char *label;   /**< a line of ASCII below it */
+    bool marked;         /**< framed and labelled in another colour */
+};
+
+/** How fbp_sheet_write() draws.  Zero means default. */
+struct fbp_sheet_params {
+    size_t struct_size;
+    size_t n[2];       /**< values of every picture, along x and y */
+    const char *title; /**< a line of ASCII above; NULL: none */
+    double lo, hi;     /**< grey window of all; lo == hi: 0.5 to 99.5 percentile of all pictures */
+};
+
+/**
+ * Draw pictures side by side in rows as one RGB PNG, all with one grey window, so that they can be
+ * compared.  Pictures above 384 pixels are reduced by a whole factor (means), those below 128
+ * enlarged; labels wider than their picture are cut off.
+ *
+ * @return FBP_ERR_INVALID (no pictures, sizes of 0), FBP_ERR_IO, FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sheet_write(const char *png_path,
+                                                  const struct fbp_tile *tiles, size_t n_tiles,
+                                                  const struct fbp_sheet_params *params);
+
+/** Points of a curve, x ascending. */
+struct fbp_curve {
+    const char *title, *x_name, *y_name;
+    const double *x, *y;
+    size_t n;
+    double best; /**< x that is marked; NaN: none */
+};
+
+/** Draw a curve as SVG.  @return FBP_ERR_INVALID (no points, none finite), FBP_ERR_IO, NOMEM. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path);
 
 /**
  * Draw a scan as SVG: seen from +z (x right, y up) and from the side (source of the first view to

@@ -80,6 +80,16 @@ struct fbp_recon_params {
 #define fbp_recon_params(...) \
     (&(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), __VA_ARGS__})
 
+/**
+ * The volume that is reconstructed: `wanted` completed from the scan's, and that from the default.
+ * A size without voxels keeps the extent, voxels without a size too; a cube of one detector row is
+ * one slice.
+ *
+ * wanted: as fbp_recon_params.volume; NULL or zero: the scan's
+ */
+FBP_API void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+                              struct fbp_grid *out);
+
 /** What a plan decided; all of it before anything runs. */
 struct fbp_plan_info {
     const char *backend; /**< "ref", "cpu", "mock" */

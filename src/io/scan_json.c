@@ -73,6 +73,12 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
     return false;
 }
 
+/* What JSON itself has no room for: a key of two slashes, or one that starts with them or "_". */
+static bool is_comment(const char *key)
+{
+    return key[0] == '_' || (key[0] == '/' && key[1] == '/');
+}
+
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
 {
     const cJSON *item;
@@ -80,6 +86,8 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
     cJSON_ArrayForEach(item, o->object)
     {
         const char *key = item->string;
+        if (is_comment(key))
+            continue;
         const char *near = fbp_nearest(key, keys, n);
         if (!is_one_of(key, keys, n))
             return fbp_fail(

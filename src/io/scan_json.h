@@ -27,7 +27,8 @@ extern const struct fbp_range fbp_range_any, fbp_range_positive, fbp_range_count
 /** Read and parse a file; syntax errors name line and column.  Free *out with cJSON_Delete(). */
 fbp_status fbp_json_read(const char *path, cJSON **out);
 
-/** Every key of the object must be one of keys[n], and occur once. */
+/** Every key of the object must be one of keys[n], and occur once.  Keys that begin with "//" or
+ * "_" are comments: anything, as often as one likes. */
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n);
 
 bool fbp_json_has(const struct fbp_json *o, const char *key);

@@ -316,11 +316,10 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
     fbp_message_clear();
     *out = (struct fbp_scan){0};
     if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: (%s) a scan in one file of this kind cannot be followed while it grows: "
-            "reconstruct it when it is complete",
-            path, format->name);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: (%s) only a scan file of this program can be followed while its "
+                        "projections grow: reconstruct it when it is complete",
+                        path, format->name);
     if (format && format != &fbp_geometry_scan)
         return load_foreign(out, path);
     FBP_TRY(fbp_json_read(path, &root));

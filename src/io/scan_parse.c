@@ -76,7 +76,7 @@ static fbp_status syntax_error(const char *path, const char *text, const char *a
         }
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes and "
-                    "brackets; comments are not JSON",
+                    "brackets; a comment is a key: \"//\": \"…\"",
                     path, line, (size_t)(at - start) + 1, *at ? "" : " (the file ends too early)");
 }
 

@@ -232,20 +232,18 @@ static fbp_status choose_slices(struct viewer *v, const struct fbp_view_params *
     return FBP_OK;
 }
 
-fbp_status fbp_view_write(const char *volume_path, const char *png_path,
-                          const struct fbp_view_params *params)
+fbp_status fbp_view_write_source(fbp_source *volume, const char *name, const char *png_path,
+                                 const struct fbp_view_params *params)
 {
     const struct fbp_view_params p = params ? *params : (struct fbp_view_params){0};
-    struct viewer v = {.mip = p.mip};
+    struct viewer v = {.src = volume, .info = fbp_source_info(volume), .mip = p.mip};
     double lo = p.lo, hi = p.hi;
     fbp_status st;
 
     fbp_message_clear();
     if (!(lo <= hi))
         return fbp_fail(FBP_ERR_INVALID, "view: window %g to %g: give the lower end first", lo, hi);
-    FBP_TRY_GOTO(fbp_source_open(&v.src, volume_path, NULL));
-    v.info = fbp_source_info(v.src);
-    FBP_TRY_GOTO(choose_slices(&v, &p, volume_path));
+    FBP_TRY_GOTO(choose_slices(&v, &p, name));
     FBP_TRY_GOTO(layout(&v));
     FBP_TRY_GOTO(read_volume(&v));
     for (int i = 0; !v.mip && i < 3; i++)
@@ -254,11 +252,25 @@ fbp_status fbp_view_write(const char *volume_path, const char *png_path,
         FBP_TRY_GOTO(choose_window(&v, &lo, &hi));
     if (lo == hi)
         hi = lo + 1;
+    if (p.shown) {
+        p.shown[0] = lo;
+        p.shown[1] = hi;
+    }
     st = draw(&v, lo, hi, png_path);
 fail:
     for (int i = 0; i < 3; i++)
         free(v.planes[i].value);
     fbp_free(v.band);
-    fbp_source_close(&v.src);
+    return st;
+}
+
+fbp_status fbp_view_write(const char *volume_path, const char *png_path,
+                          const struct fbp_view_params *params)
+{
+    fbp_source *volume = NULL;
+
+    FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
+    const fbp_status st = fbp_view_write_source(volume, volume_path, png_path, params);
+    fbp_source_close(&volume);
     return st;
 }

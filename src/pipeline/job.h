@@ -15,14 +15,6 @@ struct fbp_job_tables {
     enum fbp_angular_weights angular;
 };
 
-/**
- * The volume that is reconstructed: `wanted` completed from the scan's, and that from the default.
- * A size without voxels keeps the extent, voxels without a size too; a cube of one detector row is
- * one slice.
- */
-void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
-                      struct fbp_grid *out);
-
 /** top_down: stored pictures start with the top row.  scan must outlive the tables.  Views and
  *  slices are taken one by one until fbp_job_arrange(). */
 fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,

@@ -49,6 +49,10 @@ wrong_line 'LO < HI' view v.mha -o p.png --window 3,1
 wrong_line 'ends in .png' view v.mha -o p.jpg
 wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
+wrong_line 'folder is missing' init
+wrong_line '--score: expected NAME, one of sharpness, negativity' recon s.json -o s.png --score entropy
+wrong_line '--slice: expected K, a whole number' recon s.json -o s.png --slice -1
+wrong_line '"s.png" is a picture: give --slice K' recon s.json -o s.png
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S2 is not in this release' bench S2
 wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt

@@ -178,6 +178,26 @@ static void test_unknown_keys_name_the_nearest(void **state)
     expect_load_fails("u.json", FBP_ERR_INVALID, "volume.size: given twice");
 }
 
+static void test_keys_that_are_comments(void **state)
+{
+    (void)state;
+    struct fbp_scan plain, commented;
+
+    write_scan("c.json", cone, N_OF(cone), "//", "\"one\", \"//\": [2], \"_three\": {\"any\": 3}");
+    assert_int_equal(fbp_scan_load(&commented, in_folder("c.json")), FBP_OK);
+    write_scan("c.json", cone, N_OF(cone), NULL, NULL);
+    assert_int_equal(fbp_scan_load(&plain, in_folder("c.json")), FBP_OK);
+    assert_memory_equal(plain.views, commented.views, plain.n_views * sizeof *plain.views);
+    fbp_scan_clear(&plain);
+    fbp_scan_clear(&commented);
+    write_scan("c.json", cone, N_OF(cone), "volume", "{\"// size\": 1, \"_\": 2, \"size\": 3}");
+    assert_int_equal(fbp_scan_load(&commented, in_folder("c.json")), FBP_OK);
+    assert_int_equal(commented.volume.n[0], 3);
+    fbp_scan_clear(&commented);
+    write_scan("c.json", cone, N_OF(cone), "/", "1"); /* one slash is none */
+    expect_load_fails("c.json", FBP_ERR_INVALID, "/: unknown key");
+}
+
 static void test_syntax_errors_have_a_place(void **state)
 {
     (void)state;
@@ -491,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_every_key_wrong),
         cmocka_unit_test(test_wrong_for_the_kind),
         cmocka_unit_test(test_unknown_keys_name_the_nearest),
+        cmocka_unit_test(test_keys_that_are_comments),
         cmocka_unit_test(test_syntax_errors_have_a_place),
         cmocka_unit_test(test_missing_projections),
         cmocka_unit_test(test_headerless),

@@ -1,0 +1,49 @@
+/** @file init.h  What lies in a folder, and the scan file that it suggests. */
+#ifndef FBP_CLI_INIT_H
+#define FBP_CLI_INIT_H
+
+#include "cli.h"
+
+/** Files of one name but for a number, or a single one. */
+struct init_series {
+    char *path;                 /**< of the first file */
+    char *before;               /**< path up to the number */
+    char *after;                /**< from there on; "" of a single file */
+    int digits;                 /**< of the number with leading zeros; 0: none are put before it */
+    size_t first, last;         /**< numbers; a single file: both 0 */
+    size_t missing;             /**< files left out, behind a gap in the numbers */
+    uint64_t bytes;             /**< of the first file */
+    struct fbp_array_info info; /**< of all together; n[2] == 0: not an array that can be read */
+    bool volume;                /**< in 1/mm or HU */
+};
+
+enum init_role { INIT_PROJECTIONS, INIT_DARK, INIT_FLAT, INIT_BAD, INIT_ANGLES, INIT_ROLES };
+
+/** All of a folder and of the folders in it. */
+struct init_folder {
+    const char *path;
+    size_t n;
+    struct init_series *series;
+};
+
+/** What is told, and what is 0 or NULL where it is not. */
+struct init_known {
+    const char *folder, *output;
+    unsigned kind; /**< 0: not told; else 1 + enum fbp_kind */
+    double pitch, sod, sdd, arc;
+};
+
+/** Look at a folder; returns 0 or an exit status.  Free by init_clear(). */
+int init_look(const char *path, struct init_folder *out);
+void init_clear(struct init_folder *folder);
+
+/** What a name suggests: a folder or file called flats, white_0001, df … */
+enum init_role init_role_of(const char *path);
+
+/** "path" of one file, or the pattern "before%04dafter first last"; free(). */
+char *init_pattern(const struct init_series *series);
+
+/** Write the scan file that a folder suggests; returns an exit status. */
+int init_write(const struct init_folder *folder, const struct init_known *known);
+
+#endif /* FBP_CLI_INIT_H */

@@ -1,0 +1,469 @@
+/* The scan file that a folder suggests.  All that is a guess stands as a comment before its key and
+ * is said on standard error. */
+#include "init.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct guess {
+    const struct init_folder *folder;
+    const struct init_known *known;
+    const struct init_series *of[INIT_ROLES]; /* NULL: none was found */
+    char base[PATH_MAX];                      /* folder that the scan file will be in */
+    cJSON *root;
+    cJSON *at; /* the object that is being written */
+    bool cone;
+};
+
+/* A comment in the file, and a line on standard error. */
+static void say(struct guess *g, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(struct guess *g, const char *key, const char *fmt, ...)
+{
+    char text[600], comment[80];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    va_end(ap);
+    snprintf(comment, sizeof comment, "// %s", key);
+    cJSON_AddStringToObject(g->at, comment, text);
+    fprintf(stderr, "%s: %s\n", key, text);
+}
+
+/* Of the file beside the folder's name; what it is said to be is looked for in that. */
+static const char *inside(const struct guess *g, const char *path)
+{
+    const char *rest = path + strlen(g->folder->path);
+    return rest + strspn(rest, "/");
+}
+
+static uint64_t samples(const struct init_series *s)
+{
+    return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
+}
+
+static bool is_array(const struct init_series *s)
+{
+    return s->info.n[2] > 0 && !s->volume;
+}
+
+/* The largest array that is nothing else is the projections. */
+static void assign_roles(struct guess *g)
+{
+    for (size_t i = 0; i < g->folder->n; i++) {
+        const struct init_series *s = &g->folder->series[i], *p = g->of[INIT_PROJECTIONS];
+        if (is_array(s) && init_role_of(inside(g, s->path)) == INIT_PROJECTIONS &&
+            (!p || samples(s) > samples(p)))
+            g->of[INIT_PROJECTIONS] = s;
+    }
+    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    for (size_t i = 0; p && i < g->folder->n; i++) {
+        const struct init_series *s = &g->folder->series[i];
+        const enum init_role role = init_role_of(inside(g, s->path));
+        const bool panel = s->info.n[0] == p->info.n[0] && s->info.n[1] == p->info.n[1];
+        const bool angles = role == INIT_ANGLES && samples(s) == p->info.n[2];
+        if (role != INIT_PROJECTIONS && is_array(s) && (role == INIT_ANGLES ? angles : panel))
+            g->of[role] = s;
+    }
+}
+
+static void say_what_is_left(const struct guess *g)
+{
+    for (size_t i = 0; i < g->folder->n; i++) {
+        const struct init_series *s = &g->folder->series[i];
+        bool used = false;
+        for (int k = 0; k < INIT_ROLES; k++)
+            used = used || g->of[k] == s;
+        if (s->missing)
+            fprintf(stderr, "%s: %zu files follow a gap in the numbers and are left out\n", s->path,
+                    s->missing);
+        if (!used && s->volume)
+            fprintf(stderr, "%s: is a volume, not used\n", s->path);
+        else if (!used && is_array(s))
+            fprintf(stderr, "%s: %zu x %zu x %zu, not used\n", s->path, s->info.n[0], s->info.n[1],
+                    s->info.n[2]);
+    }
+}
+
+/* Where the scan file will be: -o says it, or the file that standard output goes to. */
+static int find_base(struct guess *g)
+{
+    char target[PATH_MAX] = "";
+    struct stat info;
+
+    if (g->known->output) {
+        snprintf(target, sizeof target, "%s", g->known->output);
+    } else if (fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode)) {
+        const ssize_t n = readlink("/proc/self/fd/1", target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+    }
+    char *slash = strrchr(target, '/');
+    if (slash)
+        slash[slash == target] = '\0';
+    if (!realpath(slash ? target : ".", g->base))
+        return cli_error("%s: no such folder: create it first", slash ? target : ".");
+    return 0;
+}
+
+/* The name that the scan file knows a pattern or file by: short if it lies in or below its folder;
+ * free(). */
+static char *name_of(const struct guess *g, const char *pattern)
+{
+    const size_t n = strlen(g->base);
+    char folder[PATH_MAX], *out = NULL;
+    const char *rest = inside(g, pattern);
+
+    if (!realpath(g->folder->path, folder))
+        return NULL;
+    const bool below =
+        strncmp(folder, g->base, n) == 0 && (folder[n] == '\0' || folder[n] == '/' || n == 1);
+    const char *sub = below ? folder + n + (folder[n] == '/') : folder;
+    return asprintf(&out, "%s%s%s", sub, *sub ? "/" : "", rest) < 0 ? NULL : out;
+}
+
+static void put_path(struct guess *g, const char *key, const char *pattern)
+{
+    char *name = pattern ? name_of(g, pattern) : NULL;
+
+    cJSON_AddStringToObject(g->root, key, name ? name : "");
+    free(name);
+}
+
+static void put_series(struct guess *g, const char *key, enum init_role role)
+{
+    if (!g->of[role])
+        return;
+    char *pattern = init_pattern(g->of[role]);
+    say(g, key, "found by its name: %zu images", g->of[role]->info.n[2]);
+    put_path(g, key, pattern);
+    free(pattern);
+}
+
+/* Least and greatest of the first, the middle and the last view. */
+static bool range_of(const struct init_series *s, double range[2])
+{
+    const size_t n = s->info.n[0] * s->info.n[1], last = s->info.n[2] - 1;
+    char *pattern = init_pattern(s);
+    float *v = malloc(n * sizeof *v);
+    fbp_source *source = NULL;
+    bool good = pattern && v && fbp_source_open(&source, pattern, NULL) == FBP_OK;
+
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int k = 0; good && k < 3; k++) {
+        good = fbp_source_read(source, last * (size_t)k / 2, 1, 0, s->info.n[1], v) == FBP_OK;
+        for (size_t i = 0; good && i < n; i++)
+            if (isfinite(v[i])) {
+                range[0] = fmin(range[0], (double)v[i]);
+                range[1] = fmax(range[1], (double)v[i]);
+            }
+    }
+    fbp_source_close(&source);
+    free(v);
+    free(pattern);
+    return good && range[0] <= range[1];
+}
+
+/* Counts or line integrals? */
+static void put_intensity(struct guess *g)
+{
+    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
+    double range[2];
+
+    put_series(g, "dark", INIT_DARK);
+    put_series(g, "flat", INIT_FLAT);
+    put_series(g, "bad_pixels", INIT_BAD);
+    if (g->of[INIT_FLAT] || !range_of(p, range))
+        return;
+    if (!whole && range[1] < 100) {
+        say(g, "values",
+            "from %.4g to %.4g: taken as line integrals; if they are intensities add \"i0\"",
+            range[0], range[1]);
+        return;
+    }
+    say(g, "i0",
+        "ASSUMED: there are no flats, so that the greatest of three views is the beam without an "
+        "object; if no pixel sees past the object give the right one");
+    cJSON_AddNumberToObject(g->root, "i0", range[1]);
+}
+
+/* All numbers of a text file, n of them exactly; free(). */
+static double *read_numbers(const char *path, size_t n)
+{
+    FILE *f = fopen(path, "re");
+    double *v = f ? calloc(n + 1, sizeof *v) : NULL;
+    size_t got = 0;
+    int c = 0;
+
+    while (v && got <= n && fscanf(f, " %lf", &v[got]) == 1) {
+        got++;
+        while ((c = getc(f)) == ',' || c == ';' || c == ' ' || c == '\t')
+            ;
+        if (c != EOF)
+            ungetc(c, f);
+    }
+    const bool good = v && got == n && feof(f);
+    if (f)
+        fclose(f);
+    if (good)
+        return v;
+    free(v);
+    return NULL;
+}
+
+static double *angles_of_array(const struct init_series *s, size_t n)
+{
+    float *v = calloc(n, sizeof *v);
+    double *out = calloc(n, sizeof *out);
+    fbp_source *source = NULL;
+    bool good = v && out && fbp_source_open(&source, s->path, NULL) == FBP_OK &&
+                fbp_source_read(source, 0, s->info.n[2], 0, s->info.n[1], v) == FBP_OK;
+
+    for (size_t i = 0; good && i < n; i++)
+        out[i] = (double)v[i];
+    fbp_source_close(&source);
+    free(v);
+    if (good)
+        return out;
+    free(out);
+    return NULL;
+}
+
+/* A list of as many angles as there are views; *from: its file. */
+static double *find_angles(const struct guess *g, const char **from)
+{
+    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+
+    if (g->of[INIT_ANGLES]) {
+        *from = g->of[INIT_ANGLES]->path;
+        return angles_of_array(g->of[INIT_ANGLES], n);
+    }
+    for (size_t i = 0; i < g->folder->n; i++) {
+        *from = g->folder->series[i].path;
+        double *v = !cli_ends_with(*from, ".txt") && !cli_ends_with(*from, ".csv") &&
+                            !cli_ends_with(*from, ".dat")
+                        ? NULL
+                        : read_numbers(*from, n);
+        if (v)
+            return v;
+    }
+    return NULL;
+}
+
+static void put_listed_angles(struct guess *g, double *v, const char *from)
+{
+    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+    double span = 0;
+
+    for (size_t i = 0; i < n; i++)
+        span = fmax(span, fabs(v[i] - v[0]));
+    const bool radians = span < 6.5;
+    for (size_t i = 0; radians && i < n; i++)
+        v[i] = cli_degrees(v[i]);
+    say(g, "angles_deg", "from %s, which are %s; if the volume is mirrored reverse their sign",
+        inside(g, from), radians ? "taken as radians" : "degrees");
+    cli_json_numbers(g->root, "angles_deg", v, n);
+}
+
+static void put_angles(struct guess *g)
+{
+    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+    const char *from;
+    double *list = g->known->arc > 0 ? NULL : find_angles(g, &from);
+
+    if (list) {
+        put_listed_angles(g, list, from);
+        free(list);
+        return;
+    }
+    /* 181 and 361 views measure both ends. */
+    const bool told = g->known->arc > 0;
+    const double arc = told ? g->known->arc : g->cone ? 360 : 180;
+    const bool both = n > 1 && (n - 1) % 10 == 0;
+    const double step = arc / (double)(both ? n - 1 : n);
+    say(g, "angles_deg", "%s over %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
+        told ? "as told," : "ASSUMED:", arc, both ? ", both ends measured" : "", -step);
+    cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
+    cJSON_AddNumberToObject(angles, "start", 0);
+    cJSON_AddNumberToObject(angles, "step", step);
+}
+
+static void put_number(struct guess *g, cJSON *to, const char *key, double told, double assumed,
+                       const char *remedy)
+{
+    g->at = to;
+    if (!(told > 0))
+        say(g, key, "ASSUMED: %s", remedy);
+    cJSON_AddNumberToObject(to, key, told > 0 ? told : assumed);
+    g->at = g->root;
+}
+
+static bool is_geometry_name(const char *path)
+{
+    static const char *const ends[] = {".txt", ".json", ".xml", ".log",      ".xtekct", ".cfg",
+                                       ".csv", ".npy",  ".mat", ".geometry", ".h5"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (cli_ends_with(path, ends[i]))
+            return true;
+    return false;
+}
+
+/* Does the file describe these views?  *pitch: 1 if it needs one and none was told. */
+static bool describes(const struct guess *g, const char *path, double *pitch)
+{
+    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                       .panel = {p->info.n[0], p->info.n[1]},
+                                       .n_views = p->info.n[2]};
+    struct fbp_scan scan = {0};
+
+    for (int with = 0; with < 2; with++) {
+        *pitch = with ? (g->known->pitch > 0 ? g->known->pitch : 1) : 0;
+        known.pitch_mm[0] = known.pitch_mm[1] = *pitch;
+        const bool good =
+            fbp_geometry_load(&scan, path, NULL, &known) == FBP_OK && scan.n_views == known.n_views;
+        fbp_scan_clear(&scan);
+        if (good)
+            return true;
+    }
+    return false;
+}
+
+static const char *find_geometry(const struct guess *g, double *pitch)
+{
+    for (size_t i = 0; i < g->folder->n; i++) {
+        const struct init_series *s = &g->folder->series[i];
+        if (s != g->of[INIT_PROJECTIONS] && s->bytes > 0 && is_geometry_name(s->path) &&
+            describes(g, s->path, pitch))
+            return s->path;
+    }
+    return NULL;
+}
+
+static void put_geometry(struct guess *g)
+{
+    const char *row_order =
+        g->of[INIT_PROJECTIONS]->info.row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up";
+    double pitch = 0;
+    const char *geometry = find_geometry(g, &pitch);
+    cJSON *detector;
+
+    if (geometry)
+        say(g, "geometry", "%s describes these views", inside(g, geometry));
+    if (geometry)
+        put_path(g, "geometry", geometry);
+    else {
+        say(g, "kind", "%s", g->known->kind ? "as told" : "ASSUMED: cone or parallel?");
+        cJSON_AddStringToObject(g->root, "kind", g->cone ? "cone" : "parallel");
+    }
+    detector = cJSON_AddObjectToObject(g->root, "detector");
+    if (!geometry || pitch > 0)
+        put_number(g, detector, "pitch_mm", g->known->pitch, 1,
+                   "the distance of pixels; lengths and values of the volume depend on it");
+    g->at = detector;
+    say(g, "row_order", "the habit of the format; if the volume is upside down give the other");
+    g->at = g->root;
+    cJSON_AddStringToObject(detector, "row_order", row_order);
+    if (geometry)
+        return;
+    if (g->cone) {
+        put_number(g, g->root, "source_to_axis_mm", g->known->sod,
+                   g->known->sdd > 0 ? g->known->sdd * 0.625 : 750, "from source to rotation axis");
+        put_number(g, g->root, "source_to_detector_mm", g->known->sdd,
+                   g->known->sod > 0 ? g->known->sod * 1.6 : 1200, "from source to detector");
+    }
+    put_angles(g);
+}
+
+static void build(struct guess *g)
+{
+    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    char *pattern = init_pattern(p);
+
+    g->root = g->at = cJSON_CreateObject();
+    cJSON_AddStringToObject(g->root, "//",
+                            "A first guess by fbp init: see to what is ASSUMED, then fbp geometry "
+                            "check, and fbp recon --slice K -o slice.png");
+    cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
+    say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
+        p->info.n[1], fbp_type_name(p->info.type));
+    put_path(g, "projections", pattern);
+    free(pattern);
+    put_intensity(g);
+    put_geometry(g);
+}
+
+/* A scan file that is there already, or a file of another program that says as much. */
+static bool is_whole_scan(const char *path)
+{
+    struct fbp_scan scan = {0};
+    const bool whole = fbp_scan_load(&scan, path) == FBP_OK;
+
+    fbp_scan_clear(&scan);
+    return whole;
+}
+
+/* 0 if there is something to guess. */
+static int check_need(const struct guess *g)
+{
+    const bool arrays = g->of[INIT_PROJECTIONS] != NULL;
+
+    for (size_t i = 0; i < g->folder->n; i++) {
+        const struct init_series *s = &g->folder->series[i];
+        const bool maybe =
+            !arrays || s == g->of[INIT_PROJECTIONS] || cli_ends_with(s->path, ".json");
+        if (s->bytes > 0 && maybe && is_whole_scan(s->path))
+            return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
+    }
+    if (arrays)
+        return 0;
+    return cli_error(
+        "%s: no projections in it: arrays that can be read are needed; headerless ones "
+        "need \"raw\" in a scan file (docs/scan.md)",
+        g->folder->path);
+}
+
+/* Into a file that is not there yet. */
+static int print_to(const char *path, cJSON *root)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0 && errno == EEXIST) {
+        cJSON_Delete(root);
+        return cli_error("%s: is there already and is not replaced: choose another name", path);
+    }
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+        cJSON_Delete(root);
+        return cli_error("%s: cannot create: %s", path, strerror(errno));
+    }
+    close(fd);
+    const int rc = cli_json(root, false);
+    if (fflush(stdout) == 0)
+        return rc;
+    unlink(path);
+    return cli_error("%s: cannot write: %s", path, strerror(errno));
+}
+
+int init_write(const struct init_folder *folder, const struct init_known *known)
+{
+    struct guess g = {.folder = folder, .known = known};
+
+    g.cone = known->kind != 1 + FBP_PARALLEL;
+    assign_roles(&g);
+    if (check_need(&g) != 0 || find_base(&g) != 0)
+        return 1;
+    build(&g);
+    say_what_is_left(&g);
+    return known->output ? print_to(known->output, g.root) : cli_json(g.root, false);
+}

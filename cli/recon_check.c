@@ -1,0 +1,126 @@
+/* Which options of fbp recon go together. */
+#include "recon.h"
+
+#include <string.h>
+
+bool recon_is_file(const char *output)
+{
+    return strcmp(output, "null:") != 0 && strcmp(output, "hash:") != 0;
+}
+
+static int check_timeline(const struct command *self, const struct recon_args *a)
+{
+    if (!a->timeline)
+        return OPT_GO_ON;
+    if (!cli_ends_with(a->timeline, ".svg"))
+        return opt_usage(self, "--timeline: expected a name that ends in .svg, got \"%s\"",
+                         a->timeline);
+    if (!cli_has_folder(a->timeline))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->timeline);
+    return OPT_GO_ON;
+}
+
+static int check_preview(const struct command *self, const struct recon_args *a)
+{
+    if (!a->preview)
+        return OPT_GO_ON;
+    if (!recon_is_file(a->output))
+        return opt_usage(self, "--preview needs a volume on disk: expected -o FILE, got \"%s\"",
+                         a->output);
+    if (!cli_ends_with(a->preview, ".png"))
+        return opt_usage(self, "--preview: expected a name that ends in .png, got \"%s\"",
+                         a->preview);
+    /* Said now and not after the reconstruction. */
+    if (!cli_has_folder(a->preview))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->preview);
+    return OPT_GO_ON;
+}
+
+/* A slice as a picture is no volume. */
+bool recon_is_picture(const struct recon_args *a)
+{
+    return a->slice != SIZE_MAX && a->output && cli_ends_with(a->output, ".png");
+}
+
+static int check_sweep(const struct command *self, const struct recon_args *a)
+{
+    if (!a->sweep)
+        return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
+    if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->plan ||
+        a->water[3] > 0)
+        return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
+                               "--resume, --follow, --compress, --plan and --hu-from-roi out");
+    if (!a->output || !cli_ends_with(a->output, ".png"))
+        return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
+                         a->output ? a->output : "");
+    if (a->curve && !cli_ends_with(a->curve, ".svg"))
+        return opt_usage(self, "--curve: expected a name that ends in .svg, got \"%s\"", a->curve);
+    const char *missing = !cli_has_folder(a->output)              ? a->output
+                          : a->curve && !cli_has_folder(a->curve) ? a->curve
+                                                                  : NULL;
+    if (missing)
+        return cli_error("%s: its folder is missing or read-only: create it first", missing);
+    return OPT_GO_ON;
+}
+
+static int check_water(const struct command *self, const struct recon_args *a)
+{
+    const double *w = a->water;
+
+    if (isnan(w[3]))
+        return OPT_GO_ON;
+    if (!(w[3] > 0))
+        return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", w[3]);
+    if (a->p.mu_water > 0)
+        return opt_usage(self, "--hu-from-roi finds what --hu gives: leave one of them out");
+    if (a->p.follow || a->plan)
+        return opt_usage(self, "--hu-from-roi reads the scan first: leave %s out",
+                         a->plan ? "--plan" : "--follow");
+    return OPT_GO_ON;
+}
+
+static int check_output(const struct command *self, const struct recon_args *a)
+{
+    if (recon_is_picture(a) && a->preview)
+        return opt_usage(self, "--preview: the slice is a picture already: leave it out");
+    if (recon_is_picture(a) && (a->p.compress || a->p.resume))
+        return opt_usage(self, "--compress and --resume are for volumes, not for \"%s\"",
+                         a->output);
+    if (recon_is_picture(a) && !cli_has_folder(a->output))
+        return cli_error("%s: its folder is missing or read-only: create it first", a->output);
+    if (!recon_is_picture(a) && recon_is_file(a->output) && cli_ends_with(a->output, ".png"))
+        return opt_usage(self,
+                         "-o: \"%s\" is a picture: give --slice K too, or write a volume "
+                         "(" CLI_VOLUMES ") with --preview FILE.png",
+                         a->output);
+    if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
+        return opt_usage(
+            self, "-o: expected a name that ends in " CLI_VOLUMES ", or null: or hash:, got \"%s\"",
+            a->output);
+    return OPT_GO_ON;
+}
+
+int recon_check(const struct command *self, const struct recon_args *a)
+{
+    int rc = check_sweep(self, a);
+
+    if (rc == OPT_GO_ON)
+        rc = check_water(self, a);
+    if (rc != OPT_GO_ON || a->sweep)
+        return rc;
+    if (a->p.follow && a->p.resume)
+        return opt_usage(self, "--resume needs a complete scan: leave --follow out");
+    if (a->plan)
+        return OPT_GO_ON;
+    if (!a->output)
+        return opt_usage(self, "-o VOLUME is missing");
+    rc = check_output(self, a);
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a->p.compress && recon_is_file(a->output) && !cli_ends_with(a->output, ".mha") &&
+        !cli_ends_with(a->output, ".mhd"))
+        return opt_usage(self, "--compress: expected -o FILE.mha or FILE.mhd, got \"%s\"",
+                         a->output);
+    rc = check_timeline(self, a);
+    return rc == OPT_GO_ON ? check_preview(self, a) : rc;
+}

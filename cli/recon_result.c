@@ -1,0 +1,122 @@
+/* What a reconstruction gave, in words and as JSON. */
+#include "recon.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What --slice, --hu-from-roi and pictures have to say. */
+static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
+{
+    const char *picture = recon_is_picture(a) ? a->output : a->preview;
+
+    if (a->slice != SIZE_MAX)
+        fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice,
+                result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
+    if (a->water[3] > 0)
+        fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
+                a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
+    if (picture)
+        fprintf(f, "%s: black at %.5g, white at %.5g\n", picture, result->shown[0],
+                result->shown[1]);
+}
+
+static void json_extras(cJSON *root, const struct recon_args *a, const struct recon_result *result)
+{
+    if (a->slice != SIZE_MAX) {
+        cJSON *slice = cJSON_AddObjectToObject(root, "slice");
+        cJSON_AddNumberToObject(slice, "index", (double)a->slice);
+        cJSON_AddNumberToObject(slice, "z_mm", result->plan->volume.centre_mm[2]);
+        cli_json_sizes(slice, "rows", result->rows, 2);
+    }
+    if (a->water[3] > 0) {
+        cJSON *water = cJSON_AddObjectToObject(root, "water");
+        cJSON_AddNumberToObject(water, "mean", a->found.mean);
+        cJSON_AddNumberToObject(water, "sd", a->found.sd);
+        cJSON_AddNumberToObject(water, "voxels", (double)a->found.n);
+    }
+    if (a->preview || recon_is_picture(a))
+        cli_json_numbers(root, "window", result->shown, 2);
+}
+
+/* The hash alone is the result of hash:, so that scripts can take it. */
+void recon_print(const struct recon_args *a, const struct recon_result *result)
+{
+    const struct fbp_report *r = &result->report;
+    FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
+    const char *unit = a->p.mu_water > 0 ? "HU" : "1/mm";
+    char t[6][24];
+
+    if (f == stderr)
+        printf("%016" PRIx64 "\n", r->hash);
+    if (a->quiet)
+        return;
+    fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n",
+            recon_is_file(a->output) ? a->output : "values", r->min, r->max, r->mean, unit);
+    fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
+            cli_seconds(t[0], sizeof t[0], r->total), r->gups,
+            cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),
+            cli_seconds(t[3], sizeof t[3], r->backproject),
+            cli_seconds(t[4], sizeof t[4], r->write));
+    if (a->p.follow)
+        fprintf(f, "%s after the last view the volume was there, %s after it %s; %zu batches\n",
+                cli_seconds(t[0], sizeof t[0], r->volume_after_last_view),
+                cli_seconds(t[1], sizeof t[1], r->output_after_last_view),
+                recon_is_file(a->output) ? "the file" : "all", r->n_batches);
+    print_extras(f, a, result);
+    if (r->not_finite)
+        fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
+    if (r->clipped)
+        fprintf(stderr, "note: %zu intensities were not positive; their logarithm was clipped\n",
+                r->clipped);
+    if (r->slabs_resumed)
+        fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
+}
+
+int recon_print_json(const struct recon_args *a, const struct recon_result *result)
+{
+    const struct fbp_plan_info *p = result->plan;
+    const struct fbp_report *r = &result->report;
+    cJSON *root = cJSON_CreateObject();
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    char hash[24];
+
+    cJSON_AddNumberToObject(seconds, "total", r->total);
+    cJSON_AddNumberToObject(seconds, "open", r->open);
+    cJSON_AddNumberToObject(seconds, "read", r->read);
+    cJSON_AddNumberToObject(seconds, "filter", r->filter);
+    cJSON_AddNumberToObject(seconds, "backproject", r->backproject);
+    cJSON_AddNumberToObject(seconds, "write", r->write);
+    cJSON_AddNumberToObject(seconds, "finish", r->finish);
+    cJSON_AddNumberToObject(seconds, "waiting_read", r->waiting_read);
+    cJSON_AddNumberToObject(seconds, "waiting_write", r->waiting_write);
+    if (p->follows) {
+        cJSON *after = cJSON_AddObjectToObject(root, "after_last_view");
+        cJSON_AddNumberToObject(after, "volume", r->volume_after_last_view);
+        cJSON_AddNumberToObject(after, "output", r->output_after_last_view);
+        cJSON_AddNumberToObject(root, "batches", (double)r->n_batches);
+        cJSON_AddNumberToObject(root, "last_batch_views", (double)r->last_batch);
+    }
+    cJSON_AddNumberToObject(root, "gups", r->gups);
+    cJSON_AddStringToObject(root, "device", p->backend);
+    cJSON_AddStringToObject(root, "kernel", p->kernel);
+    cJSON_AddStringToObject(root, "isa", p->isa);
+    cJSON_AddNumberToObject(root, "threads", p->n_threads);
+    cJSON_AddStringToObject(root, "weights", p->weights);
+    cJSON_AddStringToObject(root, "output", a->output);
+    cJSON_AddStringToObject(root, "unit", a->p.mu_water > 0 ? "HU" : "1/mm");
+    cli_json_sizes(root, "size", p->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
+    json_extras(root, a, result);
+    cJSON_AddNumberToObject(root, "min", r->min);
+    cJSON_AddNumberToObject(root, "max", r->max);
+    cJSON_AddNumberToObject(root, "mean", r->mean);
+    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+    cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
+    cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);
+    cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());
+    if (strcmp(a->output, "hash:") == 0) {
+        snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
+        cJSON_AddStringToObject(root, "hash", hash);
+    }
+    return cli_json(root, false);
+}

@@ -1,0 +1,43 @@
+/* One slice: which rows it needs, and as a picture. */
+#include "recon.h"
+
+#include <stdlib.h>
+
+void recon_rows(const struct fbp_scan *scan, const struct fbp_grid *grid, size_t rows[2])
+{
+    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, grid, 0, grid->n[2],
+                      &rows[0], &rows[1]);
+}
+
+static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,
+                       double shown[2])
+{
+    struct fbp_array_info info = {.n = {g->n[0], g->n[1], g->n[2]},
+                                  .type = FBP_F32,
+                                  .has_spacing = true,
+                                  .spacing_mm = {g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]}};
+    fbp_source *source = NULL;
+    fbp_status st = fbp_source_memory(&source, values, &info);
+
+    if (st == FBP_OK)
+        st = fbp_view_write_source(source, "the slice", path, fbp_view_params(.shown = shown));
+    fbp_source_close(&source);
+    return st;
+}
+
+fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
+                         double shown[2])
+{
+    const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
+    float *values = malloc(g->n[0] * g->n[1] * g->n[2] * sizeof *values);
+    fbp_sink *sink = NULL;
+    fbp_status st = values ? fbp_sink_memory(&sink, values, g->n) : FBP_ERR_NOMEM;
+
+    if (st == FBP_OK)
+        st = fbp_plan_run_to(plan, NULL, sink, report);
+    if (st == FBP_OK)
+        st = draw(g, values, path, shown);
+    fbp_sink_close(&sink);
+    free(values);
+    return st;
+}

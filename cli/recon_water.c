@@ -1,0 +1,128 @@
+/* --hu-from-roi: the attenuation of water, from a sphere that is said to be water. */
+#include "recon.h"
+
+#include <stdlib.h>
+
+/* More voxels than any tube of water has. */
+static const double most_voxels = 1 << 30;
+
+static bool one_slice(const struct fbp_scan *scan)
+{
+    return scan->panel.n_rows == 1;
+}
+
+/* The voxels of `all` (carried on beyond its edges) around the sphere. */
+static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
+                       const struct fbp_grid *all, struct fbp_grid *out)
+{
+    double voxels = 1;
+
+    *out = *all;
+    for (int i = 0; i < 3; i++) {
+        const double first = fbp_grid_coordinate(all, i, 0), mm = all->voxel_mm[i];
+        double lo = ceil((a->water[i] - a->water[3] - first) / mm - 1e-9);
+        double hi = floor((a->water[i] + a->water[3] - first) / mm + 1e-9);
+        if (i == 2 && one_slice(scan)) {
+            lo = fmax(lo, 0);
+            hi = fmin(hi, 0);
+        }
+        voxels *= fmax(0, hi - lo + 1);
+        out->n[i] = (size_t)fmin(fmax(0, hi - lo + 1), most_voxels);
+        out->centre_mm[i] = first + (lo + hi) / 2 * mm;
+    }
+    if (voxels < 1)
+        return cli_error("--hu-from-roi: no voxel lies in a sphere of %g mm about (%g, %g, %g) mm: "
+                         "give a larger radius",
+                         a->water[3], a->water[0], a->water[1], a->water[2]);
+    if (voxels > most_voxels)
+        return cli_error("--hu-from-roi: the sphere has some %.3g voxels: give a smaller radius",
+                         voxels);
+    return 0;
+}
+
+static int check_view(const struct recon_args *a, const struct fbp_plan_info *info)
+{
+    const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
+
+    if (reach <= info->facts.fov_radius_mm)
+        return 0;
+    return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of view "
+                     "%.4g mm: choose one inside it",
+                     reach, info->facts.fov_radius_mm);
+}
+
+/* Mean and deviation of what lies in the sphere. */
+static int take_values(const struct recon_args *a, const struct fbp_grid *g, const float *v,
+                       struct recon_water *out)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t z = 0, i = 0; z < g->n[2]; z++)
+            for (size_t y = 0; y < g->n[1]; y++)
+                for (size_t x = 0; x < g->n[0]; x++, i++) {
+                    const double d[] = {fbp_grid_coordinate(g, 0, (double)x) - a->water[0],
+                                        fbp_grid_coordinate(g, 1, (double)y) - a->water[1],
+                                        fbp_grid_coordinate(g, 2, (double)z) - a->water[2]};
+                    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >
+                        a->water[3] * a->water[3] * (1 + 1e-9))
+                        continue;
+                    if (pass == 0) {
+                        sum += (double)v[i];
+                        n++;
+                    } else {
+                        squares += pow((double)v[i] - sum / (double)n, 2);
+                    }
+                }
+    if (n == 0)
+        return cli_error("--hu-from-roi: no voxel lies in the sphere: give a larger radius");
+    *out = (struct recon_water){sum / (double)n, sqrt(squares / (double)n), n};
+    if (!(out->mean > 0))
+        return cli_error("--hu-from-roi: the mean of %zu voxels is %.4g 1/mm, which is not that of "
+                         "water: is the sphere in the right place?",
+                         n, out->mean);
+    return 0;
+}
+
+static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, fbp_plan **plan,
+                       float **values)
+{
+    struct fbp_recon_params p = a->p;
+    fbp_sink *sink = NULL;
+
+    p.mu_water = 0;
+    p.resume = p.compress = 0;
+    p.log = NULL;
+    p.volume = (struct fbp_grid){0};
+    if (fbp_plan_create(plan, scan, &p) != FBP_OK)
+        return cli_fail();
+    const size_t *n = scan->volume.n;
+    if (check_view(a, fbp_plan_info(*plan)) != 0)
+        return 1;
+    *values = malloc(n[0] * n[1] * n[2] * sizeof **values);
+    if (!*values)
+        return cli_error("out of memory for the voxels of --hu-from-roi");
+    fbp_status st = fbp_sink_memory(&sink, *values, n);
+    if (st == FBP_OK)
+        st = fbp_plan_run_to(*plan, NULL, sink, NULL);
+    fbp_sink_close(&sink);
+    return st == FBP_OK ? 0 : cli_fail();
+}
+
+int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const struct fbp_grid *all,
+                struct recon_water *out)
+{
+    struct fbp_scan part = *scan;
+    fbp_plan *plan = NULL;
+    float *values = NULL;
+    int rc = choose_grid(a, scan, all, &part.volume);
+
+    if (rc == 0)
+        rc = reconstruct(a, &part, &plan, &values);
+    if (rc == 0)
+        rc = take_values(a, &part.volume, values, out);
+    free(values);
+    fbp_plan_destroy(&plan);
+    return rc;
+}

@@ -1,0 +1,236 @@
+#!/usr/bin/env bash
+# One slice, sweeps, Hounsfield units from a region, first guesses of scan files.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 simulate --size 48 --views 90 --scale 0.02 -o scan.json -q
+
+# A slice is the volume's slice, from the rows it needs.
+run 0 recon scan.json -o volume.mha --preview volume.png
+has out '^volume.png: black at .*, white at '
+run 0 recon scan.json --slice 12 -o slice.mha --json
+is "$(json size.0) == 48 && $(json size.2) == 1 && $(json slice.index) == 12"
+is "$(json slice.z_mm) < -61.3 && $(json slice.z_mm) > -61.4"
+is "$(json slice.rows.0) > 15 && $(json slice.rows.1) < 33"
+[ "$(json kernel)" = matrix ] || say "$last: kernel $(json kernel)"
+run 0 recon scan.json --size 48x48x1 --voxel 5.33333333333 -o null: --json
+run 0 info slice.mha --header --json
+is "$(json origin_mm.2) < -61.3 && $(json origin_mm.2) > -61.4"
+run 0 recon scan.json --slice 24 --size 48x48x49 -o middle.mha -q # z = 0
+run 0 recon scan.json --size 48x48x1 -o one.mha -q
+run 0 compare middle.mha one.mha --json
+is "$(json rmse) < 1e-7"
+run 0 recon scan.json --slice 12 -o slice.png
+has out '^slice 12, z = -61.3333 mm, from detector rows '
+has out '^slice.png: black at .*, white at '
+exists slice.png
+run 0 recon scan.json --slice 0 -o hash: -q
+has out '^[0-9a-f]{16}$'
+run 1 recon scan.json --slice 48 -o late.mha
+has err 'slice 48: the volume has slices 0 to 47'
+run 1 recon scan.json --slice 1 -o missing/slice.png
+has err 'its folder is missing'
+for wrong in "-o v.png" "--slice 1 -o v.png --preview p.png" "--slice 1 -o v.png --resume" \
+    "--slice 1.5 -o v.mha" "--slice 1 -o v.jpg" "--centre x -o v.mha"; do
+    # shellcheck disable=SC2086
+    run 2 recon scan.json $wrong
+    empty out
+    one_line err
+done
+cp scan.mha scan.copy
+run 1 recon scan.json --slice 3 -o scan.mha
+cmp -s scan.mha scan.copy || say "$last: the projections were changed"
+
+for name in flat.png flat.svg; do # whatever it is called
+    cp scan.mha $name
+    sed 's/"projections"/"flat": "'$name'", "projections"/' scan.json >flat.json
+    run 1 recon flat.json -o late.mha --preview flat.png --timeline flat.svg
+    has err 'flat\.(png|svg): is read for this reconstruction'
+    cmp -s scan.mha $name || say "$last: $name was replaced"
+    absent late.mha
+done
+run 1 recon flat.json --slice 3 -o flat.svg.png --timeline flat.svg
+cp scan.mha flat.png
+sed -i 's/flat.svg/flat.png/' flat.json
+run 1 recon flat.json --slice 3 -o flat.png
+run 1 recon flat.json --sweep centre=20:22:1 -o flat.png
+cmp -s scan.mha flat.png || say "$last: flat.png was replaced"
+
+# The axis is beside the middle, and no file says so: the sweep finds it, of every kind of scan.
+sweep_finds() { # NAME VALUE WITHIN SWEEP
+    run 0 recon "$1".json --sweep "$4" -o "$1".png --curve "$1".svg --json -q
+    is "$(json best) - $2 < $3 && $2 - $(json best) < $3"
+    [ "$(json at_end)" = false ] || say "$last: the best is at the end"
+    exists "$1".png
+    grep -q 'class="best"' "$1".svg || say "$last: the curve marks no best"
+}
+n=0
+for kind in "cone --views 120" "cone --views 140 --arc 220" "parallel --views 120 --arc 180"; do
+    for noise in "" "--noise 2e4"; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        run 0 simulate --kind $kind $noise --size 64 --voxel 1 --pitch 1 --detector 112x112 --sod 400 \
+            --sdd 401 --scale 0.02 --offset 3.25,0 -o beside$n.json -q
+        sed -E 's/"offset_mm": *\[[^]]*\]/"offset_mm": [0, 0]/' beside$n.json >off$n.json
+        sweep_finds off$n 52.25 0.25 centre=48:58:0.5
+    done
+done
+sweep_finds off1 3.25 0.25 offset=0:6:0.5
+run 0 recon off1.json --centre 52.25 --size 64 --voxel 1 -o centred.mha -q
+run 0 recon beside1.json --size 64 --voxel 1 -o told.mha -q
+run 0 compare centred.mha told.mha --json
+is "$(json nrmse) < 1e-5"
+
+# A turned panel, seen in two slices; of rods, since a ball in the middle looks the same however it
+# is turned.
+printf '%s\n' "0 0 0 40 36 200 0 0.01" "20 5 0 5 4 200 0 0.02" "-12 14 0 3 6 200 30 0.02" \
+    "-4 -22 0 7 3 200 10 0.01" "10 -10 0 2 2 200 0 0.03" >rods.txt
+for tilt in 0 0.8; do
+    run 0 simulate --phantom rods.txt --size 96 --voxel 1 --views 160 --pitch 1.5 \
+        --detector 160x160 --sod 400 --sdd 600 --tilt 0,0,$tilt -o turned$tilt.json -q
+done
+sed 's/turned0.mha/turned0.8.mha/' turned0.json >untold.json
+sweep_finds untold 0.8 0.25 tilt=-1.6:2:0.2
+
+# Real data of a synchrotron, where it is and can be read: 296.0 within half a pixel.
+tooth=$here/../../../shared/data/tooth_parallel_aps/tooth.h5
+if "$fbp" recon "$tooth" --slice 0 -o null: -q >out 2>err; then
+    mkdir tooth
+    ln -s "$tooth" tooth/tooth.h5
+    run 1 init tooth
+    has err 'tooth.h5: describes a whole scan already'
+    ln -s "$tooth" tooth.h5
+    for slice in 0 1; do
+        run 0 recon tooth.h5 --slice $slice --sweep centre=292:300:0.5 -o tooth.png --json -q
+        is "$(json best) > 295.5 && $(json best) < 296.5"
+    done
+fi
+
+# What it prints, also with a score that is the other; negativity finds half turns.
+run 0 recon off3.json --sweep center=50:54:0.5 --score negativity -o sheet.png
+has out '^centre \[column\] +negativity'
+has out '^52[^ ]* +-0\.[0-9]+  \*$'
+has out '^best centre: 52\.[0-9]+ column, in slice '
+has out '^use it: --centre 52\.'
+run 0 recon off1.json --sweep centre=54:56:0.5 -o sheet.png
+has out 'at the end of the range'
+run 0 recon off1.json --sweep sdd=395:405:5 -o sheet.png
+has out 'hardly tells'
+has out '"source_to_detector_mm"|^best sdd'
+run 0 recon off1.json --sweep centre=50:54:1 --slice 10 -o quiet.png -q
+empty out
+rm sheet.png
+
+wrong_sweep() { # STATUS PATTERN ARGUMENTS…
+    local status=$1 pattern=$2
+    shift 2
+    run "$status" recon off5.json "$@"
+    has err "$pattern"
+    one_line err
+    empty out
+    absent sheet.png
+}
+wrong_sweep 2 'a NAME of centre, tilt, offset, sod, sdd' --sweep wobble=1:2:1 -o sheet.png
+wrong_sweep 2 'three numbers FROM:TO:STEP' --sweep centre=1:2 -o sheet.png
+wrong_sweep 2 'FROM below TO' --sweep centre=2:1:1 -o sheet.png
+wrong_sweep 2 'choose another STEP' --sweep centre=0:100:1e-3 -o sheet.png
+wrong_sweep 2 '-o FILE.png' --sweep centre=1:2:1 -o sheet.mha
+wrong_sweep 2 '-o FILE.png' --sweep centre=1:2:1
+wrong_sweep 2 'leave --preview' --sweep centre=1:2:1 -o sheet.png --preview p.png
+wrong_sweep 2 'ends in .svg' --sweep centre=1:2:1 -o sheet.png --curve c.png
+wrong_sweep 2 '--curve needs --sweep' -o v.mha --curve c.svg
+wrong_sweep 1 'has no source' --sweep sod=300:500:50 -o sheet.png
+wrong_sweep 1 '--slice 64: the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
+wrong_sweep 1 'centre = -200: .*axis' --sweep centre=-200:0:50 -o sheet.png
+wrong_sweep 1 'its folder is missing' --sweep centre=50:52:1 -o missing/sheet.png
+
+# Water: a ball of 0.02 / mm becomes 0 HU, nothing -1000.
+echo "0 0 0 40 40 40 0 0.02" >ball.txt
+run 0 simulate --phantom ball.txt --size 64 --voxel 2 --views 180 -o water.json -q
+run 0 recon water.json -o hu.mha --hu-from-roi 5,-5,0,15 --json
+is "$(json water.mean) > 0.0198 && $(json water.mean) < 0.0202"
+is "$(json water.sd) < 0.0005 && $(json water.voxels) > 1700 && $(json water.voxels) < 1850"
+[ "$(json unit)" = HU ] || say "$last: unit"
+mu=$(json water.mean)
+run 0 recon water.json -o hash: -q --hu "$mu"
+told=$(cat out)
+run 0 recon water.json -o hash: -q --hu-from-roi 5,-5,0,15
+[ "$(cat out)" = "$told" ] || say "--hu-from-roi differs from --hu with its value"
+run 0 recon water.json -o slice.mha --slice 32 --hu-from-roi 5,-5,0,15
+has out '^water: 0\.0[0-9]+ 1/mm, standard deviation .* HU\), 1[78][0-9]+ voxels'
+wrong_water() { # STATUS PATTERN ARGUMENTS…
+    local status=$1 pattern=$2
+    shift 2
+    run "$status" recon water.json -o late.mha "$@"
+    has err "$pattern"
+    absent late.mha
+    absent late.mha.part
+}
+wrong_water 1 'no voxel lies in a sphere' --hu-from-roi 0,0,0,0.1
+wrong_water 1 'choose one inside it' --hu-from-roi 150,0,0,20
+wrong_water 1 'not that of water' --hu-from-roi 55,0,0,2
+wrong_water 1 'smaller radius' --hu-from-roi 0,0,0,90000
+wrong_water 2 'a radius above 0' --hu-from-roi 0,0,0,0
+wrong_water 2 'leave one of them out' --hu-from-roi 0,0,0,5 --hu 0.02
+wrong_water 2 'leave --follow out' --hu-from-roi 0,0,0,5 --follow
+wrong_water 2 'numbers' --hu-from-roi 0,0,5
+
+# A folder of views, one a file, with darks, flats and angles beside them.
+mkdir -p folder/flats
+for k in 08 09 10 11; do
+    run 0 simulate --size 16 --views 1 --start $((10#$k * 30)) -o folder/p_$k.json -q
+done
+run 0 simulate --size 16 --views 3 -o folder/flats/white.json -q
+run 0 simulate --size 16 --views 2 -o folder/dark_1.json -q
+run 0 simulate --size 8 --views 2 -o folder/other.json -q
+rm folder/*.json folder/flats/*.json
+printf '240\n270\n300\n330\n' >folder/angles.txt
+run 0 init folder
+has err '^folder/other.mha: 12 x 12 x 2, not used'
+has err '^angles_deg: from angles.txt'
+cp out guess.json
+[ "$(json projections)" = "folder/p_%02d.mha 8 11" ] || say "$last: $(json projections)"
+[ "$(json dark)" = folder/dark_1.mha ] || say "$last: $(json dark)"
+[ "$(json flat)" = folder/flats/white.mha ] || say "$last: $(json flat)"
+is "$(json angles_deg.0) == 240 && $(json angles_deg.3) == 330"
+run 0 info guess.json --json
+is "$(json views) == 4 && $(json columns) == 24"
+run 0 init folder/ --pitch 0.5 --sod 100 --sdd 160 -o folder/scan.json
+run 0 info folder/scan.json --json
+is "$(json views) == 4 && $(json voxel_mm.0) == 0.3125"
+cp folder/scan.json before.json
+run 1 init folder -o folder/scan.json
+has err 'scan.json: describes a whole scan already'
+mv folder/scan.json .
+run 1 init folder -o scan.json
+has err 'is there already and is not replaced'
+cmp -s scan.json before.json || say "$last: the scan file was replaced"
+rm scan.json
+last="fbp init folder > folder/scan.json"
+"$fbp" init folder >folder/scan.json 2>err || say "$last: failed"
+run 0 info folder/scan.json
+has out 'folder/p_%02d.mha 8 11'
+
+# A geometry file that fits, and a gap in the numbers.
+rm -r folder
+mkdir folder
+run 0 simulate --size 16 --views 6 --trajectory c-arm -o arm.json -q
+run 0 geometry convert arm.json -o folder/matrices.txt
+mv arm.mha folder/projections.mha
+run 0 init folder --pitch 0.5
+[ "$(json geometry)" = folder/matrices.txt ] || say "$last: $(json geometry)"
+is "$(json detector.pitch_mm) == 0.5"
+cp out guess.json
+run 0 info guess.json
+for k in 1 2 3 5; do cp folder/projections.mha folder/gap_$k.mha; done
+run 0 init folder
+has err 'gap_1.mha: 1 files follow a gap'
+mkdir empty
+run 1 init empty
+has err 'no projections in it'
+run 1 init nowhere
+has err 'is it a folder'
+run 2 init folder -o scan.txt
+has err 'ends in .json'
+run 2 init
+finish

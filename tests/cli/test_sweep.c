@@ -1,0 +1,201 @@
+/* Sweeps: ranges, what a value does to the views, scores, the peak. */
+#include "sweep.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VIEWS = 12 };
+
+static const double rad = 3.14159265358979323846 / 180;
+
+static void ranges_are_read(void **state)
+{
+    struct sweep_range r;
+    char why[200];
+
+    (void)state;
+    assert_true(sweep_parse("centre=-5:5:0.25", &r, why, sizeof why));
+    assert_int_equal(r.parameter, SWEEP_CENTRE);
+    assert_int_equal(r.n, 41);
+    assert_true(sweep_value(&r, 20) >= 0 && sweep_value(&r, 20) <= 0);
+    assert_true(fabs(sweep_value(&r, 40) - 5) < 1e-12);
+    assert_true(sweep_parse("center=1:2:0.1", &r, why, sizeof why));
+    assert_int_equal(r.n, 11);
+    assert_true(sweep_parse("sdd=600:601:0.3", &r, why, sizeof why));
+    assert_int_equal(r.n, 4); /* 600.9 is the last */
+}
+
+static void wrong_ranges_are_explained(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"centre", "expected NAME=FROM"},
+        {"wobble=1:2:1", "centre, tilt, offset, sod, sdd"},
+        {"centre=1:2", "three numbers"},
+        {"centre=1:2:x", "three numbers"},
+        {"centre=1:2:3:4", "three numbers"},
+        {"centre=1:nan:1", "three numbers"},
+        {"centre=1:2:", "three numbers"},
+        {"centre=2:1:1", "FROM below TO"},
+        {"centre=1:2:-1", "FROM below TO"},
+        {"centre=1:2:0", "FROM below TO"},
+        {"centre=0:1000:0.1", "1000"},
+        {"centre=1:2:5", "2 to"},
+        {"", "expected NAME"},
+    };
+    struct sweep_range r;
+    char why[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(sweep_parse(wrong[i][0], &r, why, sizeof why));
+        if (!strstr(why, wrong[i][1]))
+            fail_msg("%s: \"%s\" lacks \"%s\"", wrong[i][0], why, wrong[i][1]);
+    }
+}
+
+/* What a circle of these values is. */
+static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod, double sdd,
+                       double offset, double tilt_deg)
+{
+    double angles[VIEWS];
+    for (int k = 0; k < VIEWS; k++)
+        angles[k] = k * 30 * rad;
+    const struct fbp_circle c = {.struct_size = sizeof c,
+                                 .kind = FBP_CONE,
+                                 .n_views = VIEWS,
+                                 .angles_rad = angles,
+                                 .sod_mm = &sod,
+                                 .sdd_mm = &sdd,
+                                 .n_sod = 1,
+                                 .n_sdd = 1,
+                                 .pitch_mm = {0.5, 0.7},
+                                 .offset_mm = {offset, 3},
+                                 .tilt_rad = {0, 0, tilt_deg * rad}};
+
+    *scan =
+        (struct fbp_scan){.kind = FBP_CONE, .n_views = VIEWS, .panel = {101, 81}, .views = views};
+    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+}
+
+static void expect_views(const struct fbp_view *a, const struct fbp_view *b)
+{
+    const double *x = a[0].s, *y = b[0].s;
+
+    for (size_t i = 0; i < VIEWS * sizeof *a / sizeof(double); i++)
+        if (!(fabs(x[i] - y[i]) < 1e-9))
+            fail_msg("number %zu: %.12g is not %.12g", i, x[i], y[i]);
+}
+
+/* A swept value gives the views that a scan file with that value would give. */
+static void values_are_those_of_a_scan_file(void **state)
+{
+    struct fbp_view from[VIEWS], to[VIEWS], got[VIEWS];
+    struct fbp_scan scan, other;
+    double now;
+
+    (void)state;
+    make_views(&scan, from, 400, 600, 2, 0);
+    const struct {
+        enum sweep_parameter parameter;
+        double sod, sdd, offset, tilt, value, present;
+    } cases[] = {
+        {SWEEP_SOD, 410, 600, 2, 0, 410, 400},   {SWEEP_SDD, 400, 650, 2, 0, 650, 600},
+        {SWEEP_OFFSET, 400, 600, -7, 0, -7, 2},  {SWEEP_TILT, 400, 600, 2, 1.5, 1.5, 0},
+        {SWEEP_CENTRE, 400, 600, -7, 0, 64, 46}, {SWEEP_CENTRE, 400, 600, 0, 0, 50, 46},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_views(&other, to, cases[i].sod, cases[i].sdd, cases[i].offset, cases[i].tilt);
+        assert_int_equal(sweep_present(&scan, cases[i].parameter, &now), FBP_OK);
+        assert_true(fabs(now - cases[i].present) < 1e-9);
+        assert_int_equal(sweep_apply(&scan, cases[i].parameter, cases[i].value, got), FBP_OK);
+        expect_views(got, to);
+        scan.views = got; /* and back */
+        assert_int_equal(sweep_present(&scan, cases[i].parameter, &now), FBP_OK);
+        assert_true(cases[i].parameter == SWEEP_TILT || fabs(now - cases[i].value) < 1e-9);
+        scan.views = from;
+    }
+}
+
+/* Of a parallel beam the same, and views that differ keep their differences. */
+static void the_centre_keeps_a_wobble(void **state)
+{
+    struct fbp_view views[2] = {{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, 1}}};
+    struct fbp_scan scan = {.kind = FBP_PARALLEL, .n_views = 2, .panel = {11, 3}, .views = views};
+    double column;
+
+    (void)state;
+    assert_int_equal(recon_axis_column(&scan, &column), FBP_OK);
+    assert_true(fabs(column - 5.5) < 1e-12); /* 5 and 6 */
+    assert_int_equal(recon_centre(&scan, 4), FBP_OK);
+    assert_int_equal(recon_axis_column(&scan, &column), FBP_OK);
+    assert_true(fabs(column - 4) < 1e-12);
+    assert_true(fabs(views[0].d[1] - 1.5) < 1e-12 && fabs(views[1].d[0] + 0.5) < 1e-12);
+}
+
+static double score_of_disk(enum sweep_score score, double blur, double contrast, double ghost)
+{
+    enum { N = 64 };
+    static float v[N * N];
+
+    for (int i = 0; i < N * N; i++) {
+        const double x = i % N - 31.5, y = i / N - 31.5; // NOLINT(bugprone-integer-division)
+        v[i] = (float)(contrast / (1 + exp((hypot(x, y) - 15) / blur)) - ghost * (fabs(y) < 8));
+    }
+    return sweep_score_of(score, v, N, N, 31.5, 31.5, 28);
+}
+
+static void scores_fall_with_what_is_wrong(void **state)
+{
+    (void)state;
+    double before = INFINITY;
+    for (double blur = 0.3; blur < 6; blur *= 2) {
+        const double s = score_of_disk(SWEEP_SHARPNESS, blur, 1, 0);
+        assert_true(s < before);
+        before = s;
+    }
+    assert_true(
+        fabs(score_of_disk(SWEEP_SHARPNESS, 1, 1, 0) / score_of_disk(SWEEP_SHARPNESS, 1, 50, 0) -
+             1) < 1e-3);
+    assert_true(score_of_disk(SWEEP_NEGATIVITY, 1, 1, 0.2) <
+                score_of_disk(SWEEP_NEGATIVITY, 1, 1, 0));
+    float few[9] = {0};
+    assert_true(isnan(sweep_score_of(SWEEP_SHARPNESS, few, 3, 3, 1, 1, 5)));
+}
+
+static void the_peak_is_that_of_a_parabola(void **state)
+{
+    double y[9];
+    bool at_end;
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        y[i] = 2 - 0.1 * (i - 3.3) * (i - 3.3);
+    assert_true(fabs(sweep_peak(y, 9, &at_end) - 3.3) < 1e-9);
+    assert_false(at_end);
+    y[3] = NAN; /* beside it there is nothing to interpolate with */
+    assert_true(fabs(sweep_peak(y, 9, &at_end) - 4) < 1e-9);
+    assert_true(at_end);
+    assert_true(fabs(sweep_peak(y + 5, 4, &at_end)) < 1e-9);
+    assert_true(at_end);
+    for (int i = 0; i < 9; i++)
+        y[i] = NAN;
+    assert_true(isnan(sweep_peak(y, 9, &at_end)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_are_read),
+        cmocka_unit_test(wrong_ranges_are_explained),
+        cmocka_unit_test(values_are_those_of_a_scan_file),
+        cmocka_unit_test(the_centre_keeps_a_wobble),
+        cmocka_unit_test(scores_fall_with_what_is_wrong),
+        cmocka_unit_test(the_peak_is_that_of_a_parabola),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* Contact sheets, their letters, curves; a volume that is open drawn as a picture. */
+#include "fbp/picture.h"
+
+#include "base/status.h"
+#include "picture/font.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <png.h>
+
+#define PNG FBP_TEST_DIR "/sheet.png"
+#define SVG FBP_TEST_DIR "/curve.svg"
+
+struct image {
+    size_t w, h;
+    uint8_t *rgb;
+};
+
+static struct image decode(const char *path)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_file(&png, path));
+    png.format = PNG_FORMAT_RGB;
+    struct image im = {png.width, png.height, malloc(PNG_IMAGE_SIZE(png))};
+    assert_non_null(im.rgb);
+    assert_true(png_image_finish_read(&png, NULL, im.rgb, 0, NULL));
+    return im;
+}
+
+static const uint8_t *pixel(const struct image *im, size_t x, size_t y)
+{
+    return im->rgb + 3 * (y * im->w + x);
+}
+
+/* Four values of a picture become blocks of 64 pixels; up is up; the window is common to all. */
+static void pictures_are_beside_each_other(void **state)
+{
+    (void)state;
+    const float a[2][2] = {{0, 1}, {2, 4}}, b[2][2] = {{NAN, 4}, {4, INFINITY}};
+    const struct fbp_tile tiles[] = {{&a[0][0], "a", false}, {&b[0][0], "b", true}};
+    const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
+
+    assert_int_equal(fbp_sheet_write(PNG, tiles, 2, &p), FBP_OK);
+    struct image im = decode(PNG);
+    assert_int_equal(im.w, 12 + 2 * (128 + 12));
+    assert_int_equal(pixel(&im, 12, 12)[0], 128);            /* a, top left: 2 */
+    assert_int_equal(pixel(&im, 12 + 127, 12)[0], 255);      /* top right: 4 */
+    assert_int_equal(pixel(&im, 12, 12 + 127)[0], 0);        /* bottom left: 0 */
+    assert_int_equal(pixel(&im, 12 + 127, 12 + 127)[0], 64); /* bottom right: 1 */
+    assert_int_equal(pixel(&im, 152, 12 + 127)[0], 0);       /* b, bottom left: NaN */
+    assert_int_equal(pixel(&im, 152 + 127, 12 + 127)[0], 255);
+    /* b is framed in colour, a is not. */
+    assert_int_not_equal(pixel(&im, 152 - 1, 20)[0], pixel(&im, 152 - 1, 20)[2]);
+    assert_int_equal(pixel(&im, 12 - 1, 20)[0], pixel(&im, 12 - 1, 20)[2]);
+    free(im.rgb);
+}
+
+static void large_pictures_are_reduced(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    float *v = malloc((size_t)N * N * sizeof *v);
+    struct fbp_tile tiles[7];
+    const struct fbp_sheet_params p = {
+        .struct_size = sizeof p, .n = {N, N}, .title = "seven", .lo = 0, .hi = 1};
+
+    assert_non_null(v);
+    for (size_t i = 0; i < (size_t)N * N; i++)
+        v[i] = (float)((i % N + i / N) % 2);
+    for (int i = 0; i < 7; i++)
+        tiles[i] = (struct fbp_tile){v, "two\nlines", false};
+    assert_int_equal(fbp_sheet_write(PNG, tiles, 7, &p), FBP_OK);
+    struct image im = decode(PNG);
+    assert_int_equal(im.w, 12 + 3 * (334 + 12)); /* by threes; 3 columns */
+    const uint8_t grey = pixel(&im, 12 + 100, im.h / 2)[0];
+    assert_in_range(grey, 112, 143); /* a chequerboard's mean, of nine values */
+    free(im.rgb);
+    free(v);
+}
+
+static void nothing_is_no_sheet(void **state)
+{
+    (void)state;
+    const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}};
+
+    unlink(PNG);
+    assert_int_equal(fbp_sheet_write(PNG, NULL, 0, &p), FBP_ERR_INVALID);
+    assert_int_not_equal(access(PNG, F_OK), 0);
+    assert_int_equal(fbp_sheet_write(FBP_TEST_DIR "/missing/s.png",
+                                     (struct fbp_tile[]){{(float[4]){0}, "x", false}}, 1, &p),
+                     FBP_ERR_IO);
+}
+
+/* Dots of "T", beyond the canvas none, whole letters only before `end`. */
+static void letters_have_dots(void **state)
+{
+    (void)state;
+    uint8_t rgb[8][13][3] = {{{0}}};
+    const struct fbp_canvas canvas = {&rgb[0][0][0], 13, 8};
+    const uint8_t white[3] = {255, 255, 255};
+
+    fbp_font_write(&canvas, 1, 0, 12, 1, white, "tT");
+    for (size_t x = 1; x < 6; x++)
+        assert_int_equal(rgb[0][x][0], 255);
+    assert_int_equal(rgb[6][3][1], 255);
+    assert_int_equal(rgb[6][2][1], 0);
+    assert_int_equal(rgb[0][7][2], 255);
+    memset(rgb, 0, sizeof rgb);
+    fbp_font_write(&canvas, 1, 0, 11, 1, white, "TT");
+    assert_int_equal(rgb[0][7][2], 0);
+    fbp_font_write(&canvas, 10, 5, 100, 1, white, "T");
+    assert_int_equal(rgb[5][12][0], 255);
+}
+
+static char *read_text(const char *path)
+{
+    static char text[20000];
+    FILE *f = fopen(path, "rb");
+
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+static void curves_have_points_and_the_best(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 3}, y[] = {4, 1, NAN};
+    struct fbp_curve c = {"t", "x", "y", x, y, 3, 1.5};
+    size_t points = 0;
+
+    assert_int_equal(fbp_curve_svg(&c, SVG), FBP_OK);
+    const char *text = read_text(SVG);
+    assert_non_null(strstr(text, "class=\"best\""));
+    for (const char *at = text; (at = strstr(at, "class=\"point\"")) != NULL; at++)
+        points++;
+    assert_int_equal(points, 2);
+    c.best = NAN;
+    c.n = 1;
+    assert_int_equal(fbp_curve_svg(&c, SVG), FBP_OK);
+    assert_null(strstr(read_text(SVG), "class=\"best\""));
+    unlink(SVG);
+    c.n = 0;
+    assert_int_equal(fbp_curve_svg(&c, SVG), FBP_ERR_INVALID);
+    assert_int_not_equal(access(SVG, F_OK), 0);
+}
+
+/* The window that was chosen is told. */
+static void a_volume_in_memory_is_drawn(void **state)
+{
+    (void)state;
+    float v[40 * 40];
+    const struct fbp_array_info info = {.n = {40, 40, 1}, .type = FBP_F32};
+    fbp_source *source = NULL;
+    double shown[2] = {0};
+
+    for (int i = 0; i < 40 * 40; i++)
+        v[i] = (float)i;
+    assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
+    assert_int_equal(fbp_view_write_source(source, "memory", PNG, fbp_view_params(.shown = shown)),
+                     FBP_OK);
+    fbp_source_close(&source);
+    assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);
+    struct image im = decode(PNG);
+    assert_int_equal(im.w, 280); /* one panel */
+    assert_true(pixel(&im, 0, 0)[0] > 200 && pixel(&im, 0, 279)[0] < 20);
+    free(im.rgb);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pictures_are_beside_each_other),
+        cmocka_unit_test(large_pictures_are_reduced),
+        cmocka_unit_test(nothing_is_no_sheet),
+        cmocka_unit_test(letters_have_dots),
+        cmocka_unit_test(curves_have_points_and_the_best),
+        cmocka_unit_test(a_volume_in_memory_is_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
