@@ -85,6 +85,7 @@ struct fbp_sink_format {
     bool can_compress;
 };
 
-extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw;
+extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
+    fbp_sink_tiff;
 
 #endif /* FBP_SRC_FORMAT_H */
