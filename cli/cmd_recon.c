@@ -125,19 +125,15 @@ static void print_result(const struct recon_args *a, const struct fbp_report *r)
         fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
 }
 
-/* value = scale * number + offset */
 static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
 {
     const enum fbp_type type = a->p.output_type ? a->p.output_type : FBP_F32;
-    const bool ranged = a->p.output_range[0] != 0 || a->p.output_range[1] != 0;
-    const double lo = ranged ? a->p.output_range[0] : -1000; /* as the library, in HU */
-    const double hi = ranged ? a->p.output_range[1] : 3000;
 
     cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
     if (type == FBP_F32)
         return;
-    cJSON_AddNumberToObject(root, "output_scale", (hi - lo) / (type == FBP_U8 ? 255 : 65535));
-    cJSON_AddNumberToObject(root, "output_offset", lo);
+    cJSON_AddNumberToObject(root, "output_scale", r->output_scale);
+    cJSON_AddNumberToObject(root, "output_offset", r->output_offset);
     cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
 }
 

@@ -414,6 +414,8 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
     report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
     report->hash = fbp_sink_hash(sink);
     report->output_clipped = fbp_sink_clipped(sink);
+    report->output_scale = fbp_sink_info(sink)->scale;
+    report->output_offset = fbp_sink_info(sink)->offset;
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));

@@ -121,8 +121,10 @@ struct fbp_report {
     double min, max, mean; /**< of the volume */
     size_t not_finite;     /**< input samples that were NaN or infinite, and were bridged */
     size_t clipped;        /**< intensities <= 0 whose logarithm was clipped */
-    uint64_t
-        output_clipped;   /**< voxels beyond params.output_range; of those that were not resumed */
+    /** Of a volume of integers: value = scale * number + offset; voxels beyond the range that were
+     *  clipped, of those that were not resumed.  Else 0. */
+    double output_scale, output_offset;
+    uint64_t output_clipped;
     size_t slabs_resumed; /**< taken from an interrupted run */
     uint64_t hash;        /**< of the volume; hash: outputs only */
     double finish;        /**< seconds from the last slice to the durable file of its final name */
