@@ -55,7 +55,7 @@ struct fbp_array_info {
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
     /** What stored numbers mean: value = scale * number + offset.  scale 0: they are the values. */
     double scale, offset;
-    char taken[200]; /**< of a folder: which files were taken, a sentence; else "" */
+    char taken[300]; /**< of a folder: which files were taken, a sentence; else "" */
 };
 
 typedef struct fbp_source fbp_source;
