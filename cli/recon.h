@@ -14,7 +14,7 @@ struct recon_args {
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[],
-    *const recon_output_types[];
+                                                                      *const recon_output_types[];
 
 #define R struct recon_args
 // clang-format off

@@ -6,10 +6,8 @@ shift 2
 
 bytes=$(cat "$@" | wc -c) # and the page cache has them
 for _ in 1 2 3; do
-    start=$(date +%s%N)
-    cat "$@" >/dev/null
-    end=$(date +%s%N)
-    awk -v b="$bytes" -v ns=$((end - start)) \
-        'BEGIN { printf "cat               : %6.3f s, %5.2f GB/s\n", ns * 1e-9, b / ns }'
+    TIMEFORMAT='%R %U %S'
+    { time cat "$@" >/dev/null; } 2>&1 | awk -v b="$bytes" '{
+        printf "cat               : %6.3f s, %5.2f GB/s, %6.3f s of CPU\n", $1, b * 1e-9 / $1, $2 + $3 }'
     "$reading" "$array"
 done
