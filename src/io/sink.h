@@ -65,6 +65,9 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s);
 /** Everything is written: compress, sync, rename, remove the journal. */
 fbp_status fbp_sink_publish(struct fbp_sink *s);
 
+/** Bring the names in the folder of `path` to disk, where that can be done. */
+void fbp_sink_sync_folder(const char *path);
+
 /** Start an empty journal. */
 fbp_status fbp_journal_create(struct fbp_sink *s);
 

@@ -258,7 +258,7 @@ static fbp_status publish_names(const struct fbp_sink *s, const char *data)
 }
 
 /* The new names are on disk; where a folder cannot be synced the files still are. */
-static void sync_folder(const char *path)
+void fbp_sink_sync_folder(const char *path)
 {
     char *folder = fbp_path_join(path, ".");
     const int fd = folder ? open_retry(folder, O_RDONLY | O_DIRECTORY) : -1;
@@ -297,6 +297,6 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
         FBP_TRY(publish_names(s, s->part));
     }
     unlink(s->log);
-    sync_folder(s->path);
+    fbp_sink_sync_folder(s->path);
     return FBP_OK;
 }

@@ -317,12 +317,13 @@ static fbp_status publish_slice(const struct fbp_sink *s, size_t z)
 
 fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
 {
+    /* One call for all slices, at the price of whatever else the file system has to write. */
     if (syncfs(s->fd) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", s->path, strerror(errno));
     for (size_t z = 0; z < s->info.n[2]; z++)
         FBP_TRY(publish_slice(s, z));
-    (void)!syncfs(s->fd);
     unlink(s->log);
+    fbp_sink_sync_folder(s->path);
     return FBP_OK;
 }
 
