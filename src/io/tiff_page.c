@@ -133,8 +133,10 @@ static fbp_status take_size(const struct fbp_tiff *t, size_t k, struct fbp_tiff_
     } else {
         TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
     }
-    p->band_rows = rows == 0 || rows > p->h ? (p->tile_w ? rows : p->h) : rows;
-    p->n_bands = (p->h - 1) / p->band_rows + 1;
+    if (!p->tile_w && (rows == 0 || rows > p->h))
+        rows = p->h;
+    p->band_rows = rows;
+    p->n_bands = (p->h - 1) / rows + 1; // NOLINT(clang-analyzer-core.DivideZero): checked above
     return FBP_OK;
 }
 
