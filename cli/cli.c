@@ -77,7 +77,8 @@ bool cli_ends_with(const char *text, const char *end)
 
 bool cli_is_volume(const char *path)
 {
-    static const char *const ends[] = {".mha", ".mhd", ".npy", ".raw", ".bin", ".h5", ".hdf5"};
+    static const char *const ends[] = {".mha", ".mhd",  ".npy", ".raw", ".bin",
+                                       ".tif", ".tiff", ".png", ".h5",  ".hdf5"};
     const size_t n = strlen(path);
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -86,6 +87,22 @@ bool cli_is_volume(const char *path)
             return true;
     }
     return strcasestr(path, ".h5:") || strcasestr(path, ".hdf5:"); /* an array inside */
+}
+
+bool cli_is_stack(const char *output)
+{
+    const char *percent = strrchr(output, '%');
+
+    return percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd';
+}
+
+char *cli_written(char *buf, size_t n, const char *output, size_t n_slices)
+{
+    if (cli_is_stack(output))
+        snprintf(buf, n, "%s 0 %zu", output, n_slices - 1);
+    else
+        snprintf(buf, n, "%s", output);
+    return buf;
 }
 
 bool cli_has_folder(const char *path)

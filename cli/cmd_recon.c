@@ -5,8 +5,13 @@ static const struct opt table[] = {
         .help = "the scan: where its arrays are and how it was taken (docs/scan.md), or a whole "
                 "scan in HDF5 (Data Exchange, NXtomo) or MAT"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "volume to write: .mha, .mhd, .npy, .h5 or .raw; null: discards it, hash: prints "
-                "a hash of its values; with --slice also .png, a picture"),
+        .help = "volume to write: .mha, .mhd, .npy, .h5, .raw, .tif, or a stack of slices such as "
+                "out/%04d.tif or .png; null: discards it, hash: prints a hash of its values; with "
+                "--slice also .png, a picture"),
+    OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .names = recon_output_types,
+        .fallback = "float32", .help = "how values are stored"),
+    OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI", .fallback = "-1000,3000 in HU",
+        .help = "values that uint8 and uint16 stand for, from 0 to the greatest number"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
@@ -71,8 +76,10 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     progress_end(progress);
     if (st != FBP_OK)
         return failed(a, st);
+    char written[4200];
+    cli_written(written, sizeof written, a->output, result.plan->volume.n[2]);
     if (a->preview &&
-        fbp_view_write(a->output, a->preview, fbp_view_params(.shown = result.shown)) != FBP_OK)
+        fbp_view_write(written, a->preview, fbp_view_params(.shown = result.shown)) != FBP_OK)
         return cli_fail();
     recon_rows(scan, &result.plan->volume, result.rows);
     if (a->json)

@@ -6,6 +6,8 @@ const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hammin
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
 
+/* As enum fbp_type. */
+const char *const recon_output_types[] = {"", "uint8", "", "uint16", "", "", "", "float32", NULL};
 fbp_status recon_axis_column(const struct fbp_scan *scan, double *out)
 {
     double P[12];

@@ -37,9 +37,16 @@ static int check_preview(const struct command *self, const struct recon_args *a)
 }
 
 /* A slice as a picture is no volume. */
+/* A grey picture, not values in 8 or 16 bits. */
+static bool is_png(const struct recon_args *a)
+{
+    return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&
+           !a->p.output_type;
+}
+
 bool recon_is_picture(const struct recon_args *a)
 {
-    return a->slice != SIZE_MAX && a->output && cli_ends_with(a->output, ".png");
+    return a->slice != SIZE_MAX && is_png(a);
 }
 
 static int check_sweep(const struct command *self, const struct recon_args *a)
@@ -88,10 +95,11 @@ static int check_output(const struct command *self, const struct recon_args *a)
                          a->output);
     if (recon_is_picture(a) && !cli_has_folder(a->output))
         return cli_error("%s: its folder is missing or read-only: create it first", a->output);
-    if (!recon_is_picture(a) && recon_is_file(a->output) && cli_ends_with(a->output, ".png"))
+    if (!recon_is_picture(a) && is_png(a))
         return opt_usage(self,
                          "-o: \"%s\" is a picture: give --slice K too, or write a volume "
-                         "(" CLI_VOLUMES ") with --preview FILE.png",
+                         "(" CLI_VOLUMES ") with --preview FILE.png, or values with "
+                         "--output-type",
                          a->output);
     if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
         return opt_usage(

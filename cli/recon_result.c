@@ -65,11 +65,26 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
     print_extras(f, a, result);
     if (r->not_finite)
         fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
+    if (r->output_clipped)
+        fprintf(stderr, "note: %" PRIu64 " voxels were beyond the output range and were clipped\n",
+                r->output_clipped);
     if (r->clipped)
         fprintf(stderr, "note: %zu intensities were not positive; their logarithm was clipped\n",
                 r->clipped);
     if (r->slabs_resumed)
         fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
+}
+
+static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
+{
+    const enum fbp_type type = a->p.output_type ? a->p.output_type : FBP_F32;
+
+    cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
+    if (type == FBP_F32)
+        return;
+    cJSON_AddNumberToObject(root, "output_scale", r->output_scale);
+    cJSON_AddNumberToObject(root, "output_offset", r->output_offset);
+    cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
 }
 
 int recon_print_json(const struct recon_args *a, const struct recon_result *result)
@@ -104,6 +119,7 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddStringToObject(root, "weights", p->weights);
     cJSON_AddStringToObject(root, "output", a->output);
     cJSON_AddStringToObject(root, "unit", a->p.mu_water > 0 ? "HU" : "1/mm");
+    print_output_type(root, a, r);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     json_extras(root, a, result);

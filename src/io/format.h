@@ -66,7 +66,10 @@ struct fbp_format {
 };
 
 extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
-    fbp_format_mat;
+    fbp_format_mat, fbp_format_tiff, fbp_format_png;
+
+/** The format of files with such a name; NULL if none has it. */
+const struct fbp_format *fbp_format_of_name(const char *path);
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
@@ -92,6 +95,6 @@ struct fbp_sink_format {
 };
 
 extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
-    fbp_sink_hdf5;
+    fbp_sink_hdf5, fbp_sink_tiff;
 
 #endif /* FBP_SRC_FORMAT_H */

@@ -39,32 +39,32 @@ static bool is_named(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-static fbp_status lock_part(struct fbp_sink *s)
+fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
-        s->fd = open_retry(s->part, O_RDWR | O_CREAT);
+        s->fd = open_retry(path, O_RDWR | O_CREAT);
         if (s->fd < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", s->part, strerror(errno),
+            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(errno),
                             errno == ENOENT ? ": create its folder first" : "");
         if (flock(s->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
             return fbp_fail(FBP_ERR_IO,
                             "%s: another process is writing this output: wait for it or choose "
                             "another name",
-                            s->part);
+                            path);
         /* File systems without locks are used without. */
-        if (is_named(s->fd, s->part))
+        if (is_named(s->fd, path))
             return FBP_OK;
         close(s->fd);
         s->fd = -1;
     }
-    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", s->part);
+    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
 }
 
 fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh)
 {
     bool found = false;
 
-    FBP_TRY(lock_part(s));
+    FBP_TRY(fbp_sink_lock(s, s->part));
     if (resume)
         FBP_TRY(fbp_journal_find(s, &found));
     *fresh = !found;
@@ -258,7 +258,7 @@ static fbp_status publish_names(const struct fbp_sink *s, const char *data)
 }
 
 /* The new names are on disk; where a folder cannot be synced the files still are. */
-static void sync_folder(const char *path)
+void fbp_sink_sync_folder(const char *path)
 {
     char *folder = fbp_path_join(path, ".");
     const int fd = folder ? open_retry(folder, O_RDONLY | O_DIRECTORY) : -1;
@@ -297,6 +297,6 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
         FBP_TRY(publish_names(s, s->part));
     }
     unlink(s->log);
-    sync_folder(s->path);
+    fbp_sink_sync_folder(s->path);
     return FBP_OK;
 }

@@ -1,4 +1,5 @@
 #include "io/bytes.h"
+#include "io/describe.h"
 #include "io/follow.h"
 #include "io/format.h"
 #include "io/member.h"
@@ -25,7 +26,8 @@ static const struct {
 enum { N_TYPES = sizeof types / sizeof *types };
 
 static const struct fbp_format *const formats[] = {
-    &fbp_format_mha, &fbp_format_npy, &fbp_format_rabbitct, &fbp_format_hdf5, &fbp_format_mat};
+    &fbp_format_mha,  &fbp_format_npy,      &fbp_format_tiff, &fbp_format_png,
+    &fbp_format_hdf5, &fbp_format_rabbitct, &fbp_format_mat};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 
@@ -70,7 +72,7 @@ static const struct fbp_format *by_content(const char *path, const unsigned char
     return NULL;
 }
 
-static const struct fbp_format *by_extension(const char *path)
+const struct fbp_format *fbp_format_of_name(const char *path)
 {
     for (size_t i = 0; i < N_FORMATS; i++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
@@ -140,11 +142,24 @@ static fbp_status check_size(const struct fbp_source *src)
     return FBP_OK;
 }
 
+/* A headerless file of ours has its description beside it. */
+static bool raw_beside(const char *path, struct fbp_raw *out)
+{
+    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+
+    if (!fbp_described_beside(path, &info))
+        return false;
+    *out = (struct fbp_raw){.type = info.type};
+    memcpy(out->n, info.n, sizeof out->n);
+    return true;
+}
+
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     unsigned char head[HEAD_BYTES];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     const struct fbp_format *format;
+    struct fbp_raw beside;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     format = by_content(src->file, head, n);
@@ -152,10 +167,16 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
                         src->file, src->member);
-    if (!format && raw && raw->type != FBP_TYPE_NONE)
-        return open_raw(src, raw, size);
+    if (!format && (!raw || raw->type == FBP_TYPE_NONE) && raw_beside(src->file, &beside))
+        raw = &beside;
+    if (!format && raw && raw->type != FBP_TYPE_NONE) {
+        FBP_TRY(open_raw(src, raw, size));
+        if (!src->growing)
+            (void)fbp_described_beside(src->file, &src->info);
+        return FBP_OK;
+    }
     if (!format)
-        format = by_extension(src->file);
+        format = fbp_format_of_name(src->file);
     if (!format)
         return unknown_format(src->path);
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
@@ -239,6 +260,16 @@ void fbp_source_close(fbp_source **src)
     *src = NULL;
 }
 
+/* Numbers of the file's type, in native byte order, to values. */
+static void to_values(const fbp_source *src, const void *in, size_t n, float *out)
+{
+    const double scale = src->info.scale, offset = src->info.offset;
+
+    fbp_to_float(src->info.type, in, n, out);
+    for (size_t i = 0; scale != 0 && i < n; i++)
+        out[i] = (float)(scale * (double)out[i] + offset);
+}
+
 /* `count` samples in one run, `first` samples behind the start. */
 static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
 {
@@ -253,7 +284,7 @@ static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float 
         FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n * size));
         if (foreign)
             fbp_swap_bytes(chunk, size, n);
-        fbp_to_float(src->info.type, chunk, n, out);
+        to_values(src, chunk, n, out);
         count -= n;
         out += n;
         at += n * size;
@@ -275,7 +306,7 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
         const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
         st = src->read(src, slice, row0 + r, n, scratch);
         if (st == FBP_OK)
-            fbp_to_float(src->info.type, scratch, n * nx, out + r * nx);
+            to_values(src, scratch, n * nx, out + r * nx);
     }
     fbp_free(scratch);
     return st;
@@ -329,7 +360,7 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
     const size_t *n = src->info.n;
 
     fbp_message_clear();
-    if (src->info.type == FBP_F32)
+    if (src->info.type == FBP_F32 && src->info.scale == 0)
         return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
     if (n_slices == 0 || n_rows == 0)
