@@ -13,8 +13,8 @@ struct info_args {
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
         .help =
-            "a volume or projections (.mha, .mhd, .npy), a scan (.json), or a RabbitCT data set "
-            "(.rctd, .rct)"),
+            "a volume or projections (.mha, .mhd, .npy, .tif, .png, a pattern or a folder of them), "
+            "a scan (.json), or a RabbitCT data set (.rctd, .rct)"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
 };
@@ -85,6 +85,12 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
         cli_json_numbers(root, "origin_mm", i->origin_mm, 3);
     }
     cJSON_AddStringToObject(root, "unit", i->unit);
+    if (i->scale != 0) {
+        cJSON_AddNumberToObject(root, "scale", i->scale);
+        cJSON_AddNumberToObject(root, "offset", i->offset);
+    }
+    if (i->taken[0])
+        cJSON_AddStringToObject(root, "files", i->taken);
     cJSON_AddStringToObject(root, "row_order",
                             i->row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up");
     cJSON_AddNumberToObject(root, "bytes", (double)array_bytes(i));
@@ -102,6 +108,8 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     char bytes[24];
 
     printf("file     %s (%s)\n", path, i->format);
+    if (i->taken[0])
+        printf("files    %s\n", i->taken);
     printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2], fbp_type_name(i->type),
            cli_bytes(bytes, sizeof bytes, array_bytes(i)));
     if (i->has_spacing) {
@@ -113,6 +121,8 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
         printf("spacing  not in the file\n");
     }
     printf("unit     %s\n", i->unit[0] ? i->unit : "not in the file");
+    if (i->scale != 0)
+        printf("scale    value = %.9g * number + %.9g\n", i->scale, i->offset);
     if (r)
         printf("values   from %.6g to %.6g, mean %.6g\n", r->min, r->max, r->mean);
     if (r && r->not_finite)

@@ -95,7 +95,9 @@ static fbp_status check_projections(fbp_plan *p)
     FBP_TRY(open_source(p, &source));
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
-    p->type = info.type;
+    p->type = info.scale != 0 ? FBP_F32 : info.type; /* scaled numbers are no counts */
+    if (info.taken[0])
+        note(p, FBP_LOG_NOTE, info.taken);
     p->follow = fbp_source_grows(source);
     close_source(p, &source);
     if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
@@ -107,7 +109,7 @@ static fbp_status check_projections(fbp_plan *p)
     p->top_down =
         (s->row_order == FBP_ROWS_AUTO ? info.row_order : s->row_order) == FBP_ROWS_TOP_DOWN;
     p->info.input_bytes = (uint64_t)info.n[0] * info.n[1] * info.n[2] * fbp_type_size(info.type);
-    if (info.type != FBP_F32 && info.type != FBP_F64 && !fbp_scan_is_intensity(s))
+    if (p->type != FBP_F32 && p->type != FBP_F64 && !fbp_scan_is_intensity(s))
         note(p, FBP_LOG_WARNING,
              "projections are integers but neither flat nor i0 is given: they are taken as line "
              "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
@@ -337,7 +339,7 @@ static fbp_status check_source(const fbp_plan *p, const fbp_source *source)
 
     if (info->n[0] == s->panel.n_columns && info->n[1] == s->panel.n_rows &&
         info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down &&
-        (info->type == FBP_U16 || p->tables.job.raw != FBP_U16))
+        ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.raw != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "

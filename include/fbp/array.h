@@ -53,6 +53,9 @@ struct fbp_array_info {
     enum fbp_row_order row_order; /**< the format's habit, never AUTO */
     char unit[16];                /**< "1/mm", "HU"; "" = unknown */
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
+    /** What stored numbers mean: value = scale * number + offset.  scale 0: they are the values. */
+    double scale, offset;
+    char taken[200]; /**< of a folder: which files were taken, a sentence; else "" */
 };
 
 typedef struct fbp_source fbp_source;
@@ -62,7 +65,9 @@ typedef struct fbp_source fbp_source;
  *
  * @param[out] out   NULL on failure.  Free with fbp_source_close().
  * @param      path  a file, or a pattern of files of one slice each with its first and last number,
- *                   such as "views/%04d.mha 1 360" (%d, or %0Nd padded with zeros to N digits).
+ *                   such as "views/%04d.mha 1 360" (%d, or %0Nd padded with zeros to N digits), or
+ *                   a folder: its files of the format that most of them have, one slice each, by
+ *                   the numbers in their names; hidden files are ignored.
  * @param      raw   layout of a headerless file, or NULL / type NONE; of a pattern: of all files
  *                   together, but for header_bytes, which each has.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (damaged or contradictory header),
@@ -99,7 +104,8 @@ FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 /**
  * Read rows [row0, row0+n_rows) of slices [slice0, slice0+n_slices) as float.
  *
- * out: [n_slices][n_rows][n[0]], x fastest, rows in file order.  Safe from several threads.
+ * out: [n_slices][n_rows][n[0]], x fastest, rows in file order; values, where the file says how its
+ * numbers are scaled.  Safe from several threads.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
                                                   size_t row0, size_t n_rows, float *out);

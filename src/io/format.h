@@ -58,7 +58,11 @@ struct fbp_format {
     fbp_status (*open)(fbp_source *src);
 };
 
-extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct;
+extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_tiff,
+    fbp_format_png;
+
+/** The format of files with such a name; NULL if none has it. */
+const struct fbp_format *fbp_format_of_name(const char *path);
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);

@@ -23,8 +23,8 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy,
-                                                   &fbp_format_rabbitct};
+static const struct fbp_format *const formats[] = {
+    &fbp_format_mha, &fbp_format_npy, &fbp_format_tiff, &fbp_format_png, &fbp_format_rabbitct};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 
@@ -69,7 +69,7 @@ static const struct fbp_format *by_content(const char *path, const unsigned char
     return NULL;
 }
 
-static const struct fbp_format *by_extension(const char *path)
+const struct fbp_format *fbp_format_of_name(const char *path)
 {
     for (size_t i = 0; i < N_FORMATS; i++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
@@ -150,7 +150,7 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     if (!format && raw && raw->type != FBP_TYPE_NONE)
         return open_raw(src, raw, size);
     if (!format)
-        format = by_extension(src->path);
+        format = fbp_format_of_name(src->path);
     if (!format)
         return unknown_format(src->path);
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
@@ -231,6 +231,16 @@ void fbp_source_close(fbp_source **src)
     *src = NULL;
 }
 
+/* Numbers of the file's type, in native byte order, to values. */
+static void to_values(const fbp_source *src, const void *in, size_t n, float *out)
+{
+    const double scale = src->info.scale, offset = src->info.offset;
+
+    fbp_to_float(src->info.type, in, n, out);
+    for (size_t i = 0; scale != 0 && i < n; i++)
+        out[i] = (float)(scale * (double)out[i] + offset);
+}
+
 /* `count` samples in one run, `first` samples behind the start. */
 static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
 {
@@ -245,7 +255,7 @@ static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float 
         FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n * size));
         if (foreign)
             fbp_swap_bytes(chunk, size, n);
-        fbp_to_float(src->info.type, chunk, n, out);
+        to_values(src, chunk, n, out);
         count -= n;
         out += n;
         at += n * size;
@@ -267,7 +277,7 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
         const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
         st = src->read(src, slice, row0 + r, n, scratch);
         if (st == FBP_OK)
-            fbp_to_float(src->info.type, scratch, n * nx, out + r * nx);
+            to_values(src, scratch, n * nx, out + r * nx);
     }
     fbp_free(scratch);
     return st;
@@ -319,7 +329,7 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
     const size_t *n = src->info.n;
 
     fbp_message_clear();
-    if (src->info.type == FBP_F32)
+    if (src->info.type == FBP_F32 && src->info.scale == 0)
         return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
     if (n_slices == 0 || n_rows == 0)

@@ -1,24 +1,18 @@
-/* Views in a file each.  The names are a pattern with two numbers, as MetaImage writes them. */
+/* Views in a file each, named by a pattern with two numbers, as MetaImage writes them, or by their
+ * folder. */
 #include "io/stack.h"
 #include "io/bytes.h"
+#include "io/names.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* The parts of "views/%04d.mha 1 360": texts of the pattern, lengths, numbers. */
-struct pattern {
-    const char *prefix, *suffix;
-    int n_prefix, n_suffix, width;
-    unsigned long long first, last;
-};
 
 /* What a file was when its view was taken. */
 struct taken {
@@ -27,98 +21,81 @@ struct taken {
     off_t bytes;
 };
 
+/* Where a view's samples are, once its file has been looked at. */
+struct place {
+    uint64_t offset;
+    bool plain; /* one run of samples at `offset`; else its format reads them */
+    bool big_endian;
+};
+
+enum { MOST_IDLE = 8 };
+
 struct stack {
-    struct pattern pattern;
+    struct fbp_names names;
     struct fbp_raw raw;   /* of one file; type NONE: files with headers */
     uint64_t view_bytes;  /* of a headerless file */
-    pthread_mutex_t lock; /* one, view */
-    fbp_source *one;      /* the file read last, of this view */
-    size_t view;
+    struct place *places; /* [n]; NULL while they are not known */
+    pthread_mutex_t lock; /* all of `idle` */
+    /* Files that stay open, as their next rows may be wanted next; the one left last comes last. */
+    struct open_view {
+        fbp_source *source;
+        size_t view;
+    } idle[MOST_IDLE];
+    size_t n_idle;
     struct taken *taken; /* [n]; of a growing stack */
     size_t n_taken;
 };
 
-/* A number at the end of text[n], a blank before it; shortens n. */
-static bool last_number(const char *text, size_t *n, unsigned long long *out)
-{
-    size_t at = *n;
-
-    while (at > 0 && isdigit((unsigned char)text[at - 1]))
-        at--;
-    if (at == *n || *n - at > 15 || at == 0 || text[at - 1] != ' ')
-        return false;
-    *out = strtoull(text + at, NULL, 10);
-    *n = at - 1;
-    return true;
-}
-
-static bool parse(const char *path, struct pattern *out)
-{
-    size_t n = strlen(path);
-
-    *out = (struct pattern){.prefix = path};
-    if (!last_number(path, &n, &out->last) || !last_number(path, &n, &out->first))
-        return false;
-    const char *percent = memrchr(path, '%', n);
-    if (!percent)
-        return false;
-    const char *p = percent + 1;
-    if (p[0] == '0' && isdigit((unsigned char)p[1])) {
-        out->width = p[1] - '0';
-        p += 2;
-    }
-    if (*p != 'd' || p >= path + n)
-        return false;
-    out->suffix = p + 1;
-    out->n_prefix = (int)(percent - path);
-    out->n_suffix = (int)(path + n - out->suffix);
-    return true;
-}
-
 bool fbp_stack_is(const char *path)
 {
-    struct pattern p;
+    struct fbp_pattern p;
 
-    return parse(path, &p);
-}
-
-/* malloc'ed name of file k; NULL when out of memory. */
-static char *name_of(const struct pattern *p, size_t k)
-{
-    return fbp_format("%.*s%0*llu%.*s", p->n_prefix, p->prefix, p->width, p->first + k, p->n_suffix,
-                      p->suffix);
+    return fbp_pattern_parse(path, &p) || fbp_names_is_folder(path);
 }
 
 /* Its size, time and inode, if it is there. */
-static bool look_at(const struct pattern *p, size_t k, struct stat *out)
+static bool look_at(const struct fbp_names *names, size_t k, struct stat *out)
 {
-    char *name = name_of(p, k);
+    char *name = fbp_names_get(names, k);
     const bool found = name && stat(name, out) == 0;
 
     free(name);
     return found;
 }
 
-static size_t n_files(const struct pattern *p)
+/* A new file of a folder's format would be one of its views next time. */
+static bool joins_folder(const struct fbp_names *names, const char *folder, const char *file)
 {
-    return (size_t)(p->last - p->first + 1);
+    struct stat a, b;
+    char *of_file = fbp_path_join(file, ".");
+    const bool same = of_file && stat(folder, &a) == 0 && stat(of_file, &b) == 0 &&
+                      a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+
+    free(of_file);
+    return same && names->n > 0 && fbp_format_of_name(file) == fbp_format_of_name(names->list[0]);
 }
 
-bool fbp_stack_holds(const char *pattern, const char *file)
+bool fbp_stack_holds(const char *path, const char *file)
 {
-    struct pattern p;
+    struct fbp_names names;
     struct stat a, b;
     bool holds = false;
 
-    if (!parse(pattern, &p) || p.last < p.first)
+    if (!fbp_stack_is(path))
         return false;
-    const bool is_there = stat(file, &b) == 0;
-    for (size_t k = 0; !holds && k < n_files(&p); k++) {
-        char *name = name_of(&p, k);
-        holds = name && (strcmp(name, file) == 0 || (is_there && stat(name, &a) == 0 &&
+    if (fbp_names_open(&names, path, true) == FBP_OK) {
+        const bool is_there = stat(file, &b) == 0;
+        for (size_t k = 0; !holds && k < names.n; k++) {
+            char *name = fbp_names_get(&names, k);
+            holds =
+                name && (strcmp(name, file) == 0 || (is_there && stat(name, &a) == 0 &&
                                                      a.st_dev == b.st_dev && a.st_ino == b.st_ino));
-        free(name);
+            free(name);
+        }
+        holds |= names.list && joins_folder(&names, path, file);
     }
+    fbp_message_clear(); /* a folder that cannot be read holds nothing */
+    fbp_names_close(&names);
     return holds;
 }
 
@@ -132,16 +109,20 @@ static uint64_t hash_file(uint64_t h, const struct stat *s)
 
 uint64_t fbp_stack_hash(uint64_t h, const char *path)
 {
-    struct pattern p;
+    struct fbp_names names;
     struct stat s;
 
-    if (!parse(path, &p))
+    if (!fbp_stack_is(path))
         return stat(path, &s) == 0 ? hash_file(h, &s) : h;
-    for (size_t k = 0; p.first <= p.last && k < n_files(&p); k++) {
-        if (!look_at(&p, k, &s))
-            s = (struct stat){0};
-        h = hash_file(h, &s);
-    }
+    if (fbp_names_open(&names, path, true) == FBP_OK)
+        for (size_t k = 0; k < names.n; k++) {
+            if (!look_at(&names, k, &s))
+                s = (struct stat){0};
+            h = hash_file(h, &s);
+            if (names.list)
+                h = fbp_hash(h, names.list[k], strlen(names.list[k]));
+        }
+    fbp_names_close(&names);
     return h;
 }
 
@@ -149,7 +130,7 @@ uint64_t fbp_stack_hash(uint64_t h, const char *path)
 static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
-    char *name = name_of(&s->pattern, k);
+    char *name = fbp_names_get(&s->names, k);
 
     if (!name)
         return fbp_fail_nomem(strlen(src->path), "a path");
@@ -158,8 +139,17 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     FBP_TRY(st);
     const struct fbp_array_info *a = &(*out)->info, *b = &src->info;
     if (b->n[0] == 0 || (a->n[0] == b->n[0] && a->n[1] == b->n[1] && a->n[2] == 1 &&
-                         a->type == b->type && a->row_order == b->row_order))
-        return FBP_OK;
+                         a->type == b->type && a->row_order == b->row_order)) {
+        if (b->n[0] == 0 || !(a->scale < b->scale || a->scale > b->scale || a->offset < b->offset ||
+                              a->offset > b->offset))
+            return FBP_OK;
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: its numbers stand for other values than those of the first file: "
+                        "give files that were written together",
+                        (*out)->path);
+        fbp_source_close(out);
+        return FBP_ERR_INVALID;
+    }
     (void)!fbp_fail(FBP_ERR_INVALID,
                     "%s: holds %zu x %zu x %zu %s, the other views are %zu x %zu x 1 %s: give "
                     "files that are alike",
@@ -181,21 +171,78 @@ static fbp_status read_rows(fbp_source *one, size_t row0, size_t n_rows, void *o
     return FBP_OK;
 }
 
-/* The file stays open, as its next rows may be wanted next. */
-static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+/* A file that was looked at before need not be understood again. */
+static fbp_status reopen_view(const fbp_source *src, size_t k, fbp_source **out)
+{
+    const struct stack *s = src->state;
+    const struct place *p = s->places ? &s->places[k] : NULL;
+    fbp_source *one = NULL;
+    uint64_t size;
+    fbp_status st;
+
+    if (!p || !p->plain)
+        return open_view(src, k, out);
+    FBP_TRY(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
+    one->fd = -1;
+    one->info = src->info;
+    one->info.n[2] = 1;
+    one->info.big_endian = p->big_endian;
+    one->offset = p->offset;
+    one->path = fbp_names_get(&s->names, k);
+    if (!one->path) {
+        st = fbp_fail_nomem(strlen(src->path), "a path");
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_open_file(one->path, &one->fd, &size));
+    *out = one;
+    return FBP_OK;
+fail:
+    fbp_source_close(&one);
+    return st;
+}
+
+static fbp_status get_view(const fbp_source *src, size_t k, fbp_source **out)
 {
     struct stack *s = src->state;
-    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->n_idle && !*out; i++)
+        if (s->idle[i].view == k) {
+            *out = s->idle[i].source;
+            s->n_idle--;
+            memmove(&s->idle[i], &s->idle[i + 1], (s->n_idle - i) * sizeof *s->idle);
+        }
+    pthread_mutex_unlock(&s->lock);
+    return *out ? FBP_OK : reopen_view(src, k, out);
+}
+
+static void put_view(struct stack *s, size_t k, fbp_source *one)
+{
+    fbp_source *oldest = NULL;
 
     pthread_mutex_lock(&s->lock);
-    if (s->one && s->view != slice)
-        fbp_source_close(&s->one);
-    if (!s->one)
-        st = open_view(src, slice, &s->one);
-    s->view = slice;
-    if (st == FBP_OK)
-        st = read_rows(s->one, row0, n_rows, out);
+    if (s->n_idle == MOST_IDLE) {
+        oldest = s->idle[0].source;
+        s->n_idle--;
+        memmove(&s->idle[0], &s->idle[1], s->n_idle * sizeof *s->idle);
+    }
+    s->idle[s->n_idle++] = (struct open_view){one, k};
     pthread_mutex_unlock(&s->lock);
+    fbp_source_close(&oldest);
+}
+
+/* By several threads at once, each with a file of its own. */
+static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    fbp_source *one = NULL;
+
+    FBP_TRY(get_view(src, slice, &one));
+    const fbp_status st = read_rows(one, row0, n_rows, out);
+    if (st == FBP_OK)
+        put_view(src->state, slice, one);
+    else
+        fbp_source_close(&one);
     return st;
 }
 
@@ -203,8 +250,11 @@ static void close_stack(fbp_source *src)
 {
     struct stack *s = src->state;
 
-    fbp_source_close(&s->one);
+    for (size_t i = 0; i < s->n_idle; i++)
+        fbp_source_close(&s->idle[i].source);
     pthread_mutex_destroy(&s->lock);
+    fbp_names_close(&s->names);
+    free(s->places);
     free(s->taken);
     free(s);
 }
@@ -213,13 +263,13 @@ static void close_stack(fbp_source *src)
 static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw)
 {
     struct stack *s = src->state;
-    const size_t n = n_files(&s->pattern);
+    const size_t n = s->names.n;
 
     if (raw->n[2] != 0 && raw->n[2] != n)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: raw describes %zu views, the pattern names %zu files: correct one of "
+                        "%s: raw describes %zu views, the %s names %zu files: correct one of "
                         "them",
-                        src->path, raw->n[2], n);
+                        src->path, raw->n[2], s->names.list ? "folder" : "pattern", n);
     s->raw = *raw;
     s->raw.n[2] = 1;
     src->info.type = raw->type;
@@ -246,16 +296,21 @@ static fbp_status take_first(struct fbp_source *src)
                         src->path);
     if (src->info.n[2] != 1)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: number %llu holds %zu views: a pattern is for files of one view each",
-                        src->path, s->pattern.first, src->info.n[2]);
+                        "%s: number %llu holds %zu views: a pattern or a folder is for files of "
+                        "one view each: name the file itself",
+                        src->path, s->names.list ? 1 : s->names.pattern.first, src->info.n[2]);
     return FBP_OK;
 }
 
 static fbp_status check_all(const struct fbp_source *src)
 {
+    struct stack *s = src->state;
+
+    FBP_TRY(fbp_calloc((void **)&s->places, src->info.n[2], sizeof *s->places, "places of views"));
     for (size_t k = 0; k < src->info.n[2]; k++) {
         fbp_source *one = NULL;
         FBP_TRY(open_view(src, k, &one));
+        s->places[k] = (struct place){one->offset, !one->read, one->info.big_endian};
         fbp_source_close(&one);
     }
     return FBP_OK;
@@ -294,7 +349,7 @@ static fbp_status check_taken(const struct fbp_source *src, size_t k)
     const struct taken *was = &s->taken[k];
     struct stat is;
 
-    if (look_at(&s->pattern, k, &is) && is.st_dev == was->device && is.st_ino == was->inode &&
+    if (look_at(&s->names, k, &is) && is.st_dev == was->device && is.st_ino == was->inode &&
         is.st_size == was->bytes)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
@@ -314,7 +369,7 @@ static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *b
     fbp_message_clear();
     while (complete && s->n_taken < src->info.n[2]) {
         file = (struct stat){0};
-        complete = look_at(&s->pattern, s->n_taken, &file);
+        complete = look_at(&s->names, s->n_taken, &file);
         if (complete)
             FBP_TRY(is_complete(src, s->n_taken, &file, &complete));
         else
@@ -337,17 +392,19 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     src->close = close_stack;
     src->read = read_view;
     src->look = look;
-    if (!parse(src->path, &s->pattern) || s->pattern.last < s->pattern.first)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the last number is below the first: expected a pattern such as "
-                        "\"views/%%04d.mha 1 360\"",
+    FBP_TRY(fbp_names_open(&s->names, src->path, raw && raw->type != FBP_TYPE_NONE));
+    if (s->names.list && src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a folder does not say how many views will come: name them by a "
+                        "pattern, such as \"views/%%04d.tif 1 360\"",
                         src->path);
     if (raw && raw->type != FBP_TYPE_NONE)
         FBP_TRY(take_raw(src, raw));
     else
         FBP_TRY(take_first(src));
-    src->info.n[2] = n_files(&s->pattern);
+    src->info.n[2] = s->names.n;
     snprintf(src->info.format, sizeof src->info.format, "stack");
+    snprintf(src->info.taken, sizeof src->info.taken, "%s", s->names.note);
     if (!src->growing)
         return check_all(src);
     return fbp_calloc((void **)&s->taken, src->info.n[2], sizeof *s->taken, "a table of views");

@@ -34,8 +34,9 @@ static fbp_status read_mean(const struct fbp_scan *scan, const char *path, bool 
     FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
     memset(mean, 0, nc * nr * sizeof *mean);
     for (size_t k = 0; k < info->n[2]; k++)
-        for (size_t r = 0; r < nr; r++) {
-            FBP_TRY_GOTO(fbp_source_read(source, k, 1, top_down ? nr - 1 - r : r, 1, row));
+        for (size_t i = 0; i < nr; i++) { /* in the file's order: a compressed one is a stream */
+            const size_t r = top_down ? nr - 1 - i : i;
+            FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, row));
             for (size_t c = 0; c < nc; c++)
                 mean[r * nc + c] += (double)row[c] / (double)info->n[2];
         }

@@ -106,7 +106,7 @@ run 1 recon mha.json -o volume.mha --follow -q
 has err 'live.mha: cannot open'
 scan folder views "$raw"
 run 1 recon folder.json -o volume.mha --follow -q
-has err 'folder.json: projections: views: not a regular file: .* by a pattern'
+has err 'folder.json: projections: views: a folder does not say how many .* by a pattern'
 run 2 recon live.json -o volume.mha --follow --resume
 has err '--resume needs a complete scan'
 run 1 recon live.json -o volume.mha -q # without --follow a short file is an error at once

@@ -1,0 +1,295 @@
+#include "io/names.h"
+#include "io/format.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A number at the end of text[n], a blank before it; shortens n. */
+static bool last_number(const char *text, size_t *n, unsigned long long *out)
+{
+    size_t at = *n;
+
+    while (at > 0 && isdigit((unsigned char)text[at - 1]))
+        at--;
+    if (at == *n || *n - at > 15 || at == 0 || text[at - 1] != ' ')
+        return false;
+    *out = strtoull(text + at, NULL, 10);
+    *n = at - 1;
+    return true;
+}
+
+bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out)
+{
+    const char *percent = memrchr(text, '%', n);
+
+    *out = (struct fbp_pattern){.prefix = text};
+    if (!percent)
+        return false;
+    const char *p = percent + 1;
+    if (p + 1 < text + n && p[0] == '0' && isdigit((unsigned char)p[1])) {
+        out->width = p[1] - '0';
+        p += 2;
+    }
+    if (p >= text + n || *p != 'd')
+        return false;
+    out->suffix = p + 1;
+    out->n_prefix = (int)(percent - text);
+    out->n_suffix = (int)(text + n - out->suffix);
+    return true;
+}
+
+bool fbp_pattern_parse(const char *path, struct fbp_pattern *out)
+{
+    unsigned long long first, last;
+    size_t n = strlen(path);
+
+    if (!last_number(path, &n, &last) || !last_number(path, &n, &first) ||
+        !fbp_pattern_place(path, n, out))
+        return false;
+    out->first = first;
+    out->last = last;
+    return true;
+}
+
+char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number)
+{
+    return fbp_format("%.*s%0*llu%.*s", p->n_prefix, p->prefix, p->width, number, p->n_suffix,
+                      p->suffix);
+}
+
+bool fbp_names_is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* One of a folder's files; NULL as format: none is known. */
+struct entry {
+    char *path;
+    const struct fbp_format *format;
+};
+
+struct listing {
+    struct entry *entries;
+    size_t n, room;
+};
+
+static fbp_status add(struct listing *l, const char *folder, const char *name)
+{
+    struct stat st;
+
+    if (l->n == l->room) {
+        const size_t room = l->room ? 2 * l->room : 256;
+        struct entry *more = realloc(l->entries, room * sizeof *more);
+        if (!more)
+            return fbp_fail_nomem(room * sizeof *more, "a list of files");
+        l->entries = more;
+        l->room = room;
+    }
+    char *path = fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+    if (!path)
+        return fbp_fail_nomem(strlen(name), "a path");
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path)};
+    else
+        free(path);
+    return FBP_OK;
+}
+
+static fbp_status list(struct listing *l, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+    fbp_status st = FBP_OK;
+
+    if (!dir)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open the folder: %s", folder, strerror(errno));
+    while (st == FBP_OK && (errno = 0, e = readdir(dir)))
+        if (e->d_name[0] != '.')
+            st = add(l, folder, e->d_name);
+    if (st == FBP_OK && errno)
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
+    closedir(dir);
+    return st;
+}
+
+static size_t count(const struct listing *l, const struct fbp_format *format)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        n += l->entries[i].format == format;
+    return n;
+}
+
+/* The format that most files have; a tie is for the user to decide. */
+static fbp_status choose(const struct listing *l, const char *folder, bool raw,
+                         const struct fbp_format **out)
+{
+    const struct fbp_format *best = NULL, *second = NULL;
+    size_t most = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct fbp_format *f = l->entries[i].format;
+        const size_t n = f ? count(l, f) : 0;
+        if (f && f != best && n == most)
+            second = f;
+        if (n > most) {
+            most = n;
+            best = f;
+            second = NULL;
+        }
+    }
+    *out = best;
+    if (best && second)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: holds %zu %s and as many %s files: name those that are meant by a "
+                        "pattern, such as \"views/%%04d.tif 1 360\"",
+                        folder, most, best->name, second->name);
+    if (best || (raw && l->n > 0))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: none of its %zu files has the name of an array (.tif, .png, .mha …): name "
+                    "the folder with the views, or describe headerless files with \"raw\"",
+                    folder, l->n);
+}
+
+/* Runs of digits by their value, all else by its bytes. */
+static int compare_natural(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (!isdigit((unsigned char)*a) || !isdigit((unsigned char)*b)) {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+            continue;
+        }
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        const size_t na = strspn(a, "0123456789"), nb = strspn(b, "0123456789");
+        const int by_value = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
+        if (by_value)
+            return by_value;
+        a += na;
+        b += nb;
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    const int order = compare_natural(x, y);
+
+    return order ? order : strcmp(x, y);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The last number in a name; false if there is none. */
+static bool number_in(const char *path, unsigned long long *out)
+{
+    const char *name = base_name(path), *p = strrchr(name, '.');
+
+    p = p ? p : name + strlen(name);
+    while (p > name && !isdigit((unsigned char)p[-1]))
+        p--;
+    const char *end = p;
+    while (p > name && isdigit((unsigned char)p[-1]))
+        p--;
+    if (p == end || end - p > 18)
+        return false;
+    *out = strtoull(p, NULL, 10);
+    return true;
+}
+
+/* A missing file shifts all later views: numbers should have one step. */
+static bool has_gaps(const struct fbp_names *s)
+{
+    unsigned long long before, number, step = 0;
+
+    if (!number_in(s->list[0], &before))
+        return false;
+    for (size_t i = 1; i < s->n; i++, before = number) {
+        if (!number_in(s->list[i], &number) || (i > 1 && number - before != step))
+            return true;
+        step = number - before;
+    }
+    return false;
+}
+
+static void describe(struct fbp_names *s, const char *folder, const char *format, size_t others)
+{
+    char ignored[60] = "";
+
+    if (others)
+        snprintf(ignored, sizeof ignored, "; %zu other file%s ignored", others,
+                 others == 1 ? "" : "s");
+    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%s", folder, s->n,
+             format, s->n == 1 ? "" : "s", base_name(s->list[0]), base_name(s->list[s->n - 1]),
+             has_gaps(s) ? ", with gaps in their numbers" : "", ignored);
+}
+
+static fbp_status take_folder(struct fbp_names *out, const char *folder, bool raw)
+{
+    const struct fbp_format *format = NULL;
+    struct listing l = {0};
+    fbp_status st;
+
+    FBP_TRY_GOTO(list(&l, folder));
+    FBP_TRY_GOTO(choose(&l, folder, raw, &format));
+    FBP_TRY_GOTO(
+        fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
+    for (size_t i = 0; i < l.n; i++)
+        if (l.entries[i].format == format) {
+            out->list[out->n++] = l.entries[i].path;
+            l.entries[i].path = NULL;
+        }
+    qsort(out->list, out->n, sizeof *out->list, compare_paths);
+    describe(out, folder, format ? format->name : "headerless", l.n - out->n);
+fail:
+    for (size_t i = 0; i < l.n; i++)
+        free(l.entries[i].path);
+    free(l.entries);
+    return st;
+}
+
+fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw)
+{
+    *out = (struct fbp_names){0};
+    if (!fbp_pattern_parse(path, &out->pattern))
+        return take_folder(out, path, raw);
+    if (out->pattern.last < out->pattern.first)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the last number is below the first: expected a pattern such as "
+                        "\"views/%%04d.mha 1 360\"",
+                        path);
+    out->n = (size_t)(out->pattern.last - out->pattern.first + 1);
+    return FBP_OK;
+}
+
+char *fbp_names_get(const struct fbp_names *s, size_t k)
+{
+    return s->list ? fbp_strdup(s->list[k]) : fbp_pattern_name(&s->pattern, s->pattern.first + k);
+}
+
+void fbp_names_close(struct fbp_names *s)
+{
+    for (size_t i = 0; s->list && i < s->n; i++)
+        free(s->list[i]);
+    free(s->list);
+    *s = (struct fbp_names){0};
+}

@@ -1,0 +1,42 @@
+/** @file names.h  The files of a stack: a pattern with two numbers, or all of a folder (internal).
+ */
+#ifndef FBP_SRC_NAMES_H
+#define FBP_SRC_NAMES_H
+
+#include "base/status.h"
+
+/** The parts of "views/%04d.mha 1 360": pieces of the text, lengths, numbers. */
+struct fbp_pattern {
+    const char *prefix, *suffix;
+    int n_prefix, n_suffix, width;
+    unsigned long long first, last;
+};
+
+struct fbp_names {
+    struct fbp_pattern pattern;
+    char **list; /**< paths of a folder's files; NULL: the pattern */
+    size_t n;
+    char note[200]; /**< of a folder: what was taken */
+};
+
+/** The place for a number in text[n], the last one: %d, or %0Nd.  Fills in all but the numbers. */
+bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
+/** malloc'ed name with this number in it; NULL when out of memory. */
+char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
+
+/** A pattern with its two numbers? */
+bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
+bool fbp_names_is_folder(const char *path);
+
+/**
+ * The files of a pattern, which keeps `path`, or of a folder: those of the format that most of its
+ * files have, by the numbers in their names.  Hidden files and folders do not count.
+ *
+ * raw: a folder without any file of a known format is taken for one of headerless files.
+ */
+fbp_status fbp_names_open(struct fbp_names *out, const char *path, bool raw);
+/** malloc'ed path of file k; NULL when out of memory. */
+char *fbp_names_get(const struct fbp_names *names, size_t k);
+void fbp_names_close(struct fbp_names *names);
+
+#endif /* FBP_SRC_NAMES_H */

@@ -1,0 +1,189 @@
+/* PNG: greyscale of all depths, stacks of them, what is refused and why. */
+#include "unit/io_util.h"
+
+#include <png.h>
+#include <sys/stat.h>
+
+enum { NX = 23, NY = 17, PAGE = NX * NY, NZ = 3 };
+
+#define STEM  FBP_TEST_DIR "/io_png"
+#define FILE_ STEM ".png"
+
+struct way {
+    int bits, colour, interlace;
+    const char *description;
+};
+
+static uint16_t value(size_t k, size_t i, int bits)
+{
+    return (uint16_t)((i * 2654435761u + k * 977) >> 7) & (uint16_t)((1u << bits) - 1);
+}
+
+/* Packed by libpng from a sample in 8 or 16 bits. */
+static void put_png(const char *path, const struct way *w, size_t k)
+{
+    FILE *f = fopen(path, "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    const int channels = w->colour == PNG_COLOR_TYPE_RGB          ? 3
+                         : w->colour == PNG_COLOR_TYPE_GRAY_ALPHA ? 2
+                                                                  : 1;
+    png_color palette[2] = {{0, 0, 0}, {255, 255, 255}};
+    unsigned char row[NX * 6];
+    assert_true(f && png && info);
+    png_init_io(png, f);
+    png_set_IHDR(png, info, NX, NY, w->bits, w->colour, w->interlace, 0, 0);
+    if (w->colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_PLTE(png, info, palette, 2);
+    if (w->description) {
+        char key[] = "Description";
+        png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE,
+                         .key = key,
+                         .text = (char *)(uintptr_t)w->description};
+        png_set_text(png, info, &text, 1);
+    }
+    png_write_info(png, info);
+    if (w->bits < 8)
+        png_set_packing(png);
+    const int passes = w->interlace ? png_set_interlace_handling(png) : 1;
+    for (int p = 0; p < passes; p++)
+        for (size_t y = 0; y < NY; y++) {
+            for (size_t x = 0; x < (size_t)NX * (size_t)channels; x++) {
+                const uint16_t v = value(k, y * NX + x, w->bits);
+                row[w->bits == 16 ? 2 * x : x] = (unsigned char)(w->bits == 16 ? v >> 8 : v);
+                if (w->bits == 16)
+                    row[2 * x + 1] = (unsigned char)v;
+            }
+            if (w->colour == PNG_COLOR_TYPE_PALETTE)
+                memset(row, 1, sizeof row);
+            png_write_row(png, row);
+        }
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    fclose(f);
+}
+
+static void check(fbp_source *src, size_t nz, int bits)
+{
+    const struct fbp_array_info *i = fbp_source_info(src);
+    float out[PAGE];
+    assert_true(i->n[0] == NX && i->n[1] == NY && i->n[2] == nz);
+    assert_int_equal(i->type, bits == 16 ? FBP_U16 : FBP_U8);
+    assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
+    for (size_t k = nz; k-- > 0;)
+        for (size_t y = 0; y < NY; y += 5) /* on, and back to the start */
+            for (int again = 0; again < 2; again++) {
+                const size_t y0 = again ? 0 : y, n = NY - y0 < 5 ? NY - y0 : 5;
+                if (fbp_source_read(src, k, 1, y0, n, out) != FBP_OK)
+                    fail_msg("%s", fbp_message());
+                for (size_t j = 0; j < n * NX; j++)
+                    assert_true(out[j] == (float)value(k, y0 * NX + j, bits));
+            }
+    fbp_source_close(&src);
+}
+
+static void every_depth(void **state)
+{
+    (void)state;
+    static const int depths[] = {1, 2, 4, 8, 16};
+    for (size_t i = 0; i < 5; i++) {
+        const struct way w = {.bits = depths[i]};
+        put_png(FILE_, &w, 0);
+        check(open_source(FILE_, NULL), 1, depths[i]);
+    }
+}
+
+static void folder_and_pattern(void **state)
+{
+    (void)state;
+    const struct way w = {.bits = 16}, other = {.bits = 8};
+    mkdir(STEM "_views", 0777);
+    put_png(STEM "_views/v_9.png", &w, 0);
+    put_png(STEM "_views/v_10.png", &w, 1);
+    put_png(STEM "_views/v_11.png", &w, 2);
+    check(open_source(STEM "_views", NULL), NZ, 16);
+    check(open_source(STEM "_views/v_%d.png 9 11", NULL), NZ, 16);
+    put_png(STEM "_views/v_10.png", &other, 1);
+    fbp_source *src;
+    assert_int_equal(fbp_source_open(&src, STEM "_views", NULL), FBP_ERR_INVALID);
+    assert_says("v_10.png: holds 23 x 17 x 1 uint8, the other views are 23 x 17 x 1 uint16");
+}
+
+static void description(void **state)
+{
+    (void)state;
+    const struct way w = {.bits = 8,
+                          .description = "{\"fbp\": 1, \"type\": \"uint8\", \"size\": [23, 17, 9], "
+                                         "\"rows\": \"bottom-up\", \"unit\": \"1/mm\", "
+                                         "\"scale\": 0.25, \"offset\": 1}"};
+    float out[PAGE];
+    put_png(FILE_, &w, 0);
+    fbp_source *src = open_source(FILE_, NULL);
+    assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
+    assert_string_equal(fbp_source_info(src)->unit, "1/mm");
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, NY, out), FBP_OK);
+    for (size_t j = 0; j < PAGE; j++)
+        assert_true(out[j] == (float)value(0, j, 8) / 4 + 1);
+    fbp_source_close(&src);
+}
+
+static void refused_with_a_remedy(void **state)
+{
+    (void)state;
+    static const struct {
+        struct way way;
+        const char *says;
+    } cases[] = {
+        {{8, PNG_COLOR_TYPE_RGB, 0, NULL}, "PNG: is in colour: save it as greyscale"},
+        {{16, PNG_COLOR_TYPE_GRAY_ALPHA, 0, NULL}, "PNG: is greyscale with transparency: save"},
+        {{8, PNG_COLOR_TYPE_PALETTE, 0, NULL}, "PNG: is coloured by a palette: save"},
+        {{8, PNG_COLOR_TYPE_GRAY, 1, NULL}, "PNG: is interlaced: save it without"},
+    };
+    fbp_source *src;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_png(FILE_, &cases[i].way, 0);
+        assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_UNSUPPORTED);
+        assert_says(cases[i].says);
+    }
+    assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
+}
+
+static void damaged(void **state)
+{
+    (void)state;
+    const struct way w = {.bits = 16};
+    float out[PAGE];
+    size_t n;
+    put_png(FILE_, &w, 0);
+    char *whole = get_file(FILE_, &n);
+    for (size_t k = 0; k < n; k++) {
+        fbp_source *src;
+        put_file(FILE_, whole, k);
+        assert_int_not_equal(fbp_source_open(&src, FILE_, NULL), FBP_OK);
+        assert_true(fbp_message()[0]);
+    }
+    for (size_t k = 8; k < n; k++) { /* checksums find a changed byte, or zlib does */
+        fbp_source *src;
+        whole[k] ^= 0x41;
+        put_file(FILE_, whole, n);
+        whole[k] ^= 0x41;
+        if (fbp_source_open(&src, FILE_, NULL) != FBP_OK)
+            continue;
+        const size_t *m = fbp_source_info(src)->n;
+        if (m[0] == NX && m[1] == NY && fbp_source_read(src, 0, 1, 0, NY, out) == FBP_OK)
+            for (size_t j = 0; j < PAGE; j++)
+                assert_true(out[j] == (float)value(0, j, 16));
+        fbp_source_close(&src);
+    }
+    free(whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_depth), cmocka_unit_test(folder_and_pattern),
+        cmocka_unit_test(description), cmocka_unit_test(refused_with_a_remedy),
+        cmocka_unit_test(damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* TIFF: every type, codec, byte order and shape; folders; what is refused and why. */
+#include "unit/tiff_files.h"
+
+#include "io/bytes.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+enum { NX = 37, NY = 29, NZ = 3, PAGE = NX * NY, N = PAGE * NZ };
+
+#define STEM   FBP_TEST_DIR "/io_tiff"
+#define FILE_  STEM ".tif"
+#define FOLDER STEM "_views"
+
+static const struct {
+    enum fbp_type type;
+    uint16_t bits, format;
+} types[] = {
+    {FBP_U8, 8, SAMPLEFORMAT_UINT},     {FBP_I8, 8, SAMPLEFORMAT_INT},
+    {FBP_U16, 16, SAMPLEFORMAT_UINT},   {FBP_I16, 16, SAMPLEFORMAT_INT},
+    {FBP_U32, 32, SAMPLEFORMAT_UINT},   {FBP_I32, 32, SAMPLEFORMAT_INT},
+    {FBP_F32, 32, SAMPLEFORMAT_IEEEFP}, {FBP_F64, 64, SAMPLEFORMAT_IEEEFP},
+};
+
+enum { N_TYPES = sizeof types / sizeof *types };
+
+/* Numbers that use all bytes of their type, as they are stored and as float. */
+static void fill(enum fbp_type type, void *samples, float *values)
+{
+    const size_t size = fbp_type_size(type);
+    for (size_t i = 0; i < N; i++) {
+        const double x = type == FBP_F32 || type == FBP_F64 ? (double)i * 1.7e-3 - 2 : 0;
+        const float f = (float)x;
+        const uint32_t bits = (uint32_t)(i / 5) * 2654435761u;
+        char *to = (char *)samples + i * size;
+        memcpy(to,
+               type == FBP_F64   ? (const void *)&x
+               : type == FBP_F32 ? (const void *)&f
+                                 : &bits,
+               size);
+    }
+    fbp_to_float(type, samples, N, values);
+}
+
+static void check(const char *path, enum fbp_type type, size_t nz, const float *values)
+{
+    fbp_source *src = open_source(path, NULL);
+    const struct fbp_array_info *i = fbp_source_info(src);
+    static float out[N];
+    assert_true(i->n[0] == NX && i->n[1] == NY && i->n[2] == nz && i->type == type);
+    assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
+    if (fbp_source_read(src, 0, nz, 0, NY, out) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_memory_equal(out, values, nz * PAGE * sizeof *out);
+    for (size_t z = nz; z-- > 0;) /* backwards, parts of bands */
+        for (size_t y = 0; y < NY; y += 9) {
+            const size_t n = NY - y < 9 ? NY - y : 9;
+            assert_int_equal(fbp_source_read(src, z, 1, y, n, out), FBP_OK);
+            assert_memory_equal(out, values + z * PAGE + y * NX, n * NX * sizeof *out);
+        }
+    fbp_source_close(&src);
+}
+
+static void every_type_and_codec(void **state)
+{
+    (void)state;
+    static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_PACKBITS,
+                                      COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD};
+    static const char *const modes[] = {"wl", "wb", "w8l", "w8b"};
+    static const struct {
+        uint32_t rows, tile;
+    } shapes[] = {{0, 0}, {8, 0}, {1, 0}, {0, 16}};
+    static double samples[N];
+    static float values[N];
+    for (size_t i = 0; i < N_TYPES * 5 * 4 * 4 * 2; i++) {
+        const size_t type = i % N_TYPES, codec = i / N_TYPES % 5, mode = i / N_TYPES / 5 % 4;
+        const size_t shape = i / N_TYPES / 20 % 4;
+        struct tiff_way w = {.mode = modes[mode],
+                             .bits = types[type].bits,
+                             .format = types[type].format,
+                             .compression = codecs[codec],
+                             .rows = shapes[shape].rows,
+                             .tile = shapes[shape].tile};
+        if (!TIFFIsCODECConfigured(w.compression))
+            continue;
+        if (i >= N_TYPES * 80) { /* and once more by differences */
+            /* libtiff 4.5 writes differences of floats wrongly in foreign order */
+            if (codec == 0 || codec == 2 || (types[type].format == SAMPLEFORMAT_IEEEFP && mode % 2))
+                continue;
+            w.predictor =
+                w.format == SAMPLEFORMAT_IEEEFP ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL;
+        }
+        fill(types[type].type, samples, values);
+        put_tiff(FILE_, &w, NX, NY, NZ, samples);
+        check(FILE_, types[type].type, NZ, values);
+    }
+}
+
+static uint16_t counts[N];
+static float values_of[N];
+
+static int fill_counts(void **state)
+{
+    (void)state;
+    fill(FBP_U16, counts, values_of);
+    return 0;
+}
+
+/* Rows, scale, unit and place where the file says them. */
+static void orientation_and_description(void **state)
+{
+    (void)state;
+    struct tiff_way w = {.orientation = ORIENTATION_BOTLEFT};
+    put_tiff(FILE_, &w, NX, NY, NZ, counts);
+    fbp_source *src = open_source(FILE_, NULL);
+    assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_BOTTOM_UP);
+    fbp_source_close(&src);
+
+    w = (struct tiff_way){.description =
+                              "{\"fbp\": 1, \"type\": \"uint16\", \"size\": [37, 29, 3], \"rows\": "
+                              "\"bottom-up\", \"unit\": \"HU\", \"scale\": 0.5, \"offset\": -1000, "
+                              "\"spacing_mm\": [1, 2, 3], \"origin_mm\": [4, 5, 6]}"};
+    for (int compressed = 0; compressed < 2; compressed++) {
+        w.compression = compressed ? COMPRESSION_LZW : COMPRESSION_NONE;
+        put_tiff(FILE_, &w, NX, NY, NZ, counts);
+        src = open_source(FILE_, NULL);
+        const struct fbp_array_info *i = fbp_source_info(src);
+        assert_string_equal(i->unit, "HU");
+        assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
+        assert_true(i->has_spacing && i->spacing_mm[2] == 3 && i->origin_mm[0] == 4);
+        float out[PAGE];
+        assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_OK);
+        for (size_t k = 0; k < PAGE; k++)
+            assert_true(out[k] == values_of[PAGE + k] * 0.5f - 1000);
+        fbp_source_close(&src);
+    }
+    w.description = "{\"fbp\": 1, \"type\": \"uint8\", \"size\": [37, 29, 3], \"scale\": 2}";
+    put_tiff(FILE_, &w, NX, NY, NZ, counts); /* of another file: not believed */
+    check(FILE_, FBP_U16, NZ, values_of);
+}
+
+/* One directory, the samples of all slices behind it. */
+static void imagej_run(void **state)
+{
+    (void)state;
+    const struct tiff_way w = {.description = "ImageJ=1.53t\nimages=3\nslices=3\n"};
+    size_t n;
+    put_tiff(FILE_, &w, NX, NY, 1, counts);
+    check(FILE_, FBP_U16, 1, values_of); /* as long as the others are not there */
+    /* One tall page, its directory changed to that of the first third. */
+    const struct tiff_way tall = {.description = w.description, .rows = NY};
+    put_tiff(FILE_, &tall, NX, NY * NZ, 1, counts);
+    char *whole = get_file(FILE_, &n);
+    for (size_t k = 0; k + 12 <= n; k++) { /* ImageLength, RowsPerStrip: NY * NZ to NY */
+        const uint16_t tag = (uint16_t)((unsigned char)whole[k] | (unsigned char)whole[k + 1] << 8);
+        if (k >= n - 400 && (tag == 257 || tag == 278) && whole[k + 8] == NY * NZ)
+            whole[k + 8] = NY;
+    }
+    put_file(FILE_, whole, n);
+    free(whole);
+    check(FILE_, FBP_U16, NZ, values_of);
+}
+
+static void put_views(const char *folder)
+{
+    const struct tiff_way ways[] = {
+        {.rows = 4}, {.mode = "wb"}, {.compression = COMPRESSION_LZW, .tile = 16}};
+    char name[400];
+    mkdir(folder, 0777);
+    for (size_t k = 0; k < NZ; k++) { /* view_9, view_10, view_11 */
+        snprintf(name, sizeof name, "%s/view_%zu.tif", folder, k + 9);
+        put_tiff(name, &ways[k], NX, NY, 1, counts + k * PAGE);
+    }
+}
+
+static void clear_folder(const char *folder)
+{
+    char command[400];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a constant
+}
+
+static void folders_and_patterns(void **state)
+{
+    (void)state;
+    fbp_source *src;
+    clear_folder(FOLDER);
+    put_views(FOLDER);
+    check(FOLDER "/view_%d.tif 9 11", FBP_U16, NZ, values_of);
+    check(FOLDER, FBP_U16, NZ, values_of);
+    put_file(FOLDER "/.view_8.tif", "x", 1);
+    put_file(FOLDER "/log.txt", "x", 1);
+    put_file(FOLDER "/volume.mha", "x", 1);
+    mkdir(FOLDER "/view_12.tif", 0777);
+    check(FOLDER "/", FBP_U16, NZ, values_of);
+    src = open_source(FOLDER, NULL);
+    const char *taken = fbp_source_info(src)->taken;
+    assert_non_null(strstr(taken, ": 3 tiff files, view_9.tif to view_11.tif; 2 other"));
+    assert_null(strstr(taken, "gaps"));
+    fbp_source_close(&src);
+
+    const struct tiff_way plain = {.rows = NY};
+    put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 1, counts);
+    src = open_source(FOLDER, NULL);
+    assert_non_null(strstr(fbp_source_info(src)->taken, "view_13.tif, with gaps in their numbers"));
+    fbp_source_close(&src);
+    put_tiff(FOLDER "/view_13.tif", &plain, NY, NX, 1, counts);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_says("view_13.tif: holds 29 x 37 x 1 uint16, the other views are 37 x 29 x 1 uint16");
+    put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 2, counts);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_says("view_13.tif: holds 37 x 29 x 2 uint16");
+
+    clear_folder(FOLDER);
+    mkdir(FOLDER, 0777);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_says("none of its 0 files");
+    put_file(FOLDER "/a.tif", "x", 1);
+    put_file(FOLDER "/a.npy", "x", 1);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_says("name those that are meant by a pattern");
+}
+
+/* Headerless files of a folder, as raw describes them. */
+static void folder_of_raw_files(void **state)
+{
+    (void)state;
+    const struct fbp_raw raw = {FBP_U16, {NX, NY, 0}, false, 0};
+    char name[400];
+    clear_folder(FOLDER);
+    mkdir(FOLDER, 0777);
+    for (size_t k = 0; k < NZ; k++) {
+        snprintf(name, sizeof name, FOLDER "/%zu.img", k + 99);
+        put_file(name, counts + k * PAGE, PAGE * sizeof *counts);
+    }
+    fbp_source *src = open_source(FOLDER, &raw);
+    static float out[N];
+    assert_int_equal(fbp_source_info(src)->n[2], NZ);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    assert_memory_equal(out, values_of, sizeof out);
+    fbp_source_close(&src);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID);
+    assert_says("describe headerless files with \"raw\"");
+}
+
+static void outputs_spare_folders(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *output;
+        bool refused;
+    } cases[] = {{FOLDER "/view_9.tif", true},
+                 {FOLDER "/new.tif", true},
+                 {FOLDER "/slice_%04d.tif", true},
+                 {FOLDER "/volume.mha", false},
+                 {STEM "_new.tif", false}};
+    const char *const keep[] = {FOLDER};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
+    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    clear_folder(FOLDER);
+    put_views(FOLDER);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fbp_sink *sink = NULL;
+        const fbp_status st = fbp_sink_open(&sink, cases[i].output, &info, &params);
+        if (st != (cases[i].refused ? FBP_ERR_INVALID : FBP_OK))
+            fail_msg("%s: %d, %s", cases[i].output, (int)st, fbp_message());
+        if (cases[i].refused)
+            assert_says("would replace");
+        fbp_sink_close(&sink);
+    }
+}
+
+static void refused_with_a_remedy(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tiff_way way;
+        const char *says;
+    } cases[] = {
+        {{.photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 8}, "is in colour (RGB): save"},
+        {{.photometric = PHOTOMETRIC_PALETTE, .bits = 8}, "has a palette of colours: save"},
+        {{.samples = 2, .bits = 8}, "has 2 samples a pixel: save"},
+        {{.photometric = PHOTOMETRIC_LOGL}, "photometric interpretation 32844: save"},
+        {{.bits = 64}, "samples of 64 bits in format 1: save"},
+        {{.format = SAMPLEFORMAT_IEEEFP}, "samples of 16 bits in format 3: save"},
+        {{.bits = 64, .format = SAMPLEFORMAT_COMPLEXIEEEFP}, "64 bits in format 6: save"},
+        {{.orientation = ORIENTATION_TOPRIGHT}, "mirrored or turned (Orientation 2): save"},
+        {{.orientation = ORIENTATION_LEFTBOT}, "mirrored or turned (Orientation 8): save"},
+        {{.bits = 8, .compression = COMPRESSION_JPEG}, "is compressed by JPEG (7)"},
+    };
+    static double samples[N];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fbp_source *src;
+        if (cases[i].way.compression && !TIFFIsCODECConfigured(cases[i].way.compression))
+            continue;
+        put_tiff(FILE_, &cases[i].way, 16, 16, 1, samples);
+        if (fbp_source_open(&src, FILE_, NULL) != FBP_ERR_UNSUPPORTED)
+            fail_msg("%s: %s", cases[i].says, fbp_message());
+        assert_says(cases[i].says);
+        assert_says(FILE_ ": TIFF page 0 ");
+    }
+}
+
+static void pages_must_be_alike(void **state)
+{
+    (void)state;
+    TIFF *t = TIFFOpen(FILE_, "wl");
+    const struct tiff_way w = {.rows = NY};
+    for (uint32_t k = 0; k < 2; k++) {
+        put_tags(t, &w, NX, NY - k);
+        put_strips(t, NY - k, NX * 2, NY, (const char *)counts);
+        assert_true(TIFFWriteDirectory(t));
+    }
+    TIFFClose(t);
+    fbp_source *src;
+    assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
+    assert_says("page 1 is 37 x 28 uint16, the first is 37 x 29 uint16: save pages");
+    assert_int_equal(fbp_source_open(&src, STEM "_missing.tif", NULL), FBP_ERR_IO);
+    assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
+    assert_says("cannot be followed while it grows");
+    assert_int_equal(fbp_source_follow(&src, FOLDER, NULL, 1), FBP_ERR_UNSUPPORTED);
+}
+
+/* Cut anywhere, or any byte changed: refused with a message, or read; libtiff says nothing. */
+static void damaged(void **state)
+{
+    (void)state;
+    static const unsigned char with[] = {0, 1, 0x7f, 0xff};
+    const struct tiff_way ways[] = {
+        {.rows = 8},
+        {.compression = COMPRESSION_LZW, .rows = 8, .predictor = 2},
+        {.compression = COMPRESSION_ADOBE_DEFLATE, .tile = 16, .mode = "w8b"}};
+    static float out[N];
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        size_t n;
+        put_tiff(FILE_, &ways[i], NX, NY, 2, counts);
+        char *whole = get_file(FILE_, &n);
+        for (size_t k = 0; k < 2 * n; k += k < n ? 7 : 1) {
+            fbp_source *src;
+            const char was = whole[k % n];
+            if (k >= n && k - n > 60 && k - n < n - 500)
+                continue; /* samples */
+            whole[k % n] = k < n ? was : (char)with[k % sizeof with];
+            put_file(FILE_, whole, k < n ? k : n);
+            whole[k % n] = was;
+            fbp_status st = fbp_source_open(&src, FILE_, NULL);
+            if (st != FBP_OK) {
+                assert_null(src);
+                assert_true(fbp_message()[0]);
+                continue;
+            }
+            const size_t *m = fbp_source_info(src)->n;
+            assert_true(k >= n); /* never of a file that was cut */
+            if (m[0] * m[1] * m[2] <= N)
+                st = fbp_source_read(src, 0, m[2], 0, m[1], out);
+            assert_true(st == FBP_OK || fbp_message()[0]);
+            fbp_source_close(&src);
+        }
+        free(whole);
+    }
+}
+
+struct reader {
+    pthread_t thread;
+    fbp_source *src;
+    unsigned seed;
+    bool good;
+};
+
+static void *read_at_random(void *arg)
+{
+    struct reader *r = arg;
+    float out[PAGE];
+    r->good = true;
+    for (int k = 0; k < 300 && r->good; k++) {
+        r->seed = r->seed * 1664525u + 1013904223u;
+        const size_t z = (r->seed >> 8) % NZ, y = (r->seed >> 20) % NY;
+        r->good = fbp_source_read(r->src, z, 1, y, NY - y, out) == FBP_OK &&
+                  memcmp(out, values_of + z * PAGE + y * NX, (NY - y) * NX * sizeof *out) == 0;
+    }
+    return NULL;
+}
+
+static void several_threads(void **state)
+{
+    (void)state;
+    const struct tiff_way w = {.compression = COMPRESSION_LZW, .rows = 5};
+    clear_folder(FOLDER);
+    put_views(FOLDER);
+    put_tiff(FILE_, &w, NX, NY, NZ, counts);
+    for (int folder = 0; folder < 2; folder++) {
+        struct reader r[4];
+        fbp_source *src = open_source(folder ? FOLDER : FILE_, NULL);
+        for (unsigned i = 0; i < 4; i++) {
+            r[i] = (struct reader){.src = src, .seed = i + 1};
+            assert_int_equal(pthread_create(&r[i].thread, NULL, read_at_random, &r[i]), 0);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            pthread_join(r[i].thread, NULL);
+            assert_true(r[i].good);
+        }
+        fbp_source_close(&src);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_and_codec),
+        cmocka_unit_test(orientation_and_description),
+        cmocka_unit_test(imagej_run),
+        cmocka_unit_test(folders_and_patterns),
+        cmocka_unit_test(folder_of_raw_files),
+        cmocka_unit_test(outputs_spare_folders),
+        cmocka_unit_test(refused_with_a_remedy),
+        cmocka_unit_test(pages_must_be_alike),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(several_threads),
+    };
+    TIFFSetErrorHandler(NULL); /* of the files that are written here */
+    TIFFSetWarningHandler(NULL);
+    return cmocka_run_group_tests(tests, fill_counts, NULL);
+}
