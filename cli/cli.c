@@ -77,11 +77,12 @@ bool cli_ends_with(const char *text, const char *end)
 
 bool cli_is_volume(const char *path)
 {
-    static const char *const ends[] = {".mha", ".mhd", ".npy", ".raw", ".bin"};
+    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr",  ".nii",
+                                       ".npy", ".raw", ".bin",  ".nii.gz"};
     const size_t n = strlen(path);
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (n >= 4 && strcasecmp(path + n - 4, ends[i]) == 0)
+        if (n >= strlen(ends[i]) && strcasecmp(path + n - strlen(ends[i]), ends[i]) == 0)
             return true;
     return false;
 }

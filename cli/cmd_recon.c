@@ -7,14 +7,16 @@ static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
         .help = "the scan: where its arrays are and how it was taken (docs/scan.md)"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "volume to write: .mha, .mhd, .npy or .raw; null: discards it, hash: prints a "
+        .help = "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy or .raw; null: "
+                "discards it, hash: prints a "
                 "hash of its values"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "also draw what was read, filtered, backprojected and written when"),
     RECON_OPTIONS,
-    OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
+    OPT_SWITCH(R, p.compress, .name = "compress",
+               .help = "compress the output (.mha, .mhd, .nrrd, .nhdr)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
     OPT_SWITCH(R, p.follow, .name = "follow",
@@ -59,6 +61,16 @@ static int check_preview(const struct command *self, const struct recon_args *a)
     return OPT_GO_ON;
 }
 
+static bool can_compress(const char *output)
+{
+    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr", ".nii.gz"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (cli_ends_with(output, ends[i]))
+            return true;
+    return false;
+}
+
 static int check(const struct command *self, const struct recon_args *a)
 {
     if (a->p.follow && a->p.resume)
@@ -71,10 +83,10 @@ static int check(const struct command *self, const struct recon_args *a)
         return opt_usage(
             self, "-o: expected a name that ends in " CLI_VOLUMES ", or null: or hash:, got \"%s\"",
             a->output);
-    if (a->p.compress && is_file(a->output) && !cli_ends_with(a->output, ".mha") &&
-        !cli_ends_with(a->output, ".mhd"))
-        return opt_usage(self, "--compress: expected -o FILE.mha or FILE.mhd, got \"%s\"",
-                         a->output);
+    if (a->p.compress && is_file(a->output) && !can_compress(a->output))
+        return opt_usage(
+            self, "--compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr or .nii.gz, got \"%s\"",
+            a->output);
     const int rc = check_timeline(self, a);
     return rc == OPT_GO_ON ? check_preview(self, a) : rc;
 }

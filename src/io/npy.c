@@ -168,4 +168,4 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-const struct fbp_sink_format fbp_sink_npy = {"npy", ".npy", layout, false};
+const struct fbp_sink_format fbp_sink_npy = {.name = "npy", .extensions = ".npy", .layout = layout};
