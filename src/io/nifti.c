@@ -253,37 +253,37 @@ static fbp_status take_image(struct fbp_source *src, const struct facts *f, cons
 }
 
 /* malloc'ed name without ".gz" and ".img"/".hdr", and `end` in their place. */
-static char *sibling(const char *path, const char *end)
+static char *sibling(const char *path, const char *end, bool packed)
 {
     size_t n = strlen(path);
 
     if (fbp_has_extension(path, ".gz"))
         n -= 3;
-    return fbp_format("%.*s%s", (int)(n >= 4 ? n - 4 : 0), path, end);
+    return fbp_format("%.*s%s%s", (int)(n >= 4 ? n - 4 : 0), path, end, packed ? ".gz" : "");
 }
 
-/* Go over to NAMEend or NAMEend.gz, beside src->path. */
-static fbp_status open_sibling(struct fbp_source *src, const char *end)
+/* Go over to NAMEend or, *packed, NAMEend.gz, beside src->path. */
+static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
 {
-    fbp_status st = FBP_ERR_IO;
+    char *path = sibling(src->path, end, *packed = false);
     uint64_t size = 0;
     int fd = -1;
 
-    for (int packed = 0; packed < 2 && st != FBP_OK; packed++) {
-        char *base = sibling(src->path, end),
-             *path = base ? fbp_format("%s%s", base, packed ? ".gz" : "") : NULL;
-        if (!path) {
-            free(base);
-            return fbp_fail_nomem(strlen(src->path), "a path");
-        }
-        st = access(path, F_OK) == 0 ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
+    if (path && access(path, F_OK) != 0) {
         free(path);
-        free(base);
+        path = sibling(src->path, end, *packed = true);
     }
-    if (st != FBP_OK)
+    if (!path)
+        return fbp_fail_nomem(strlen(src->path), "a path");
+    const bool there = access(path, F_OK) == 0;
+    const fbp_status st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
+    free(path);
+    if (!there)
         return fbp_fail(
-            st, "%s: NIfTI: its other half, %s or %s.gz beside it, is missing: copy it, too",
-            src->path, end, end);
+            FBP_ERR_IO,
+            "%s: NIfTI: its other half, %s or %s.gz beside it, is missing: copy it, too", src->path,
+            end, end);
+    FBP_TRY(st);
     close(src->fd);
     src->fd = fd;
     return FBP_OK;
@@ -304,29 +304,22 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     return FBP_OK;
 }
 
-static fbp_status place_samples(struct fbp_source *src, const struct facts *f)
+static fbp_status place_samples(struct fbp_source *src, const struct facts *f, bool packed)
 {
     const off_t end = lseek(src->fd, 0, SEEK_END);
-    const uint64_t size = end < 0 ? 0 : (uint64_t)end;
-    unsigned char head[3] = {0};
     uint64_t bytes = 0;
 
-    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, size < 3 ? (size_t)size : 3));
-    /* Samples of a plain .img may start with the two bytes of gzip. */
-    const bool packed = fbp_is_gzip(head, 3) && !(size >= bytes && !f->single);
-    if (!packed) {
-        src->offset = (uint64_t)f->offset;
+    src->offset = packed ? 0 : (uint64_t)f->offset;
+    if (!packed)
         return FBP_OK;
-    }
     if (src->growing)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "%s: its samples are compressed: a compressed file cannot be followed while "
             "it grows: write it without compression",
             src->path);
-    src->offset = 0;
-    FBP_TRY(fbp_inflate_check(src, 0, size, bytes));
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    FBP_TRY(fbp_inflate_check(src, 0, end < 0 ? 0 : (uint64_t)end, bytes));
     return fbp_inflate_open(src, (uint64_t)f->offset, bytes);
 }
 
@@ -340,7 +333,7 @@ static fbp_status open_nifti(struct fbp_source *src)
     fbp_status st;
 
     if (fbp_has_extension(src->path, ".img .img.gz"))
-        FBP_TRY(open_sibling(src, ".hdr"));
+        FBP_TRY(open_sibling(src, ".hdr", &packed));
     FBP_TRY(read_head(src, head, &n, &packed));
     if (!recognise(head, n, &f))
         return fbp_fail(FBP_ERR_INVALID, "%s: not a NIfTI-1 or NIfTI-2 header%s", src->path,
@@ -358,8 +351,8 @@ static fbp_status open_nifti(struct fbp_source *src)
     nifti_image_free(nim);
     FBP_TRY(st);
     if (!f.single)
-        FBP_TRY(open_sibling(src, ".img"));
-    return place_samples(src, &f);
+        FBP_TRY(open_sibling(src, ".img", &packed));
+    return place_samples(src, &f, packed);
 }
 
 const struct fbp_format fbp_format_nifti = {"nifti", ".nii .nii.gz .hdr .img .img.gz", detect,
