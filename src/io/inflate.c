@@ -173,11 +173,11 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t byte
 
 /* 258 bytes take two bits or more. */
 fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
-                             uint64_t bytes)
+                             uint64_t skip, uint64_t bytes)
 {
     const uint64_t left = size > src->offset ? size - src->offset : 0;
 
-    if (stated > left || bytes / 1032 > left)
+    if (stated > left || bytes / 1032 > left || skip / 1032 > left - bytes / 1032)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
                         "header asks for: the file is truncated or damaged, copy it again",

@@ -9,9 +9,9 @@
 fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes);
 
 /** Can a file of `size` bytes hold, from src->offset on, a stream of `stated` bytes (0: not stated)
- *  that holds `bytes`?  FBP_ERR_INVALID if not. */
+ *  that holds `skip` + `bytes`?  FBP_ERR_INVALID if not. */
 fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
-                             uint64_t bytes);
+                             uint64_t skip, uint64_t bytes);
 
 /** Do these bytes start a gzip file? */
 bool fbp_is_gzip(const unsigned char *head, size_t n);

@@ -328,7 +328,7 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
         src->offset = size > bytes ? size - bytes : 0;
     if (!h->compressed)
         return FBP_OK;
-    FBP_TRY(fbp_inflate_check(src, (uint64_t)h->compressed_size, size, bytes));
+    FBP_TRY(fbp_inflate_check(src, (uint64_t)h->compressed_size, size, 0, bytes));
     return fbp_inflate_open(src, 0, bytes);
 }
 

@@ -319,7 +319,7 @@ static fbp_status place_samples(struct fbp_source *src, const struct facts *f, b
             "it grows: write it without compression",
             src->path);
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    FBP_TRY(fbp_inflate_check(src, 0, end < 0 ? 0 : (uint64_t)end, bytes));
+    FBP_TRY(fbp_inflate_check(src, 0, end < 0 ? 0 : (uint64_t)end, (uint64_t)f->offset, bytes));
     return fbp_inflate_open(src, (uint64_t)f->offset, bytes);
 }
 

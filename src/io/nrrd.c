@@ -230,7 +230,7 @@ fbp_status fbp_nrrd_place(struct fbp_source *src, const struct nrrd_data *data, 
     FBP_TRY(skip_lines(src, data->line_skip, size, &at));
     src->offset = at;
     if (data->gzip) {
-        FBP_TRY(fbp_inflate_check(src, 0, size, bytes));
+        FBP_TRY(fbp_inflate_check(src, 0, size, (uint64_t)data->byte_skip, bytes));
         return fbp_inflate_open(src, (uint64_t)data->byte_skip, bytes);
     }
     if (data->byte_skip == -1) /* the file's last bytes, but not the header's */
