@@ -77,14 +77,26 @@ bool cli_ends_with(const char *text, const char *end)
 
 bool cli_is_volume(const char *path)
 {
-    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr",  ".nii",
-                                       ".npy", ".raw", ".bin",  ".nii.gz"};
+    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr", ".nii",  ".nii.gz",
+                                       ".npy", ".raw", ".bin",  ".tif",  ".tiff", ".png"};
     const size_t n = strlen(path);
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (n >= strlen(ends[i]) && strcasecmp(path + n - strlen(ends[i]), ends[i]) == 0)
             return true;
     return false;
+}
+
+char *cli_written(char *buf, size_t n, const char *output, size_t n_slices)
+{
+    const char *percent = strrchr(output, '%');
+    const bool stack = percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd';
+
+    if (stack)
+        snprintf(buf, n, "%s 0 %zu", output, n_slices - 1);
+    else
+        snprintf(buf, n, "%s", output);
+    return buf;
 }
 
 bool cli_has_folder(const char *path)

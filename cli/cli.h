@@ -31,7 +31,9 @@ cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n)
 bool cli_ends_with(const char *text, const char *end);
 /** Does the name end as those of the volumes that can be written? */
 bool cli_is_volume(const char *path);
-#define CLI_VOLUMES ".mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .raw or .bin"
+#define CLI_VOLUMES ".mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .raw, .bin, .tif or .png"
+/** The name under which an output can be read: a stack of slices gets its numbers; returns buf. */
+char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** Is the folder of a file to write there, and writable? */
 bool cli_has_folder(const char *path);
 /** Is this a scan file, where an array is needed?  Then that has been said. */

@@ -7,9 +7,13 @@ static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
         .help = "the scan: where its arrays are and how it was taken (docs/scan.md)"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy or .raw; null: "
-                "discards it, hash: prints a "
+        .help = "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .raw, .tif, or a "
+                "stack of slices such as out/%04d.tif or .png; null: discards it, hash: prints a "
                 "hash of its values"),
+    OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .names = recon_output_types,
+        .fallback = "float32", .help = "how values are stored"),
+    OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI", .fallback = "-1000,3000 in HU",
+        .help = "values that uint8 and uint16 stand for, from 0 to the greatest number"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
@@ -123,11 +127,26 @@ static void print_result(const struct recon_args *a, const struct fbp_report *r)
                 is_file(a->output) ? "the file" : "all", r->n_batches);
     if (r->not_finite)
         fprintf(stderr, "note: %zu samples were not numbers and were bridged\n", r->not_finite);
+    if (r->output_clipped)
+        fprintf(stderr, "note: %" PRIu64 " voxels were beyond the output range and were clipped\n",
+                r->output_clipped);
     if (r->clipped)
         fprintf(stderr, "note: %zu intensities were not positive; their logarithm was clipped\n",
                 r->clipped);
     if (r->slabs_resumed)
         fprintf(stderr, "note: %zu slabs were there from the interrupted run\n", r->slabs_resumed);
+}
+
+static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
+{
+    const enum fbp_type type = a->p.output_type ? a->p.output_type : FBP_F32;
+
+    cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
+    if (type == FBP_F32)
+        return;
+    cJSON_AddNumberToObject(root, "output_scale", r->output_scale);
+    cJSON_AddNumberToObject(root, "output_offset", r->output_offset);
+    cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
 }
 
 static int print_json(const struct recon_args *a, const struct fbp_plan_info *p,
@@ -161,6 +180,7 @@ static int print_json(const struct recon_args *a, const struct fbp_plan_info *p,
     cJSON_AddStringToObject(root, "weights", p->weights);
     cJSON_AddStringToObject(root, "output", a->output);
     cJSON_AddStringToObject(root, "unit", a->p.mu_water > 0 ? "HU" : "1/mm");
+    print_output_type(root, a, r);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     cJSON_AddNumberToObject(root, "min", r->min);
@@ -201,7 +221,9 @@ static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progre
     progress_end(progress);
     if (st != FBP_OK)
         return failed(a, st);
-    if (a->preview && fbp_view_write(a->output, a->preview, fbp_view_params(0)) != FBP_OK)
+    char written[4200];
+    cli_written(written, sizeof written, a->output, info->volume.n[2]);
+    if (a->preview && fbp_view_write(written, a->preview, fbp_view_params(0)) != FBP_OK)
         return cli_fail();
     if (a->json)
         return print_json(a, info, &report);

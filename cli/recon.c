@@ -4,6 +4,9 @@ const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hammin
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
 
+/* As enum fbp_type. */
+const char *const recon_output_types[] = {"", "uint8", "", "uint16", "", "", "", "float32", NULL};
+
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
 {
     *plan = NULL;

@@ -13,7 +13,8 @@ struct recon_args {
 };
 
 /** Names of the enums, for the option tables. */
-extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[];
+extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[],
+    *const recon_output_types[];
 
 #define R struct recon_args
 // clang-format off

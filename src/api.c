@@ -40,8 +40,31 @@ static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
         p->params.log(p->params.user, level, line);
 }
 
+/* The sink checks the range that it gets. */
+static fbp_status check_output(const struct fbp_recon_params *p)
+{
+    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
+    const bool ranged = p->output_range[0] != 0 || p->output_range[1] != 0;
+
+    if (!integers && ranged)
+        return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
+                                         "them, or leave it out");
+    if (integers && !ranged && !(p->mu_water > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: %s needs the range of values in 1/mm that it stands for, such as "
+                        "0,0.05 (--output-range): the values are not known beforehand",
+                        fbp_type_name(p->output_type));
+    if (ranged && !(p->output_range[0] < p->output_range[1]))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: the range %g to %g is empty: give the least value "
+                        "first",
+                        p->output_range[0], p->output_range[1]);
+    return FBP_OK;
+}
+
 static fbp_status check_params(const struct fbp_recon_params *p)
 {
+    FBP_TRY(check_output(p));
     if (p->cutoff < 0 || p->cutoff > 1 || isnan(p->cutoff))
         return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g is not in (0, 1]", p->cutoff);
     if (!(p->follow_timeout_s >= 0))
@@ -222,7 +245,8 @@ static void fill_info(fbp_plan *p)
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
-    i->output_bytes = voxels * sizeof(float);
+    i->output_bytes =
+        voxels * fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
     i->updates = voxels * job->n_views;
     i->follows = p->follow;
 }
@@ -247,6 +271,11 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->scan = scan;
     p->params = *params;
+    if (params->output_type != FBP_TYPE_NONE && params->output_type != FBP_F32 &&
+        params->output_range[0] == 0 && params->output_range[1] == 0) {
+        p->params.output_range[0] = -1000; /* air to bone in HU */
+        p->params.output_range[1] = 3000;
+    }
     FBP_TRY_GOTO(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
                                   &p->n_devices));
     FBP_TRY_GOTO(check_projections(p));
@@ -302,12 +331,15 @@ static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **si
     const struct fbp_grid *g = &p->tables.job.grid;
     const char *const inputs[] = {p->params.source ? NULL : p->scan->projections, p->scan->dark,
                                   p->scan->flat, p->scan->bad_pixels, p->scan->path};
-    const struct fbp_sink_params params = {.struct_size = sizeof params,
-                                           .resume = p->params.resume != 0,
-                                           .compress = p->params.compress != 0,
-                                           .fingerprint = fingerprint(p),
-                                           .keep = inputs,
-                                           .n_keep = sizeof inputs / sizeof *inputs};
+    const struct fbp_sink_params params = {
+        .struct_size = sizeof params,
+        .resume = p->params.resume != 0,
+        .compress = p->params.compress != 0,
+        .fingerprint = fingerprint(p),
+        .keep = inputs,
+        .n_keep = sizeof inputs / sizeof *inputs,
+        .type = p->params.output_type,
+        .range = {p->params.output_range[0], p->params.output_range[1]}};
     struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {
@@ -392,6 +424,9 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
     FBP_TRY_GOTO(fbp_sink_finish(sink));
     report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
     report->hash = fbp_sink_hash(sink);
+    report->output_clipped = fbp_sink_clipped(sink);
+    report->output_scale = fbp_sink_info(sink)->scale;
+    report->output_offset = fbp_sink_info(sink)->offset;
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));

@@ -55,7 +55,7 @@ struct fbp_array_info {
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
     /** What stored numbers mean: value = scale * number + offset.  scale 0: they are the values. */
     double scale, offset;
-    char taken[200]; /**< of a folder: which files were taken, a sentence; else "" */
+    char taken[300]; /**< of a folder: which files were taken, a sentence; else "" */
 };
 
 typedef struct fbp_source fbp_source;
@@ -121,14 +121,21 @@ struct fbp_sink_params {
     /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
     const char *const *keep;
     size_t n_keep;
+    /** NONE and FBP_F32: values as they are.  FBP_U8 and FBP_U16: range[0] … range[1] become 0 …
+     *  255 or 65535, rounded; what lies beyond becomes the end that is nearer, NaN 0. */
+    enum fbp_type type;
+    double range[2];
 };
 
 typedef struct fbp_sink fbp_sink;
 
 /**
- * Create an array of float32 under a temporary name (PATH.part, with a journal PATH.part.log when
- * a fingerprint is given).  Space for the whole array is reserved at once, so that a full disk is
+ * Create an array under a temporary name (PATH.part, with a journal PATH.part.log when a
+ * fingerprint is given).  Space for the whole array is reserved at once, so that a full disk is
  * found before anything is computed.  "null:" discards; "hash:" computes fbp_sink_hash().
+ *
+ * "out/slice_%04d.tif" or ".png" is a stack of files, one a slice, numbered from 0; the folder is
+ * created.  Each is written as NAME.part, and all get their names at the end.
  *
  * info: n, spacing_mm, origin_mm and unit are used.
  */
@@ -149,6 +156,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size
 
 /** All slices are written: publish the file under its final name.  Replaces an existing file. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
+
+/** Values so far that were beyond params.range, or NaN; of a resumed run since it was resumed. */
+FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
 /** Hash of all values, equal for equal volumes whatever the order of writing; hash: sinks only. */
 FBP_API uint64_t fbp_sink_hash(const fbp_sink *sink);

@@ -53,6 +53,11 @@ struct fbp_recon_params {
     /** Size and voxel; either may be 0: the scan's extent is kept.  The centre is the scan's. */
     struct fbp_grid volume;
     const char *kernel; /**< "matrix", "column" …; NULL = the fastest that the scan allows */
+    /** How the volume is stored: NONE and FBP_F32 as float, FBP_U8 and FBP_U16 as numbers that
+     * stand for values from output_range[0] to [1] (both 0: -1000 to 3000 in HU; 1/mm needs them).
+     */
+    enum fbp_type output_type;
+    double output_range[2];
     int resume;         /**< continue an interrupted run at its first missing slab */
     int compress;       /**< zlib-compress the output where the format has it */
     size_t batch_views; /**< views a batch (0 = the plan decides) */
@@ -116,9 +121,13 @@ struct fbp_report {
     double min, max, mean; /**< of the volume */
     size_t not_finite;     /**< input samples that were NaN or infinite, and were bridged */
     size_t clipped;        /**< intensities <= 0 whose logarithm was clipped */
-    size_t slabs_resumed;  /**< taken from an interrupted run */
-    uint64_t hash;         /**< of the volume; hash: outputs only */
-    double finish;         /**< seconds from the last slice to the durable file of its final name */
+    /** Of a volume of integers: value = scale * number + offset; voxels beyond the range that were
+     *  clipped, of those that were not resumed.  Else 0. */
+    double output_scale, output_offset;
+    uint64_t output_clipped;
+    size_t slabs_resumed; /**< taken from an interrupted run */
+    uint64_t hash;        /**< of the volume; hash: outputs only */
+    double finish;        /**< seconds from the last slice to the durable file of its final name */
     /** Views that were followed: seconds from when the last was there to the last voxel in the
      *  host's memory, and to the finished output; batches computed, and views of the last.  Else 0.
      */

@@ -1,5 +1,6 @@
 #include "io/describe.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "io/bytes.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char bottom_up[] = "bottom-up", top_down[] = "top-down";
 
@@ -87,15 +89,19 @@ static bool take_place(const cJSON *root, struct fbp_array_info *info)
     return true;
 }
 
-static bool take_size(const cJSON *root, bool sized, const struct fbp_array_info *info)
+/* As it is known already, or the first that is told of it. */
+static bool take_size(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     double n[3];
 
     if (!triple(root, "size", n))
         return false;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        if (info->type == FBP_TYPE_NONE && n[i] >= 1 && n[i] < 0x1p40)
+            info->n[i] = (size_t)n[i];
         if (sized && !(fabs(n[i] - (double)info->n[i]) < 0.5))
             return false;
+    }
     return true;
 }
 
@@ -110,6 +116,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
         return false;
     if (strcmp(rows, bottom_up) != 0 && strcmp(rows, top_down) != 0)
         return false;
+    info->type = type;
     info->row_order = rows[0] == 't' ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
     if (strlen(unit) < sizeof info->unit)
         snprintf(info->unit, sizeof info->unit, "%s", unit);
@@ -132,4 +139,32 @@ bool fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info
     if (ours)
         *info = found;
     return ours;
+}
+
+enum { MOST_BYTES = 4096 };
+
+bool fbp_described_beside(const char *path, struct fbp_array_info *info)
+{
+    char *beside = fbp_format("%s.json", path), *text = NULL;
+    size_t n = 0;
+    const bool ours = beside && access(beside, R_OK) == 0 &&
+                      fbp_read_text(beside, MOST_BYTES, &text, &n) == FBP_OK &&
+                      fbp_described(text, n, true, info);
+
+    if (!ours)
+        fbp_message_clear(); /* some other file that happens to have this name */
+    free(text);
+    free(beside);
+    return ours;
+}
+
+fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
+                               struct fbp_layout *out)
+{
+    char *line = fbp_describe(info);
+
+    out->side_path = fbp_format("%s.json", path);
+    out->side_text = line ? fbp_format("%s\n", line) : NULL;
+    free(line);
+    return out->side_path && out->side_text ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }

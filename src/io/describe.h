@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_DESCRIBE_H
 #define FBP_SRC_DESCRIBE_H
 
-#include "fbp/array.h"
+#include "io/format.h"
 
 /** malloc'ed {"fbp": 1, "type": …, "size": …, …} of type, size, row order, unit, scale and place;
  *  NULL when out of memory. */
@@ -12,11 +12,19 @@ char *fbp_describe(const struct fbp_array_info *info);
 
 /**
  * Fill in row order, unit, scale and place from text[n], if it is such a line, all of it is valid
- * and it has the type of *info (NONE: any).
+ * and it has the type of *info (NONE: type and size are filled in, too).
  *
  * sized: its size must be that of *info, too; else a slice of a larger volume will do.
  * @return false: *info is as it was
  */
 bool fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info);
+
+/** The same from PATH.json, the file beside `path`, if there is one; with type NONE type and size
+ * are filled in, too.*/
+bool fbp_described_beside(const char *path, struct fbp_array_info *info);
+
+/** Its name and text into *out, for formats whose header has no place for a scale. */
+fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
+                               struct fbp_layout *out);
 
 #endif /* FBP_SRC_DESCRIBE_H */

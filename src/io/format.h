@@ -88,7 +88,7 @@ struct fbp_sink_format {
 };
 
 extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
-    fbp_sink_nrrd, fbp_sink_nhdr, fbp_sink_nifti, fbp_sink_nifti_gz;
+    fbp_sink_nrrd, fbp_sink_nhdr, fbp_sink_nifti, fbp_sink_nifti_gz, fbp_sink_tiff;
 
 /** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
  */

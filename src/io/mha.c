@@ -23,6 +23,7 @@ struct header {
     size_t n_dims, n_sizes, sizes[3];
     size_t n_spacing, n_size, n_origin;
     double spacing[3], size[3], origin[3];
+    double slope, intercept; /* slope 0: not given */
     enum fbp_type type;
     bool msb, compressed, ascii;
     long long channels, header_size, compressed_size;
@@ -63,6 +64,16 @@ static bool numbers(const char *value, double out[3], size_t *n)
         value = end + strspn(end, " \t");
     }
     return *n > 0;
+}
+
+static bool one_number(const char *value, double *out)
+{
+    double x[3];
+    size_t n;
+    const bool fine = numbers(value, x, &n) && n == 1;
+
+    *out = fine ? x[0] : 0;
+    return fine;
 }
 
 static bool sizes(const char *value, size_t out[3], size_t *n)
@@ -154,6 +165,10 @@ static bool set(struct header *h, const char *key, const char *value)
         return integer(value, &h->channels);
     if (strcmp(key, "CompressedDataSize") == 0)
         return integer(value, &h->compressed_size) && h->compressed_size >= 0;
+    if (strcmp(key, "ElementToIntensityFunctionSlope") == 0)
+        return one_number(value, &h->slope) && h->slope != 0;
+    if (strcmp(key, "ElementToIntensityFunctionOffset") == 0)
+        return one_number(value, &h->intercept);
     if (strcmp(key, "Unit") == 0) { /* a long one is not ours */
         if (!text(value, h->unit, sizeof h->unit))
             h->unit[0] = '\0';
@@ -319,6 +334,10 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
     src->info.type = h->type;
     src->info.big_endian = h->msb;
     memcpy(src->info.unit, h->unit, sizeof h->unit);
+    if (h->slope != 0 && (h->slope < 1 || h->slope > 1 || h->intercept != 0)) {
+        src->info.scale = h->slope;
+        src->info.offset = h->intercept;
+    }
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     FBP_TRY(check_growing(src, h));
     FBP_TRY(open_data(src, h, &size));

@@ -1,4 +1,5 @@
-/* MetaImage headers for sinks; `Unit` is a key of our own, which other readers ignore. */
+/* MetaImage headers for sinks; `Unit` is a key of our own, which other readers ignore; what
+ * integers mean is said by MetaImage's ElementToIntensityFunction. */
 #include "io/bytes.h"
 #include "io/format.h"
 
@@ -22,7 +23,10 @@ static void append_triple(char *buf, size_t n, const char *key, const double x[3
 static fbp_status header(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, const char *data_file, char **out)
 {
-    char size[64] = "", place[400] = "", unit[32] = "";
+    char size[64] = "", place[400] = "", unit[32] = "", scale[160] = "", a[32], b[32];
+    const char *element = info->type == FBP_U8    ? "MET_UCHAR"
+                          : info->type == FBP_U16 ? "MET_USHORT"
+                                                  : "MET_FLOAT";
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
@@ -35,12 +39,16 @@ static fbp_status header(const char *path, const struct fbp_array_info *info,
     }
     if (info->unit[0])
         snprintf(unit, sizeof unit, "Unit = %.15s\n", info->unit);
+    if (info->scale != 0)
+        snprintf(scale, sizeof scale,
+                 "ElementToIntensityFunctionSlope = %s\nElementToIntensityFunctionOffset = %s\n",
+                 fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
     *out = fbp_format("ObjectType = Image\nNDims = 3\nBinaryData = True\n"
                       "BinaryDataByteOrderMSB = False\nCompressedData = %s\n%s"
-                      "TransformMatrix = 1 0 0 0 1 0 0 0 1\n%s%sDimSize = %zu %zu %zu\n"
-                      "ElementType = MET_FLOAT\nElementDataFile = %s\n",
-                      compressed_bytes ? "True" : "False", size, place, unit, info->n[0],
-                      info->n[1], info->n[2], data_file);
+                      "TransformMatrix = 1 0 0 0 1 0 0 0 1\n%s%s%sDimSize = %zu %zu %zu\n"
+                      "ElementType = %s\nElementDataFile = %s\n",
+                      compressed_bytes ? "True" : "False", size, place, unit, scale, info->n[0],
+                      info->n[1], info->n[2], element, data_file);
     return *out ? FBP_OK : fbp_fail_nomem(512, "a MetaImage header");
 }
 

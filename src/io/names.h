@@ -16,7 +16,7 @@ struct fbp_names {
     struct fbp_pattern pattern;
     char **list; /**< paths of a folder's files; NULL: the pattern */
     size_t n;
-    char note[200]; /**< of a folder: what was taken */
+    char note[300]; /**< of a folder: what was taken */
 };
 
 /** The place for a number in text[n], the last one: %d, or %0Nd.  Fills in all but the numbers. */

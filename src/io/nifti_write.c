@@ -44,6 +44,8 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
         h->pixdim[i + 1] = 0;
     }
     h->vox_offset = SAMPLES_AT;
+    h->scl_slope = (float)info->scale; /* 0: numbers are values, here as there */
+    h->scl_inter = (float)info->offset;
     memcpy(h->magic, "n+1", sizeof h->magic);
     if (info->unit[0])
         snprintf(h->descrip, sizeof h->descrip, FBP_NIFTI_UNIT "%.15s", info->unit);
@@ -56,7 +58,10 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
     static const int64_t dims[8] = {3, 1, 1, 1, 1, 1, 1, 1};
-    nifti_1_header *h = nifti_make_new_n1_header(dims, NIFTI_TYPE_FLOAT32);
+    const int type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
+                     : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
+                                             : NIFTI_TYPE_FLOAT32;
+    nifti_1_header *h = nifti_make_new_n1_header(dims, type);
     fbp_status st;
 
     (void)compressed_bytes;

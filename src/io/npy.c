@@ -1,6 +1,7 @@
 /* NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #include "io/bytes.h"
+#include "io/describe.h"
 #include "io/format.h"
 
 #include "base/mem.h"
@@ -138,6 +139,8 @@ static fbp_status open_npy(struct fbp_source *src)
 
     if (st == FBP_OK)
         st = parse(src, dict);
+    if (st == FBP_OK && !src->growing)
+        (void)fbp_described_beside(src->path, &src->info);
     free(dict);
     return st;
 }
@@ -147,10 +150,11 @@ const struct fbp_format fbp_format_npy = {"npy", ".npy", detect, open_npy};
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
+    const char *code = info->type == FBP_U8 ? "|u1" : info->type == FBP_U16 ? "<u2" : "<f4";
     char dict[160];
     const int n = snprintf(dict, sizeof dict,
-                           "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",
-                           info->n[2], info->n[1], info->n[0]);
+                           "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",
+                           code, info->n[2], info->n[1], info->n[0]);
     /* The samples start at a multiple of 64; the last byte of the header is a newline. */
     const size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64, length = total - 10;
 
@@ -165,7 +169,9 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     out->header[total - 1] = '\n';
     out->header_bytes = total;
     out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    if (!out->data_path)
+        return fbp_fail_nomem(strlen(path), "a path");
+    return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
 const struct fbp_sink_format fbp_sink_npy = {.name = "npy", .extensions = ".npy", .layout = layout};

@@ -173,6 +173,8 @@ static fbp_status take_info(struct fbp_source *src, const struct nrrd_header *h)
     src->info.type = element_type(h->type);
     src->info.big_endian = h->big_endian;
     memcpy(src->info.unit, h->unit, sizeof h->unit);
+    src->info.scale = h->scale;
+    src->info.offset = h->scale != 0 ? h->offset : 0;
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     if (h->n_steps)
         return take_directions(src, h);

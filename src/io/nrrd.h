@@ -4,6 +4,10 @@
 
 #include "io/format.h"
 
+/** Keys of our own: value = scale * number + offset. */
+#define NRRD_SCALE  "fbp scale"
+#define NRRD_OFFSET "fbp offset"
+
 enum { NRRD_MAX_AXES = 16 };
 
 /** The header as it stands; checked when it is complete. */
@@ -23,6 +27,7 @@ struct nrrd_header {
     char type[32], encoding[16];
     long long line_skip, byte_skip;
     char unit[16];
+    double scale, offset; /**< as in struct fbp_array_info */
     char data_file[1024]; /**< as it stands; "" = behind the header */
     char *list;           /**< lines behind "data file: LIST", inside the text; NULL = no list */
 };

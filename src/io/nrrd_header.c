@@ -287,13 +287,32 @@ static char *cut_end(char *s)
     return s;
 }
 
+/* "key:=value"; others' are theirs. */
+static bool set_own(struct nrrd_header *h, const char *line)
+{
+    static const char scale[] = NRRD_SCALE ":=", offset[] = NRRD_OFFSET ":=";
+    size_t n = 0;
+
+    if (strncmp(line, scale, sizeof scale - 1) == 0)
+        return fbp_nrrd_numbers(line + sizeof scale - 1, 1, &h->scale, &n) && isfinite(h->scale);
+    if (strncmp(line, offset, sizeof offset - 1) == 0)
+        return fbp_nrrd_numbers(line + sizeof offset - 1, 1, &h->offset, &n) && isfinite(h->offset);
+    return true;
+}
+
 static fbp_status parse_line(const char *path, char *line, struct nrrd_header *h)
 {
     char *colon = strchr(line, ':');
     char key[64];
 
-    if (*line == '#' || !*line || (colon && colon[1] == '='))
+    if (*line == '#' || !*line)
         return FBP_OK;
+    if (colon && colon[1] == '=') {
+        if (set_own(h, line))
+            return FBP_OK;
+        return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: \"%.80s\" is damaged: correct it", path,
+                        line);
+    }
     if (!colon || colon - line >= (long)sizeof key)
         return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: no field in the line \"%.40s\"", path,
                         line);

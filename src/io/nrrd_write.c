@@ -1,6 +1,7 @@
-/* NRRD headers for sinks, attached and detached. */
+/* NRRD headers for sinks, attached and detached.  NRRD has no field for what integers mean: two
+ * keys of our own, which other readers ignore, say it. */
 #include "io/bytes.h"
-#include "io/format.h"
+#include "io/nrrd.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -27,7 +28,8 @@ static fbp_status place(const struct fbp_array_info *info, char **out)
 static fbp_status header(const char *path, const struct fbp_array_info *info, bool compressed,
                          const char *data_file, char **out)
 {
-    char *where = NULL, unit[40] = "";
+    char *where = NULL, unit[40] = "", scale[160] = "", a[32], b[32];
+    const char *type = info->type == FBP_U8 ? "uint8" : info->type == FBP_U16 ? "uint16" : "float";
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
@@ -35,10 +37,13 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
         FBP_TRY(place(info, &where));
     if (info->unit[0])
         snprintf(unit, sizeof unit, "sample units: \"%.15s\"\n", info->unit);
-    *out = fbp_format("NRRD0004\ntype: float\ndimension: 3\n%ssizes: %zu %zu %zu\n"
-                      "kinds: domain domain domain\nendian: little\nencoding: %s\n%s%s%s%s",
-                      where ? where : "", info->n[0], info->n[1], info->n[2],
-                      compressed ? "gzip" : "raw", unit, data_file ? "data file: " : "",
+    if (info->scale != 0)
+        snprintf(scale, sizeof scale, NRRD_SCALE ":=%s\n" NRRD_OFFSET ":=%s\n",
+                 fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
+    *out = fbp_format("NRRD0004\ntype: %s\ndimension: 3\n%ssizes: %zu %zu %zu\n"
+                      "kinds: domain domain domain\nendian: little\nencoding: %s\n%s%s%s%s%s",
+                      type, where ? where : "", info->n[0], info->n[1], info->n[2],
+                      compressed ? "gzip" : "raw", unit, scale, data_file ? "data file: " : "",
                       data_file ? data_file : "", "\n");
     free(where);
     return *out ? FBP_OK : fbp_fail_nomem(512, "an NRRD header");

@@ -1,5 +1,5 @@
-/* Plain little-endian float32, [z][y][x], nothing else. */
-#include "io/format.h"
+/* Plain little-endian samples, [z][y][x], nothing else; what integers mean stands beside them. */
+#include "io/describe.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -9,10 +9,11 @@
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    (void)info;
     (void)compressed_bytes;
     out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    if (!out->data_path)
+        return fbp_fail_nomem(strlen(path), "a path");
+    return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
 const struct fbp_sink_format fbp_sink_raw = {

@@ -1,5 +1,5 @@
-#include "io/sink.h"
 #include "io/bytes.h"
+#include "io/sink_stack.h"
 #include "io/stack.h"
 
 #include "base/hash.h"
@@ -15,8 +15,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
 
 static const struct fbp_sink_format *const formats[] = {
-    &fbp_sink_mha,  &fbp_sink_mhd,  &fbp_sink_npy,   &fbp_sink_raw,
-    &fbp_sink_nrrd, &fbp_sink_nhdr, &fbp_sink_nifti, &fbp_sink_nifti_gz};
+    &fbp_sink_mha,  &fbp_sink_mhd,   &fbp_sink_npy,      &fbp_sink_raw, &fbp_sink_nrrd,
+    &fbp_sink_nhdr, &fbp_sink_nifti, &fbp_sink_nifti_gz, &fbp_sink_tiff};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -34,9 +34,10 @@ uint64_t fbp_sink_part_bytes(const struct fbp_sink *s)
     return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2];
 }
 
-void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
+void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped)
 {
     pthread_mutex_lock(&s->lock);
+    s->clipped += clipped;
     for (size_t z = z0; z < z0 + nz; z++) {
         s->n_have += !s->have[z];
         s->have[z] = 1;
@@ -44,9 +45,14 @@ void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
     pthread_mutex_unlock(&s->lock);
 }
 
+void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
+{
+    fbp_sink_mark_clipped(s, z0, nz, 0);
+}
+
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
-    char known[100] = "";
+    char known[120] = "";
     struct stat st;
 
     for (size_t i = 0; i < N_FORMATS; i++) {
@@ -57,8 +63,8 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
     }
     if (!s->format)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: no format is known for this name: end it in one of %s, or use null: "
-                        "or hash:",
+                        "%s: no format is known for this name: end it in one of %s .png, or use "
+                        "null: or hash:",
                         path, known);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
@@ -138,18 +144,49 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
 }
 
+/* float32, or integers that stand for a range. */
+static fbp_status take_type(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_params *params)
+{
+    const double lo = params->range[0], hi = params->range[1];
+    const enum fbp_type type = params->type ? params->type : FBP_F32;
+    const double top = type == FBP_U8 ? UINT8_MAX : UINT16_MAX;
+
+    s->info.type = type;
+    s->info.scale = s->info.offset = 0;
+    s->info.row_order = FBP_ROWS_BOTTOM_UP;
+    if (type == FBP_F32)
+        return FBP_OK;
+    if (type != FBP_U8 && type != FBP_U16)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s is not written: choose float32, uint16 or uint8", path,
+                        fbp_type_name(type));
+    if (!(lo < hi) || !isfinite((hi - lo) / top))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the range %g to %g cannot be mapped to %s: give the least and the "
+                        "greatest value that matter",
+                        path, lo, hi, fbp_type_name(type));
+    if (strcmp(path, "hash:") == 0)
+        return fbp_fail(FBP_ERR_INVALID, "hash: is that of float32: leave the output type out");
+    s->info.scale = (hi - lo) / top;
+    s->info.offset = lo;
+    if (s->fingerprint)
+        s->fingerprint = fbp_hash(s->fingerprint + type, params->range, sizeof params->range);
+    return FBP_OK;
+}
+
 static fbp_status open_any(struct fbp_sink *s, const char *path,
                            const struct fbp_sink_params *params)
 {
     uint64_t bytes = 0;
 
-    s->info.type = FBP_F32;
     s->fd = s->log_fd = -1;
     pthread_mutex_init(&s->lock, NULL);
+    FBP_TRY(take_type(s, path, params));
     FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
     if (bytes > SIZE_MAX)
         return fbp_fail(FBP_ERR_INVALID, "%s: too large for this machine", path);
-    s->slice_bytes = s->info.n[0] * s->info.n[1] * sizeof(float);
+    s->slice_bytes = s->info.n[0] * s->info.n[1] * fbp_type_size(s->info.type);
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
     if (strcmp(path, "null:") == 0) {
         s->kind = FBP_SINK_NULL;
@@ -158,6 +195,10 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     if (strcmp(path, "hash:") == 0) {
         s->kind = FBP_SINK_HASH;
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
+    }
+    if (fbp_sink_stack_is(path)) {
+        s->kind = FBP_SINK_STACK;
+        return fbp_sink_stack_open(s, path, params);
     }
     s->kind = FBP_SINK_FILE;
     return open_file(s, path, params);
@@ -198,6 +239,35 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
+static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
+
+    FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+    if (s->log_fd < 0)
+        return FBP_OK;
+    return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
+}
+
+static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    const size_t n = nz * s->info.n[0] * s->info.n[1];
+    struct fbp_piece p = {0};
+    uint64_t clipped = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(
+        fbp_piece_open(&p, s->fd, s->part, s->part_offset + (uint64_t)z0 * s->slice_bytes));
+    FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
+    FBP_TRY_GOTO(fbp_piece_flush(&p));
+    if (s->log_fd >= 0)
+        FBP_TRY_GOTO(fbp_journal_append(s, z0, nz, p.hash));
+    fbp_sink_mark_clipped(s, z0, nz, clipped);
+fail:
+    fbp_piece_close(&p);
+    return st;
+}
+
 fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
     fbp_message_clear();
@@ -211,12 +281,12 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
             s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
     if (s->kind == FBP_SINK_MEMORY)
         memcpy((char *)s->memory + z0 * s->slice_bytes, data, nz * s->slice_bytes);
-    if (s->kind == FBP_SINK_FILE) {
-        const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
-        FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
-        if (s->log_fd >= 0)
-            FBP_TRY(fbp_journal_append(s, z0, nz, data));
-    }
+    if (s->kind == FBP_SINK_STACK)
+        return fbp_sink_stack_write(s, z0, nz, data);
+    if (s->kind == FBP_SINK_FILE && s->info.scale != 0)
+        return write_converted(s, z0, nz, data);
+    if (s->kind == FBP_SINK_FILE)
+        FBP_TRY(write_as_is(s, z0, nz, data));
     fbp_sink_mark(s, z0, nz);
     return FBP_OK;
 }
@@ -237,8 +307,15 @@ fbp_status fbp_sink_finish(fbp_sink *s)
     }
     if (s->kind == FBP_SINK_FILE)
         FBP_TRY(fbp_sink_publish(s));
+    if (s->kind == FBP_SINK_STACK)
+        FBP_TRY(fbp_sink_stack_publish(s));
     s->finished = true;
     return FBP_OK;
+}
+
+uint64_t fbp_sink_clipped(const fbp_sink *s)
+{
+    return s->clipped;
 }
 
 uint64_t fbp_sink_hash(const fbp_sink *s)
@@ -254,9 +331,15 @@ void fbp_sink_close(fbp_sink **sink)
         return;
     /* Removed before the lock is let go, so that it cannot be somebody else's by then. */
     if (s->owned && !s->finished && !(s->fingerprint && s->n_have > 0)) {
-        unlink(s->part);
-        unlink(s->log);
+        if (s->kind == FBP_SINK_STACK) {
+            fbp_sink_stack_remove(s);
+        } else {
+            unlink(s->part);
+            unlink(s->log);
+        }
     }
+    if (s->made_folder && !s->finished)
+        rmdir(s->folder); /* it stays if there is anything in it */
     if (s->log_fd >= 0)
         close(s->log_fd);
     if (s->fd >= 0)
@@ -266,6 +349,7 @@ void fbp_sink_close(fbp_sink **sink)
     free(s->path);
     free(s->part);
     free(s->log);
+    free(s->folder);
     free(s->have);
     free(s->hash);
     free(s);

@@ -3,10 +3,18 @@
 #define FBP_SRC_SINK_H
 
 #include "io/format.h"
+#include "io/names.h"
+#include "io/piece.h"
 
 #include <pthread.h>
 
-enum fbp_sink_kind { FBP_SINK_NULL, FBP_SINK_HASH, FBP_SINK_FILE, FBP_SINK_MEMORY };
+enum fbp_sink_kind {
+    FBP_SINK_NULL,
+    FBP_SINK_HASH,
+    FBP_SINK_FILE,
+    FBP_SINK_STACK, /**< a file a slice */
+    FBP_SINK_MEMORY
+};
 
 struct fbp_sink {
     enum fbp_sink_kind kind;
@@ -15,14 +23,19 @@ struct fbp_sink {
     bool compress;        /**< the samples are compressed when all are there */
     bool owned;           /**< the temporary files are ours to keep or to remove */
     bool finished;
-    size_t slice_bytes;
-    uint64_t *hash; /**< of each slice; HASH only */
-    float *memory;  /**< of the caller; MEMORY only */
+    size_t slice_bytes; /**< as stored */
+    uint64_t *hash;     /**< of each slice; HASH only */
+    float *memory;      /**< of the caller; MEMORY only */
     pthread_mutex_t lock;
     unsigned char *have; /**< 1 a slice that is written; under `lock` */
     size_t n_have;
+    uint64_t clipped; /**< values beyond the range of info.type; under `lock` */
 
-    const struct fbp_sink_format *format; /**< the rest: FILE only */
+    struct fbp_pattern pattern; /**< of path; suffix NULL: a single file; STACK only, and … */
+    char *folder;
+    bool made_folder;
+
+    const struct fbp_sink_format *format; /**< the rest: FILE only, but for names and descriptors */
     char *path, *part, *log;
     struct fbp_layout layout;
     size_t part_offset; /**< of the samples in the temporary file */
@@ -36,6 +49,12 @@ uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);
 
 /** Mark slices [z0, z0+nz) as written. */
 void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz);
+
+/** The same, with so many values clipped. */
+void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
+
+/** Open a file as s->fd, so that no other process writes this output. */
+fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path);
 
 /** Open and lock PATH.part; *fresh: nothing of use was found in it. */
 fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh);
@@ -55,7 +74,7 @@ fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found);
 /** Read the journal, check the hash of every run against PATH.part and mark those that agree. */
 fbp_status fbp_journal_resume(struct fbp_sink *s);
 
-/** Note that slices [z0, z0+nz) are written; data as in fbp_sink_write(). */
-fbp_status fbp_journal_append(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+/** Note that slices [z0, z0+nz) are written; the hash of what is stored, chained over pieces. */
+fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash);
 
 #endif /* FBP_SRC_SINK_H */

@@ -39,32 +39,32 @@ static bool is_named(int fd, const char *path)
            a.st_dev == b.st_dev;
 }
 
-static fbp_status lock_part(struct fbp_sink *s)
+fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
-        s->fd = open_retry(s->part, O_RDWR | O_CREAT);
+        s->fd = open_retry(path, O_RDWR | O_CREAT);
         if (s->fd < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", s->part, strerror(errno),
+            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(errno),
                             errno == ENOENT ? ": create its folder first" : "");
         if (flock(s->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
             return fbp_fail(FBP_ERR_IO,
                             "%s: another process is writing this output: wait for it or choose "
                             "another name",
-                            s->part);
+                            path);
         /* File systems without locks are used without. */
-        if (is_named(s->fd, s->part))
+        if (is_named(s->fd, path))
             return FBP_OK;
         close(s->fd);
         s->fd = -1;
     }
-    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", s->part);
+    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
 }
 
 fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh)
 {
     bool found = false;
 
-    FBP_TRY(lock_part(s));
+    FBP_TRY(fbp_sink_lock(s, s->part));
     if (resume)
         FBP_TRY(fbp_journal_find(s, &found));
     *fresh = !found;

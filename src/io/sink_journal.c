@@ -2,7 +2,7 @@
  * appended when its samples are in PATH.part.  The lines are believed only after the samples have
  * been read again, so that nothing needs to reach the disk in any order. */
 #include "io/bytes.h"
-#include "io/sink.h"
+#include "io/sink_stack.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FIRST_LINE = 160, CHUNK = 1 << 20, MAX_JOURNAL = 1 << 28 };
+enum { FIRST_LINE = 160, MAX_JOURNAL = 1 << 28 };
 
 static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
 {
@@ -79,20 +79,11 @@ fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
     return FBP_OK;
 }
 
-/* Chained over chunks, so that neither writing nor checking a run needs it in one piece. */
-static uint64_t hash_more(uint64_t h, const void *data, size_t n)
-{
-    for (size_t at = 0; at < n; at += CHUNK)
-        h = fbp_hash(h, (const char *)data + at, n - at < CHUNK ? n - at : CHUNK);
-    return h;
-}
-
-fbp_status fbp_journal_append(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash)
 {
     char line[80];
 
-    snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz,
-             (unsigned long long)hash_more(0, data, nz * s->slice_bytes));
+    snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz, (unsigned long long)hash);
     return append_line(s, line);
 }
 
@@ -100,10 +91,13 @@ static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_
                          void *scratch)
 {
     const uint64_t total = (uint64_t)nz * s->slice_bytes;
+
+    if (s->kind == FBP_SINK_STACK)
+        return nz == 1 && fbp_sink_stack_has_file(s, z0, hash, scratch);
     uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes, h = 0;
 
     for (uint64_t done = 0; done < total;) {
-        const size_t n = total - done < CHUNK ? (size_t)(total - done) : CHUNK;
+        const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
         if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
             fbp_message_clear(); /* such slices are simply computed again */
             return false;
@@ -135,7 +129,7 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
     size_t n = 0;
 
     FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &n));
-    FBP_TRY_GOTO(fbp_alloc(&scratch, CHUNK, "a piece of the output"));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
     FBP_TRY_GOTO(open_log(s, 0));
     line = memchr(text, '\n', n);
     line = line ? line + 1 : text + n;

@@ -1,4 +1,5 @@
 #include "io/bytes.h"
+#include "io/describe.h"
 #include "io/follow.h"
 #include "io/format.h"
 #include "io/stack.h"
@@ -138,16 +139,35 @@ static fbp_status check_size(const struct fbp_source *src)
     return FBP_OK;
 }
 
+/* A headerless file of ours has its description beside it. */
+static bool raw_beside(const char *path, struct fbp_raw *out)
+{
+    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+
+    if (!fbp_described_beside(path, &info))
+        return false;
+    *out = (struct fbp_raw){.type = info.type};
+    memcpy(out->n, info.n, sizeof out->n);
+    return true;
+}
+
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     unsigned char head[HEAD_BYTES];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     const struct fbp_format *format;
+    struct fbp_raw beside;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     format = by_content(src->path, head, n);
-    if (!format && raw && raw->type != FBP_TYPE_NONE)
-        return open_raw(src, raw, size);
+    if (!format && (!raw || raw->type == FBP_TYPE_NONE) && raw_beside(src->path, &beside))
+        raw = &beside;
+    if (!format && raw && raw->type != FBP_TYPE_NONE) {
+        FBP_TRY(open_raw(src, raw, size));
+        if (!src->growing)
+            (void)fbp_described_beside(src->path, &src->info);
+        return FBP_OK;
+    }
     if (!format)
         format = fbp_format_of_name(src->path);
     if (!format)

@@ -64,15 +64,33 @@ static bool look_at(const struct fbp_names *names, size_t k, struct stat *out)
 }
 
 /* A new file of a folder's format would be one of its views next time. */
-static bool joins_folder(const struct fbp_names *names, const char *folder, const char *file)
+static bool joins(const struct fbp_names *names, const char *file)
 {
     struct stat a, b;
-    char *of_file = fbp_path_join(file, ".");
-    const bool same = of_file && stat(folder, &a) == 0 && stat(of_file, &b) == 0 &&
-                      a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    char *first = names->n > 0 ? fbp_names_get(names, 0) : NULL;
+    char *folder = first ? fbp_path_join(first, ".") : NULL, *of_file = fbp_path_join(file, ".");
+    const bool same = folder && of_file && stat(folder, &a) == 0 && stat(of_file, &b) == 0 &&
+                      a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+                      fbp_format_of_name(file) == fbp_format_of_name(first);
 
     free(of_file);
-    return same && names->n > 0 && fbp_format_of_name(file) == fbp_format_of_name(names->list[0]);
+    free(folder);
+    free(first);
+    return same;
+}
+
+bool fbp_stack_joins(const char *path, const char *file)
+{
+    struct fbp_names names;
+    bool found = false;
+
+    if (!fbp_stack_is(path))
+        return false;
+    if (fbp_names_open(&names, path, true) == FBP_OK)
+        found = joins(&names, file);
+    fbp_message_clear();
+    fbp_names_close(&names);
+    return found;
 }
 
 bool fbp_stack_holds(const char *path, const char *file)
@@ -92,7 +110,7 @@ bool fbp_stack_holds(const char *path, const char *file)
                                                      a.st_dev == b.st_dev && a.st_ino == b.st_ino));
             free(name);
         }
-        holds |= names.list && joins_folder(&names, path, file);
+        holds |= names.list && joins(&names, file);
     }
     fbp_message_clear(); /* a folder that cannot be read holds nothing */
     fbp_names_close(&names);

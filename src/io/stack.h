@@ -13,6 +13,9 @@ bool fbp_stack_is(const char *path);
  * it become one? */
 bool fbp_stack_holds(const char *path, const char *file);
 
+/** Would a file of this name become one of a pattern's or folder's kind, beside its files? */
+bool fbp_stack_joins(const char *path, const char *file);
+
 /** Hash size and time of a file, or of all files of a stack; those that are missing count, too.
  */
 uint64_t fbp_stack_hash(uint64_t h, const char *path);

@@ -376,6 +376,37 @@ static void round_trip(void **state)
     assert_says("32767");
 }
 
+/* Integers with the slope that the header holds as a float. */
+static void integers(void **state)
+{
+    (void)state;
+    static const enum fbp_type kinds[] = {FBP_U8, FBP_U16};
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    float volume[N], out[N];
+
+    for (size_t i = 0; i < N; i++)
+        volume[i] = (float)i / N;
+    for (size_t t = 0; t < 2; t++) {
+        const struct fbp_sink_params p = {
+            .struct_size = sizeof p, .type = kinds[t], .range = {-0.25, 1}};
+        const double top = t ? 65535 : 255;
+        fbp_sink *s = NULL;
+        assert_int_equal(fbp_sink_open(&s, NII, &info, &p), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        fbp_source *src = open_source(NII, NULL);
+        assert_int_equal(fbp_source_info(src)->type, kinds[t]);
+        assert_false(fbp_source_info(src)->has_spacing);
+        assert_true(fbp_source_info(src)->scale == (double)(float)(1.25 / top));
+        assert_true(fbp_source_info(src)->offset == -0.25);
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        for (size_t i = 0; i < N; i++)
+            assert_true(fabs((double)(out[i] - volume[i])) <= 0.625 / top + 1e-6);
+        fbp_source_close(&src);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +417,7 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(more_axes),
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

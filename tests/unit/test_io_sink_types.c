@@ -1,0 +1,409 @@
+/* Outputs of 8 and 16 bits, TIFF and PNG, in one file and in a file a slice: what is read back are
+ * the values again; nothing half-written is left; a stopped run goes on. */
+#include "unit/io_util.h"
+
+#include "io/format.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+enum { NX = 7, NY = 5, NZ = 6, SLICE = NX * NY, N = SLICE * NZ };
+
+#define STEM  FBP_TEST_DIR "/io_sink_types"
+#define STACK STEM "_stack"
+
+static float volume[N];
+
+static int fill(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        volume[i] = sinf((float)i) * 1e-2f;
+    return 0;
+}
+
+static struct fbp_array_info some_info(void)
+{
+    return (struct fbp_array_info){.n = {NX, NY, NZ},
+                                   .spacing_mm = {0.1, 1. / 3, 2},
+                                   .origin_mm = {-1e-3, 5, 1e5 / 3},
+                                   .unit = "1/mm"};
+}
+
+static fbp_status open_sink(fbp_sink **s, const char *path, enum fbp_type type, uint64_t print,
+                            bool resume)
+{
+    const struct fbp_array_info info = some_info();
+    const struct fbp_sink_params p = {.struct_size = sizeof p,
+                                      .resume = resume,
+                                      .fingerprint = print,
+                                      .type = type,
+                                      .range = {-0.01, 0.008}};
+    return fbp_sink_open(s, path, &info, &p);
+}
+
+static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool resume)
+{
+    fbp_sink *s = NULL;
+    if (open_sink(&s, path, type, print, resume) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return s;
+}
+
+static void put(fbp_sink *s, size_t z0, size_t nz)
+{
+    if (fbp_sink_write(s, z0, nz, volume + z0 * SLICE) != FBP_OK)
+        fail_msg("%s", fbp_message());
+}
+
+static void clear_folder(void)
+{
+    assert_int_equal(system("rm -rf " STACK), 0); // NOLINT(cert-env33-c): a constant
+}
+
+static size_t files_in(const char *folder)
+{
+    size_t n = 0;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e; dir && (e = readdir(dir));)
+        n += e->d_name[0] != '.';
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+/* The values within half a number; those beyond the range at its ends. */
+static void assert_holds_volume(const char *path, enum fbp_type type, bool place)
+{
+    const struct fbp_array_info wanted = some_info();
+    fbp_source *src = open_source(path, NULL);
+    const struct fbp_array_info *i = fbp_source_info(src);
+    const double top = type == FBP_U8 ? 255 : 65535, step = 0.018 / top;
+    float out[N];
+    assert_memory_equal(i->n, wanted.n, sizeof i->n);
+    assert_int_equal(i->type, type);
+    assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
+    if (type != FBP_F32)
+        assert_true(fabs(i->scale - step) < 1e-12 && i->offset == -0.01);
+    if (place) {
+        assert_true(i->has_spacing);
+        assert_memory_equal(i->spacing_mm, wanted.spacing_mm, sizeof i->spacing_mm);
+        assert_memory_equal(i->origin_mm, wanted.origin_mm, sizeof i->origin_mm);
+        assert_string_equal(i->unit, wanted.unit);
+    }
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    for (size_t k = 0; k < N; k++) {
+        const double want =
+            type == FBP_F32 ? (double)volume[k] : fmin(fmax((double)volume[k], -0.01), 0.008);
+        if (!(fabs((double)out[k] - want) <= (type == FBP_F32 ? 0 : step / 2 + 1e-9)))
+            fail_msg("%s: %zu: %g instead of %g", path, k, (double)out[k], want);
+    }
+    fbp_source_close(&src);
+}
+
+static void every_type_and_format(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *read;
+        bool no_float, place_of_float;
+    } cases[] = {
+        {STEM ".mha", STEM ".mha", false, true},
+        {STEM ".mhd", STEM ".mhd", false, true},
+        {STEM ".npy", STEM ".npy", false, false},
+        {STEM ".raw", STEM ".raw", true, false}, /* float32 has no description beside it */
+        {STEM ".nrrd", STEM ".nrrd", false, true},
+        {STEM ".nhdr", STEM ".nhdr", false, true},
+        {STEM ".tif", STEM ".tif", false, true},
+        {STACK "/s_%03d.tif", STACK, false, true},
+        {STACK "/%d.png", STACK "/%d.png 0 5", true, true},
+    };
+    static const enum fbp_type types[] = {FBP_F32, FBP_U8, FBP_U16};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t t = 0; t < 3; t++)
+            for (uint64_t print = 0; print < 2; print++) {
+                if (cases[i].no_float && types[t] == FBP_F32)
+                    continue;
+                clear_folder();
+                fbp_sink *s = sink(cases[i].path, types[t], print, false);
+                put(s, 4, 2);
+                put(s, 0, 3);
+                assert_false(fbp_sink_has(s, 3, 1));
+                put(s, 3, 1);
+                uint64_t beyond = 0;
+                for (size_t k = 0; k < N && types[t] != FBP_F32;
+                     k++) /* by more than half a number */
+                    beyond +=
+                        (double)volume[k] > 0.008 + 0.009 / (types[t] == FBP_U8 ? 255 : 65535);
+                assert_int_equal(fbp_sink_clipped(s), beyond);
+                assert_true(beyond > 0 || types[t] == FBP_F32);
+                if (fbp_sink_finish(s) != FBP_OK)
+                    fail_msg("%s", fbp_message());
+                fbp_sink_close(&s);
+                assert_holds_volume(cases[i].read, types[t],
+                                    types[t] != FBP_F32 || cases[i].place_of_float);
+                if (strncmp(cases[i].path, STACK, strlen(STACK)) == 0)
+                    assert_int_equal(files_in(STACK), NZ);
+            }
+    assert_true(is_there(STEM ".npy.json"));
+}
+
+/* A description is not believed beside another array. */
+static void stale_description(void **state)
+{
+    (void)state;
+    fbp_sink *s = sink(STEM ".npy", FBP_U8, 0, false);
+    put(s, 0, NZ);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    s = sink(STEM ".npy", FBP_F32, 0, false);
+    put(s, 0, NZ);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    assert_true(is_there(STEM ".npy.json"));
+    fbp_source *src = open_source(STEM ".npy", NULL);
+    assert_true(fbp_source_info(src)->scale == 0);
+    fbp_source_close(&src);
+}
+
+static void not_a_number(void **state)
+{
+    (void)state;
+    const float odd[6] = {NAN, INFINITY, -INFINITY, -1, 0.5f, 2};
+    const struct fbp_array_info info = {.n = {6, 1, 1}};
+    const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
+    fbp_sink *s = NULL;
+    float out[6];
+    assert_int_equal(fbp_sink_open(&s, STEM "_odd.tif", &info, &p), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, 1, odd), FBP_OK);
+    assert_int_equal(fbp_sink_clipped(s), 5);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    fbp_source *src = open_source(STEM "_odd.tif", NULL);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_OK);
+    assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0 && out[3] == 0 && out[5] == 1);
+    assert_true(fabsf(out[4] - 0.5f) < 0.003f);
+    fbp_source_close(&src);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum fbp_type type;
+        double lo, hi;
+        const char *says;
+    } cases[] = {
+        {STACK "/%d.png", FBP_F32, 0, 0, "PNG holds no float32: choose uint8 or uint16"},
+        {STEM "_one.png", FBP_U8, 0, 1, "a PNG file holds one slice, the volume has 6"},
+        {STEM ".tif", FBP_U8, 1, 1, "the range 1 to 1 cannot be mapped to uint8"},
+        {STEM ".tif", FBP_U16, 0, NAN, "cannot be mapped to uint16"},
+        {STEM ".tif", FBP_U16, -1e308, 1e308, ""},
+        {STEM ".tif", FBP_I16, 0, 1, "int16 is not written: choose float32, uint16 or uint8"},
+        {"hash:", FBP_U8, 0, 1, "leave the output type out"},
+        {STACK "/no/%d.tif", FBP_F32, 0, 0, "create those above it first"},
+        {STEM "_plain.xyz", FBP_U8, 0, 1, "end it in one of"},
+    };
+    const struct fbp_array_info info = some_info();
+    clear_folder();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fbp_sink_params p = {
+            .struct_size = sizeof p, .type = cases[i].type, .range = {cases[i].lo, cases[i].hi}};
+        fbp_sink *s = NULL;
+        assert_int_not_equal(fbp_sink_open(&s, cases[i].path, &info, &p), FBP_OK);
+        assert_null(s);
+        assert_says(cases[i].says);
+    }
+    assert_false(is_there(STACK)); /* nothing is left of a refusal */
+}
+
+static void stack_leaves_nothing(void **state)
+{
+    (void)state;
+    clear_folder();
+    fbp_sink *s = sink(STACK "/%d.tif", FBP_F32, 0, false), *other = NULL;
+    put(s, 1, 2);
+    assert_int_equal(files_in(STACK), 3); /* and the lock */
+    assert_true(is_there(STACK "/1.tif.part"));
+    assert_int_equal(open_sink(&other, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_IO);
+    assert_says("another process is writing this output");
+    assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
+    assert_says("4 of 6 slices were never written, the first is 0");
+    fbp_sink_close(&s);
+    assert_false(is_there(STACK));
+
+    mkdir(STACK, 0777); /* slices of a larger volume, and a number written otherwise */
+    put_file(STACK "/6.tif", "x", 1);
+    assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
+    assert_says("6.tif is there and no slice of this volume of 6");
+    remove(STACK "/6.tif");
+    put_file(STACK "/02.tif", "x", 1);
+    assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
+    remove(STACK "/02.tif");
+    put_file(STACK "/2.tif", "x", 1); /* replaced */
+    s = sink(STACK "/%d.tif", FBP_F32, 0, false);
+    put(s, 0, NZ);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    assert_int_equal(files_in(STACK), NZ);
+    assert_holds_volume(STACK, FBP_F32, true);
+}
+
+static void stack_spares_inputs(void **state)
+{
+    (void)state;
+    const struct fbp_array_info info = some_info();
+    static const struct {
+        const char *keep, *output;
+        bool refused;
+    } cases[] = {{STACK, STACK "/new_%d.tif", true},
+                 {STACK "/v%d.tif 0 1", STACK "/new_%d.tif", true},
+                 {STACK "/v1.tif", STACK "/v%d.tif", true},
+                 {STACK "/v1.tif", STACK "/w%d.tif", false},
+                 {STACK, STEM "_elsewhere/%d.tif", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const keep[] = {NULL, cases[i].keep};
+        const struct fbp_sink_params p = {.struct_size = sizeof p, .keep = keep, .n_keep = 2};
+        fbp_sink *s = NULL;
+        clear_folder();
+        mkdir(STACK, 0777);
+        put_file(STACK "/v0.tif", "x", 1);
+        put_file(STACK "/v1.tif", "x", 1);
+        const fbp_status st = fbp_sink_open(&s, cases[i].output, &info, &p);
+        if (st != (cases[i].refused ? FBP_ERR_INVALID : FBP_OK))
+            fail_msg("%s: %s", cases[i].output, fbp_message());
+        if (cases[i].refused)
+            assert_says("choose another folder");
+        fbp_sink_close(&s);
+        assert_int_equal(files_in(STACK), 2);
+    }
+}
+
+/* Of a single file of numbers, and of stacks: what is there and whole need not be written again. */
+static void resume_goes_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *read;
+        enum fbp_type type;
+    } cases[] = {{STEM "_resume.tif", STEM "_resume.tif", FBP_U16},
+                 {STACK "/%d.tif", STACK, FBP_F32},
+                 {STACK "/%d.tif", STACK, FBP_U8},
+                 {STACK "/%d.png", STACK, FBP_U16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clear_folder();
+        fbp_sink *s = sink(cases[i].path, cases[i].type, 77, false);
+        put(s, 4, 1);
+        put(s, 0, 2);
+        fbp_sink_close(&s);
+        assert_int_not_equal(
+            open_sink(&s, cases[i].path, cases[i].type == FBP_U8 ? FBP_U16 : FBP_U8, 77, true),
+            FBP_OK); /* another type is another run */
+        assert_null(s);
+        if (i > 0) { /* a damaged slice is made again, one that has its name already is taken */
+            const bool png = i == 3;
+            put_file(png ? STACK "/1.png.part" : STACK "/1.tif.part", "x", 1);
+            assert_int_equal(rename(png ? STACK "/0.png.part" : STACK "/0.tif.part",
+                                    png ? STACK "/0.png" : STACK "/0.tif"),
+                             0);
+        }
+        s = sink(cases[i].path, cases[i].type, 77, true);
+        for (size_t z = 0; z < NZ; z++)
+            assert_int_equal(fbp_sink_has(s, z, 1), z == 0 || z == 4 || (z == 1 && i == 0));
+        put(s, 1, 3);
+        put(s, 5, 1);
+        if (fbp_sink_finish(s) != FBP_OK)
+            fail_msg("%s", fbp_message());
+        fbp_sink_close(&s);
+        assert_holds_volume(cases[i].read, cases[i].type, true);
+        if (i > 0)
+            assert_int_equal(files_in(STACK), NZ);
+    }
+}
+
+struct writer {
+    pthread_t thread;
+    fbp_sink *sink;
+    size_t first;
+};
+
+static void *write_some(void *arg)
+{
+    const struct writer *w = arg;
+    for (size_t z = w->first; z < NZ; z += 3)
+        if (fbp_sink_write(w->sink, z, 1, volume + z * SLICE) != FBP_OK)
+            return arg;
+    return NULL;
+}
+
+static void several_threads(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {STEM "_threads.tif", STACK "/%d.tif", STACK "/%d.png"};
+    for (size_t i = 0; i < 3; i++) {
+        struct writer w[3];
+        clear_folder();
+        fbp_sink *s = sink(paths[i], FBP_U16, 5, false);
+        for (size_t k = 0; k < 3; k++) {
+            w[k] = (struct writer){.sink = s, .first = k};
+            assert_int_equal(pthread_create(&w[k].thread, NULL, write_some, &w[k]), 0);
+        }
+        for (size_t k = 0; k < 3; k++) {
+            void *failed;
+            pthread_join(w[k].thread, &failed);
+            assert_null(failed);
+        }
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_holds_volume(i ? STACK : paths[i], FBP_U16, true);
+    }
+}
+
+/* Beyond 4 GiB all offsets have 64 bits; the header says where each page lies. */
+static void big_tiff(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t nz;
+        char version;
+    } cases[] = {{1, 42}, {1023, 42}, {1024, 43}, {3000, 43}};
+    for (size_t i = 0; i < 4; i++) {
+        const struct fbp_array_info info = {
+            .n = {1024, 1024, cases[i].nz}, .type = FBP_F32, .spacing_mm = {1, 1, 1}};
+        struct fbp_layout l = {0};
+        assert_int_equal(fbp_sink_tiff.layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
+        assert_int_equal(l.header[2], cases[i].version);
+        assert_int_equal(l.header_bytes % 64, 0);
+        put_file(STEM "_big.tif", l.header, l.header_bytes); /* samples: a hole */
+        const off_t bytes = (off_t)l.header_bytes + (off_t)cases[i].nz * (4 << 20);
+        if (truncate(STEM "_big.tif", bytes) == 0) {
+            fbp_source *src = open_source(STEM "_big.tif", NULL);
+            assert_int_equal(fbp_source_info(src)->n[2], cases[i].nz);
+            assert_null(src->read); /* one run */
+            assert_int_equal(src->offset, l.header_bytes);
+            fbp_source_close(&src);
+        }
+        free(l.header);
+        free(l.data_path);
+    }
+    remove(STEM "_big.tif");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_and_format),
+        cmocka_unit_test(stale_description),
+        cmocka_unit_test(not_a_number),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(stack_leaves_nothing),
+        cmocka_unit_test(stack_spares_inputs),
+        cmocka_unit_test(resume_goes_on),
+        cmocka_unit_test(several_threads),
+        cmocka_unit_test(big_tiff),
+    };
+    return cmocka_run_group_tests(tests, fill, NULL);
+}
