@@ -95,13 +95,86 @@ static size_t unpack(const unsigned char *head, size_t n, unsigned char out[N2_B
     return n;
 }
 
+/* malloc'ed name without ".gz" and ".img"/".hdr", and `end` in their place. */
+static char *sibling(const char *path, const char *end, bool packed)
+{
+    size_t n = strlen(path);
+
+    if (fbp_has_extension(path, ".gz"))
+        n -= 3;
+    return fbp_format("%.*s%s%s", (int)(n >= 4 ? n - 4 : 0), path, end, packed ? ".gz" : "");
+}
+
+/* Go over to NAMEend or, *packed, NAMEend.gz, beside src->path. */
+static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
+{
+    char *path = sibling(src->path, end, *packed = false);
+    uint64_t size = 0;
+    int fd = -1;
+
+    if (path && access(path, F_OK) != 0) {
+        free(path);
+        path = sibling(src->path, end, *packed = true);
+    }
+    if (!path)
+        return fbp_fail_nomem(strlen(src->path), "a path");
+    const bool there = access(path, F_OK) == 0;
+    const fbp_status st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
+    free(path);
+    if (!there)
+        return fbp_fail(
+            FBP_ERR_IO,
+            "%s: NIfTI: its other half, %s or %s.gz beside it, is missing: copy it, too", src->path,
+            end, end);
+    FBP_TRY(st);
+    if (src->fd >= 0)
+        close(src->fd);
+    src->fd = fd;
+    return FBP_OK;
+}
+
+/* Up to N2_BYTES of header from the file that src->fd is at. */
+static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_BYTES], size_t *n,
+                            bool *packed)
+{
+    const off_t end = lseek(src->fd, 0, SEEK_END);
+    unsigned char head[HEAD];
+
+    *n = end < 0 ? 0 : end < HEAD ? (size_t)end : HEAD;
+    FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, *n));
+    *packed = fbp_is_gzip(head, *n);
+    memset(out, 0, N2_BYTES);
+    *n = unpack(head, *n, out);
+    return FBP_OK;
+}
+
+/* The header of a pair whose half with the samples is named; that half has no mark of its own, and
+ * many a headerless file is called .img. */
+static bool has_header_beside(const char *path)
+{
+    struct fbp_source half = {.path = (char *)(uintptr_t)path, .fd = -1}; /* only read */
+    unsigned char header[N2_BYTES];
+    struct facts f;
+    bool packed;
+    size_t n = 0;
+
+    const bool found = open_sibling(&half, ".hdr", &packed) == FBP_OK &&
+                       read_head(&half, header, &n, &packed) == FBP_OK &&
+                       recognise(header, n, &f) && !f.single;
+    if (half.fd >= 0)
+        close(half.fd);
+    fbp_message_clear();
+    return found;
+}
+
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     unsigned char header[N2_BYTES];
     struct facts f;
 
-    (void)path;
-    return recognise(header, unpack(head, n, header), &f);
+    if (recognise(header, unpack(head, n, header), &f))
+        return true;
+    return fbp_has_extension(path, ".img .img.gz") && has_header_beside(path);
 }
 
 static void take_facts(const unsigned char *head, struct facts *f)
@@ -252,58 +325,6 @@ static fbp_status take_image(struct fbp_source *src, const struct facts *f, cons
     return f->has_spacing ? take_place(src, nim, f->dim[0] < 3 ? 2 : 3) : FBP_OK;
 }
 
-/* malloc'ed name without ".gz" and ".img"/".hdr", and `end` in their place. */
-static char *sibling(const char *path, const char *end, bool packed)
-{
-    size_t n = strlen(path);
-
-    if (fbp_has_extension(path, ".gz"))
-        n -= 3;
-    return fbp_format("%.*s%s%s", (int)(n >= 4 ? n - 4 : 0), path, end, packed ? ".gz" : "");
-}
-
-/* Go over to NAMEend or, *packed, NAMEend.gz, beside src->path. */
-static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
-{
-    char *path = sibling(src->path, end, *packed = false);
-    uint64_t size = 0;
-    int fd = -1;
-
-    if (path && access(path, F_OK) != 0) {
-        free(path);
-        path = sibling(src->path, end, *packed = true);
-    }
-    if (!path)
-        return fbp_fail_nomem(strlen(src->path), "a path");
-    const bool there = access(path, F_OK) == 0;
-    const fbp_status st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
-    free(path);
-    if (!there)
-        return fbp_fail(
-            FBP_ERR_IO,
-            "%s: NIfTI: its other half, %s or %s.gz beside it, is missing: copy it, too", src->path,
-            end, end);
-    FBP_TRY(st);
-    close(src->fd);
-    src->fd = fd;
-    return FBP_OK;
-}
-
-/* Up to N2_BYTES of header from the file that src->fd is at. */
-static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_BYTES], size_t *n,
-                            bool *packed)
-{
-    const off_t end = lseek(src->fd, 0, SEEK_END);
-    unsigned char head[HEAD];
-
-    *n = end < 0 ? 0 : end < HEAD ? (size_t)end : HEAD;
-    FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, *n));
-    *packed = fbp_is_gzip(head, *n);
-    memset(out, 0, N2_BYTES);
-    *n = unpack(head, *n, out);
-    return FBP_OK;
-}
-
 static fbp_status place_samples(struct fbp_source *src, const struct facts *f, bool packed)
 {
     const off_t end = lseek(src->fd, 0, SEEK_END);
@@ -355,5 +376,4 @@ static fbp_status open_nifti(struct fbp_source *src)
     return place_samples(src, &f, packed);
 }
 
-const struct fbp_format fbp_format_nifti = {"nifti", ".nii .nii.gz .hdr .img .img.gz", detect,
-                                            open_nifti};
+const struct fbp_format fbp_format_nifti = {"nifti", ".nii .nii.gz .hdr", detect, open_nifti};

@@ -144,6 +144,29 @@ static void versions_orders_and_files(void **state)
         }
 }
 
+/* A headerless file may be called .img, whatever lies beside it. */
+static void not_ours(void **state)
+{
+    (void)state;
+    const struct fbp_raw raw = {FBP_I16, {NX, NY, NZ}, false, 0};
+    const char *const beside[] = {"ENVI\n", NULL};
+    fbp_source *src = NULL;
+    struct image im;
+
+    make(&im, 1, false);
+    unlink(STEM ".img.gz");
+    put_file(STEM ".img", im.b + 352, 2 * N);
+    for (size_t i = 0; i < 2; i++) {
+        unlink(STEM ".hdr");
+        if (beside[i])
+            put_file(STEM ".hdr", beside[i], strlen(beside[i]));
+        src = open_source(STEM ".img", &raw);
+        assert_string_equal(fbp_source_info(src)->format, "raw");
+        fbp_source_close(&src);
+        assert_int_equal(fbp_source_open(&src, STEM ".img", NULL), FBP_ERR_UNSUPPORTED);
+    }
+}
+
 static void types(void **state)
 {
     (void)state;
@@ -411,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_orders_and_files),
+        cmocka_unit_test(not_ours),
         cmocka_unit_test(types),
         cmocka_unit_test(scales),
         cmocka_unit_test(where_it_lies),
