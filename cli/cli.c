@@ -77,8 +77,9 @@ bool cli_ends_with(const char *text, const char *end)
 
 bool cli_is_volume(const char *path)
 {
-    static const char *const ends[] = {".mha", ".mhd",  ".npy", ".raw", ".bin",
-                                       ".tif", ".tiff", ".png", ".h5",  ".hdf5"};
+    static const char *const ends[] = {".mha",    ".mhd", ".nrrd", ".nhdr", ".nii",
+                                       ".nii.gz", ".npy", ".raw",  ".bin",  ".tif",
+                                       ".tiff",   ".png", ".h5",   ".hdf5"};
     const size_t n = strlen(path);
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {

@@ -5,9 +5,10 @@ static const struct opt table[] = {
         .help = "the scan: where its arrays are and how it was taken (docs/scan.md), or a whole "
                 "scan in HDF5 (Data Exchange, NXtomo) or MAT"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "volume to write: .mha, .mhd, .npy, .h5, .raw, .tif, or a stack of slices such as "
-                "out/%04d.tif or .png; null: discards it, hash: prints a hash of its values; with "
-                "--slice also .png, a picture"),
+        .help =
+            "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, .raw, .tif, or a "
+            "stack of slices such as out/%04d.tif or .png; null: discards it, hash: prints a "
+            "hash of its values; with --slice also .png, a picture"),
     OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .names = recon_output_types,
         .fallback = "float32", .help = "how values are stored"),
     OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI", .fallback = "-1000,3000 in HU",
@@ -26,7 +27,8 @@ static const struct opt table[] = {
         .help = "with --sweep: what is best"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
-    OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output (.mha, .mhd)"),
+    OPT_SWITCH(R, p.compress, .name = "compress",
+               .help = "compress the output (.mha, .mhd, .nrrd, .nhdr)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
     OPT_SWITCH(R, p.follow, .name = "follow",

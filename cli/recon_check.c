@@ -37,6 +37,16 @@ static int check_preview(const struct command *self, const struct recon_args *a)
 }
 
 /* A slice as a picture is no volume. */
+static bool can_compress(const char *output)
+{
+    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr", ".nii.gz"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (cli_ends_with(output, ends[i]))
+            return true;
+    return false;
+}
+
 /* A grey picture, not values in 8 or 16 bits. */
 static bool is_png(const struct recon_args *a)
 {
@@ -125,10 +135,10 @@ int recon_check(const struct command *self, const struct recon_args *a)
     rc = check_output(self, a);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a->p.compress && recon_is_file(a->output) && !cli_ends_with(a->output, ".mha") &&
-        !cli_ends_with(a->output, ".mhd"))
-        return opt_usage(self, "--compress: expected -o FILE.mha or FILE.mhd, got \"%s\"",
-                         a->output);
+    if (a->p.compress && recon_is_file(a->output) && !can_compress(a->output))
+        return opt_usage(
+            self, "--compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr or .nii.gz, got \"%s\"",
+            a->output);
     rc = check_timeline(self, a);
     return rc == OPT_GO_ON ? check_preview(self, a) : rc;
 }

@@ -66,12 +66,12 @@ struct fbp_format {
 };
 
 extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
-    fbp_format_mat, fbp_format_tiff, fbp_format_png;
+    fbp_format_mat, fbp_format_tiff, fbp_format_png, fbp_format_nrrd, fbp_format_nifti;
 
 /** The format of files with such a name; NULL if none has it. */
 const struct fbp_format *fbp_format_of_name(const char *path);
 
-/** Does the path end in one of ".mha .mhd", in upper or lower case? */
+/** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
 
 /** Layout of a file that a sink writes around the samples. */
@@ -91,10 +91,19 @@ struct fbp_sink_format {
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
     bool can_compress;
-    bool has_members; /**< "FILE:ARRAY" names the array inside the file */
+    bool has_members;  /**< "FILE:ARRAY" names the array inside the file */
+    bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
+    bool packs_header; /**< always compressed, the header with the samples */
 };
 
 extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
-    fbp_sink_hdf5, fbp_sink_tiff;
+    fbp_sink_hdf5, fbp_sink_nrrd, fbp_sink_nhdr, fbp_sink_nifti, fbp_sink_nifti_gz, fbp_sink_tiff;
+
+/** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
+ */
+fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
+
+/** A NIfTI description that starts like this goes on with the unit of the values. */
+#define FBP_NIFTI_UNIT "fbp: unit "
 
 #endif /* FBP_SRC_FORMAT_H */

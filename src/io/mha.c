@@ -1,8 +1,9 @@
 /* MetaImage, .mha (header and samples) and .mhd (header beside a file of samples): lines
  * "Key = value", the last of them ElementDataFile.  https://itk.org/Wiki/ITK/MetaIO/Documentation
  */
-#include "io/mha.h"
 #include "io/bytes.h"
+#include "io/format.h"
+#include "io/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -306,20 +307,6 @@ static fbp_status open_data(struct fbp_source *src, const struct header *h, uint
     return FBP_OK;
 }
 
-/* Can the file hold a zlib stream of so many samples?  258 bytes take two bits or more. */
-static fbp_status check_stream(const struct fbp_source *src, uint64_t stated, uint64_t size,
-                               uint64_t bytes)
-{
-    const uint64_t left = size > src->offset ? size - src->offset : 0;
-
-    if (stated > left || bytes / 1032 > left)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
-                        "header asks for: the file is truncated or damaged, copy it again",
-                        src->path, (unsigned long long)left, (unsigned long long)bytes);
-    return FBP_OK;
-}
-
 /* Of a file that is still being written, it must be known where a view lies. */
 static fbp_status check_growing(const struct fbp_source *src, const struct header *h)
 {
@@ -360,8 +347,8 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
         src->offset = size > bytes ? size - bytes : 0;
     if (!h->compressed)
         return FBP_OK;
-    FBP_TRY(check_stream(src, (uint64_t)h->compressed_size, size, bytes));
-    return fbp_mha_inflate_open(src, bytes);
+    FBP_TRY(fbp_inflate_check(src, (uint64_t)h->compressed_size, size, 0, bytes));
+    return fbp_inflate_open(src, 0, bytes);
 }
 
 static fbp_status open_mha(struct fbp_source *src)

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,20 +19,6 @@ static void append_triple(char *buf, size_t n, const char *key, const double x[3
              fbp_number_text(b, x[1]), fbp_number_text(c, x[2]));
 }
 
-static fbp_status check_spacing(const char *path, const struct fbp_array_info *info, bool *given)
-{
-    *given = false;
-    for (int i = 0; i < 3; i++)
-        *given |= info->spacing_mm[i] != 0;
-    for (int i = 0; i < 3 && *given; i++)
-        if (!(info->spacing_mm[i] > 0) || !isfinite(info->spacing_mm[i]) ||
-            !isfinite(info->origin_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: spacing %g mm, origin %g mm along axis %d cannot be written", path,
-                            info->spacing_mm[i], info->origin_mm[i], i);
-    return FBP_OK;
-}
-
 /* The size of the stream takes the same room whatever it is: the header is written twice. */
 static fbp_status header(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, const char *data_file, char **out)
@@ -44,7 +29,7 @@ static fbp_status header(const char *path, const struct fbp_array_info *info,
                                                   : "MET_FLOAT";
     bool given = false;
 
-    FBP_TRY(check_spacing(path, info, &given));
+    FBP_TRY(fbp_sink_spacing(path, info, &given));
     if (compressed_bytes)
         snprintf(size, sizeof size, "CompressedDataSize = %20llu\n",
                  (unsigned long long)compressed_bytes);

@@ -16,7 +16,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
 
 static const struct fbp_sink_format *const formats[] = {
-    &fbp_sink_mha, &fbp_sink_mhd, &fbp_sink_npy, &fbp_sink_raw, &fbp_sink_hdf5, &fbp_sink_tiff};
+    &fbp_sink_mha,  &fbp_sink_mhd,   &fbp_sink_npy,      &fbp_sink_raw,  &fbp_sink_nrrd,
+    &fbp_sink_nhdr, &fbp_sink_nifti, &fbp_sink_nifti_gz, &fbp_sink_hdf5, &fbp_sink_tiff};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -87,6 +88,20 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
     return FBP_OK;
 }
 
+fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given)
+{
+    *given = false;
+    for (int i = 0; i < 3; i++)
+        *given |= info->spacing_mm[i] != 0;
+    for (int i = 0; i < 3 && *given; i++)
+        if (!(info->spacing_mm[i] > 0) || !isfinite(info->spacing_mm[i]) ||
+            !isfinite(info->origin_mm[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: spacing %g mm, origin %g mm along axis %d cannot be written", path,
+                            info->spacing_mm[i], info->origin_mm[i], i);
+    return FBP_OK;
+}
+
 static fbp_status name_files(struct fbp_sink *s, const char *path)
 {
     s->part = fbp_format("%s.part", s->path);
@@ -94,7 +109,7 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     if (!s->part || !s->log)
         return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(s->format->layout(path, &s->info, s->compress, &s->layout));
-    s->part_offset = s->compress ? 0 : s->layout.header_bytes;
+    s->part_offset = s->compress && !s->format->packs_header ? 0 : s->layout.header_bytes;
     return FBP_OK;
 }
 
@@ -145,7 +160,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     FBP_TRY(find_format(s, path));
     if (resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
-    s->compress = s->compress && s->format->can_compress;
+    s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
     FBP_TRY(name_files(s, path));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_part_open(s, resume, &fresh));

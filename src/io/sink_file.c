@@ -163,7 +163,8 @@ static fbp_status deflate_all(struct fbp_sink *s, struct deflater *d, int fd, co
 {
     const uint64_t total = fbp_sink_part_bytes(s);
 
-    for (uint64_t at = s->part_offset; at < total;) {
+    for (uint64_t at = 0;
+         at < total;) { /* the samples alone, or with a header that is packed, too */
         const size_t n = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
         FBP_TRY(fbp_read_at(s->fd, s->part, at, d->in, n));
         at += n;
@@ -177,20 +178,24 @@ static fbp_status deflate_all(struct fbp_sink *s, struct deflater *d, int fd, co
 /* Samples through zlib into a second temporary file, its header last: it holds their size. */
 static fbp_status compress_to(struct fbp_sink *s, int fd, const char *path)
 {
-    const uint64_t start = s->layout.header_bytes;
+    const uint64_t start = s->format->packs_header ? 0 : s->layout.header_bytes;
+    const int frame = s->format->gzip ? 15 + 16 : 15;
     struct deflater *d = NULL;
     fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
     d->at = start;
-    if (deflateInit(&d->z, Z_BEST_SPEED) != Z_OK) { /* noise shrinks little at any level */
+    /* Noise shrinks little at any level. */
+    if (deflateInit2(&d->z, Z_BEST_SPEED, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
         free(d);
         return fbp_fail_nomem(1 << 18, "zlib");
     }
     FBP_TRY_GOTO(deflate_all(s, d, fd, path));
-    fbp_layout_clear(&s->layout);
-    FBP_TRY_GOTO(s->format->layout(s->path, &s->info, d->at - start, &s->layout));
-    FBP_TRY_GOTO(fbp_write_at(fd, path, 0, s->layout.header, s->layout.header_bytes));
+    if (!s->format->packs_header) {
+        fbp_layout_clear(&s->layout);
+        FBP_TRY_GOTO(s->format->layout(s->path, &s->info, d->at - start, &s->layout));
+        FBP_TRY_GOTO(fbp_write_at(fd, path, 0, s->layout.header, s->layout.header_bytes));
+    }
     st = sync_file(fd, path);
 fail:
     deflateEnd(&d->z);

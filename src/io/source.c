@@ -26,8 +26,8 @@ static const struct {
 enum { N_TYPES = sizeof types / sizeof *types };
 
 static const struct fbp_format *const formats[] = {
-    &fbp_format_mha,  &fbp_format_npy,      &fbp_format_tiff, &fbp_format_png,
-    &fbp_format_hdf5, &fbp_format_rabbitct, &fbp_format_mat};
+    &fbp_format_mha,   &fbp_format_npy,  &fbp_format_tiff,     &fbp_format_png, &fbp_format_nrrd,
+    &fbp_format_nifti, &fbp_format_hdf5, &fbp_format_rabbitct, &fbp_format_mat};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 
@@ -51,13 +51,11 @@ enum fbp_type fbp_type_from_name(const char *name)
 
 bool fbp_has_extension(const char *path, const char *extensions)
 {
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    const size_t length = strlen(path);
 
-    if (!dot || (slash && dot < slash))
-        return false;
     for (const char *p = extensions; *p;) {
         const size_t n = strcspn(p, " ");
-        if (strlen(dot) == n && strncasecmp(dot, p, n) == 0)
+        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
             return true;
         p += n + strspn(p + n, " ");
     }
@@ -83,7 +81,7 @@ const struct fbp_format *fbp_format_of_name(const char *path)
 
 static fbp_status unknown_format(const char *path)
 {
-    char known[128] = "";
+    char known[256] = "";
 
     for (size_t i = 0; i < N_FORMATS; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",

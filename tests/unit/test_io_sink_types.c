@@ -114,6 +114,8 @@ static void every_type_and_format(void **state)
         {STEM ".mhd", STEM ".mhd", false, true},
         {STEM ".npy", STEM ".npy", false, false},
         {STEM ".raw", STEM ".raw", true, false}, /* float32 has no description beside it */
+        {STEM ".nrrd", STEM ".nrrd", false, true},
+        {STEM ".nhdr", STEM ".nhdr", false, true},
         {STEM ".tif", STEM ".tif", false, true},
         {STACK "/s_%03d.tif", STACK, false, true},
         {STACK "/%d.png", STACK "/%d.png 0 5", true, true},
@@ -142,7 +144,7 @@ static void every_type_and_format(void **state)
                 fbp_sink_close(&s);
                 assert_holds_volume(cases[i].read, types[t],
                                     types[t] != FBP_F32 || cases[i].place_of_float);
-                if (i >= 5)
+                if (strncmp(cases[i].path, STACK, strlen(STACK)) == 0)
                     assert_int_equal(files_in(STACK), NZ);
             }
     assert_true(is_there(STEM ".npy.json"));

@@ -1,6 +1,6 @@
 /* A cursor in a zlib stream: forward is cheap, back starts again; memory does not grow. */
+#include "io/inflate.h"
 #include "io/bytes.h"
-#include "io/mha.h"
 
 #include "base/mem.h"
 
@@ -18,8 +18,9 @@ struct cursor {
     bool ended;        /* the stream is, and its checksum was right */
     uint64_t start;    /* of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
-    uint64_t pos;      /* samples' bytes delivered so far */
-    uint64_t total;
+    uint64_t pos;      /* bytes of the stream delivered so far */
+    uint64_t skip;     /* bytes of the stream before the samples */
+    uint64_t total;    /* of the stream */
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
@@ -117,7 +118,7 @@ static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, si
 {
     struct cursor *c = src->state;
     const size_t size = fbp_type_size(src->info.type), row_bytes = src->info.n[0] * size;
-    const uint64_t pos = ((uint64_t)slice * src->info.n[1] + row0) * row_bytes;
+    const uint64_t pos = c->skip + ((uint64_t)slice * src->info.n[1] + row0) * row_bytes;
     fbp_status st;
 
     pthread_mutex_lock(&c->lock);
@@ -149,17 +150,56 @@ static void close_compressed(fbp_source *src)
     src->state = NULL;
 }
 
-fbp_status fbp_mha_inflate_open(struct fbp_source *src, uint64_t bytes)
+fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes)
 {
     struct cursor *c = NULL;
+    uint64_t total = 0;
 
+    if (__builtin_add_overflow(skip, bytes, &total))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes before the samples cannot be: the header is damaged",
+                        src->path, (unsigned long long)skip);
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
     pthread_mutex_init(&c->lock, NULL);
     c->start = src->offset;
-    c->total = bytes;
+    c->skip = skip;
+    c->total = total;
     src->state = c;
     src->read = read_compressed;
     src->in_order = true;
     src->close = close_compressed;
     return FBP_OK;
+}
+
+/* 258 bytes take two bits or more. */
+fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
+                             uint64_t skip, uint64_t bytes)
+{
+    const uint64_t left = size > src->offset ? size - src->offset : 0;
+
+    if (stated > left || bytes / 1032 > left || skip / 1032 > left - bytes / 1032)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
+                        "header asks for: the file is truncated or damaged, copy it again",
+                        src->path, (unsigned long long)left, (unsigned long long)bytes);
+    return FBP_OK;
+}
+
+bool fbp_is_gzip(const unsigned char *head, size_t n)
+{
+    return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+}
+
+size_t fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max)
+{
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, /* zlib only reads there */
+                  .avail_in = (uInt)n,
+                  .next_out = out,
+                  .avail_out = (uInt)max};
+
+    if (inflateInit2(&z, 15 + 32) != Z_OK)
+        return 0;
+    (void)inflate(&z, Z_SYNC_FLUSH); /* it may well fail behind what is wanted */
+    inflateEnd(&z);
+    return max - z.avail_out;
 }

@@ -1,0 +1,447 @@
+/* NIfTI-1 and NIfTI-2: types, byte orders, scales, pairs, gzip, where a grid lies, what is refused.
+ */
+#include "unit/io_util.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <zlib.h>
+
+enum { NX = 5, NY = 4, NZ = 3, SLICE = NX * NY, N = SLICE * NZ, MAX = 544 + 8 * N };
+
+#define STEM FBP_TEST_DIR "/io_nifti"
+#define NII  STEM ".nii"
+
+/* A file from bytes: header fields by their place in the two versions. */
+struct image {
+    unsigned char b[MAX];
+    size_t n;
+    int version;
+    bool big;
+};
+
+static void put(struct image *im, size_t at, const void *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        im->b[at + i] = ((const unsigned char *)value)[im->big ? size - 1 - i : i];
+}
+
+static void put_int(struct image *im, size_t at1, size_t size1, size_t at2, size_t size2, int64_t x)
+{
+    put(im, im->version == 1 ? at1 : at2, &x, im->version == 1 ? size1 : size2);
+    if (im->big) { /* the last bytes of eight */
+        const size_t size = im->version == 1 ? size1 : size2, at = im->version == 1 ? at1 : at2;
+        for (size_t i = 0; i < size; i++)
+            im->b[at + i] = (unsigned char)((uint64_t)x >> 8 * (size - 1 - i));
+    }
+}
+
+static void put_real(struct image *im, size_t at1, size_t at2, double x)
+{
+    const float f = (float)x;
+
+    if (im->version == 1)
+        put(im, at1, &f, sizeof f);
+    else
+        put(im, at2, &x, sizeof x);
+}
+
+static void put_dim(struct image *im, size_t i, int64_t x)
+{
+    put_int(im, 40 + 2 * i, 2, 16 + 8 * i, 8, x);
+}
+
+static void put_pixdim(struct image *im, size_t i, double x)
+{
+    put_real(im, 76 + 4 * i, 104 + 8 * i, x);
+}
+
+static void put_srow(struct image *im, size_t row, const double x[4])
+{
+    for (size_t i = 0; i < 4; i++)
+        put_real(im, 280 + 16 * row + 4 * i, 400 + 32 * row + 8 * i, x[i]);
+}
+
+static size_t samples_at(const struct image *im)
+{
+    return im->version == 1 ? 352 : 544;
+}
+
+/* 16-bit samples 0 … N-1, spacing 0.5, 1, 2. */
+static void make(struct image *im, int version, bool big)
+{
+    memset(im, 0, sizeof *im);
+    im->version = version;
+    im->big = big;
+    put_int(im, 0, 4, 0, 4, version == 1 ? 348 : 540);
+    memcpy(im->b + (version == 1 ? 344 : 4), version == 1 ? "n+1" : "n+2\0\r\n\032\n",
+           version == 1 ? 4 : 8);
+    put_dim(im, 0, 3);
+    put_dim(im, 1, NX);
+    put_dim(im, 2, NY);
+    put_dim(im, 3, NZ);
+    put_int(im, 70, 2, 12, 2, 4);
+    put_int(im, 72, 2, 14, 2, 16);
+    put_real(im, 108, 108, 352);
+    if (version == 2)
+        put_int(im, 0, 0, 168, 8, 544);
+    for (size_t i = 0; i < 4; i++)
+        put_pixdim(im, i, i == 0 ? 1 : 0.25 * (double)(1 << i));
+    for (size_t i = 0; i < N; i++) {
+        const int16_t x = (int16_t)(i * 300);
+        put(im, samples_at(im) + 2 * i, &x, 2);
+    }
+    im->n = samples_at(im) + 2 * N;
+}
+
+static void assert_values(const char *path, double scale, double offset)
+{
+    fbp_source *src = open_source(path, NULL);
+    const size_t n[3] = {NX, NY, NZ};
+    float out[N];
+
+    assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
+    assert_string_equal(fbp_source_info(src)->format, "nifti");
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < N; i++)
+        assert_true(out[i] == (float)(scale * (double)(int16_t)(i * 300) + offset));
+    fbp_source_close(&src);
+}
+
+static void gz_file(const char *path, const void *data, size_t n)
+{
+    gzFile f = gzopen(path, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(gzwrite(f, data, (unsigned)n), n);
+    assert_int_equal(gzclose(f), Z_OK);
+}
+
+static void versions_orders_and_files(void **state)
+{
+    (void)state;
+    struct image im;
+
+    for (int version = 1; version <= 2; version++)
+        for (int big = 0; big < 2; big++) {
+            const size_t length = version == 1 ? 348 : 540;
+            make(&im, version, big);
+            put_file(NII, im.b, im.n);
+            assert_values(NII, 1, 0);
+            gz_file(STEM ".nii.gz", im.b, im.n);
+            assert_values(STEM ".nii.gz", 1, 0);
+            im.b[version == 1 ? 345 : 5] = 'i';
+            put_real(&im, 108, 108, 0);
+            if (version == 2)
+                put_int(&im, 0, 0, 168, 8, 0);
+            unlink(STEM ".img");
+            put_file(STEM ".hdr", im.b, length);
+            gz_file(STEM ".img.gz", im.b + samples_at(&im), 2 * N);
+            assert_values(STEM ".hdr", 1, 0);
+            assert_values(STEM ".img.gz", 1, 0);
+            put_file(STEM ".img", im.b + samples_at(&im), 2 * N);
+            assert_values(STEM ".hdr", 1, 0);
+            assert_values(STEM ".img", 1, 0);
+        }
+}
+
+/* A headerless file may be called .img, whatever lies beside it. */
+static void not_ours(void **state)
+{
+    (void)state;
+    const struct fbp_raw raw = {FBP_I16, {NX, NY, NZ}, false, 0};
+    const char *const beside[] = {"ENVI\n", NULL};
+    fbp_source *src = NULL;
+    struct image im;
+
+    make(&im, 1, false);
+    unlink(STEM ".img.gz");
+    put_file(STEM ".img", im.b + 352, 2 * N);
+    for (size_t i = 0; i < 2; i++) {
+        unlink(STEM ".hdr");
+        if (beside[i])
+            put_file(STEM ".hdr", beside[i], strlen(beside[i]));
+        src = open_source(STEM ".img", &raw);
+        assert_string_equal(fbp_source_info(src)->format, "raw");
+        fbp_source_close(&src);
+        assert_int_equal(fbp_source_open(&src, STEM ".img", NULL), FBP_ERR_UNSUPPORTED);
+    }
+}
+
+static void types(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        enum fbp_type type;
+    } cases[] = {{2, FBP_U8},    {256, FBP_I8}, {4, FBP_I16},  {512, FBP_U16},
+                 {768, FBP_U32}, {8, FBP_I32},  {16, FBP_F32}, {64, FBP_F64}};
+    struct image im;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t size = fbp_type_size(cases[i].type);
+        float out[NX] = {1, 1, 1, 1, 1};
+        make(&im, 1, false);
+        put_int(&im, 70, 2, 12, 2, cases[i].code);
+        put_int(&im, 72, 2, 14, 2, (int64_t)(8 * size));
+        memset(im.b + 352, 0, 8 * N);
+        put_file(NII, im.b, 352 + size * N);
+        fbp_source *src = open_source(NII, NULL);
+        assert_int_equal(fbp_source_info(src)->type, cases[i].type);
+        assert_int_equal(fbp_source_read(src, NZ - 1, 1, NY - 1, 1, out), FBP_OK);
+        assert_true(out[0] == 0 && out[NX - 1] == 0);
+        fbp_source_close(&src);
+        put_file(NII, im.b, 352 + size * N - 1);
+        assert_int_not_equal(fbp_source_open(&src, NII, NULL), FBP_OK);
+        assert_says("truncated");
+    }
+}
+
+static void scales(void **state)
+{
+    (void)state;
+    static const double cases[][4] = {/* slope, inter; as they count */
+                                      {0.5, -3, 0.5, -3},
+                                      {1, 0, 1, 0},
+                                      {1, 10, 1, 10},
+                                      {0, 10, 1, 0},
+                                      {NAN, NAN, 1, 0}};
+    struct image im;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make(&im, 1, i % 2);
+        put_real(&im, 112, 176, cases[i][0]);
+        put_real(&im, 116, 184, cases[i][1]);
+        put_file(NII, im.b, im.n);
+        assert_values(NII, cases[i][2], cases[i][3]);
+    }
+}
+
+static void assert_place(double sx, double sy, double sz, double ox, double oy, double oz)
+{
+    const double spacing[3] = {sx, sy, sz}, origin[3] = {ox, oy, oz};
+    fbp_source *src = open_source(NII, NULL);
+    const struct fbp_array_info *info = fbp_source_info(src);
+
+    assert_true(info->has_spacing);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs(info->spacing_mm[i] - spacing[i]) < 1e-6 * spacing[i]);
+        assert_true(fabs(info->origin_mm[i] - origin[i]) < 1e-5);
+    }
+    fbp_source_close(&src);
+}
+
+static void where_it_lies(void **state)
+{
+    (void)state;
+    static const double turned[3][4] = {{-1, 0, 0, 7}, {0, 0, 4, 8}, {0, 2, 0, 9}};
+    struct image im;
+
+    for (int version = 1; version <= 2; version++) {
+        make(&im, version, version == 2);
+        put_file(NII, im.b, im.n);
+        assert_place(0.5, 1, 2, 0, 0, 0);
+        put_int(&im, 123, 1, 500, 4, 1); /* metres */
+        put_file(NII, im.b, im.n);
+        assert_place(500, 1000, 2000, 0, 0, 0);
+        put_int(&im, 123, 1, 500, 4, 3); /* micrometres */
+        put_file(NII, im.b, im.n);
+        assert_place(0.5e-3, 1e-3, 2e-3, 0, 0, 0);
+        put_int(&im, 123, 1, 500, 4, 2);
+        put_int(&im, 252, 2, 344, 4, 1); /* q-form: turned about z by 180 degrees */
+        put_real(&im, 264, 368, 1);
+        put_real(&im, 268, 376, 3);
+        put_real(&im, 272, 384, 4);
+        put_real(&im, 276, 392, 5);
+        put_file(NII, im.b, im.n);
+        assert_place(0.5, 1, 2, -3, -4, 5);
+        put_int(&im, 254, 2, 348, 4, 1); /* the s-form comes first */
+        for (size_t i = 0; i < 3; i++)
+            put_srow(&im, i, turned[i]);
+        put_file(NII, im.b, im.n);
+        assert_place(1, 2, 4, -7, 9, 8);
+    }
+    make(&im, 1, false);
+    for (size_t i = 1; i < 4; i++)
+        put_pixdim(&im, i, 0);
+    put_file(NII, im.b, im.n);
+    fbp_source *src = open_source(NII, NULL);
+    assert_false(fbp_source_info(src)->has_spacing);
+    fbp_source_close(&src);
+}
+
+/* One field wrong; at2 is 0, as all are NIfTI-1. */
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at, size;
+        int64_t value;
+        const char *says;
+    } cases[] = {
+        {40, 2, 0, "damaged"},
+        {40, 2, 8, "damaged"},
+        {40, 2, 1, "one axis"},
+        {42, 2, 0, "damaged"},
+        {44, 2, -4, "damaged"},
+        {46, 2, 300, "truncated"},
+        {70, 2, 32, "COMPLEX64"},
+        {70, 2, 128, "save it as"},
+        {70, 2, 1024, "INT64"},
+        {70, 2, 9999, "not supported"},
+        {72, 2, 8, "16"},
+        {108, 4, 0, "vox_offset"},
+        {108, 4, 0x7f800000, "vox_offset"},
+        {108, 4, 0x44000001, "vox_offset"},
+        {108, 4, 0x50000000, "truncated"},
+        {344, 4, 0, "Analyze"},
+        {344, 4, 0x0031696e, "other half"},
+    };
+    struct image im;
+
+    unlink(STEM ".img");
+    unlink(STEM ".img.gz");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int gz = 0; gz < 2; gz++) {
+            const char *path = gz ? STEM ".nii.gz" : NII;
+            fbp_source *src = NULL;
+            make(&im, 1, false);
+            put(&im, cases[i].at, &cases[i].value, cases[i].size);
+            (gz ? gz_file : put_file)(path, im.b, im.n);
+            fbp_status st = fbp_source_open(&src, path, NULL);
+            if (st == FBP_OK && gz) { /* a stream's length shows when it is read */
+                float out[300 * SLICE];
+                const size_t *n = fbp_source_info(src)->n;
+                assert_true(strcmp(cases[i].says, "truncated") == 0);
+                st = fbp_source_read(src, 0, n[2], 0, n[1], out);
+            } else {
+                assert_says(cases[i].says[0] == '1' ? "bits" : cases[i].says);
+            }
+            assert_int_not_equal(st, FBP_OK);
+            assert_says(gz ? "io_nifti.nii.gz: " : "io_nifti.nii: ");
+            fbp_source_close(&src);
+        }
+}
+
+static void more_axes(void **state)
+{
+    (void)state;
+    static const double sheared[3][4] = {{1, 1, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    fbp_source *src = NULL;
+    struct image im;
+
+    make(&im, 1, false);
+    put_dim(&im, 0, 5);
+    put_dim(&im, 4, 1);
+    put_dim(&im, 5, 1);
+    put_file(NII, im.b, im.n);
+    assert_values(NII, 1, 0);
+    put_dim(&im, 3, 1);
+    put_dim(&im, 5, 3);
+    put_file(NII, im.b, im.n);
+    assert_int_equal(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED);
+    assert_says("one volume");
+    make(&im, 1, false);
+    put_int(&im, 254, 2, 348, 4, 1);
+    for (size_t i = 0; i < 3; i++)
+        put_srow(&im, i, sheared[i]);
+    put_file(NII, im.b, im.n);
+    assert_int_equal(fbp_source_open(&src, NII, NULL), FBP_ERR_UNSUPPORTED);
+    assert_says("orthogonal");
+    for (size_t n = 1; n < 352; n += 13) { /* cut anywhere */
+        put_file(NII, im.b, n);
+        assert_int_not_equal(fbp_source_open(&src, NII, NULL), FBP_OK);
+        assert_null(src);
+    }
+}
+
+/* Values to the last bit; spacing and origin as floats, which the header holds. */
+static void round_trip(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {STEM "_a.nii", STEM "_b.nii.gz"};
+    const struct fbp_array_info wanted = {.n = {NX, NY, NZ},
+                                          .spacing_mm = {0.1, 1. / 3, 2},
+                                          .origin_mm = {-1e-3, 5, 1e5 / 3},
+                                          .unit = "1/mm"};
+    float volume[N], out[N];
+    fbp_sink *s = NULL;
+
+    for (size_t i = 0; i < N; i++)
+        volume[i] = sinf((float)i);
+    for (size_t i = 0; i < 2; i++) {
+        unlink(paths[i]);
+        const struct fbp_sink_params p = {
+            .struct_size = sizeof p, .fingerprint = 7, .resume = true};
+        assert_int_equal(fbp_sink_open(&s, paths[i], &wanted, &p), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 2, 1, volume + 2 * SLICE), FBP_OK);
+        fbp_sink_close(&s); /* interrupted */
+        assert_false(is_there(paths[i]));
+        assert_int_equal(fbp_sink_open(&s, paths[i], &wanted, &p), FBP_OK);
+        assert_true(fbp_sink_has(s, 2, 1));
+        assert_int_equal(fbp_sink_write(s, 0, 2, volume), FBP_OK);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        fbp_source *src = open_source(paths[i], NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_memory_equal(info->n, wanted.n, sizeof info->n);
+        assert_string_equal(info->unit, "1/mm");
+        for (int k = 0; k < 3; k++) {
+            assert_true(info->spacing_mm[k] == (double)(float)wanted.spacing_mm[k]);
+            assert_true(info->origin_mm[k] == (double)(float)wanted.origin_mm[k]);
+        }
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        assert_memory_equal(out, volume, sizeof out);
+        fbp_source_close(&src);
+    }
+    struct fbp_array_info large = wanted;
+    large.n[0] = 32768;
+    assert_int_equal(fbp_sink_open(&s, NII, &large, NULL), FBP_ERR_INVALID);
+    assert_says("32767");
+}
+
+/* Integers with the slope that the header holds as a float. */
+static void integers(void **state)
+{
+    (void)state;
+    static const enum fbp_type kinds[] = {FBP_U8, FBP_U16};
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    float volume[N], out[N];
+
+    for (size_t i = 0; i < N; i++)
+        volume[i] = (float)i / N;
+    for (size_t t = 0; t < 2; t++) {
+        const struct fbp_sink_params p = {
+            .struct_size = sizeof p, .type = kinds[t], .range = {-0.25, 1}};
+        const double top = t ? 65535 : 255;
+        fbp_sink *s = NULL;
+        assert_int_equal(fbp_sink_open(&s, NII, &info, &p), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        fbp_source *src = open_source(NII, NULL);
+        assert_int_equal(fbp_source_info(src)->type, kinds[t]);
+        assert_false(fbp_source_info(src)->has_spacing);
+        assert_true(fbp_source_info(src)->scale == (double)(float)(1.25 / top));
+        assert_true(fbp_source_info(src)->offset == -0.25);
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        for (size_t i = 0; i < N; i++)
+            assert_true(fabs((double)(out[i] - volume[i])) <= 0.625 / top + 1e-6);
+        fbp_source_close(&src);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_orders_and_files),
+        cmocka_unit_test(not_ours),
+        cmocka_unit_test(types),
+        cmocka_unit_test(scales),
+        cmocka_unit_test(where_it_lies),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(more_axes),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(integers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

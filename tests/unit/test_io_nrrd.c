@@ -1,0 +1,370 @@
+/* NRRD: types, byte orders, encodings, files beside the header, where a grid lies, what is refused.
+ */
+#include "unit/io_util.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <zlib.h>
+
+enum { NX = 5, NY = 4, NZ = 3, SLICE = NX * NY, N = SLICE * NZ };
+
+#define STEM  FBP_TEST_DIR "/io_nrrd"
+#define FILE_ STEM ".nrrd"
+#define NHDR  STEM ".nhdr"
+
+#define SHAPE "dimension: 3\nsizes: 5 4 3\n"
+#define HEAD  "NRRD0004\n" SHAPE "type: uchar\nencoding: raw\n"
+
+static unsigned char bytes[N];
+
+static int fill(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        bytes[i] = (unsigned char)(i * 7 + 1);
+    return 0;
+}
+
+static void assert_holds_bytes(const char *path)
+{
+    fbp_source *src = open_source(path, NULL);
+    const size_t n[3] = {NX, NY, NZ};
+    float out[N];
+
+    assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < N; i++)
+        assert_true(out[i] == (float)bytes[i]);
+    assert_int_equal(fbp_source_read(src, 1, 2, 2, 1, out), FBP_OK); /* back, and a part */
+    assert_true(out[1] == (float)bytes[SLICE + 2 * NX + 1]);
+    assert_true(out[NX] == (float)bytes[2 * SLICE + 2 * NX]);
+    fbp_source_close(&src);
+}
+
+/* gzip's frame around n bytes; *packed bytes in out. */
+static void gzip(const void *in, size_t n, unsigned char *out, size_t max, size_t *packed)
+{
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)in,
+                  .avail_in = (uInt)n,
+                  .next_out = out,
+                  .avail_out = (uInt)max};
+
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    *packed = max - z.avail_out;
+    deflateEnd(&z);
+}
+
+/* 0x0102 in 16 bits and so on: the order shows. */
+static void types_and_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum fbp_type type;
+        size_t size;
+    } cases[] = {
+        {"signed char", FBP_I8, 1},
+        {"int8", FBP_I8, 1},
+        {"int8_t", FBP_I8, 1},
+        {"uchar", FBP_U8, 1},
+        {"unsigned char", FBP_U8, 1},
+        {"uint8", FBP_U8, 1},
+        {"uint8_t", FBP_U8, 1},
+        {"short", FBP_I16, 2},
+        {"short int", FBP_I16, 2},
+        {"signed short", FBP_I16, 2},
+        {"int16", FBP_I16, 2},
+        {"signed short int", FBP_I16, 2},
+        {"int16_t", FBP_I16, 2},
+        {"ushort", FBP_U16, 2},
+        {"unsigned short", FBP_U16, 2},
+        {"unsigned short int", FBP_U16, 2},
+        {"uint16", FBP_U16, 2},
+        {"uint16_t", FBP_U16, 2},
+        {"int", FBP_I32, 4},
+        {"signed int", FBP_I32, 4},
+        {"int32", FBP_I32, 4},
+        {"int32_t", FBP_I32, 4},
+        {"uint", FBP_U32, 4},
+        {"unsigned int", FBP_U32, 4},
+        {"uint32", FBP_U32, 4},
+        {"uint32_t", FBP_U32, 4},
+        {"float", FBP_F32, 4},
+        {"double", FBP_F64, 8},
+    };
+    static const float f = 1.25f;
+    static const double d = -2.5;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int big = 0; big < 2; big++) {
+            unsigned char sample[8] = {4, 3, 2, 1}; /* little */
+            char header[200];
+            float out = 0;
+            if (cases[i].type == FBP_F32)
+                memcpy(sample, &f, sizeof f);
+            if (cases[i].type == FBP_F64)
+                memcpy(sample, &d, sizeof d);
+            for (size_t k = 0; big && k < cases[i].size / 2; k++) {
+                const unsigned char c = sample[k];
+                sample[k] = sample[cases[i].size - 1 - k];
+                sample[cases[i].size - 1 - k] = c;
+            }
+            snprintf(header, sizeof header,
+                     "NRRD0005\n# a comment\r\ntype: %s\ndimension: 2\nsizes: 1 1\nendian: %s\n"
+                     "key:=value\nencoding: raw\n\n",
+                     cases[i].name, big ? "big" : "little");
+            put_array(FILE_, header, sample, cases[i].size);
+            fbp_source *src = open_source(FILE_, NULL);
+            assert_int_equal(fbp_source_info(src)->type, cases[i].type);
+            assert_string_equal(fbp_source_info(src)->format, "nrrd");
+            assert_false(fbp_source_info(src)->has_spacing);
+            assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, &out), FBP_OK);
+            const double wanted[] = {0, 4, 0x0304, 0, 0x01020304};
+            assert_true((double)out == (cases[i].type == FBP_F32 ? 1.25
+                                        : cases[i].type == FBP_F64
+                                            ? -2.5
+                                            : (double)(float)wanted[cases[i].size]));
+            fbp_source_close(&src);
+        }
+}
+
+static void encodings_and_skips(void **state)
+{
+    (void)state;
+    unsigned char before[N + 3], packed[400], lines[500] = "one\ntwo\n";
+    size_t n = 0;
+
+    memcpy(before, "abc", 3);
+    memcpy(before + 3, bytes, N);
+    put_array(FILE_, HEAD "\n", bytes, N);
+    assert_holds_bytes(FILE_);
+    put_array(FILE_, HEAD "byte skip: 3\n\n", before, N + 3);
+    assert_holds_bytes(FILE_);
+    put_array(FILE_, HEAD "byteskip: -1\n\n", before, N + 3);
+    assert_holds_bytes(FILE_);
+    put_array(FILE_, HEAD "line skip: 1\nbyte skip: 3\n\nnot a sample\n", before, N + 3);
+    assert_holds_bytes(FILE_);
+    gzip(bytes, N, packed, sizeof packed, &n);
+    put_array(FILE_, "NRRD0004\r\n" SHAPE "type: uchar\nencoding: gz\r\n\r\n", packed, n);
+    assert_holds_bytes(FILE_);
+    gzip(before, N + 3, packed, sizeof packed, &n); /* bytes of the stream, lines of the file */
+    memcpy(lines + 8, packed, n);
+    put_array(FILE_, "NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\nlineskip: 2\nbyteskip: 3\n\n",
+              lines, n + 8);
+    assert_holds_bytes(FILE_);
+}
+
+static void files_beside(void **state)
+{
+    (void)state;
+    char name[300];
+    size_t n = 0;
+    unsigned char packed[200];
+
+    put_file(STEM ".bin", bytes, N);
+    put_array(NHDR, HEAD "data file: io_nrrd.bin\n", "", 0);
+    assert_holds_bytes(NHDR);
+    for (size_t z = 0; z < NZ; z++) {
+        snprintf(name, sizeof name, STEM "_%03d.raw", 4 + 2 * (int)z);
+        put_file(name, bytes + z * SLICE, SLICE);
+        snprintf(name, sizeof name, STEM "_%d.gz", (int)z);
+        gzip(bytes + z * SLICE, SLICE, packed, sizeof packed, &n);
+        put_file(name, packed, n);
+    }
+    put_array(NHDR, HEAD "data file: io_nrrd_%03d.raw 4 8 2\n", "", 0);
+    assert_holds_bytes(NHDR);
+    put_array(NHDR, HEAD "data file: io_nrrd_%03d.raw 4 8 2 2\n", "", 0);
+    assert_holds_bytes(NHDR);
+    put_array(NHDR, HEAD "data file: LIST\nio_nrrd_004.raw\r\nio_nrrd_006.raw\nio_nrrd_008.raw\n",
+              "", 0);
+    assert_holds_bytes(NHDR);
+    put_array(NHDR, HEAD "data file: LIST 3\nio_nrrd.bin\n", "", 0);
+    assert_holds_bytes(NHDR);
+    put_array(NHDR,
+              "NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\ndata file: io_nrrd_%d.gz 0 2 1\n",
+              "", 0);
+    assert_holds_bytes(NHDR);
+}
+
+static void where_it_lies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool given;
+        double spacing[3], origin[3];
+    } cases[] = {
+        {"spacings: 0.5 1 2\n", true, {0.5, 1, 2}, {0, 0, 0}},
+        {"spacings: 0.5 1 2\naxis mins: 1 2 3\ncenters: cell node ???\n",
+         true,
+         {0.5, 1, 2},
+         {1.25, 2, 3}},
+        {"spacings: 0.5 1 2\nunits: \"m\" \"mm\" \"um\"\n", true, {500, 1, 2e-3}, {0, 0, 0}},
+        {"spacings: 0.5 nan 2\n", false, {1, 1, 1}, {0, 0, 0}},
+        {"spacings: 0.5 1 2\nunits: \"mm\" \"mm\" \"s\"\n", false, {1, 1, 1}, {0, 0, 0}},
+        {"space: left-posterior-superior\nspace directions: (0.1,0,0) (0,0.2,0) (0,0,0.3)\n"
+         "space origin: (-1,-2.5,3)\n",
+         true,
+         {0.1, 0.2, 0.3},
+         {-1, -2.5, 3}},
+        /* mirrored and turned: spacing and origin along the grid's own axes */
+        {"space: RAS\nspace directions: (-1,0,0) (0,0,2) (0,4,0)\nspace origin: (7,8,9)\n",
+         true,
+         {1, 2, 4},
+         {-7, 9, 8}},
+        {"space dimension: 3\nspace directions: (0.6,0.8,0) (-0.8,0.6,0) (0,0,1)\n"
+         "space units: \"cm\" \"cm\" \"cm\"\nspace origin: (1,1,1)\n",
+         true,
+         {10, 10, 10},
+         {14, -2, 10}},
+        {"space dimension: 3\nspace directions: (1,0,0) (0,1,0) none\n",
+         false,
+         {1, 1, 1},
+         {0, 0, 0}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char header[600];
+        snprintf(header, sizeof header, HEAD "sample units: \"HU\"\n%s\n", cases[i].text);
+        put_array(FILE_, header, bytes, N);
+        fbp_source *src = open_source(FILE_, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_int_equal(info->has_spacing, cases[i].given);
+        assert_string_equal(info->unit, "HU");
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(info->spacing_mm[k] - cases[i].spacing[k]) < 1e-12);
+            assert_true(fabs(info->origin_mm[k] - cases[i].origin[k]) < 1e-12);
+        }
+        fbp_source_close(&src);
+    }
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *says;
+    } cases[] = {
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: raw", "truncated"},
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: raw\nnonsense\n\n", "nonsense"},
+        {"NRRD0004\ndimension: 3\nsizes: 5 4\ntype: uchar\nencoding: raw\n\n", "damaged"},
+        {"NRRD0004\ndimension: 3\nsizes: 5 4 -3\ntype: uchar\nencoding: raw\n\n", "sizes"},
+        {"NRRD0004\ndimension: 3\nsizes: 5 4 0\ntype: uchar\nencoding: raw\n\n", "io_nrrd"},
+        {"NRRD0004\ndimension: 3\nsizes: 5 4 300\ntype: uchar\nencoding: raw\n\n", "truncated"},
+        {"NRRD0004\ndimension: 3\nsizes: 4294967296 4294967296 4294967296\ntype: uchar\n"
+         "encoding: raw\n\n",
+         "io_nrrd"},
+        {"NRRD0004\ndimension: 4\nsizes: 2 5 2 3\ntype: uchar\nencoding: raw\n\n", "component"},
+        {HEAD "kinds: RGB-color domain domain\n\n", "component"},
+        {"NRRD0004\n" SHAPE "type: int64\nencoding: raw\n\n", "save it as int8"},
+        {"NRRD0004\n" SHAPE "type: block\nencoding: raw\n\n", "save it as int8"},
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: ascii\n\n", "raw or gzip"},
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: bzip2\n\n", "raw or gzip"},
+        {"NRRD0004\n" SHAPE "type: short\nencoding: raw\n\n", "endian"},
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\nbyte skip: -1\n\n", "byte skip"},
+        {"NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\nbyte skip: 9223372036854775807\n\n", ""},
+        {HEAD "byte skip: 9223372036854775807\n\n", "truncated"},
+        {HEAD "byte skip: -2\n\n", "byteskip"},
+        {HEAD "line skip: 100\n\n", "line skip"},
+        {HEAD "spacings: 1 0 1\n\n", "not positive"},
+        {HEAD "spacings: 1 1\n\n", "spacings"},
+        {HEAD "spacings: 1 one 1\n\n", "one"},
+        {HEAD "space dimension: 3\nspace directions: (1,0,0) (1,1,0) (0,0,1)\n\n", "orthogonal"},
+        {HEAD "space dimension: 3\nspace directions: (1,0,0) (0,0,0) (0,0,1)\n\n", "spacing"},
+        {HEAD "space dimension: 3\nspace directions: (1,0) (0,1) (0,1)\n\n", "spacedirections"},
+        {HEAD "space dimension: 3\nspace directions: (1,0,0) (0,1,0\n\n", "spacedirections"},
+        {HEAD "space: left-posterior-superior-time\n\n", "space"},
+        {HEAD "data file: missing.raw\n", "missing.raw"},
+        {HEAD "data file: io_nrrd_%d.none 1 3 1\n", "io_nrrd_1.none"},
+        {HEAD "data file: io_nrrd_%d.none 1 2 1\n", "2 files cannot hold 3"},
+        {HEAD "data file: io_nrrd_%d.none 1 3 0\n", "steps of 0"},
+        {HEAD "data file: io_nrrd_%d.none 1 3 1 1\n", "axes each"},
+        {HEAD "data file: LIST\n", "0 files"},
+        {HEAD "data file: LIST\na\nb\n", "2 files"},
+        {HEAD "data file: LIST\na\nb\nc\n", "samples"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fbp_source *src = NULL;
+        put_array(FILE_, cases[i].header, bytes, N);
+        if (strstr(cases[i].header, "data file") || !strstr(cases[i].header, "\n\n"))
+            put_array(FILE_, cases[i].header, "", 0);
+        if (fbp_source_open(&src, FILE_, NULL) == FBP_OK)
+            fail_msg("taken: %s", cases[i].header);
+        assert_null(src);
+        assert_says(cases[i].says);
+        assert_says("io_nrrd.nrrd: ");
+    }
+}
+
+static void damaged_stream(void **state)
+{
+    (void)state;
+    unsigned char packed[400];
+    fbp_source *src;
+    float out[N];
+    size_t n = 0;
+
+    gzip(bytes, N, packed, sizeof packed, &n);
+    put_array(FILE_, "NRRD0004\n" SHAPE "type: uchar\nencoding: gzip\n\n", packed, n - 20);
+    src = open_source(FILE_, NULL);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
+    assert_says("truncated");
+    fbp_source_close(&src);
+}
+
+/* What a sink writes is read back to the last bit, compressed or not. */
+static void round_trip(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *data;
+        bool pack;
+    } cases[] = {
+        {STEM "_a.nrrd", STEM "_a.nrrd", false},
+        {STEM "_b.nrrd", STEM "_b.nrrd", true},
+        {STEM "_c.nhdr", STEM "_c.raw", false},
+        {STEM "_d.nhdr", STEM "_d.raw.gz", true},
+    };
+    const struct fbp_array_info wanted = {.n = {NX, NY, NZ},
+                                          .spacing_mm = {0.1, 1. / 3, 2},
+                                          .origin_mm = {-1e-3, 5, 1e5 / 3},
+                                          .unit = "1/mm"};
+    float volume[N], out[N];
+
+    for (size_t i = 0; i < N; i++)
+        volume[i] = sinf((float)i);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = cases[i].pack};
+        fbp_sink *s = NULL;
+        unlink(cases[i].path);
+        assert_int_equal(fbp_sink_open(&s, cases[i].path, &wanted, &p), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 2, 1, volume + 2 * SLICE), FBP_OK);
+        assert_int_equal(fbp_sink_write(s, 0, 2, volume), FBP_OK);
+        assert_false(is_there(cases[i].path));
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_true(is_there(cases[i].data));
+        fbp_source *src = open_source(cases[i].path, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_memory_equal(info->n, wanted.n, sizeof info->n);
+        assert_memory_equal(info->spacing_mm, wanted.spacing_mm, sizeof info->spacing_mm);
+        assert_memory_equal(info->origin_mm, wanted.origin_mm, sizeof info->origin_mm);
+        assert_string_equal(info->unit, "1/mm");
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        assert_memory_equal(out, volume, sizeof out);
+        fbp_source_close(&src);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_and_orders), cmocka_unit_test(encodings_and_skips),
+        cmocka_unit_test(files_beside),     cmocka_unit_test(where_it_lies),
+        cmocka_unit_test(refused),          cmocka_unit_test(damaged_stream),
+        cmocka_unit_test(round_trip),
+    };
+    return cmocka_run_group_tests(tests, fill, NULL);
+}
