@@ -58,6 +58,9 @@ struct fbp_format {
     fbp_status (*open)(fbp_source *src);
 };
 
+/** Format number i of the table of arrays; NULL beyond the last. */
+const struct fbp_format *fbp_source_format(size_t i);
+
 extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct;
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
