@@ -114,29 +114,26 @@ void fuzz_refused(fbp_status st, const char *path)
     fuzz_check(!is_contained_failure(message), "a failure inside a library");
 }
 
-/* The number of the next descriptor is that of the first input: none was left open. */
-static void check_descriptors(void)
+/* The number of the next descriptor, the same before and after an input: none was left open. */
+static int next_descriptor(void)
 {
-    static int first = -1;
     const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     fuzz_check(fd >= 0, "no descriptor is left");
     close(fd);
-    if (first < 0)
-        first = fd;
-    fuzz_check(fd == first, "a descriptor was left open");
+    return fd;
 }
 
 void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n)
 {
     char path[128];
 
-    check_descriptors();
+    const int next = next_descriptor();
     snprintf(path, sizeof path, "%s", in_folder(target->file));
     put(path, data, n);
     fbp_message_clear();
     target->run(path, target->key);
-    check_descriptors();
+    fuzz_check(next_descriptor() == next, "a descriptor was left open");
     unlink(path);
     fuzz_check(count_files() == n_files, "a file was left");
 }
