@@ -58,13 +58,13 @@ struct fbp_format {
     fbp_status (*open)(fbp_source *src);
 };
 
-/** Format number i of the table of arrays; NULL beyond the last. */
-const struct fbp_format *fbp_source_format(size_t i);
-
 extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct;
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
+
+/** Format number i of the table of arrays; NULL beyond the last. */
+const struct fbp_format *fbp_source_format(size_t i);
 
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
