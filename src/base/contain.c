@@ -1,0 +1,237 @@
+#include "base/contain.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What comes through the pipe first; then the message, then the bytes of the reply. */
+struct head {
+    fbp_status status;
+    size_t n_message, n_reply;
+};
+
+/* Held from a pipe's making until the end that the child writes to is closed here: another thread's
+ * child made in between would keep it open, and the reply would seem not to end. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+enum outcome { ENDED, TOO_LATE, TOO_MUCH };
+
+static const size_t MAX_REPLY = (size_t)1 << 30;
+
+fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n)
+{
+    if (n > blob->room - blob->n) {
+        const size_t room = 2 * (blob->n + n) + 256;
+        unsigned char *more = room > blob->n ? realloc(blob->bytes, room) : NULL;
+        if (!more)
+            return fbp_fail_nomem(n, "a reply");
+        blob->bytes = more;
+        blob->room = room;
+    }
+    if (n)
+        memcpy(blob->bytes + blob->n, data, n);
+    blob->n += n;
+    return FBP_OK;
+}
+
+bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n)
+{
+    if (*at > blob->n || n > blob->n - *at)
+        return false;
+    if (n)
+        memcpy(out, blob->bytes + *at, n);
+    *at += n;
+    return true;
+}
+
+static void put_all(int fd, const void *data, size_t n)
+{
+    for (const char *p = data; n > 0;) {
+        const ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            _exit(1);
+        p += put;
+        n -= (size_t)put;
+    }
+}
+
+/* Address space this process has now. */
+static uint64_t address_space(void)
+{
+    unsigned long long pages = 0;
+    char text[64] = "";
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        if (read(fd, text, sizeof text - 1) > 0)
+            pages = strtoull(text, NULL, 10);
+        close(fd);
+    }
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(int what, uint64_t value)
+{
+    struct rlimit l;
+
+    if (getrlimit((__rlimit_resource_t)what, &l) != 0)
+        return;
+    if (l.rlim_max == RLIM_INFINITY || value < l.rlim_max)
+        l.rlim_cur = l.rlim_max = value;
+    (void)!setrlimit((__rlimit_resource_t)what, &l);
+}
+
+static _Noreturn void be_child(int fd, const struct fbp_limits *limits, fbp_contained_fn *fn,
+                               void *arg)
+{
+    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT};
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const uint64_t now = address_space();
+    struct fbp_blob reply = {0};
+
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
+        signal(deaths[i], SIG_DFL); /* the program's handlers are not for this */
+    if (nowhere >= 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, (uint64_t)limits->seconds + 1);
+    if (now)
+        limit(RLIMIT_AS, now + limits->memory_bytes);
+    fbp_message_clear();
+    const fbp_status st = fn(arg, &reply);
+    const char *message = fbp_message();
+    const struct head head = {st, strlen(message), st == FBP_OK ? reply.n : 0};
+    put_all(fd, &head, sizeof head);
+    put_all(fd, message, head.n_message);
+    put_all(fd, reply.bytes, head.n_reply);
+    _exit(0);
+}
+
+/* All that comes before the end, if it comes in time and is not too much to hold. */
+static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
+{
+    const double end = fbp_seconds() + seconds;
+    char piece[1 << 16];
+
+    for (;;) {
+        const double left = end - fbp_seconds();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        const int ready = left > 0 ? poll(&p, 1, (int)(left * 1e3) + 1) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return TOO_LATE;
+        const ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return ENDED;
+        if (all->n > MAX_REPLY || fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
+            return TOO_MUCH;
+    }
+}
+
+static fbp_status died(const char *path, const char *library, enum outcome outcome, int status,
+                       const struct fbp_limits *limits)
+{
+    const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+    if (outcome == TOO_MUCH)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s finds more in it than can be held: the file is damaged, or too "
+                        "large for this machine",
+                        path, library);
+    if (outcome == ENDED && (sig == SIGINT || sig == SIGTERM))
+        return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+    if (outcome == TOO_LATE)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s was not done with it after %.0f s: the file is damaged, copy it "
+                        "again",
+                        path, library, limits->seconds);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: %s failed inside (%s): the file is damaged, copy it again", path, library,
+                    sig ? strsignal(sig) : "it gave up");
+}
+
+/* Head, message and reply out of what came. */
+static fbp_status unpack(const struct fbp_blob *all, bool *whole, struct fbp_blob *reply)
+{
+    struct head head;
+    size_t at = 0;
+
+    *whole = fbp_blob_take(all, &at, &head, sizeof head) && head.n_message <= all->n - at &&
+             head.n_reply == all->n - at - head.n_message;
+    if (!*whole)
+        return FBP_OK;
+    const char *message = (const char *)all->bytes + at;
+    if (head.status != FBP_OK)
+        return fbp_fail(head.status, "%.*s", (int)head.n_message, message);
+    return fbp_blob_put(reply, all->bytes + at + head.n_message, head.n_reply);
+}
+
+/* A child that runs fn, and the end of a pipe where its reply comes. */
+static fbp_status make_child(const char *path, const struct fbp_limits *limits,
+                             fbp_contained_fn *fn, void *arg, pid_t *child, int *fd)
+{
+    int ends[2], error;
+
+    pthread_mutex_lock(&making);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        error = errno;
+        pthread_mutex_unlock(&making);
+        return fbp_fail(FBP_ERR_IO, "%s: no pipe for a child process: %s", path, strerror(error));
+    }
+    *child = fork();
+    if (*child == 0) {
+        close(ends[0]);
+        be_child(ends[1], limits, fn, arg);
+    }
+    error = errno;
+    close(ends[1]);
+    pthread_mutex_unlock(&making);
+    *fd = ends[0];
+    if (*child > 0)
+        return FBP_OK;
+    close(ends[0]);
+    return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+                    "%s: no child process to read it in: %s", path, strerror(error));
+}
+
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
+                       fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+{
+    struct fbp_blob all = {0};
+    int fd = -1, status = 0;
+    bool whole = false;
+    pid_t child = 0;
+
+    FBP_TRY(make_child(path, limits, fn, arg, &child, &fd));
+    const enum outcome outcome = collect(fd, limits->seconds, &all);
+    close(fd);
+    if (outcome != ENDED)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    fbp_message_clear(); /* of a reply that could not be held */
+    fbp_status st = outcome == ENDED ? unpack(&all, &whole, reply) : FBP_OK;
+    if (!whole)
+        st = died(path, library, outcome, status, limits);
+    free(all.bytes);
+    return st;
+}

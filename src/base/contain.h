@@ -1,0 +1,49 @@
+/** @file contain.h  Third-party parsers in a process of their own (internal).
+ *
+ * Libraries that read damaged files may crash, loop or take all memory.  What they find in a file
+ * is found out in a forked child with limits on time and memory, and comes back as bytes: whatever
+ * happens in there is a sentence here.  The parent never enters such a library, so that no lock of
+ * it can be held when a child is made.
+ */
+#ifndef FBP_SRC_CONTAIN_H
+#define FBP_SRC_CONTAIN_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes that grow; free(bytes). */
+struct fbp_blob {
+    unsigned char *bytes;
+    size_t n, room;
+};
+
+/** Append n bytes. */
+fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
+
+/** The next n bytes from *at on, copied to `out`; false if there are not so many. */
+bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
+
+/** Runs in the child; what it puts into `reply` and its message reach the parent. */
+typedef fbp_status fbp_contained_fn(void *arg, struct fbp_blob *reply);
+
+/** What the child may take. */
+struct fbp_limits {
+    uint64_t memory_bytes; /**< beyond what this process holds now */
+    double seconds;        /**< by the clock on the wall */
+};
+
+/**
+ * Run fn(arg) in a child; its standard output and error lead nowhere.
+ *
+ * path, library  for messages: the file, and what reads it ("the HDF5 library")
+ * reply          empty; the child's on success
+ * @return the child's status with its message; FBP_ERR_INVALID if it crashed or broke a limit;
+ *         FBP_ERR_CANCELLED if it was interrupted (Ctrl-C reaches it, too); FBP_ERR_NOMEM,
+ *         FBP_ERR_IO if no child can be made.  Several threads may call this at once.
+ */
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
+                       fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+
+#endif /* FBP_SRC_CONTAIN_H */
