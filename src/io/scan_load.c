@@ -328,7 +328,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {
-    enum { LONGEST = 8 };
+    enum { LONGEST = 2 };
     static _Thread_local int chain;
 
     (void)known;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[512];
 static unsigned n_files; /* in the folder, beside the input */
 
 static void put(const char *path, const void *data, size_t n)
@@ -25,7 +25,7 @@ static void put(const char *path, const void *data, size_t n)
 
 static const char *in_folder(const char *name)
 {
-    static char path[128];
+    static char path[800];
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
@@ -43,8 +43,8 @@ static unsigned count_files(void)
     return n;
 }
 
-/* An MHA of float32 zeros. */
-static void put_array(const char *name, unsigned nx, unsigned ny, unsigned nz)
+/* An MHA of float32, zeros but for the background of flats. */
+static void put_array(const char *name, unsigned nx, unsigned ny, unsigned nz, float value)
 {
     char text[2048] = {0};
     const int n = snprintf(text, sizeof text,
@@ -52,27 +52,38 @@ static void put_array(const char *name, unsigned nx, unsigned ny, unsigned nz)
                            "ElementDataFile = LOCAL\n",
                            nx, ny, nz);
 
+    for (unsigned i = 0; i < nx * ny * nz; i++)
+        memcpy(text + n + 4 * i, &value, sizeof value);
     put(in_folder(name), text, (size_t)n + 4 * nx * ny * nz);
 }
 
-void fuzz_begin(void)
+void fuzz_companions(const char *where)
 {
     static const char zeros[4 * 6 * 4 * 5],
         line[] = "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n";
     char lines[5 * sizeof line] = "";
 
+    if (where != folder)
+        snprintf(folder, sizeof folder, "%s", where);
+    put_array("p.mha", 6, 4, 5, 1);
+    put_array("dark.mha", 6, 4, 1, 0);
+    put_array("flat.mha", 6, 4, 1, 100);
+    put_array("small.mha", 5, 4, 5, 1);
+    put(in_folder("p.raw"), zeros, sizeof zeros);
+    for (int k = 0; k < 5; k++)
+        strcat(lines, line);
+    put(in_folder("m.txt"), lines, strlen(lines));
+}
+
+void fuzz_begin(void)
+{
     snprintf(folder, sizeof folder, "%s/fbp-fuzz.%ld",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
     if (mkdir(folder, 0700) != 0) {
         perror(folder);
         exit(1);
     }
-    put_array("p.mha", 6, 4, 5);
-    put_array("dark.mha", 6, 4, 1);
-    put(in_folder("p.raw"), zeros, sizeof zeros);
-    for (int k = 0; k < 5; k++)
-        strcat(lines, line);
-    put(in_folder("m.txt"), lines, strlen(lines));
+    fuzz_companions(folder);
     n_files = count_files();
 }
 
@@ -126,8 +137,7 @@ static int next_descriptor(void)
 
 void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n)
 {
-    char path[128];
-
+    char path[800];
     const int next = next_descriptor();
     snprintf(path, sizeof path, "%s", in_folder(target->file));
     put(path, data, n);

@@ -30,6 +30,9 @@ struct fuzz_target fuzz_target_of(const char *name);
 /** Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …). */
 void fuzz_begin(void);
 
+/** Only those files that inputs may name, in a folder that is there. */
+void fuzz_companions(const char *folder);
+
 /** Run one input. */
 void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n);
 

@@ -93,7 +93,7 @@ static void seed_scans(const char *folder)
              "{\"fbp_scan\": 1, \"kind\": \"cone\", \"projections\": \"p.mha\", " DETECTOR
              ", \"source_to_axis_mm\": 500, \"source_to_detector_mm\": [800,801,802,803,804],"
              " \"angles_deg\": {\"start\": 10, \"step\": 72}, \"angular_weights\": \"equal\","
-             " \"dark\": \"dark.mha\", \"flat\": \"dark.mha\", \"i0\": 60000,"
+             " \"dark\": \"dark.mha\", \"flat\": \"flat.mha\", \"i0\": 60000,"
              " \"bad_pixels\": \"dark.mha\","
              " \"volume\": {\"size\": [3,4,5], \"voxel_mm\": 0.5, \"centre_mm\": [1,2,3]}}");
     put_text(folder, "raw.json",
