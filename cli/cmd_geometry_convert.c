@@ -85,7 +85,10 @@ const struct command cmd_geometry_convert = {
              "file: \"geometry\": \"FILE\".",
     .examples = "  fbp geometry convert matrices.txt -o scan.json --detector 1248x960 \\\n"
                 "      --pitch 0.32,0.32 --projections views.mha\n"
-                "  fbp geometry convert scan.json -o matrices.txt\n",
+                "  fbp geometry convert geometry.xml -o scan.json --detector 512x384 \\\n"
+                "      --pitch 0.8,0.8\n"
+                "  fbp geometry convert scan.json -o vectors.npy --to-format astra-cone-vec\n"
+                "  fbp geometry convert scan.json -o 'proj_%04d.txt'\n",
     COMMAND_OPTS(table),
     .run = run,
 };

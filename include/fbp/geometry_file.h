@@ -14,6 +14,8 @@ struct fbp_geometry_known {
     double pitch_mm[2];     /**< of pixels, along u and v */
     size_t n_views;
     bool corner; /**< of 3x4 matrices: (0, 0) is the corner of the first pixel, not its centre */
+    /** Of the projections' array, 0 if its header says none: what RTK goes by without pitch_mm. */
+    double header_spacing_mm[2], header_origin_mm[2];
 };
 
 /** A format of geometry files. */
@@ -22,6 +24,7 @@ struct fbp_geometry_format_info {
     const char *about;      /**< half a line */
     const char *extensions; /**< ".xml", what it is known by when it is written; several: blanks */
     bool reads, writes;
+    bool by_name_only; /**< its files look like others': `format` has to name it */
 };
 
 /** All formats into out[n], as many as fit; returns how many there are. */

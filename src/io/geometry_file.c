@@ -2,8 +2,10 @@
 #include "io/geometry_file.h"
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
 #include "io/bytes.h"
-#include "io/format.h"
+#include "io/stack.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +14,10 @@
 enum { HEAD_BYTES = 4096 };
 
 static const struct fbp_geometry_format *const formats[] = {
-    &fbp_geometry_scan, &fbp_geometry_rabbitct,
-    &fbp_geometry_matrices, /* plain text: last, it is known by its name */
+    &fbp_geometry_scan,        &fbp_geometry_rabbitct,   &fbp_geometry_rtk,
+    &fbp_geometry_astra,       &fbp_geometry_astra_cone, &fbp_geometry_astra_parallel,
+    &fbp_geometry_leap,        &fbp_geometry_matrices, /* plain text: it is known by its name */
+    &fbp_geometry_plastimatch,
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -21,19 +25,34 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
 {
     for (size_t i = 0; i < n && i < N_FORMATS; i++)
-        out[i] = (struct fbp_geometry_format_info){formats[i]->name, formats[i]->about,
-                                                   formats[i]->extensions, formats[i]->load != NULL,
-                                                   formats[i]->save != NULL};
+        out[i] = (struct fbp_geometry_format_info){
+            formats[i]->name,         formats[i]->about,        formats[i]->extensions,
+            formats[i]->load != NULL, formats[i]->save != NULL, formats[i]->by_name_only};
     return N_FORMATS;
+}
+
+/* malloc'ed name of the first file of "proj_%04d.txt", with or without numbers; NULL otherwise. */
+static char *first_of(const char *path)
+{
+    char *numbered = fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 0", path);
+    char *first = numbered ? fbp_stack_name(numbered, 0) : NULL;
+
+    free(numbered);
+    return first;
 }
 
 static const struct fbp_geometry_format *by_extension(const char *path, bool to_write)
 {
-    for (size_t i = 0; i < N_FORMATS; i++)
+    const struct fbp_geometry_format *found = NULL;
+    char *first = first_of(path);
+
+    for (size_t i = 0; i < N_FORMATS && !found; i++)
         if ((to_write ? formats[i]->save != NULL : formats[i]->load != NULL) &&
-            fbp_has_extension(path, formats[i]->extensions))
-            return formats[i];
-    return NULL;
+            !formats[i]->by_name_only && (!first || formats[i]->file_a_view) &&
+            fbp_has_extension(first ? first : path, formats[i]->extensions))
+            found = formats[i];
+    free(first);
+    return found;
 }
 
 /* First bytes of a file; 0 if it cannot be read, which its format will say. */
@@ -50,10 +69,14 @@ static size_t read_head(const char *path, unsigned char head[HEAD_BYTES])
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
 {
     unsigned char head[HEAD_BYTES];
-    const size_t n = read_head(path, head);
+    const bool pattern = fbp_stack_count(path) > 0;
+    char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
+    const size_t n = first ? read_head(first, head) : 0;
 
+    free(first);
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (formats[i]->load && formats[i]->detect && formats[i]->detect(path, head, n))
+        if (formats[i]->load && formats[i]->detect && (!pattern || formats[i]->file_a_view) &&
+            formats[i]->detect(path, head, n))
             return formats[i];
     return by_extension(path, false);
 }
@@ -61,7 +84,7 @@ const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
 /* "rtk, tigre" … */
 static fbp_status no_format(const char *what, const char *value, bool to_write)
 {
-    char known[400] = "";
+    char known[800] = "";
 
     for (size_t i = 0; i < N_FORMATS; i++) {
         const size_t used = strlen(known);
@@ -70,8 +93,10 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
                      formats[i]->name, formats[i]->extensions);
     }
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: %s is no geometry format that is %s (known: %s): name one of them", value,
-                    what, to_write ? "written" : "read", known);
+                    "%s: %s is no geometry format that is %s (known: %s): name one of them "
+                    "(%s; in a scan file geometry_format)",
+                    value, what, to_write ? "written" : "read", known,
+                    to_write ? "--to-format" : "--from-format");
 }
 
 static fbp_status find(const char *path, const char *name, bool to_write,
@@ -86,6 +111,20 @@ static fbp_status find(const char *path, const char *name, bool to_write,
         return *out ? FBP_OK : no_format("this", name, to_write);
     *out = to_write ? by_extension(path, true) : fbp_geometry_format_of(path);
     return *out ? FBP_OK : no_format("its content or name", path, to_write);
+}
+
+/* To as many digits as the tersest files have; along rows, which is all that matrices need. */
+static fbp_status check_pitch(const char *path, const struct fbp_scan *scan,
+                              const struct fbp_geometry_known *known)
+{
+    const double pitch = fbp_norm(scan->views[0].u);
+
+    if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: pixels are %.6g mm apart along its rows, not %.6g mm as given: "
+                        "correct or remove the pitch",
+                        path, pitch, known->pitch_mm[0]);
+    return FBP_OK;
 }
 
 static fbp_status check_panel(const char *path, const struct fbp_scan *scan,
@@ -114,7 +153,7 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
                         known->struct_size);
     if (known)
         memcpy(&all, known, known->struct_size);
-    if (access(path, R_OK) != 0) {
+    if (fbp_stack_count(path) == 0 && access(path, R_OK) != 0) {
         int fd = -1;
         uint64_t size;
         FBP_TRY(fbp_open_file(path, &fd, &size)); /* says why */
@@ -124,6 +163,8 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
     fbp_status st = found->load(out, path, &all);
     if (st == FBP_OK)
         st = check_panel(path, out, &all);
+    if (st == FBP_OK)
+        st = check_pitch(path, out, &all);
     if (st != FBP_OK)
         fbp_scan_clear(out);
     return st;

@@ -14,8 +14,10 @@
 
 struct fbp_geometry_format {
     const char *name, *about, *extensions;
-    /** Does the file start like one of ours?  head: its first n bytes (at most 4096).  NULL: known
-     *  by its name alone. */
+    bool by_name_only; /**< neither content nor extension says that a file is one of these */
+    bool file_a_view;  /**< the path may be a pattern (io/stack.h) */
+    /** Does the file (of a pattern: the first one) start like one of ours?  head: its first n bytes
+     *  (at most 4096; 0 of a folder).  NULL: known by its name alone. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Whole scan in *out, which is zero; on failure the caller clears it.  NULL: not read. */
     fbp_status (*load)(struct fbp_scan *out, const char *path,
@@ -25,7 +27,8 @@ struct fbp_geometry_format {
 };
 
 extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices,
-    fbp_geometry_rabbitct;
+    fbp_geometry_rabbitct, fbp_geometry_rtk, fbp_geometry_astra, fbp_geometry_astra_cone,
+    fbp_geometry_astra_parallel, fbp_geometry_leap, fbp_geometry_plastimatch;
 
 /** The format of a file that is there, by content, then by name; NULL if it is none. */
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path);

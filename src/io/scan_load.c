@@ -27,6 +27,7 @@ static const char *const top_keys[] = {
     "matrix_origin",
     "views",
     "geometry",
+    "geometry_format",
     "dark",
     "flat",
     "i0",
@@ -136,14 +137,15 @@ static fbp_status read_choices(const struct fbp_scan_file *f)
     return fbp_json_numbers(&f->top, "i0", &fbp_range_positive, 1, 1, &scan->i0, &n);
 }
 
-/* Columns, rows, slices of an array; errors also name the key that led to it. */
+/* Columns, rows, slices of an array, and what else its header says; errors also name the key that
+ * led to it. */
 static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
-                             const struct fbp_raw *raw, bool growing, size_t n[3])
+                             const struct fbp_raw *raw, bool growing, struct fbp_array_info *info)
 {
     fbp_source *source = NULL;
 
     FBP_TRY(fbp_json_because(top, key, fbp_source_open_as(&source, path, raw, growing)));
-    memcpy(n, fbp_source_info(source)->n, 3 * sizeof *n);
+    *info = *fbp_source_info(source);
     fbp_source_close(&source);
     return FBP_OK;
 }
@@ -207,7 +209,9 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
     if (!scan->projections)
         return fbp_json_missing(&f->top, "projections",
                                 "name the array [view][row][column], relative to this file");
-    FBP_TRY(array_size(&f->top, "projections", scan->projections, &scan->raw, f->growing, f->n));
+    FBP_TRY(
+        array_size(&f->top, "projections", scan->projections, &scan->raw, f->growing, &f->info));
+    memcpy(f->n, f->info.n, sizeof f->n);
     FBP_TRY(check_side(f, "columns", f->n[0]));
     FBP_TRY(check_side(f, "rows", f->n[1]));
     scan->panel = (struct fbp_panel){f->n[0], f->n[1]};
@@ -221,7 +225,7 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
 /* Dark, flat or bad pixels: images of the panel.  Headerless ones only have to be there. */
 static fbp_status read_image(const struct fbp_scan_file *f, const char *key, char **out)
 {
-    size_t n[3];
+    struct fbp_array_info info;
 
     FBP_TRY(read_path(&f->top, key, out));
     if (!*out)
@@ -232,12 +236,13 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
                             strerror(errno));
         return FBP_OK;
     }
-    FBP_TRY(array_size(&f->top, key, *out, NULL, false, n));
-    if (n[0] != f->n[0] || n[1] != f->n[1])
+    FBP_TRY(array_size(&f->top, key, *out, NULL, false, &info));
+    if (info.n[0] != f->n[0] || info.n[1] != f->n[1])
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s: %s has %zu x %zu pixels, but %s has %zu x %zu: give images of the "
                         "same detector",
-                        f->top.file, key, *out, n[0], n[1], f->scan->projections, f->n[0], f->n[1]);
+                        f->top.file, key, *out, info.n[0], info.n[1], f->scan->projections, f->n[0],
+                        f->n[1]);
     return FBP_OK;
 }
 

@@ -9,6 +9,7 @@
 struct fbp_scan_file {
     struct fbp_json top, detector; /**< detector.object may be NULL */
     size_t n[3];                   /**< columns, rows, views that the projections hold */
+    struct fbp_array_info info;    /**< of the projections, if they are named */
     struct fbp_scan *scan;         /**< what is known so far */
     bool growing;                  /**< the projections may still be being written */
     bool geometry_only;            /**< there need be no projections */

@@ -277,7 +277,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
     struct fbp_scan g = {0};
-    const char *text = NULL;
+    const char *text = NULL, *format = NULL;
     size_t n = 0, origin = 0;
 
     FBP_TRY(refuse(&f->top, others, N_OF(others), said));
@@ -288,11 +288,16 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
         fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_positive, 1, 2, known.pitch_mm, &n));
     if (n == 1)
         known.pitch_mm[1] = known.pitch_mm[0];
+    for (int i = 0; f->info.has_spacing && i < 2; i++) {
+        known.header_spacing_mm[i] = f->info.spacing_mm[i];
+        known.header_origin_mm[i] = f->info.origin_mm[i];
+    }
     FBP_TRY(fbp_json_text(&f->top, "geometry", &text));
+    FBP_TRY(fbp_json_text(&f->top, "geometry_format", &format));
     char *path = fbp_path_join(f->top.file, text);
     if (!path)
         return fbp_fail_nomem(strlen(text), "a path");
-    fbp_status st = fbp_geometry_load(&g, path, NULL, &known);
+    fbp_status st = fbp_geometry_load(&g, path, format, &known);
     if (st == FBP_OK && g.n_views != f->scan->n_views)
         st = check_count(f, "geometry", g.n_views);
     if (st == FBP_OK)
@@ -304,11 +309,13 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
 
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
 {
+    static const char *const format[] = {"geometry_format"};
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
     if (fbp_json_has(&f->top, "geometry"))
         return geometry_views(f);
+    FBP_TRY(refuse(&f->top, format, 1, "there is no \"geometry\""));
     if (fbp_json_has(&f->top, "views"))
         return listed_views(f);
     return fbp_json_has(&f->top, "matrices") ? matrix_views(f) : circle_views(f);

@@ -104,6 +104,20 @@ static size_t n_files(const struct pattern *p)
     return (size_t)(p->last - p->first + 1);
 }
 
+size_t fbp_stack_count(const char *pattern)
+{
+    struct pattern p;
+
+    return parse(pattern, &p) && p.first <= p.last ? n_files(&p) : 0;
+}
+
+char *fbp_stack_name(const char *pattern, size_t k)
+{
+    struct pattern p;
+
+    return parse(pattern, &p) && p.first <= p.last && k < n_files(&p) ? name_of(&p, k) : NULL;
+}
+
 bool fbp_stack_holds(const char *pattern, const char *file)
 {
     struct pattern p;

@@ -8,6 +8,12 @@
  *  with zeros to N digits), and the first and the last number? */
 bool fbp_stack_is(const char *path);
 
+/** The number of files of a pattern; 0 if it is none, or its numbers run down. */
+size_t fbp_stack_count(const char *pattern);
+
+/** malloc'ed name of a pattern's file k; NULL if there is none, or no memory. */
+char *fbp_stack_name(const char *pattern, size_t k);
+
 /** Is `file` one of the pattern's files, by its name or as a link to it? */
 bool fbp_stack_holds(const char *pattern, const char *file);
 

@@ -18,7 +18,7 @@ enum { COLUMNS = 6, ROWS = 4, VIEWS = 5 };
 
 static char folder[512];
 
-static const char *in_folder(const char *name)
+static inline const char *in_folder(const char *name)
 {
     static char path[4][640];
     static int turn;
@@ -27,7 +27,7 @@ static const char *in_folder(const char *name)
     return path[turn];
 }
 
-static void write_bytes(const char *path, const void *bytes, size_t n)
+static inline void write_bytes(const char *path, const void *bytes, size_t n)
 {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -35,13 +35,13 @@ static void write_bytes(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-static void write_text(const char *name, const char *text)
+static inline void write_text(const char *name, const char *text)
 {
     write_bytes(in_folder(name), text, strlen(text));
 }
 
 /* A float32 MHA of zeros. */
-static void write_array(const char *name, size_t nx, size_t ny, size_t nz)
+static inline void write_array(const char *name, size_t nx, size_t ny, size_t nz)
 {
     char text[2048] = {0};
     const int n = snprintf(text, sizeof text,
@@ -124,8 +124,8 @@ static const struct pair parallel[] = {
 };
 
 /* The pairs as a file, `key` replaced (or added, or with value NULL left out). */
-static void write_scan(const char *name, const struct pair *pairs, size_t n, const char *key,
-                       const char *value)
+static inline void write_scan(const char *name, const struct pair *pairs, size_t n, const char *key,
+                              const char *value)
 {
     char text[8192] = "{";
     bool found = false;
@@ -143,7 +143,7 @@ static void write_scan(const char *name, const struct pair *pairs, size_t n, con
     write_text(name, text);
 }
 
-static void expect_message(fbp_status st, fbp_status wanted, const char *part)
+static inline void expect_message(fbp_status st, fbp_status wanted, const char *part)
 {
     if (st != wanted)
         fail_msg("status %d, not %d: %s", st, wanted, fbp_message());
@@ -162,7 +162,7 @@ static inline void expect_load_fails(const char *name, fbp_status wanted, const 
     assert_null(scan.path);
 }
 
-static struct fbp_scan load(const char *name)
+static inline struct fbp_scan load(const char *name)
 {
     struct fbp_scan scan;
 
@@ -171,7 +171,8 @@ static struct fbp_scan load(const char *name)
     return scan;
 }
 
-static void same_views(const struct fbp_view *a, const struct fbp_view *b, size_t n, double tol)
+static inline void same_views(const struct fbp_view *a, const struct fbp_view *b, size_t n,
+                              double tol)
 {
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < 3; i++) {

@@ -1,0 +1,254 @@
+/* ASTRA's geometries: dictionaries as JSON, vectors as NPY and text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/geometry_files.h"
+
+#define SIZES   "\"DetectorRowCount\": 4, \"DetectorColCount\": 6, "
+#define SPACING SIZES "\"DetectorSpacingX\": 0.8, \"DetectorSpacingY\": 0.7, "
+#define ANGLES  "\"ProjectionAngles\": [0, 1.5707963267948966]"
+
+static struct fbp_scan read_text(const char *text)
+{
+    write_text("a.json", text);
+    return load_as(in_folder("a.json"), NULL, NULL);
+}
+
+/* What astra.geom_2vec() makes of these. */
+static void circles(void **state)
+{
+    struct fbp_scan s =
+        read_text("{\"type\": \"cone\", " SPACING
+                  "\"DistanceOriginSource\": 500, \"DistanceOriginDetector\": 300, " ANGLES
+                  ", \"option\": {}}");
+
+    (void)state;
+    assert_int_equal(s.kind, FBP_CONE);
+    assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
+    check_near3(s.views[0].s, (double[]){0, -500, 0}, 1e-12);
+    check_near3(s.views[0].d, (double[]){0, 300, 0}, 1e-12);
+    check_near3(s.views[0].u, (double[]){0.8, 0, 0}, 1e-12);
+    check_near3(s.views[0].v, (double[]){0, 0, 0.7}, 1e-12);
+    check_near3(s.views[1].s, (double[]){500, 0, 0}, 1e-12);
+    check_near3(s.views[1].u, (double[]){0, 0.8, 0}, 1e-12);
+    fbp_scan_clear(&s);
+    s = read_text("{\"type\": \"parallel3d\", " SPACING ANGLES "}");
+    assert_int_equal(s.kind, FBP_PARALLEL);
+    check_near3(s.views[1].s, (double[]){1, 0, 0}, 1e-12);
+    fbp_scan_clear(&s);
+    s = read_text("{\"type\": \"fanflat\", \"DetectorWidth\": 0.5, \"DetectorCount\": 7, "
+                  "\"DistanceOriginSource\": 500, \"DistanceOriginDetector\": 0, " ANGLES "}");
+    assert_int_equal(s.panel.n_columns, 7);
+    assert_int_equal(s.panel.n_rows, 1);
+    check_near3(s.views[1].v, (double[]){0, 0, 0.5}, 1e-12);
+    fbp_scan_clear(&s);
+}
+
+static void dictionaries_come_back(void **state)
+{
+    static const struct {
+        enum fbp_kind kind;
+        unsigned what;
+        const char *says;
+    } shapes[] = {
+        {FBP_CONE, 0, "\"cone\""},
+        {FBP_CONE, SHORT | BACKWARDS, "\"cone\""},
+        {FBP_CONE, OFFSET, "\"cone_vec\""},
+        {FBP_CONE, OFFSET | SHORT | TILTED | WOBBLING | SKEWED, "\"cone_vec\""},
+        {FBP_PARALLEL, SHORT, "\"parallel3d\""},
+        {FBP_PARALLEL, OFFSET | TILTED | SKEWED, "\"parallel3d_vec\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(shapes); i++) {
+        struct fbp_scan scan = random_scan(shapes[i].kind, 11, shapes[i].what);
+        comes_back(&scan, in_folder("back.json"), "astra", false);
+        assert_true(file_says("back.json", shapes[i].says));
+        fbp_scan_clear(&scan);
+    }
+}
+
+static void vectors_come_back(void **state)
+{
+    static const char *const names[] = {"v.npy", "v.csv", "v.txt"};
+    static const char *const formats[] = {"astra-cone-vec", "astra-parallel-vec"};
+
+    (void)state;
+    for (int kind = FBP_CONE; kind <= FBP_PARALLEL; kind++)
+        for (size_t i = 0; i < N_OF(names); i++) {
+            struct fbp_scan scan =
+                random_scan((enum fbp_kind)kind, 1 + 5 * i, OFFSET | TILTED | WOBBLING | SKEWED);
+            comes_back(&scan, in_folder(names[i]), formats[kind], true);
+            is_refused(&scan, in_folder("other.npy"), formats[1 - kind], "the beam is");
+            fbp_scan_clear(&scan);
+        }
+}
+
+/* An array as numpy saves it; the header says big-endian, single precision. */
+static void arrays_of_numpy(void **state)
+{
+    static const double v[12] = {0, -500, 0, 0, 300, 0, 0.5, 0, 0, 0, 0, 0.25};
+    const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
+    unsigned char file[128 + sizeof(float) * 12];
+
+    (void)state;
+    memset(file, ' ', 128);
+    memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+    memcpy(file + 10, "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 12), }", 60);
+    file[127] = '\n';
+    for (int i = 0; i < 12; i++) {
+        const float x = (float)v[i];
+        uint32_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        for (int b = 0; b < 4; b++)
+            file[128 + 4 * i + b] = (unsigned char)(bits >> (24 - 8 * b));
+    }
+    write_bytes(in_folder("f4.npy"), file, sizeof file);
+    struct fbp_scan s = load_as(in_folder("f4.npy"), "astra-cone-vec", &known);
+    check_near3(s.views[0].s, v, 0);
+    check_near3(s.views[0].v, v + 9, 0);
+    fbp_scan_clear(&s);
+}
+
+/* Rays of parallel beams may have any length. */
+static void directions_are_made_unit(void **state)
+{
+    const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
+
+    (void)state;
+    write_text("ray.txt", "0 -4 0  0 0 0  1 0 0  0 0 1\n");
+    struct fbp_scan s = load_as(in_folder("ray.txt"), "astra-parallel-vec", &known);
+    check_near3(s.views[0].s, (double[]){0, -1, 0}, 0);
+    fbp_scan_clear(&s);
+}
+
+/* Twelve numbers say nothing of what they are: nobody guesses. */
+static void vectors_are_not_guessed(void **state)
+{
+    const struct fbp_geometry_known known = {
+        .struct_size = sizeof known, .panel = {3, 2}, .pitch_mm = {1, 1}};
+    struct fbp_scan scan = random_scan(FBP_CONE, 3, 0), s;
+
+    (void)state;
+    save_as(&scan, in_folder("what.npy"), "astra-cone-vec");
+    save_as(&scan, in_folder("what.csv"), "astra-cone-vec");
+    expect_message(fbp_geometry_load(&s, in_folder("what.npy"), NULL, &known), FBP_ERR_UNSUPPORTED,
+                   "--from-format");
+    expect_message(fbp_geometry_load(&s, in_folder("what.csv"), NULL, &known), FBP_ERR_UNSUPPORTED,
+                   "astra-cone-vec");
+    expect_message(fbp_geometry_save(&scan, in_folder("x.npy"), NULL), FBP_ERR_UNSUPPORTED,
+                   "--to-format");
+    fbp_scan_clear(&scan);
+}
+
+static void scan_files_name_the_format(void **state)
+{
+    static const struct pair members[] = {
+        {"fbp_scan", "1"},
+        {"projections", "\"p.mha\""},
+        {"geometry", "\"named.npy\""},
+        {"geometry_format", "\"astra-cone-vec\""},
+    };
+    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, OFFSET | WOBBLING), s;
+
+    (void)state;
+    save_as(&scan, in_folder("named.npy"), "astra-cone-vec");
+    write_scan("named.json", members, N_OF(members), NULL, NULL);
+    s = load("named.json");
+    same_views(s.views, scan.views, VIEWS, 1e-12);
+    fbp_scan_clear(&s);
+    write_scan("wrong.json", members, N_OF(members), "geometry_format", "\"astr\"");
+    expect_load_fails("wrong.json", FBP_ERR_UNSUPPORTED, "astr: this is no geometry format");
+    write_scan("lonely.json", parallel, N_OF(parallel), "geometry_format", "\"astra\"");
+    expect_load_fails("lonely.json", FBP_ERR_INVALID, "there is no \"geometry\"");
+    fbp_scan_clear(&scan);
+}
+
+#define CONE "{\"type\": \"cone\", " SPACING
+static const struct wrong wrong[] = {
+    {"", "", FBP_ERR_INVALID},
+    {"[]", "expected an object", FBP_ERR_INVALID},
+    {"{}", "type is missing", FBP_ERR_INVALID},
+    {"{\"type\": \"cyl_cone_vec\"}", "type: found \"cyl_cone_vec\"", FBP_ERR_INVALID},
+    {"{\"type\": 3}", "type: found 3", FBP_ERR_INVALID},
+    {"{\"type\": \"cone\"}", "DetectorColCount is missing", FBP_ERR_INVALID},
+    {"{\"type\": \"cone\", \"DetectorColCount\": 6, \"DetectorRowCount\": 0}",
+     "DetectorRowCount: found 0", FBP_ERR_INVALID},
+    {"{\"type\": \"cone\", " SIZES ANGLES "}", "DetectorSpacingX is missing", FBP_ERR_INVALID},
+    {CONE ANGLES "}", "DistanceOriginSource is missing", FBP_ERR_INVALID},
+    {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": -1, " ANGLES "}",
+     "DistanceOriginDetector: found -1", FBP_ERR_INVALID},
+    {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": 1}", "holds no views",
+     FBP_ERR_INVALID},
+    {CONE "\"DistanceOriginSource\": 5, \"DistanceOriginDetector\": 1, "
+          "\"ProjectionAngles\": [\"x\"]}",
+     "ProjectionAngles", FBP_ERR_INVALID},
+    {"{\"type\": \"cone_vec\", " SIZES "\"Vectors\": [[1, 2, 3]]}", "Vectors", FBP_ERR_INVALID},
+    {"{\"type\": \"cone_vec\", " SIZES "\"Vectors\": []}", "", FBP_ERR_INVALID},
+    {"{\"type\": \"cone_vec\", \"DetectorRowCount\": 4, \"DetectorColCount\": 7, "
+     "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.8, 0, 0, 0, 0, 0.7]]}",
+     "detector of 7 x 4 pixels, the projections have 6 x 4", FBP_ERR_INVALID},
+    {"{\"type\": \"cone_vec\", " SIZES
+     "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.5, 0, 0, 0, 0, 0.5]]}",
+     "0.5 mm apart along its rows, not 0.8 mm", FBP_ERR_INVALID},
+    {"{\"type\": \"parallel3d_vec\", " SIZES "\"Vectors\": [[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]]}",
+     "rays have no direction", FBP_ERR_INVALID},
+};
+
+static const struct wrong wrong_text[] = {
+    {"1 2 3", "not a multiple of 12", FBP_ERR_INVALID},
+    {"a", "is not a number", FBP_ERR_INVALID},
+    {"0 -500 0 0 300 0 0.8 0 0 0 0 nan", "not finite", FBP_ERR_INVALID},
+};
+
+static void wrong_files(void **state)
+{
+    (void)state;
+    are_wrong("wrong.json", "astra", wrong, N_OF(wrong));
+    are_wrong("wrong.csv", "astra-cone-vec", wrong_text, N_OF(wrong_text));
+}
+
+static void wrong_arrays(void **state)
+{
+    static const char *const shapes[] = {"(2, 6)", "(2, 1, 12)", "(3, 12)", "(12,)"};
+    static const char *const messages[] = {"12 float64 a view", "12 float64 a view", "", "shape"};
+    const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(shapes); i++) {
+        struct fbp_scan s;
+        char file[128 + 24 * 8] = {0};
+        memset(file, ' ', 128);
+        memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+        const int n = snprintf(file + 10, 110,
+                               "{'descr': '<f8', 'fortran_order': False, 'shape': %s}", shapes[i]);
+        file[10 + n] = ' ';
+        write_bytes(in_folder("shape.npy"), file, sizeof file);
+        const fbp_status st =
+            fbp_geometry_load(&s, in_folder("shape.npy"), "astra-cone-vec", &known);
+        assert_int_not_equal(st, FBP_OK);
+        expect_message(st, st, messages[i]);
+        expect_message(st, st, "shape.npy");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(circles),
+        cmocka_unit_test(dictionaries_come_back),
+        cmocka_unit_test(vectors_come_back),
+        cmocka_unit_test(arrays_of_numpy),
+        cmocka_unit_test(directions_are_made_unit),
+        cmocka_unit_test(vectors_are_not_guessed),
+        cmocka_unit_test(scan_files_name_the_format),
+        cmocka_unit_test(wrong_files),
+        cmocka_unit_test(wrong_arrays),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}

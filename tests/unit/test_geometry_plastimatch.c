@@ -1,0 +1,165 @@
+/* plastimatch's matrices, a file a view: single, by a pattern, in a folder. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/geometry_files.h"
+
+static const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {32, 24}};
+
+/* As plastimatch 1.9.4 wrote it: drr -G --sad 700 --sid 1100 -r "24 32" -z "240 256"
+ * -c "10 17.5", its second view. */
+static const char theirs[] =
+    "    1.00000000e+01     1.75000000e+01\n"
+    "   -8.90671819e-02    -4.54646798e-02     0.00000000e+00     0.00000000e+00\n"
+    "    0.00000000e+00     0.00000000e+00    -1.25000000e-01     0.00000000e+00\n"
+    "    4.13315270e-04    -8.09701654e-04     0.00000000e+00     6.36363636e-01\n"
+    "    7.00000000e+02\n    1.10000000e+03\n"
+    "    4.54646798e-01    -8.90671819e-01    -0.00000000e+00\n"
+    "Extrinsic\n"
+    "   -8.90671819e-01    -4.54646798e-01     0.00000000e+00     0.00000000e+00\n"
+    "   -0.00000000e+00    -0.00000000e+00    -1.00000000e+00     0.00000000e+00\n"
+    "    4.54646798e-01    -8.90671819e-01    -0.00000000e+00     7.00000000e+02\n"
+    "    0.00000000e+00     0.00000000e+00     0.00000000e+00     1.00000000e+00\n"
+    "Intrinsic\n"
+    "    1.00000000e-01     0.00000000e+00     0.00000000e+00     0.00000000e+00\n"
+    "    0.00000000e+00     1.25000000e-01     0.00000000e+00     0.00000000e+00\n"
+    "    0.00000000e+00     0.00000000e+00     9.09090909e-04     0.00000000e+00\n";
+
+/* Source at SAD against the viewing direction; pixel (10, 17.5) at its foot; rows run down. */
+static void their_file(void **state)
+{
+    const double n[2] = {0.454646798, -0.890671819};
+    double foot[3];
+
+    (void)state;
+    write_text("their.txt", theirs);
+    struct fbp_scan s = load_as(in_folder("their.txt"), NULL, &known);
+    assert_int_equal(s.n_views, 1);
+    assert_int_equal(s.kind, FBP_CONE);
+    assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
+    check_near3(s.views[0].s, (double[]){-700 * n[0], -700 * n[1], 0}, 1e-5);
+    fbp_view_pixel(&s.views[0], &s.panel, 10, 17.5, foot);
+    check_near3(foot, (double[]){400 * n[0], 400 * n[1], 0}, 1e-5);
+    check_near3(s.views[0].u, (double[]){10 * n[1], -10 * n[0], 0}, 1e-7);
+    check_near3(s.views[0].v, (double[]){0, 0, -8}, 1e-7);
+    fbp_scan_clear(&s);
+}
+
+/* One view under a plain name, several by a pattern or in a folder. */
+static void geometries_come_back(void **state)
+{
+    char pattern[700];
+
+    (void)state;
+    struct fbp_scan scan = random_scan(FBP_CONE, 1, OFFSET | TILTED | WOBBLING | SKEWED);
+    comes_back(&scan, in_folder("one.txt"), "plastimatch", false);
+    fbp_scan_clear(&scan);
+
+    scan = random_scan(FBP_CONE, 12, OFFSET | SHORT | TILTED | WOBBLING | SKEWED);
+    const struct fbp_geometry_known sizes = known_of(&scan);
+    mkdir(in_folder("plm"), 0777);
+    save_as(&scan, in_folder("plm/proj_%d.txt"), NULL);
+    assert_int_equal(access(in_folder("plm/proj_11.txt"), F_OK), 0);
+    struct fbp_scan s = load_as(in_folder("plm"), NULL, &sizes); /* 2 before 10 */
+    same_views(s.views, scan.views, 12, 1e-10);
+    fbp_scan_clear(&s);
+
+    snprintf(pattern, sizeof pattern, "%s 5 16", in_folder("n%03d.txt"));
+    comes_back(&scan, pattern, "plastimatch", false);
+    assert_int_equal(access(in_folder("n016.txt"), F_OK), 0);
+    fbp_scan_clear(&scan);
+}
+
+/* Views whose projections are named by a scan file; a pattern goes through paths as it is. */
+static void scan_files_name_patterns(void **state)
+{
+    static const struct pair members[] = {
+        {"fbp_scan", "1"},
+        {"projections", "\"p.mha\""},
+        {"geometry", "\"q%d.txt 0 4\""},
+    };
+    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, WOBBLING), s;
+
+    (void)state;
+    save_as(&scan, in_folder("q%d.txt"), NULL);
+    write_scan("pattern.json", members, N_OF(members), NULL, NULL);
+    s = load("pattern.json");
+    same_views(s.views, scan.views, VIEWS, 1e-10);
+    fbp_scan_clear(&s);
+    fbp_scan_clear(&scan);
+}
+
+static void what_plastimatch_cannot_hold(void **state)
+{
+    struct fbp_scan scan = random_scan(FBP_PARALLEL, 3, 0);
+
+    (void)state;
+    is_refused(&scan, in_folder("r%d.txt"), "plastimatch", "need a source");
+    scan.kind = FBP_CONE;
+    expect_message(fbp_geometry_save(&scan, in_folder("r.txt"), "plastimatch"), FBP_ERR_INVALID,
+                   "name them by a pattern");
+    expect_message(fbp_geometry_save(&scan, in_folder("r%d.txt 1 4"), "plastimatch"),
+                   FBP_ERR_INVALID, "there are 3 views");
+    scan.n_views = 1; /* a folder is no file */
+    expect_message(fbp_geometry_save(&scan, folder, "plastimatch"), FBP_ERR_INVALID,
+                   "name them by a pattern");
+    fbp_scan_clear(&scan);
+    scan = random_scan(FBP_CONE, 3, 0);
+    for (int i = 0; i < 3; i++) /* the last view has its source in the panel */
+        scan.views[2].s[i] = scan.views[2].d[i];
+    expect_message(fbp_geometry_save(&scan, in_folder("r%d.txt"), NULL), FBP_ERR_INVALID,
+                   "source lies in the plane of the panel");
+    assert_int_not_equal(access(in_folder("r0.txt"), F_OK), 0);
+    fbp_scan_clear(&scan);
+}
+
+#define SANE "1 1\n1 0 0 0\n0 0 1 0\n0 0.001 0 1\n"
+static const struct wrong wrong[] = {
+    {"", "is no matrix of plastimatch's", FBP_ERR_INVALID},
+    {"1 2 3", "is no matrix of plastimatch's", FBP_ERR_INVALID},
+    {SANE "1000\n1000\n0 1\n", "19 numbers", FBP_ERR_INVALID},
+    {SANE "1000\n1000\n0 1 0\n7\n", "19 numbers", FBP_ERR_INVALID},
+    {SANE "1000\n1000\n0 1 x\n", "19 numbers", FBP_ERR_INVALID},
+    {SANE "1000\nnan\n0 1 0\n", "19 numbers", FBP_ERR_INVALID},
+    {SANE "1000\n0\n0 1 0\n", "SID 0 mm", FBP_ERR_INVALID},
+    {SANE "1000\n-5\n0 1 0\n", "SID -5 mm", FBP_ERR_INVALID},
+    {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "no camera", FBP_ERR_INVALID},
+};
+
+static void wrong_files(void **state)
+{
+    struct fbp_scan s;
+
+    (void)state;
+    are_wrong("wrong.txt", "plastimatch", wrong, N_OF(wrong));
+    expect_message(fbp_geometry_load(&s, in_folder("none%d.txt 0 3"), NULL, &known), FBP_ERR_IO,
+                   "cannot open");
+    mkdir(in_folder("empty"), 0777);
+    expect_message(fbp_geometry_load(&s, in_folder("empty"), "plastimatch", &known),
+                   FBP_ERR_INVALID, "holds no views");
+    mkdir(in_folder("mixed"), 0777);
+    write_text("mixed/a1.txt", theirs);
+    write_text("mixed/notes.txt", "taken on Monday\n");
+    expect_message(fbp_geometry_load(&s, in_folder("mixed"), NULL, &known), FBP_ERR_INVALID,
+                   "notes.txt: is no matrix");
+    write_text("their.txt", theirs);
+    expect_message(fbp_geometry_load(&s, in_folder("their.txt"), NULL, NULL), FBP_ERR_INVALID,
+                   "--detector");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(their_file),
+        cmocka_unit_test(geometries_come_back),
+        cmocka_unit_test(scan_files_name_patterns),
+        cmocka_unit_test(what_plastimatch_cannot_hold),
+        cmocka_unit_test(wrong_files),
+    };
+
+    return cmocka_run_group_tests(tests, make_files, drop_files);
+}
