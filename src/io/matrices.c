@@ -37,10 +37,10 @@ static bool is_gap(char c)
     return c == ',' || isspace((unsigned char)c);
 }
 
-/* Of what is quoted of a word: 20 characters at most. */
-static int word_length(const char *text)
+/* Of what is quoted of a line: 20 characters at most. */
+static int quoted_length(const char *text)
 {
-    const size_t n = strcspn(text, " ,\t\r\n\v\f#");
+    const size_t n = strcspn(text, "\r\n#");
 
     return n < 20 ? (int)n : 20;
 }
@@ -58,7 +58,7 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: line %zu: \"%.*s\" is not a number: give 12 numbers a view, "
                             "comments after #",
-                            a->path, line, word_length(text), text);
+                            a->path, line, quoted_length(text), text);
         if (!isfinite(x))
             return fbp_fail(FBP_ERR_INVALID, "%s: line %zu: a number is not finite: correct it",
                             a->path, line);

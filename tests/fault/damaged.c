@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 {
     char command[700], expected[600];
 
-    if (argc < 4 || argc == 5)
+    if (argc < 4)
         return 2;
     fbp = argv[1];
     if (!realpath(argv[3], expected))
@@ -263,5 +263,5 @@ int main(int argc, char **argv)
     if (system(command) != 0 || chdir(argv[2]) != 0 || chdir("in") != 0)
         return 2;
     fuzz_companions(".");
-    return argc > 5 ? run_mutations((size_t)strtoul(argv[5], NULL, 10)) : run_table(expected);
+    return argc > 4 ? run_mutations((size_t)strtoul(argv[4], NULL, 10)) : run_table(expected);
 }

@@ -86,6 +86,7 @@ static void run_seeds(const struct fuzz_target *t)
     (void)!system(command);
 }
 
+/* All targets: what is kept below `corpus`, and seeds. */
 static void run_all(const char *corpus)
 {
     static struct fuzz_target all[FUZZ_TARGETS];
@@ -94,8 +95,8 @@ static void run_all(const char *corpus)
 
     for (size_t i = 0; i < n; i++) {
         const unsigned before = n_run;
-        snprintf(path, sizeof path, "%s/%s", corpus, all[i].name);
-        if (access(path, F_OK) == 0)
+        const int length = snprintf(path, sizeof path, "%s/%s", corpus, all[i].name);
+        if (length < (int)sizeof path && access(path, F_OK) == 0)
             run_path(&all[i], path, false);
         run_seeds(&all[i]);
         printf("%-24s %u inputs\n", all[i].name, n_run - before);
