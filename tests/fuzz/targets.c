@@ -131,6 +131,10 @@ static void check_scan(const struct fbp_scan *scan)
             fuzz_check(isfinite(v->s[i]) && isfinite(v->d[i]) && isfinite(v->u[i]) &&
                            isfinite(v->v[i]),
                        "a view that is not finite");
+            double P[12];
+            fuzz_check(scan->kind == FBP_PLANES ||
+                           fbp_view_to_matrix(v, scan->kind, &scan->panel, P) == FBP_OK,
+                       "a view that is no set-up");
         }
     for (int i = 0; scan->volume.n[0] && i < 3; i++)
         fuzz_check(scan->volume.n[i] > 0 && scan->volume.voxel_mm[i] > 0, "an empty volume");
