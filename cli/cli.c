@@ -149,6 +149,11 @@ char *cli_grid(char *buf, size_t n, const struct fbp_grid *g)
     return buf;
 }
 
+unsigned cli_flips(bool u, bool v, bool direction)
+{
+    return (u ? FBP_FLIP_U : 0u) | (v ? FBP_FLIP_V : 0u) | (direction ? FBP_FLIP_DIRECTION : 0u);
+}
+
 double cli_degrees(double rad)
 {
     return rad * (180 / 3.14159265358979323846);

@@ -43,6 +43,8 @@ char *cli_seconds(char *buf, size_t n, double seconds);
 /** "256 x 256 x 256 voxels of 1 mm"; returns buf. */
 char *cli_grid(char *buf, size_t n, const struct fbp_grid *grid);
 double cli_degrees(double rad);
+/** enum fbp_flip flags. */
+unsigned cli_flips(bool u, bool v, bool direction);
 /** Peak resident set of this process so far [bytes]. */
 uint64_t cli_peak_bytes(void);
 /** Seconds on a clock that never goes back. */

@@ -1,19 +1,21 @@
+#include "geometry.h"
 #include "geometry_check.h"
 
 struct geometry_args {
-    const char *scan, *output;
+    struct geometry_from from;
+    const char *output;
     bool json, quiet;
 };
 
 #define G struct geometry_args
 static const struct opt show_table[] = {
-    OPT(G, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    GEOMETRY_FROM_OPTIONS(G),
     OPT(G, output, .name = "output", .letter = 'o', .arg = "FILE.svg", .required = true,
         .help = "drawing to write"),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 static const struct opt check_table[] = {
-    OPT(G, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
+    GEOMETRY_FROM_OPTIONS(G),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
 };
 #undef G
@@ -35,11 +37,15 @@ static int run(const struct command *self, int argc, char **argv)
     struct check c;
     int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = geometry_check_usage(self, &a.from);
     if (rc != OPT_GO_ON)
         return rc;
     if (a.output && !cli_ends_with(a.output, ".svg"))
         return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
-    rc = fbp_scan_load(&scan, a.scan) == FBP_OK ? check_geometry(&scan, &c) : cli_fail();
+    rc = geometry_load(&a.from, &scan);
+    if (rc == 0)
+        rc = check_geometry(&scan, &c);
     if (rc == 0)
         rc = a.output ? draw(&a, &scan, &c)
                       : (a.json ? check_print_json : check_print_text)(&scan, &c);
@@ -50,7 +56,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command cmd_geometry_show = {
     .name = "geometry show",
     .summary = "draw the set-up of a scan: source path, detector, volume",
-    .usage = "scan.json -o setup.svg",
+    .usage = "FROM -o setup.svg [options]",
     .examples = "  fbp geometry show scan.json -o setup.svg\n"
                 "  fbp geometry show scan.json --output=setup.svg -q\n",
     COMMAND_OPTS(show_table),
@@ -59,12 +65,16 @@ const struct command cmd_geometry_show = {
 
 const struct command cmd_geometry_check = {
     .name = "geometry check",
-    .summary = "coverage, where the volume lands, flips, warnings",
-    .usage = "scan.json [--json]",
+    .summary = "coverage, weights, where the volume lands, flips, warnings",
+    .usage = "FROM [--json] [options]",
     .about = "Columns and rows count from 0 at pixel centres; corners are the outer corners of "
-             "the volume.  theta: the source is at (d cos theta, d sin theta, 0).",
+             "the volume.  theta: the source is at (d cos theta, d sin theta, 0).  If flipped: "
+             "what would be seen if columns, rows or the direction of rotation were the other way "
+             "round; the file may be right or wrong, where data cannot tell only a known object "
+             "can.  docs/geometry.md explains it.",
     .examples = "  fbp geometry check scan.json\n"
-                "  fbp geometry check scan.json --json\n",
+                "  fbp geometry check scan.xtekct --json\n"
+                "  fbp geometry check matrices.txt --detector 1248x960 --pitch 0.32,0.32\n",
     COMMAND_OPTS(check_table),
     .run = run,
 };

@@ -1,31 +1,21 @@
-#include "cli.h"
+#include "geometry.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct convert_args {
-    const char *from, *to, *from_format, *to_format, *projections, *origin;
-    size_t detector[2];
-    double pitch[2];
+    struct geometry_from from;
+    const char *to, *to_format, *projections;
     bool quiet;
 };
 
 #define G struct convert_args
 static const struct opt table[] = {
-    OPT(G, from, .name = "from", .positional = true, .required = true,
-        .help = "a scan, or a geometry file"),
+    GEOMETRY_FROM_OPTIONS(G),
     OPT(G, to, .name = "output", .letter = 'o', .arg = "FILE", .required = true,
         .help = "file to write"),
-    OPT(G, from_format, .name = "from-format", .arg = "NAME",
-        .fallback = "by content, then by name", .help = "format to read"),
     OPT(G, to_format, .name = "to-format", .arg = "NAME", .fallback = "by name",
         .help = "format to write"),
-    OPT(G, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 1e6,
-        .help = "columns x rows of the detector, where the file does not say them"),
-    OPT(G, pitch, .name = "pitch", .arg = "U,V", .min = 1e-9, .max = 1e6,
-        .help = "distance of pixels [mm], where the file does not say it"),
-    OPT(G, origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",
-        .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),
     OPT(G, projections, .name = "projections", .arg = "FILE",
         .help = "name the projections in a scan file that is written"),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
@@ -43,13 +33,8 @@ static int name_projections(struct fbp_scan *scan, const char *path)
 
 static int convert(const struct convert_args *a)
 {
-    const struct fbp_geometry_known known = {.struct_size = sizeof known,
-                                             .panel = {a->detector[0], a->detector[1]},
-                                             .pitch_mm = {a->pitch[0], a->pitch[1]},
-                                             .corner =
-                                                 a->origin && strcmp(a->origin, "corner") == 0};
     struct fbp_scan scan = {0};
-    int rc = fbp_geometry_load(&scan, a->from, a->from_format, &known) == FBP_OK ? 0 : cli_fail();
+    int rc = geometry_load(&a->from, &scan);
 
     if (rc == 0)
         rc = name_projections(&scan, a->projections);
@@ -66,12 +51,12 @@ static int convert(const struct convert_args *a)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct convert_args a = {0};
-    const int rc = opt_parse(self, &a, argc, argv);
+    int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = geometry_check_usage(self, &a.from);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.origin && strcmp(a.origin, "center") != 0 && strcmp(a.origin, "corner") != 0)
-        return opt_usage(self, "--matrix-origin: expected center or corner, got \"%s\"", a.origin);
     return convert(&a);
 }
 

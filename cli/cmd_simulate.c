@@ -23,8 +23,9 @@ static const struct opt table[] = {
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
         .help = "number of projections"),
     OPT(S, phantom, .name = "phantom", .arg = "NAME", .fallback = "shepp-logan",
-        .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file with a "
-                "line \"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm)"),
+        .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file: a line "
+                "\"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm), RTK's or LEAP's "
+                "(docs/phantoms.md)"),
     OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
         .help = "what a view measures"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,

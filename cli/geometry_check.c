@@ -73,6 +73,25 @@ static fbp_status land_all(const struct fbp_scan *scan, struct check *c)
     return FBP_OK;
 }
 
+/* Columns of two points of the axis.  Of a fan beam: the iso-centre alone. */
+static void land_axis(const struct fbp_scan *scan, struct check *c)
+{
+    double P[12], cr[2];
+
+    for (int i = 0; i < 2; i++) {
+        const double z = scan->panel.n_rows > 1 ? c->facts.fov_half_height_mm[i] : 0;
+        const double at[3] = {z * c->facts.axis[0], z * c->facts.axis[1], z * c->facts.axis[2]};
+        c->axis[i][0] = INFINITY;
+        c->axis[i][1] = -INFINITY;
+        for (size_t k = 0; k < scan->n_views; k++)
+            if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) == FBP_OK &&
+                land(P, at, cr)) {
+                c->axis[i][0] = fmin(c->axis[i][0], cr[0]);
+                c->axis[i][1] = fmax(c->axis[i][1], cr[0]);
+            }
+    }
+}
+
 __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const char *fmt, ...)
 {
     va_list ap;
@@ -145,7 +164,13 @@ int check_geometry(const struct fbp_scan *scan, struct check *c)
         return cli_fail();
     fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &c->grid, 0,
                       c->grid.n[2], &c->rows[0], &c->rows[1]);
-    c->theta_deg = cli_degrees(atan2(scan->views[0].s[1], scan->views[0].s[0]));
+    for (int i = 0; i < 2; i++) {
+        const struct fbp_view *v = &scan->views[i ? scan->n_views - 1 : 0];
+        c->theta_deg[i] = cli_degrees(atan2(v->s[1], v->s[0]));
+    }
+    land_axis(scan, c);
+    flips_of(scan, &c->facts,
+             fmin(fmin(c->grid.voxel_mm[0], c->grid.voxel_mm[1]), c->grid.voxel_mm[2]), c->flips);
     c->flip[0] = (double)scan->panel.n_columns - 1 - (c->iso[0].lo + c->iso[0].hi);
     c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
     warn_angles(c);

@@ -2,7 +2,7 @@
 #ifndef FBP_CLI_GEOMETRY_CHECK_H
 #define FBP_CLI_GEOMETRY_CHECK_H
 
-#include "cli.h"
+#include "geometry_flips.h"
 
 /** Least and greatest of a coordinate over the views, and where. */
 struct span {
@@ -19,8 +19,11 @@ struct check {
     struct span corners[2]; /**< column, row where the volume's corners land */
     size_t behind;          /**< views in which a corner is not in front of the source */
     size_t rows[2];         /**< detector rows [0, 1) that hold every tap of the volume */
-    double theta_deg;       /**< of view 0: its source is at (d cos, d sin) */
-    double flip[2];         /**< pixels the axis moves by if columns, rows are read backwards */
+    double theta_deg[2];    /**< of the first and last view: the source is at (d cos, d sin) */
+    double axis[2][2];      /**< column of the axis at the lowest and highest z of the field of
+                                 view: least and greatest over the views */
+    struct flip flips[N_FLIPS];
+    double flip[2]; /**< pixels the axis moves by if columns, rows are read backwards */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][240];
 };

@@ -48,6 +48,24 @@ static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_
     printf("magnification %.5g\n", f->magnification);
 }
 
+/* Which rays are measured twice, and what is done about it. */
+static const char *weights_of(const struct fbp_geometry_facts *f)
+{
+    if (f->coverage == FBP_COVERAGE_FULL)
+        return f->offset ? "Wang's: a full turn of an offset detector, half of it sees the object "
+                           "at a time"
+                         : "none for redundancy: a full turn measures every ray twice";
+    return f->coverage == FBP_COVERAGE_SHORT
+               ? "Parker's: a short scan measures some rays twice"
+               : "Parker's, but the arc is too short for any: expect streaks";
+}
+
+/* No -1e-15 where 0 is meant. */
+static double tidy(double x)
+{
+    return fabs(x) < 1e-9 ? 0 : x;
+}
+
 static void print_angles(const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
@@ -55,11 +73,13 @@ static void print_angles(const struct check *c)
     printf("angles      %s%s scan: %.6g degrees, of %.6g needed; %s\n", coverage_name(f),
            f->offset ? ", offset-detector" : "", cli_degrees(f->arc_rad),
            cli_degrees(f->needed_rad), direction_name(f->direction));
-    printf("            view 0 at theta %.6g, which is alpha %.6g (RTK, ASTRA, LEAP)\n",
-           c->theta_deg, c->theta_deg + 90);
+    printf("            first view at theta %.6g (TIGRE), which is alpha %.6g (RTK, ASTRA, LEAP); "
+           "last at theta %.6g\n",
+           tidy(c->theta_deg[0]), tidy(c->theta_deg[0] + 90), tidy(c->theta_deg[1]));
     printf("            steps %.4g to %.4g, median %.4g; largest gap beyond a step %.4g\n",
            cli_degrees(f->step_rad[0]), cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]),
            f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0);
+    printf("weights     %s\n", weights_of(f));
 }
 
 static void print_panel(const struct fbp_scan *scan, const struct check *c)
@@ -72,10 +92,19 @@ static void print_panel(const struct fbp_scan *scan, const struct check *c)
     print_range("row ", row, "");
     printf("; the middle is %.6g, %.6g\n", ((double)scan->panel.n_columns - 1) / 2,
            ((double)scan->panel.n_rows - 1) / 2);
+    if (scan->panel.n_rows > 1) {
+        print_range("axis        lands on column ", c->axis[0], " at the bottom, ");
+        print_range("", c->axis[1], " at the top of what is seen\n");
+    }
+    if (scan->row_order != FBP_ROWS_AUTO)
+        puts(scan->row_order == FBP_ROWS_TOP_DOWN
+                 ? "rows        pictures start at the top row; here row 0 is the bottom one"
+                 : "rows        pictures start at the bottom row, which is row 0");
     if (fmax(fmax(t[0], t[1]), fmax(t[2], f->skew_rad)) > 1e-9)
         printf("panel       turned by up to %.4g about u, %.4g about v, %.4g about its normal, "
                "skewed by %.4g degrees\n",
-               cli_degrees(t[0]), cli_degrees(t[1]), cli_degrees(t[2]), cli_degrees(f->skew_rad));
+               cli_degrees(t[0]), cli_degrees(t[1]), cli_degrees(t[2]),
+               tidy(cli_degrees(f->skew_rad)));
 }
 
 static void print_volume(const struct fbp_scan *scan, const struct check *c)
@@ -98,8 +127,8 @@ static void print_volume(const struct fbp_scan *scan, const struct check *c)
                i == 0 ? "corners     land on columns" : "            and on rows", s->lo,
                s->lo_view, s->hi, s->hi_view, n - 1);
     }
-    printf("rows        %zu of %zu are needed: %zu to %zu\n", c->rows[1] - c->rows[0],
-           scan->panel.n_rows, c->rows[0], c->rows[1] - (c->rows[1] > c->rows[0]));
+    printf("            detector rows %zu to %zu of %zu are needed\n", c->rows[0],
+           c->rows[1] - (c->rows[1] > c->rows[0]), scan->panel.n_rows);
 }
 
 static void print_symmetries(unsigned flags)
@@ -114,25 +143,52 @@ static void print_symmetries(unsigned flags)
     puts(*separator == 's' ? "symmetries  none" : "");
 }
 
-/* A wrong flip looks like a wrong direction of rotation: say what can be told from the data. */
+static const char *const flip_names[N_FLIPS] = {
+    "columns",           "rows",           "columns+rows", "direction",
+    "columns+direction", "rows+direction", "all three",
+};
+
+/* How the object would be seen. */
+static const char *pose_of(const struct flip *f)
+{
+    if (f->mirrored && f->upside_down)
+        return "turned over, not mirrored";
+    if (f->mirrored)
+        return "mirrored, left is right";
+    return f->upside_down ? "mirrored, top is bottom" : "the same";
+}
+
+static void print_flip(const struct flip *f, const char *before, double voxel_mm)
+{
+    printf("%-12s%-18s", before, flip_names[f->flips - 1]);
+    if (f->sharp && !f->mirrored && !f->upside_down && fabs(f->turn_rad) >= 1e-3)
+        printf("sharp and turned about the axis by %.4g degrees: the data cannot tell\n",
+               fabs(cli_degrees(f->turn_rad)));
+    else if (f->sharp)
+        printf("sharp and %s: the data cannot tell\n", pose_of(f));
+    else
+        printf("blurred: points are smeared by %.3g mm (%.3g voxels), up to %.3g mm\n", f->rms_mm,
+               f->rms_mm / voxel_mm, f->max_mm);
+}
+
+/* One flip by itself is always said; of several, what would stay unnoticed. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
 {
-    if (fabs(c->flip[0]) < 0.05)
-        puts("if flipped  columns: the axis stays; the volume is mirrored, as by the other "
-             "direction of rotation");
-    else
-        printf("if flipped  columns: the axis moves by %.2f columns; the volume is mirrored and "
-               "its edges double\n",
-               c->flip[0]);
-    if (scan->panel.n_rows == 1)
-        return;
-    if (fabs(c->flip[1]) < 0.05)
-        puts("            rows: the middle stays; the volume is upside down, as by the other row "
-             "order");
-    else
-        printf("            rows: the middle moves by %.2f rows; the volume is upside down, "
-               "displaced and unsharp off the axis\n",
-               c->flip[1]);
+    const char *before = "if flipped";
+
+    for (int i = 0; i < N_FLIPS; i++) {
+        const struct flip *f = &c->flips[i];
+        if ((f->flips & FBP_FLIP_V) && scan->panel.n_rows == 1)
+            continue;
+        if ((f->flips & (f->flips - 1)) != 0 && !f->sharp)
+            continue;
+        print_flip(f, before, c->grid.voxel_mm[0]);
+        before = "";
+    }
+    for (int i = 0; i < 2; i++)
+        if (fabs(c->flip[i]) >= 0.05 && (i == 0 || scan->panel.n_rows > 1))
+            printf("            flipped %s move the %s by %.2f %s\n", i ? "rows" : "columns",
+                   i ? "middle" : "axis", c->flip[i], i ? "rows" : "columns");
 }
 
 int check_print_text(const struct fbp_scan *scan, const struct check *c)
@@ -158,18 +214,34 @@ static void add_span(cJSON *object, const char *key, const struct span *s)
     cJSON_AddNumberToObject(o, "max_view", (double)s->hi_view);
 }
 
+static void add_flip(cJSON *o, const struct flip *f)
+{
+    cJSON_AddBoolToObject(o, "sharp", f->sharp);
+    cJSON_AddNumberToObject(o, "rms_mm", f->rms_mm);
+    cJSON_AddNumberToObject(o, "max_mm", f->max_mm);
+    cJSON_AddBoolToObject(o, "mirrored", f->mirrored);
+    cJSON_AddBoolToObject(o, "upside_down", f->upside_down);
+    cJSON_AddNumberToObject(o, "turn_deg", cli_degrees(f->turn_rad));
+}
+
 static void add_landing(cJSON *root, const struct check *c)
 {
     cJSON *iso = cJSON_AddObjectToObject(root, "iso_centre");
     cJSON *corners = cJSON_AddObjectToObject(root, "corners");
     cJSON *flips = cJSON_AddObjectToObject(root, "flips");
+    static const char *const names[N_FLIPS] = {
+        "u", "v", "u+v", "direction", "u+direction", "v+direction", "u+v+direction"};
 
+    cli_json_numbers(root, "axis_column_bottom", c->axis[0], 2);
+    cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
     add_span(iso, "column", &c->iso[0]);
     add_span(iso, "row", &c->iso[1]);
     add_span(corners, "column", &c->corners[0]);
     add_span(corners, "row", &c->corners[1]);
     cJSON_AddNumberToObject(flips, "u_moves_axis_by_columns", c->flip[0]);
     cJSON_AddNumberToObject(flips, "v_moves_middle_by_rows", c->flip[1]);
+    for (int i = 0; i < N_FLIPS; i++)
+        add_flip(cJSON_AddObjectToObject(flips, names[i]), &c->flips[i]);
     cli_json_sizes(root, "rows_needed", c->rows, 2);
 }
 
@@ -182,8 +254,13 @@ static void add_angles(cJSON *root, const struct check *c)
     cJSON_AddStringToObject(root, "coverage", coverage_name(f));
     cJSON_AddBoolToObject(root, "offset", f->offset);
     cJSON_AddNumberToObject(root, "direction", f->direction);
-    cJSON_AddNumberToObject(root, "theta_deg", c->theta_deg);
-    cJSON_AddNumberToObject(root, "alpha_deg", c->theta_deg + 90);
+    cJSON_AddStringToObject(root, "weights",
+                            f->coverage != FBP_COVERAGE_FULL ? "parker"
+                            : f->offset                      ? "wang"
+                                                             : "none");
+    cJSON_AddNumberToObject(root, "theta_deg", c->theta_deg[0]);
+    cJSON_AddNumberToObject(root, "alpha_deg", c->theta_deg[0] + 90);
+    cJSON_AddNumberToObject(root, "last_theta_deg", c->theta_deg[1]);
     cJSON_AddNumberToObject(root, "start_deg", cli_degrees(f->start_rad));
     cJSON_AddNumberToObject(root, "arc_deg", cli_degrees(f->arc_rad));
     cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));

@@ -10,6 +10,7 @@ struct recon_args {
     size_t size[3];
     double voxel[3];
     bool spatial, plan, json, quiet;
+    bool flip_u, flip_v, reverse;
 };
 
 /** Names of the enums, for the option tables. */
@@ -23,6 +24,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "the scan's", .help = "voxels along x, y, z"),                       \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = 1e-6, .max = 1e4,                    \
         .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
+    OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
+    OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
+    OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \

@@ -90,6 +90,16 @@ struct fbp_circle {
 FBP_API FBP_MUST_CHECK fbp_status fbp_circle_views(const struct fbp_circle *circle,
                                                    struct fbp_view *views);
 
+/** Ways to misread a scan; flags. */
+enum fbp_flip {
+    FBP_FLIP_U = 1 << 0,         /**< columns run the other way */
+    FBP_FLIP_V = 1 << 1,         /**< rows run the other way */
+    FBP_FLIP_DIRECTION = 1 << 2, /**< the source goes round the other way; view 0 stays */
+};
+
+/** Change views[n_views] as if the scan had been read so; twice is as never. */
+FBP_API void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
+
 /** How much of the circle was measured. */
 enum fbp_coverage {
     FBP_COVERAGE_FULL = 0, /**< every ray twice (or once, parallel beam over 360 degrees twice) */

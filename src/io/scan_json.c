@@ -82,9 +82,10 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
         const char *key = item->string;
         const char *near = fbp_nearest(key, keys, n);
         if (!is_one_of(key, keys, n))
-            return fbp_fail(FBP_ERR_INVALID, "%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix,
-                            key, near ? "did you mean \"" : "see the list in docs/scan.md",
-                            near ? near : "", near ? "\"?" : "");
+            return fbp_fail(
+                FBP_ERR_INVALID, "%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,
+                near ? "did you mean \"" : "see the lists in docs/scan.md, docs/geometry.md",
+                near ? near : "", near ? "\"?" : "");
         if (get(o, key) != item)
             return fbp_fail(FBP_ERR_INVALID, "%s: %s%s: given twice: remove one", o->file,
                             o->prefix, key);

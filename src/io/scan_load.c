@@ -34,6 +34,7 @@ static const char *const top_keys[] = {
     "bad_pixels",
     "volume",
     "filtered",
+    "flip",
 };
 static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm", "offset_mm",
                                             "row_order", "tilt_deg", "skew_deg"};
@@ -135,6 +136,27 @@ static fbp_status read_choices(const struct fbp_scan_file *f)
     scan->angular_weights = weighting == 0 ? FBP_ANGULAR_AUTO : FBP_ANGULAR_EQUAL;
     FBP_TRY(fbp_json_flag(&f->top, "filtered", &scan->filtered));
     return fbp_json_numbers(&f->top, "i0", &fbp_range_positive, 1, 1, &scan->i0, &n);
+}
+
+/* Ways in which the scan is to be read: "u", or a list such as ["u", "direction"]. */
+static fbp_status apply_flips(const struct fbp_scan_file *f)
+{
+    static const char *const names[] = {"u", "v", "direction"};
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(f->top.object, "flip");
+    const cJSON *item = cJSON_IsArray(value) ? value->child : value;
+    unsigned flips = 0;
+
+    for (; item; item = cJSON_IsArray(value) ? item->next : NULL) {
+        size_t i = 0;
+        while (i < N_OF(names) &&
+               !(cJSON_IsString(item) && strcmp(item->valuestring, names[i]) == 0))
+            i++;
+        if (i == N_OF(names))
+            return fbp_json_wrong(&f->top, "flip", "\"u\", \"v\", \"direction\" or a list of them");
+        flips |= 1u << i; /* enum fbp_flip */
+    }
+    fbp_views_flip(f->scan->views, f->scan->n_views, flips);
+    return FBP_OK;
 }
 
 /* Columns, rows, slices of an array, and what else its header says; errors also name the key that
@@ -260,6 +282,7 @@ static fbp_status read_scan(struct fbp_scan_file *f)
     FBP_TRY(read_choices(f));
     FBP_TRY(read_sizes(f));
     FBP_TRY(fbp_scan_read_views(f));
+    FBP_TRY(apply_flips(f));
     FBP_TRY(fbp_scan_read_volume(f));
     FBP_TRY(read_image(f, "dark", &scan->dark));
     FBP_TRY(read_image(f, "flat", &scan->flat));
@@ -291,7 +314,7 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
-    if (format && format != &fbp_geometry_scan && !growing)
+    if (format && format != &fbp_geometry_scan)
         return load_foreign(out, path);
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {

@@ -4,8 +4,6 @@
 #include "base/status.h"
 #include "base/vec.h"
 
-#include <float.h>
-
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
 {
     const double t = e->turn_deg * (FBP_PI / 180), ct = cos(t), st = sin(t);
@@ -37,34 +35,21 @@ static double chord(const double y[3], const double w[3])
     return disc > 0 ? 2 * sqrt(disc) / ww : 0;
 }
 
-double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], const double dir[3])
+double fbp_ball_line(const struct fbp_ball *ball, const double p[3], const double dir[3])
 {
-    double sum = 0;
+    double dx[3], y[3], w[3];
 
-    for (size_t i = 0; i < phantom->n; i++) {
-        struct fbp_ball b;
-        double dx[3], y[3], w[3];
-        fbp_ball_of(&phantom->items[i], &b);
-        fbp_axpy(p, -1, b.c, dx);
-        fbp_ball_map(&b, dx, y);
-        fbp_ball_map(&b, dir, w);
-        sum += b.density * chord(y, w);
-    }
-    return sum;
+    fbp_axpy(p, -1, ball->c, dx);
+    fbp_ball_map(ball, dx, y);
+    fbp_ball_map(ball, dir, w);
+    return ball->density * chord(y, w);
 }
 
-double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
+bool fbp_ball_holds(const struct fbp_ball *ball, const double x[3])
 {
-    double sum = 0;
+    double dx[3], y[3];
 
-    for (size_t i = 0; i < phantom->n; i++) {
-        struct fbp_ball b;
-        double dx[3], y[3];
-        fbp_ball_of(&phantom->items[i], &b);
-        fbp_axpy(x, -1, b.c, dx);
-        fbp_ball_map(&b, dx, y);
-        if (fbp_dot(y, y) <= 1)
-            sum += b.density;
-    }
-    return sum;
+    fbp_axpy(x, -1, ball->c, dx);
+    fbp_ball_map(ball, dx, y);
+    return fbp_dot(y, y) <= 1;
 }

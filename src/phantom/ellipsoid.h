@@ -23,4 +23,9 @@ static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], do
         y[i] = b->M[i][0] * dx[0] + b->M[i][1] * dx[1] + b->M[i][2] * dx[2];
 }
 
+/** Integral along the line through p with unit direction dir. */
+double fbp_ball_line(const struct fbp_ball *ball, const double p[3], const double dir[3]);
+
+bool fbp_ball_holds(const struct fbp_ball *ball, const double x[3]);
+
 #endif /* FBP_SRC_ELLIPSOID_H */

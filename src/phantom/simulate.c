@@ -1,5 +1,6 @@
 /* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
  * that memory is one picture a thread. */
+#include "phantom/body.h"
 #include "phantom/poisson.h"
 #include "phantom/shadow.h"
 
@@ -12,11 +13,13 @@ struct bench {
     float *picture;
     double *row;
     struct fbp_shadow *shadows;
+    struct fbp_spans spans;
 };
 
 struct job {
     const struct fbp_phantom *phantom;
     const struct fbp_ball *balls;
+    const struct fbp_body *bodies;
     const struct fbp_scan *scan;
     const struct fbp_grid *grid;
     double i0;
@@ -43,6 +46,9 @@ static fbp_status project_view(void *user, size_t k, int worker)
 
     fbp_shadow_view(job->balls, job->phantom->n, &scan->views[k], scan->kind, &scan->panel,
                     b->shadows, b->row, b->picture);
+    if (job->phantom->n_shapes > 0)
+        FBP_TRY(fbp_bodies_view(job->bodies, job->phantom, &scan->views[k], scan->kind,
+                                &scan->panel, &b->spans, b->picture));
     if (job->i0 > 0)
         add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
     return fbp_sink_write(job->sink, k, 1, b->picture);
@@ -53,7 +59,7 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     struct job *job = user;
     float *picture = job->benches[worker].picture;
 
-    fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture);
+    FBP_TRY(fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture));
     return fbp_sink_write(job->sink, z, 1, picture);
 }
 
@@ -63,6 +69,7 @@ static void free_benches(struct job *job)
         fbp_free(job->benches[i].picture);
         free(job->benches[i].row);
         free(job->benches[i].shadows);
+        fbp_spans_free(&job->benches[i].spans);
     }
     free(job->benches);
 }
@@ -81,6 +88,7 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
         FBP_TRY(fbp_calloc((void **)&b->row, n[0], sizeof *b->row, "row of a view"));
         FBP_TRY(
             fbp_calloc((void **)&b->shadows, job->phantom->n + 1, sizeof *b->shadows, "shadows"));
+        FBP_TRY(fbp_spans_alloc(&b->spans, job->phantom->n_shapes));
     }
     return FBP_OK;
 }
@@ -131,6 +139,8 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
 {
     struct fbp_array_info info;
     struct fbp_ball *balls = NULL;
+    struct fbp_body *bodies = NULL;
+    fbp_status st;
 
     fbp_message_clear();
     if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
@@ -141,16 +151,20 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     if (!(noise_i0 >= 0 && isfinite(noise_i0)))
         return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
                         noise_i0);
-    FBP_TRY(fbp_balls_of(phantom, &balls));
+    FBP_TRY_GOTO(fbp_balls_of(phantom, &balls));
+    FBP_TRY_GOTO(fbp_bodies_of(phantom, &bodies));
     projections_info(scan, &info);
     struct job job = {.phantom = phantom,
                       .balls = balls,
+                      .bodies = bodies,
                       .scan = scan,
                       .i0 = noise_i0,
                       .seed = seed,
                       .n_threads = n_threads};
-    const fbp_status st = run(&job, &info, path, project_view);
+    st = run(&job, &info, path, project_view);
+fail:
     free(balls);
+    free(bodies);
     return st;
 }
 

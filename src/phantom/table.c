@@ -1,13 +1,12 @@
-/* Phantoms by name and from files. */
-#include "phantom/ellipsoid.h"
+/* Phantoms by name. */
+#include "phantom/file.h"
 
 #include "base/mem.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Lengths in units of the cube's half side. */
 struct row {
@@ -74,103 +73,14 @@ static fbp_status from_table(struct fbp_phantom *out, const struct row *rows, si
     return FBP_OK;
 }
 
-static fbp_status append(struct fbp_phantom *p, size_t *room, const struct fbp_ellipsoid *e)
-{
-    if (p->n == *room) {
-        const size_t more = *room ? 2 * *room : 16;
-        size_t bytes;
-        FBP_TRY(fbp_mul(more, sizeof *e, "phantom", &bytes));
-        struct fbp_ellipsoid *items = realloc(p->items, bytes);
-        if (!items)
-            return fbp_fail_nomem(bytes, "phantom");
-        p->items = items;
-        *room = more;
-    }
-    p->items[p->n++] = *e;
-    return FBP_OK;
-}
-
-/* Numbers of a line into v[8]; how many there were, -1 for something that is no number.  Numbers
- * have a decimal point whatever the program's locale. */
-static int parse_numbers(const char *line, locale_t c_locale, double v[8])
-{
-    int n = 0;
-
-    for (;; n++) {
-        line += strspn(line, " \t\r\n,");
-        if (*line == '\0' || *line == '#')
-            return n;
-        char *end;
-        const double x = strtod_l(line, &end, c_locale);
-        if (end == line || !isfinite(x))
-            return -1;
-        if (n < 8)
-            v[n] = x;
-        line = end;
-    }
-}
-
-static fbp_status parse_line(struct fbp_phantom *out, size_t *room, const char *path,
-                             size_t line_number, const char *line, locale_t c_locale, double scale)
-{
-    double v[8];
-    const int n = parse_numbers(line, c_locale, v);
-
-    if (n == 0)
-        return FBP_OK;
-    if (n < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s:%zu: not a number: a line is x y z a b c turn_deg density, in mm, # "
-                        "starts a comment",
-                        path, line_number);
-    if (n != 8)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s:%zu: %d numbers instead of 8: a line is x y z a b c turn_deg density",
-                        path, line_number, n);
-    if (!(v[3] > 0 && v[4] > 0 && v[5] > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s:%zu: half axes %g %g %g mm: all three must be positive", path,
-                        line_number, v[3], v[4], v[5]);
-    return append(
-        out, room,
-        &(struct fbp_ellipsoid){{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, v[6], v[7] * scale});
-}
-
-static fbp_status parse_file(struct fbp_phantom *out, const char *path, FILE *f, double scale)
-{
-    char *line = NULL;
-    size_t capacity = 0, room = 0;
-    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    fbp_status st = c_locale ? FBP_OK : fbp_fail_nomem(sizeof(double), "number format");
-
-    for (size_t number = 1; st == FBP_OK && getline(&line, &capacity, f) >= 0; number++)
-        st = parse_line(out, &room, path, number, line, c_locale, scale);
-    if (st == FBP_OK && ferror(f))
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    if (st == FBP_OK && out->n == 0)
-        st =
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s: no ellipsoids: write a line x y z a b c turn_deg density for each", path);
-    free(line);
-    if (c_locale)
-        freelocale(c_locale);
-    return st;
-}
-
 static fbp_status from_file(struct fbp_phantom *out, const char *path, double scale)
 {
-    FILE *f = fopen(path, "re");
-
-    if (!f && errno == ENOENT)
+    if (access(path, F_OK) != 0 && errno == ENOENT)
         return fbp_fail(FBP_ERR_INVALID,
                         "phantom: '%s' is neither a name nor a file: use shepp-logan, "
-                        "shepp-logan-original, defrise or a text file of ellipsoids",
+                        "shepp-logan-original, defrise or a text file of shapes",
                         path);
-    if (!f)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    const fbp_status st = parse_file(out, path, f, scale);
-    fclose(f);
-    return st;
+    return fbp_phantom_load(out, path, scale);
 }
 
 fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double half_mm,
@@ -200,5 +110,6 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
 void fbp_phantom_clear(struct fbp_phantom *phantom)
 {
     free(phantom->items);
+    free(phantom->shapes);
     *phantom = (struct fbp_phantom){0};
 }

@@ -1,12 +1,12 @@
 /* Voxel means.  A row of voxels is pierced by N_LINES lines along x; where each enters and leaves
  * an ellipsoid is known exactly, so a voxel's share is a mean of overlaps, and the voxels that
- * every line crosses entirely need no arithmetic at all.  The lines stand on a Fibonacci lattice,
- * which resolves surfaces facing y or z to 1/89 of a voxel where a square grid as large has 1/9. */
+ * every line crosses entirely need no arithmetic at all. */
+#include "phantom/body.h"
 #include "phantom/ellipsoid.h"
+#include "phantom/lattice.h"
 
+#include "base/mem.h"
 #include "base/vec.h"
-
-enum { N_LINES = 89, LATTICE_STEP = 55, LATTICE_SHIFT = 27 }; /* the shift: point symmetry */
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
 struct chords {
@@ -15,12 +15,6 @@ struct chords {
     double first, last;           /* hull of all chords */
     double full_first, full_last; /* what all N_LINES lines share */
 };
-
-/* Place of step k in a voxel, -.5 to .5. */
-static double sub_centre(int k)
-{
-    return (k + .5) / N_LINES - .5;
-}
 
 static void add_chord(struct chords *s, double from, double to)
 {
@@ -43,10 +37,8 @@ static void cut_row(const struct fbp_ball *b, const struct fbp_grid *g, double y
     *s = (struct chords){
         .first = INFINITY, .last = -INFINITY, .full_first = -INFINITY, .full_last = INFINITY};
     for (int i = 0; i < N_LINES; i++) {
-        const double dx[3] = {
-            0, y + sub_centre(i) * g->voxel_mm[1] - b->c[1],
-            z + sub_centre((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES) * g->voxel_mm[2] -
-                b->c[2]};
+        const double dx[3] = {0, y + fbp_lattice_y(i) * g->voxel_mm[1] - b->c[1],
+                              z + fbp_lattice_z(i) * g->voxel_mm[2] - b->c[2]};
         double p[3];
         fbp_ball_map(b, dx, p);
         const double pw = fbp_dot(p, w), disc = pw * pw - ww * (fbp_dot(p, p) - 1);
@@ -107,20 +99,40 @@ static void add_slice(const struct fbp_ball *b, const struct fbp_grid *g, double
     }
 }
 
-void fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid, size_t z0,
-                        size_t z1, float *out)
+static void add_ellipsoids(const struct fbp_phantom *phantom, const struct fbp_grid *grid, double z,
+                           float *out)
+{
+    for (size_t i = 0; i < phantom->n; i++) {
+        struct fbp_ball b;
+        fbp_ball_of(&phantom->items[i], &b);
+        if (near(&b, grid, 2, z))
+            add_slice(&b, grid, z, out);
+    }
+}
+
+fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
+                              size_t z0, size_t z1, float *out)
 {
     const size_t n = grid->n[0] * grid->n[1];
+    struct fbp_body *bodies = NULL;
+    struct fbp_spans room = {0};
+    double *row = NULL;
+    fbp_status st;
 
+    FBP_TRY_GOTO(fbp_bodies_of(phantom, &bodies));
+    FBP_TRY_GOTO(fbp_spans_alloc(&room, phantom->n_shapes));
+    FBP_TRY_GOTO(fbp_calloc((void **)&row, grid->n[0], sizeof *row, "row of voxels"));
     for (size_t iz = z0; iz < z1; iz++, out += n) {
         const double z = fbp_grid_coordinate(grid, 2, (double)iz);
         for (size_t i = 0; i < n; i++)
             out[i] = 0;
-        for (size_t i = 0; i < phantom->n; i++) {
-            struct fbp_ball b;
-            fbp_ball_of(&phantom->items[i], &b);
-            if (near(&b, grid, 2, z))
-                add_slice(&b, grid, z, out);
-        }
+        add_ellipsoids(phantom, grid, z, out);
+        if (phantom->n_shapes > 0)
+            fbp_bodies_slice(bodies, phantom, grid, z, &room, row, out);
     }
+fail:
+    free(row);
+    fbp_spans_free(&room);
+    free(bodies);
+    return st;
 }

@@ -59,6 +59,7 @@ wrong 'expected J1, J2 or J3' bench kernel --job J4
 wrong_line 'expected J1, J2 or J3' bench follow --job J4
 wrong_line '--follow-timeout: expected SECONDS' recon s.json -o v.mha --follow --follow-timeout -1
 wrong_line 'from is missing' geometry convert
+wrong_line 'from is missing' geometry check
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'

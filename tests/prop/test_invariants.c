@@ -11,7 +11,7 @@ static struct fbp_scan make_scan(const struct fbp_ellipsoid *items, size_t n)
 {
     struct fbp_scan scan = circle_scan(VIEWS, N, 0);
     struct fbp_ellipsoid copy[4];
-    const struct fbp_phantom phantom = {n, copy};
+    const struct fbp_phantom phantom = {.n = n, .items = copy};
 
     memcpy(copy, items, n * sizeof *items);
     scan.volume = (struct fbp_grid){{N, N, N}, {5, 5, 5}, {0, 0, 0}};

@@ -99,7 +99,7 @@ static double mean_inside(const float *volume, const struct fbp_grid *g)
 static void check(const char *name, const struct variant *v)
 {
     struct fbp_ellipsoid ball = {{OFF_AXIS, 0, 0}, {RADIUS, RADIUS, RADIUS}, 0, MU};
-    const struct fbp_phantom phantom = {1, &ball};
+    const struct fbp_phantom phantom = {.n = 1, .items = &ball};
     static const struct {
         const char *device, *isa;
         enum fbp_precision precision;

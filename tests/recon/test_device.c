@@ -318,7 +318,7 @@ static void memory_is_foretold(void **state)
     struct fbp_scan scan = {
         .n_views = VIEWS, .panel = {617, 300}, .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
-    const struct fbp_phantom phantom = {1, &ball};
+    const struct fbp_phantom phantom = {.n = 1, .items = &ball};
 
     (void)state;
     add_views(&scan, &(struct orbit){.pitch_mm = {0.64, 0.64}});

@@ -20,7 +20,7 @@ static double midplane_rmse(size_t n, const char *device)
     add_views(&scan, &(struct orbit){.pitch_mm = {pitch, pitch}});
     OK(fbp_phantom_create(&phantom, "shepp-logan", 128, 1));
     simulate(&scan, &phantom);
-    fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth);
+    OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, 1, truth));
     fbp_phantom_clear(&phantom);
     float *volume = reconstruct(&scan, fbp_recon_params(.device = device));
     for (size_t i = 0; i < n * n; i++) {

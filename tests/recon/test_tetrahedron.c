@@ -1,6 +1,6 @@
 /*
- * A scan simulated by others (CTSimU tetrahedron): raw counts, dark, flat, direction, axes.  The
- * stage turns counter-clockwise, so in the object's frame the source runs clockwise.
+ * A scan simulated by others (CTSimU tetrahedron), straight from its scenario: raw counts, dark,
+ * flat, direction, axes.
  */
 #include "recon/fixture.h"
 
@@ -18,22 +18,21 @@ static char *data_path(const char *name)
     return out;
 }
 
-static struct fbp_scan make_scan(void)
+/* As the scenario and the metadata beside it describe it, but for a smaller volume. */
+static struct fbp_scan load_scan(const char *name)
 {
-    struct fbp_scan scan = {.n_views = VIEWS,
-                            .panel = {N, N},
-                            .row_order = FBP_ROWS_TOP_DOWN,
-                            .raw = {.type = FBP_U16, .n = {N, N, VIEWS}},
-                            .projections = data_path("tetra_projections.raw"),
-                            .dark = data_path("tetra_dark.raw"),
-                            .flat = data_path("tetra_flat_0000.raw"),
-                            .volume = {{SIZE, SIZE, SIZE}, {VOXEL, VOXEL, VOXEL}, {0, 0, 0}}};
+    char *path = data_path(name);
+    struct fbp_scan scan;
 
-    add_views(&scan, &(struct orbit){.start_deg = 180,
-                                     .step_deg = -18,
-                                     .sod_mm = 300,
-                                     .sdd_mm = 400,
-                                     .pitch_mm = {1.3, 1.3}});
+    OK(fbp_scan_load(&scan, path));
+    free(path);
+    assert_int_equal(scan.n_views, VIEWS);
+    assert_int_equal(scan.panel.n_columns, N);
+    assert_true(scan.volume.n[2] == N && fabs(scan.volume.voxel_mm[2] - VOXEL) < 1e-12);
+    assert_non_null(scan.dark);
+    assert_non_null(scan.flat);
+    for (int i = 0; i < 3; i++)
+        scan.volume.n[i] = SIZE;
     return scan;
 }
 
@@ -155,7 +154,7 @@ static double mean_inside(const float *v, const struct fbp_grid *g, const struct
 static void stands_where_it_was_put(void **state)
 {
     static const double flips[4][3] = {{1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}};
-    struct fbp_scan scan = make_scan();
+    struct fbp_scan scan = load_scan("tetra.json");
     const struct fbp_grid *g = &scan.volume;
     char *stl = data_path("tetra.stl");
     const struct mesh mesh = read_stl(stl);
@@ -186,9 +185,25 @@ static void stands_where_it_was_put(void **state)
     fbp_scan_clear(&scan); /* the data stay */
 }
 
+/* The metadata lead to the scenario, as the scenario leads to the metadata. */
+static void loads_from_either_file(void **state)
+{
+    struct fbp_scan a = load_scan("tetra.json"), b = load_scan("tetra_metadata.json");
+
+    (void)state;
+    assert_string_equal(a.projections, b.projections);
+    assert_string_equal(a.flat, b.flat);
+    assert_int_equal(a.row_order, FBP_ROWS_TOP_DOWN);
+    assert_int_equal(b.row_order, FBP_ROWS_TOP_DOWN);
+    assert_memory_equal(a.views, b.views, VIEWS * sizeof *a.views);
+    fbp_scan_clear(&a);
+    fbp_scan_clear(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stands_where_it_was_put)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stands_where_it_was_put),
+                                       cmocka_unit_test(loads_from_either_file)};
 
     if (access(FBP_SHARED_DATA "/ctsimu_tetrahedron_cone/README.md", R_OK) != 0)
         return 77;

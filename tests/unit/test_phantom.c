@@ -30,7 +30,7 @@ static void ball_chord(void **state)
 {
     (void)state;
     struct fbp_ellipsoid ball = {{30, -4, 7}, {40, 40, 40}, 33, .02};
-    const struct fbp_phantom p = {1, &ball};
+    const struct fbp_phantom p = {.n = 1, .items = &ball};
     unsigned seed = 1;
 
     for (int i = 0; i < 1000; i++) {
@@ -78,7 +78,7 @@ static void turned_ellipsoid_by_quadrature(void **state)
 {
     (void)state;
     struct fbp_ellipsoid e = {{5, -8, 3}, {20, 7, 11}, 35, .5};
-    const struct fbp_phantom p = {1, &e};
+    const struct fbp_phantom p = {.n = 1, .items = &e};
     unsigned seed = 7;
     int hits = 0;
 
@@ -101,7 +101,7 @@ static void turn_is_right_handed(void **state)
 {
     (void)state;
     struct fbp_ellipsoid e = {{0, 0, 0}, {10, 1, 1}, 30, 1};
-    const struct fbp_phantom p = {1, &e};
+    const struct fbp_phantom p = {.n = 1, .items = &e};
     const double c = cos(FBP_PI / 6), s = sin(FBP_PI / 6);
 
     assert_true(fbp_phantom_at(&p, (double[]){9.9 * c, 9.9 * s, 0}) == 1);
@@ -132,12 +132,12 @@ static void voxels_by_brute_force(void **state)
         {{-4, 5, 2}, {3, 3, 3}, 0, -.25},
         {{9, 9, -7}, {40, 3, 4}, -60, .5},
     };
-    const struct fbp_phantom p = {3, e};
+    const struct fbp_phantom p = {.n = 3, .items = e};
     const struct fbp_grid g = {{17, 19, 9}, {1.5, 1.25, 2.5}, {1, -1, .5}};
     float *v = malloc(17 * 19 * 9 * sizeof *v);
 
     assert_non_null(v);
-    fbp_phantom_voxels(&p, &g, 0, 9, v);
+    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 9, v), FBP_OK);
     double squares = 0;
     for (size_t i = 0; i < 17 * 19 * 9; i++) {
         const double mean = brute_mean(&p, &g, (size_t[]){i % 17, i / 17 % 19, i / 17 / 19}, 24);
@@ -159,8 +159,8 @@ static void slabs_are_the_same_bits(void **state)
 
     assert_true(whole && part);
     assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 16, 1), FBP_OK);
-    fbp_phantom_voxels(&p, &g, 0, 32, whole);
-    fbp_phantom_voxels(&p, &g, 14, 17, part);
+    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 32, whole), FBP_OK);
+    assert_int_equal(fbp_phantom_voxels(&p, &g, 14, 17, part), FBP_OK);
     assert_memory_equal(part, whole + 14 * n, 3 * n * sizeof *part);
     assert_true(whole[16 * n + 16 * 32 + 1] == 0); /* outside is exactly nothing */
     fbp_phantom_clear(&p);
@@ -181,7 +181,7 @@ static void total_mass(void **state)
         struct fbp_phantom p;
         double mass = 0, exact = 0;
         assert_int_equal(fbp_phantom_create(&p, names[k], 64, .5), FBP_OK);
-        fbp_phantom_voxels(&p, &g, 0, 64, v);
+        assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 64, v), FBP_OK);
         for (size_t i = 0; i < n; i++)
             mass += 8 * (double)v[i];
         for (size_t i = 0; i < p.n; i++)

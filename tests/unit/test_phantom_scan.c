@@ -152,7 +152,7 @@ static void volume_is_the_voxels(void **state)
     assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 8, 1), FBP_OK);
     assert_int_equal(fbp_phantom_volume(&p, &g, PATH, 3), FBP_OK);
     assert_true(array_read(PATH, &info, data));
-    fbp_phantom_voxels(&p, &g, 0, 14, direct);
+    assert_int_equal(fbp_phantom_voxels(&p, &g, 0, 14, direct), FBP_OK);
     assert_memory_equal(data, direct, sizeof data);
     assert_non_null(strstr("1/mm", info.unit)); /* not every format keeps it */
     assert_true(fabs(info.origin_mm[1] + 8) < 1e-12);

@@ -1,0 +1,39 @@
+/** @file geometry.h  What the sub-commands of `fbp geometry` share: a scan or geometry file. */
+#ifndef FBP_CLI_GEOMETRY_H
+#define FBP_CLI_GEOMETRY_H
+
+#include "cli.h"
+
+/** A file and what is known beside it. */
+struct geometry_from {
+    const char *path, *format, *origin;
+    size_t detector[2];
+    double pitch[2];
+    bool flip_u, flip_v, reverse;
+};
+
+// clang-format off
+/** Rows of an option table for a member `from` of S. */
+#define GEOMETRY_FROM_OPTIONS(S)                                                                  \
+    OPT(S, from.path, .name = "from", .positional = true, .required = true,                       \
+        .help = "a scan, or a geometry file"),                                                    \
+    OPT(S, from.format, .name = "from-format", .arg = "NAME",                                     \
+        .fallback = "by content, then by name", .help = "format to read"),                        \
+    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = 1e6,                 \
+        .help = "columns x rows of the detector, where the file does not say them"),              \
+    OPT(S, from.pitch, .name = "pitch", .arg = "U,V", .min = 1e-9, .max = 1e6,                    \
+        .help = "distance of pixels [mm], where the file does not say it"),                       \
+    OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",    \
+        .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),           \
+    OPT(S, from.flip_u, .name = "flip-u", .help = "detector columns run the other way"),          \
+    OPT(S, from.flip_v, .name = "flip-v", .help = "detector rows run the other way"),             \
+    OPT(S, from.reverse, .name = "reverse", .help = "the source goes round the other way")
+// clang-format on
+
+/** OPT_GO_ON, or the exit status of wrong usage, which has been said. */
+int geometry_check_usage(const struct command *self, const struct geometry_from *from);
+
+/** Load and flip; returns 0, or 1 with the failure reported. */
+int geometry_load(const struct geometry_from *from, struct fbp_scan *scan);
+
+#endif /* FBP_CLI_GEOMETRY_H */

@@ -1,0 +1,27 @@
+#include "geometry.h"
+
+#include <string.h>
+
+int geometry_check_usage(const struct command *self, const struct geometry_from *from)
+{
+    const char *origin = from->origin;
+
+    if (origin && strcmp(origin, "center") != 0 && strcmp(origin, "corner") != 0)
+        return opt_usage(self, "--matrix-origin: expected center or corner, got \"%s\"", origin);
+    return OPT_GO_ON;
+}
+
+int geometry_load(const struct geometry_from *from, struct fbp_scan *scan)
+{
+    const struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                             .panel = {from->detector[0], from->detector[1]},
+                                             .pitch_mm = {from->pitch[0], from->pitch[1]},
+                                             .corner = from->origin &&
+                                                       strcmp(from->origin, "corner") == 0};
+
+    if (fbp_geometry_load(scan, from->path, from->format, &known) != FBP_OK)
+        return cli_fail();
+    fbp_views_flip(scan->views, scan->n_views,
+                   cli_flips(from->flip_u, from->flip_v, from->reverse));
+    return 0;
+}

@@ -1,0 +1,63 @@
+/** @file rotation.h  Rotations as 3x3 matrices, row by row (internal; double, pure). */
+#ifndef FBP_SRC_ROTATION_H
+#define FBP_SRC_ROTATION_H
+
+#include "base/vec.h"
+
+#include <stddef.h>
+
+/** out = A B */
+static inline void fbp_matmul(const double A[9], const double B[9], double out[9])
+{
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            out[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+
+/** out = R x */
+static inline void fbp_turned(const double R[9], const double x[3], double out[3])
+{
+    const double in[3] = {x[0], x[1], x[2]};
+
+    for (size_t i = 0; i < 3; i++)
+        out[i] = fbp_dot(R + 3 * i, in);
+}
+
+/** Right-handed by `angle` about a unit axis (Rodrigues). */
+static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
+{
+    const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
+    const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
+}
+
+/** Rz(a[0]) Ry(a[1]) Rz(a[2]) */
+static inline void fbp_turn_zyz(const double a[3], double R[9])
+{
+    static const double y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
+    double A[9], B[9], C[9], AB[9];
+
+    fbp_turn_about(z, a[0], A);
+    fbp_turn_about(y, a[1], B);
+    fbp_turn_about(z, a[2], C);
+    fbp_matmul(A, B, AB);
+    fbp_matmul(AB, C, R);
+}
+
+/** Rz(a[2]) Ry(a[1]) Rx(a[0]): about x first. */
+static inline void fbp_turn_zyx(const double a[3], double R[9])
+{
+    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
+    double A[9], B[9], C[9], AB[9];
+
+    fbp_turn_about(z, a[2], A);
+    fbp_turn_about(y, a[1], B);
+    fbp_turn_about(x, a[0], C);
+    fbp_matmul(A, B, AB);
+    fbp_matmul(AB, C, R);
+}
+
+#endif /* FBP_SRC_ROTATION_H */

@@ -1,0 +1,40 @@
+/** @file ini.h  Files of [sections] and key=value lines, as scanners write them (internal).
+ *
+ * Keys and sections are compared without regard to case.  Where a key is there twice, the first one
+ * counts.  Lines that are neither are skipped: vendors add what they like.
+ */
+#ifndef FBP_SRC_INI_H
+#define FBP_SRC_INI_H
+
+#include "base/status.h"
+
+struct fbp_ini {
+    const char *path; /**< for messages; not copied */
+    char *text;
+    struct fbp_ini_item {
+        const char *section, *key, *value; /**< trimmed; value may be empty */
+    } * items;
+    size_t n;
+};
+
+/** @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, zero bytes), NOMEM.  Clear it in any
+ * case. */
+fbp_status fbp_ini_load(struct fbp_ini *out, const char *path);
+void fbp_ini_clear(struct fbp_ini *ini);
+
+/** Value of a key; NULL if it is not there or empty. */
+const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key);
+
+/** A finite number; *out stays as it is if the key is not there.  Something else is an error. */
+fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const char *key,
+                          double *out);
+
+/** A number above 0 that must be there. */
+fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, const char *key,
+                            double *out);
+
+/** A whole number from 1 to 1e6 that must be there. */
+fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
+                         size_t *out);
+
+#endif /* FBP_SRC_INI_H */

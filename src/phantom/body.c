@@ -1,0 +1,233 @@
+/* Where a line enters and leaves a convex body: a quadric's interval, cut by slabs and planes. */
+#include "phantom/body.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+/* Quadric and slabs of each kind in coordinates where its half axes are 1. */
+static const struct {
+    double q[3], unit;
+    bool bounded[3]; /* by -1 and 1 */
+    bool has_range;  /* by the shape's range, along axis 2 */
+} kinds[] = {
+    [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
+    [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
+    [FBP_SHAPE_CYLINDER] = {{1, 1, 0}, 1, {false, false, false}, true},
+    [FBP_SHAPE_CONE] = {{1, 1, -1}, 0, {false, false, false}, true},
+};
+
+/* Middle and radius of a ball around a shape whose planes are left out. */
+static void ball_around(const struct fbp_shape *s, double c[3], double *r)
+{
+    const double *h = s->half_mm, wide = fmax(h[0], h[1]);
+    double middle = 0;
+
+    if (s->kind == FBP_SHAPE_ELLIPSOID) {
+        *r = fmax(wide, h[2]);
+    } else if (s->kind == FBP_SHAPE_BOX) {
+        *r = fbp_norm(h);
+    } else if (isinf(s->range[0]) || isinf(s->range[1])) {
+        *r = INFINITY;
+    } else {
+        middle = (s->range[0] + s->range[1]) / 2 * h[2];
+        *r = hypot(s->kind == FBP_SHAPE_CONE ? wide * s->range[1] : wide,
+                   (s->range[1] - s->range[0]) / 2 * h[2]);
+    }
+    fbp_axpy(s->centre_mm, middle, s->axes[2], c);
+}
+
+void fbp_body_of(const struct fbp_shape *s, struct fbp_body *out)
+{
+    *out = (struct fbp_body){
+        .unit = kinds[s->kind].unit,
+        .planes = s->planes,
+        .n_planes = s->n_planes,
+        .density = s->density,
+    };
+    for (int i = 0; i < 3; i++) {
+        const bool ranged = i == 2 && kinds[s->kind].has_range;
+        out->c[i] = s->centre_mm[i];
+        out->q[i] = kinds[s->kind].q[i];
+        for (int k = 0; k < 3; k++)
+            out->M[i][k] = s->axes[i][k] / s->half_mm[i];
+        out->high[i] = ranged ? s->range[1] : kinds[s->kind].bounded[i] ? 1 : INFINITY;
+        out->low[i] = ranged ? s->range[0] : -out->high[i];
+    }
+    ball_around(s, out->ball_c, &out->ball_r);
+}
+
+fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out)
+{
+    FBP_TRY(fbp_calloc((void **)out, phantom->n_shapes + 1, sizeof **out, "phantom"));
+    for (size_t i = 0; i < phantom->n_shapes; i++)
+        fbp_body_of(&phantom->shapes[i], &(*out)[i]);
+    return FBP_OK;
+}
+
+fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n)
+{
+    *out = (struct fbp_spans){0};
+    FBP_TRY(fbp_calloc((void **)&out->cut, n + 1, sizeof *out->cut, "phantom"));
+    FBP_TRY(fbp_calloc((void **)&out->parts, 2 * n + 1, sizeof *out->parts, "phantom"));
+    FBP_TRY(fbp_calloc((void **)&out->ends, 2 * n + 1, sizeof *out->ends, "phantom"));
+    return fbp_calloc((void **)&out->near, n + 1, sizeof *out->near, "phantom");
+}
+
+void fbp_spans_free(struct fbp_spans *spans)
+{
+    free(spans->cut);
+    free(spans->parts);
+    free(spans->ends);
+    free(spans->near);
+}
+
+static void to_body(const struct fbp_body *b, const double dx[3], double y[3])
+{
+    for (int i = 0; i < 3; i++)
+        y[i] = fbp_dot(b->M[i], dx);
+}
+
+/* Keep [from, to]; is anything left? */
+static bool keep(double t[2], double from, double to)
+{
+    t[0] = fmax(t[0], from);
+    t[1] = fmin(t[1], to);
+    return t[0] < t[1];
+}
+
+/* low <= y + t w <= high */
+static bool cut_slab(double y, double w, double low, double high, double t[2])
+{
+    if (w == 0)
+        return low <= y && y <= high;
+    const double a = (low - y) / w, b = (high - y) / w;
+    return keep(t, fmin(a, b), fmax(a, b));
+}
+
+/* a t^2 + 2 b t + c <= 0.  Where a < 0 that is two half lines, one in each nappe of a cone; only
+ * the nappe ahead along axis 2 belongs to the body, and w2 tells which it is. */
+static bool cut_quadric(double a, double b, double c, double w2, double t[2])
+{
+    const double disc = b * b - a * c;
+
+    if (a == 0 && b == 0)
+        return c <= 0;
+    if (a == 0)
+        return b > 0 ? keep(t, -INFINITY, -c / (2 * b)) : keep(t, -c / (2 * b), INFINITY);
+    if (a > 0 && !(disc > 0))
+        return false;
+    /* one root by the formula, the other from their product: nothing cancels */
+    const double k = -(b + copysign(sqrt(fmax(disc, 0)), b));
+    const double r0 = k / a, r1 = k == 0 ? 0 : c / k;
+    if (a > 0)
+        return keep(t, fmin(r0, r1), fmax(r0, r1));
+    return w2 > 0 ? keep(t, fmax(r0, r1), INFINITY) : keep(t, -INFINITY, fmin(r0, r1));
+}
+
+static bool cut_planes(const struct fbp_body *body, const double x[3], const double dir[3],
+                       double t[2])
+{
+    for (size_t i = 0; i < body->n_planes; i++) {
+        const struct fbp_plane *f = &body->planes[i];
+        if (!cut_slab(fbp_dot(f->normal, x), fbp_dot(f->normal, dir), -INFINITY, f->at_mm, t))
+            return false;
+    }
+    return true;
+}
+
+bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3], double t[2])
+{
+    double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit;
+
+    /* from the point nearest to the centre, so that a distant source costs no digits */
+    fbp_axpy(body->c, -1, p, dx);
+    const double t0 = fbp_dot(dx, dir);
+    fbp_axpy(p, t0, dir, x);
+    fbp_axpy(x, -1, body->c, dx);
+    to_body(body, dx, y);
+    to_body(body, dir, w);
+    for (int i = 0; i < 3; i++) {
+        a += body->q[i] * w[i] * w[i];
+        b += body->q[i] * w[i] * y[i];
+        c += body->q[i] * y[i] * y[i];
+    }
+    t[0] = -INFINITY;
+    t[1] = INFINITY;
+    bool met = cut_quadric(a, b, c, w[2], t) && cut_planes(body, x, dir, t);
+    for (int i = 0; met && i < 3; i++)
+        met = cut_slab(y[i], w[i], body->low[i], body->high[i], t);
+    t[0] += t0;
+    t[1] += t0;
+    return met;
+}
+
+bool fbp_body_holds(const struct fbp_body *body, const double x[3])
+{
+    double dx[3], y[3], sum = 0;
+
+    fbp_axpy(x, -1, body->c, dx);
+    to_body(body, dx, y);
+    for (int i = 0; i < 3; i++) {
+        if (y[i] < body->low[i] || y[i] > body->high[i])
+            return false;
+        sum += body->q[i] * y[i] * y[i];
+    }
+    for (size_t i = 0; i < body->n_planes; i++)
+        if (fbp_dot(body->planes[i].normal, x) > body->planes[i].at_mm)
+            return false;
+    return sum <= body->unit;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between two ends that follow each other the first span that reaches over both counts. */
+static size_t resolve(struct fbp_spans *room, size_t n)
+{
+    size_t parts = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        room->ends[2 * i] = room->cut[i].t[0];
+        room->ends[2 * i + 1] = room->cut[i].t[1];
+    }
+    qsort(room->ends, 2 * n, sizeof *room->ends, by_value);
+    for (size_t k = 0; k + 1 < 2 * n; k++) {
+        const double from = room->ends[k], to = room->ends[k + 1];
+        size_t i = 0;
+        while (i < n && (room->cut[i].t[0] > from || room->cut[i].t[1] < to))
+            i++;
+        if (from < to && i < n)
+            room->parts[parts++] = (struct fbp_span){{from, to}, room->cut[i].density};
+    }
+    return parts;
+}
+
+size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
+                      const double p[3], const double dir[3], struct fbp_spans *room,
+                      const struct fbp_span **out)
+{
+    size_t met = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (fbp_body_cut(bodies[i], p, dir, room->cut[met].t))
+            room->cut[met++].density = bodies[i]->density;
+    *out = replace && met > 1 ? room->parts : room->cut;
+    return replace && met > 1 ? resolve(room, met) : met;
+}
+
+double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
+                         const double p[3], const double dir[3], struct fbp_spans *room)
+{
+    const struct fbp_span *spans;
+    const size_t k = fbp_line_spans(bodies, n, replace, p, dir, room, &spans);
+    double sum = 0;
+
+    for (size_t i = 0; i < k; i++)
+        sum += spans[i].density * (spans[i].t[1] - spans[i].t[0]);
+    return sum;
+}

@@ -1,0 +1,140 @@
+/* Geometry files of other programs: write, load, refuse.  Include after cmocka.h. */
+#ifndef FBP_TEST_FOREIGN_FILES_H
+#define FBP_TEST_FOREIGN_FILES_H
+
+#include "fbp/fbp.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+static char folder[512];
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    mkdir(FBP_TEST_DIR, 0777);
+    snprintf(folder, sizeof folder, "%s/foreign.%ld", FBP_TEST_DIR, (long)getpid());
+    return mkdir(folder, 0777);
+}
+
+static inline int drop_folder(void **state)
+{
+    char command[640];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static inline const char *in_folder(const char *name)
+{
+    static char path[4][640];
+    static int turn;
+
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+/* `text` with the first `from` replaced by `to` (NULL: as it is). */
+static inline void write_changed(const char *name, const char *text, const char *from,
+                                 const char *to)
+{
+    const char *at = from ? strstr(text, from) : NULL;
+    FILE *f = fopen(in_folder(name), "wb");
+
+    assert_non_null(f);
+    if (from && !at)
+        fail_msg("the file has no \"%s\" to replace", from);
+    if (at)
+        fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    else
+        fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static inline struct fbp_scan load_known(const char *name, const struct fbp_geometry_known *known)
+{
+    struct fbp_scan scan;
+
+    if (fbp_geometry_load(&scan, in_folder(name), NULL, known) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return scan;
+}
+
+static inline struct fbp_scan load_file(const char *name)
+{
+    return load_known(name, NULL);
+}
+
+/* Loading fails with a message that has `part` and the name of the file at fault. */
+static inline void refuses_for(const char *name, const char *at_fault, const char *part)
+{
+    struct fbp_scan scan;
+    const fbp_status st = fbp_geometry_load(&scan, in_folder(name), NULL, NULL);
+
+    if (st == FBP_OK)
+        fail_msg("%s was taken, expected \"%s\"", name, part);
+    if (!strstr(fbp_message(), part) || !strstr(fbp_message(), at_fault))
+        fail_msg("\"%s\" has not \"%s\" and %s", fbp_message(), part, at_fault);
+    assert_null(scan.views);
+}
+
+static inline void refuses(const char *name, const char *part)
+{
+    refuses_for(name, name, part);
+}
+
+/* What is replaced by what, and what the message says. */
+struct spoilt {
+    const char *from, *to, *message;
+};
+
+static inline void refuses_all(const char *name, const char *text, const struct spoilt *list,
+                               size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        write_changed(name, text, list[i].from, list[i].to);
+        refuses(name, list[i].message);
+    }
+}
+
+/* Cut off after each of its first bytes, a file is refused or read, and nothing worse. */
+static inline void survives_cuts(const char *name, const char *text)
+{
+    for (size_t n = 0; n < strlen(text); n += 7) {
+        struct fbp_scan scan;
+        FILE *f = fopen(in_folder(name), "wb");
+        assert_non_null(f);
+        assert_int_equal(fwrite(text, 1, n, f), n);
+        fclose(f);
+        if (fbp_geometry_load(&scan, in_folder(name), NULL, NULL) == FBP_OK)
+            fbp_scan_clear(&scan);
+    }
+}
+
+static inline void near3(const char *what, const double a[3], double x, double y, double z)
+{
+    if (!(fabs(a[0] - x) < 1e-10 && fabs(a[1] - y) < 1e-10 && fabs(a[2] - z) < 1e-10))
+        fail_msg("%s is (%.12g %.12g %.12g), not (%.12g %.12g %.12g)", what, a[0], a[1], a[2], x, y,
+                 z);
+}
+
+static inline void near_views(const struct fbp_view *a, const struct fbp_view *b, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        near3("s", a[k].s, b[k].s[0], b[k].s[1], b[k].s[2]);
+        near3("d", a[k].d, b[k].d[0], b[k].d[1], b[k].d[2]);
+        near3("u", a[k].u, b[k].u[0], b[k].u[1], b[k].u[2]);
+        near3("v", a[k].v, b[k].v[0], b[k].v[1], b[k].v[2]);
+    }
+}
+
+#endif /* FBP_TEST_FOREIGN_FILES_H */

@@ -1,0 +1,113 @@
+/* Logs of Bruker's (SkyScan's) scanners. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/foreign_files.h"
+
+static const char plain[] =
+    "[System]\r\nScanner=SkyScan1275\r\nCamera Pixel Size (um)=75.0\r\nCamera X/Y Ratio=1.0000\r\n"
+    "[User]\r\nUser Name=SkyScan\r\n"
+    "[Acquisition]\r\nFilename Prefix=embryo_~00\r\nNumber Of Files=  4\r\n"
+    "Number Of Rows= 100\r\nNumber Of Columns= 120\r\nFilename Index Length=8\r\n"
+    "Partial Width=OFF\r\nCamera binning=2x2\r\nOptical Axis (line)=  40\r\n"
+    "Object to Source (mm)=25\r\nCamera to Source (mm)=286.0\r\n"
+    "Image Pixel Size (um)=7.5\r\nImage Format=TIFF\r\nDepth (bits)=16\r\n"
+    "Rotation Step (deg)=90\r\nUse 360 Rotation=YES\r\nRandom Movement=OFF (30)\r\n"
+    "Rotation Direction=CC\r\nScanning Trajectory=ROUND\r\n"
+    "[Reconstruction]\r\nReconstruction Program=NRecon\r\n";
+
+static void a_plain_scan(void **state)
+{
+    (void)state;
+    write_changed("a.log", plain, NULL, NULL);
+    struct fbp_scan s = load_file("a.log");
+    assert_int_equal(s.kind, FBP_CONE);
+    assert_int_equal(s.n_views, 4);
+    assert_int_equal(s.panel.n_columns, 120);
+    assert_int_equal(s.panel.n_rows, 100);
+    assert_int_equal(s.row_order, FBP_ROWS_TOP_DOWN);
+    assert_true(fabs(s.i0 - 65536) < 1e-9);
+    near3("s", s.views[0].s, 25, 0, 0);
+    near3("u", s.views[0].u, 0, -0.15, 0);
+    near3("v", s.views[0].v, 0, 0, 0.15);
+    /* line 40 from the bottom edge is 10 lines below the middle, so the panel stands higher */
+    near3("d", s.views[0].d, -261, 0, 10 * 0.15);
+    near3("s", s.views[1].s, 0, -25, 0); /* the stage turns the other way */
+    assert_string_equal(strrchr(s.projections, '/'), "/embryo_~00%08d.tif 0 3");
+    fbp_scan_clear(&s);
+}
+
+static void variants(void **state)
+{
+    struct fbp_scan s;
+
+    (void)state;
+    write_changed("a.log", plain, "Direction=CC", "Direction=CW\r\nScanning Start Angle=90");
+    s = load_file("a.log");
+    near3("s", s.views[0].s, 0, 25, 0);
+    near3("s", s.views[1].s, -25, 0, 0);
+    fbp_scan_clear(&s);
+    write_changed("a.log", plain, "Depth (bits)=16",
+                  "Depth (bits)=16\r\nReference Intensity=58000");
+    s = load_file("a.log");
+    assert_true(fabs(s.i0 - 58000) < 1e-9);
+    fbp_scan_clear(&s);
+    write_changed("a.log", plain, "Camera binning=2x2", "Camera binning=1x1\r\nResized in image=2");
+    s = load_file("a.log");
+    near3("u", s.views[0].u, 0, -0.15, 0);
+    fbp_scan_clear(&s);
+    /* without the camera: the same rays by the pixel at the object */
+    write_changed("a.log", plain, "Camera to Source (mm)=286.0\r\n", "");
+    s = load_file("a.log");
+    near3("d", s.views[0].d, -25, 0, 10 * 0.015);
+    near3("u", s.views[0].u, 0, -0.015, 0);
+    fbp_scan_clear(&s);
+    write_changed("a.log", plain, "Object to Source (mm)=25", "Object to Source (mm)=1000000");
+    s = load_file("a.log");
+    assert_int_equal(s.kind, FBP_PARALLEL);
+    near3("u", s.views[0].u, 0, -0.0075, 0);
+    near3("s", s.views[1].s, 0, -1, 0);
+    fbp_scan_clear(&s);
+}
+
+static void wrong_input_is_named(void **state)
+{
+    static const struct spoilt list[] = {
+        {"Number Of Files=  4", "Number Of Files=0", "Number Of Files"},
+        {"Number Of Rows= 100\r\n", "", "has no Number Of Rows"},
+        {"Number Of Columns= 120", "Number Of Columns=many", "expected a number"},
+        {"Rotation Step (deg)=90", "Rotation Step (deg)=-90", "above 0"},
+        {"Direction=CC", "Direction=UP", "expected CC or CW"},
+        {"ROUND", "SPIRAL", "only ROUND"},
+        {"Partial Width=OFF", "Partial Width=ON", "Partial Width"},
+        {"Partial Width=OFF", "Number Of Horizontal Offset Positions=2", "stitch"},
+        {"binning=2x2", "binning=two", "Camera binning"},
+        {"Ratio=1.0000", "Ratio=0.9", "Camera X/Y Ratio"},
+        {"Camera to Source (mm)=286.0", "Camera to Source (mm)=20", "is not above Object"},
+        {"Camera Pixel Size (um)=75.0\r\n", "", "has no Camera Pixel Size"},
+        {"Filename Index Length=8", "Filename Index Length=0", "Filename Index Length"},
+        {"Camera binning=2x2", "Camera binning=1x1\r\nResized in image=0", "Resized in image"},
+    };
+
+    (void)state;
+    refuses_all("w.log", plain, list, N_OF(list));
+    survives_cuts("w.log", plain);
+    write_changed("w.csv", "shifts", NULL, NULL);
+    write_changed("w.log", plain, "Random Movement=OFF", "Random Movement=ON");
+    refuses("w.log", "a table of shifts");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_scan),
+        cmocka_unit_test(variants),
+        cmocka_unit_test(wrong_input_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

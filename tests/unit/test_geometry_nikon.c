@@ -1,0 +1,109 @@
+/* Nikon's .xtekct as CIL reads it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/foreign_files.h"
+
+static const char plain[] = "[XTekCT]\r\nName=walnut 1\r\nVoxelsX=100\r\nDetectorPixelsX=200\r\n"
+                            "DetectorPixelsY=160\r\nDetectorPixelSizeX=0.2\r\n"
+                            "DetectorPixelSizeY=0.25\r\nSrcToObject=100\r\nSrcToDetector=800\r\n"
+                            "DetectorOffsetX=1.5\r\nDetectorOffsetY=-2.25\r\n"
+                            "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0\r\n"
+                            "InitialAngle=0\r\nAngularStep=90\r\nProjections=4\r\n"
+                            "WhiteLevel=60000\r\nInputFolderName=\r\n[Other]\r\nName=no\r\n";
+
+/* Angle 0 is that of CIL at 180 degrees: the source at (0, SOD), turned by atan2(-offset, SDD). */
+static void a_plain_scan(void **state)
+{
+    const double tilt = atan2(-1.5, 800), c = cos(tilt), s = sin(tilt);
+
+    (void)state;
+    write_changed("a.xtekct", plain, NULL, NULL);
+    struct fbp_scan scan = load_file("a.xtekct");
+    assert_int_equal(scan.n_views, 4);
+    assert_int_equal(scan.panel.n_columns, 200);
+    assert_int_equal(scan.panel.n_rows, 160);
+    assert_int_equal(scan.row_order, FBP_ROWS_TOP_DOWN);
+    assert_true(fabs(scan.i0 - 60000) < 1e-9);
+    near3("s", scan.views[0].s, -100 * s, 100 * c, 0);
+    near3("u", scan.views[0].u, 0.2 * c, 0.2 * s, 0); /* from the right to the left */
+    near3("v", scan.views[0].v, 0, 0, 0.25);
+    near3("d", scan.views[0].d, 1.5 * c + 700 * s, 1.5 * s - 700 * c, -2.25);
+    near3("s", scan.views[1].s, -100 * c, -100 * s, 0); /* counter-clockwise */
+    const char *name = strrchr(scan.projections, '/');
+    assert_string_equal(name, "/walnut 1_%04d.tif 1 4");
+    fbp_scan_clear(&scan);
+}
+
+/* Older files have the axis on the panel, newer ones in the object's plane. */
+static void where_the_axis_is(void **state)
+{
+    struct fbp_scan a, b;
+
+    (void)state;
+    write_changed("a.xtekct", plain, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
+                  "CentreOfRotationTop=0.9\r\nCentreOfRotationBottom=0.5");
+    a = load_file("a.xtekct");
+    write_changed("b.xtekct", plain, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
+                  "ObjectOffsetX=0.0875\r\nObjectRoll=-0.572938697683483\r\nObjectTilt=0");
+    b = load_file("b.xtekct");
+    near_views(a.views, b.views, 4);
+    /* the source is that far beside the axis, whose foot CIL puts at -x */
+    assert_true(fabs(hypot(hypot(a.views[0].s[0], a.views[0].s[1]), a.views[0].s[2]) -
+                     hypot(100, 0.0875)) < 1e-10);
+    fbp_scan_clear(&a);
+    fbp_scan_clear(&b);
+}
+
+static void where_the_pictures_are(void **state)
+{
+    struct fbp_scan s;
+
+    (void)state;
+    write_changed("a.xtekct", plain,
+                  "InputFolderName=", "InputFolderName=raw\r\nInputDigits=3\r\nInputSeparator=-");
+    s = load_file("a.xtekct");
+    assert_non_null(strstr(s.projections, "/raw/walnut 1-%03d.tif 1 4"));
+    fbp_scan_clear(&s);
+    write_changed("a.xtekct", plain, "InputFolderName=", "InputFolderName=D:\\scans");
+    s = load_file("a.xtekct");
+    assert_null(strstr(s.projections, "scans"));
+    fbp_scan_clear(&s);
+}
+
+static void wrong_input_is_named(void **state)
+{
+    static const struct spoilt list[] = {
+        {"DetectorPixelsX=200", "DetectorPixelsX=0", "DetectorPixelsX"},
+        {"DetectorPixelsX=200", "DetectorPixelsX=two", "expected a number"},
+        {"DetectorPixelsX=200", "DetectorPixelsX=1e30", "DetectorPixelsX"},
+        {"DetectorPixelsY=160\r\n", "", "has no DetectorPixelsY"},
+        {"DetectorPixelSizeX=0.2", "DetectorPixelSizeX=-1", "above 0"},
+        {"SrcToObject=100", "SrcToObject=nan", "SrcToObject"},
+        {"SrcToObject=100", "SrcToObject=900", "is not above SrcToObject"},
+        {"Projections=4", "Projections=4.5", "Projections"},
+        {"AngularStep=90", "AngularStep=0", "AngularStep"},
+        {"InputFolderName=", "InputDigits=99", "InputDigits"},
+        {"[XTekCT]", "[XTekCT", "xtekct"},
+    };
+
+    (void)state;
+    refuses_all("w.xtekct", plain, list, N_OF(list));
+    survives_cuts("w.xtekct", plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_scan),
+        cmocka_unit_test(where_the_axis_is),
+        cmocka_unit_test(where_the_pictures_are),
+        cmocka_unit_test(wrong_input_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
