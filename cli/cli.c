@@ -77,13 +77,15 @@ bool cli_ends_with(const char *text, const char *end)
 
 bool cli_is_volume(const char *path)
 {
-    static const char *const ends[] = {".mha", ".mhd", ".npy", ".raw", ".bin"};
+    static const char *const ends[] = {".mha", ".mhd", ".npy", ".raw", ".bin", ".h5", ".hdf5"};
     const size_t n = strlen(path);
 
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (n >= 4 && strcasecmp(path + n - 4, ends[i]) == 0)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t m = strlen(ends[i]);
+        if (n >= m && strcasecmp(path + n - m, ends[i]) == 0)
             return true;
-    return false;
+    }
+    return strcasestr(path, ".h5:") || strcasestr(path, ".hdf5:"); /* an array inside */
 }
 
 bool cli_has_folder(const char *path)

@@ -31,7 +31,7 @@ cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n)
 bool cli_ends_with(const char *text, const char *end);
 /** Does the name end as those of the volumes that can be written? */
 bool cli_is_volume(const char *path);
-#define CLI_VOLUMES ".mha, .mhd, .npy, .raw or .bin"
+#define CLI_VOLUMES ".mha, .mhd, .npy, .h5, .raw or .bin"
 /** Is the folder of a file to write there, and writable? */
 bool cli_has_folder(const char *path);
 /** Is this a scan file, where an array is needed?  Then that has been said. */

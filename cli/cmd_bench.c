@@ -98,6 +98,7 @@ static int measure(const struct bench_args *a, struct workplace *w)
 {
     struct progress progress;
     struct recon_args r = {
+        RECON_ARGS,
         .p = *fbp_recon_params(.device = a->device, .n_threads = a->threads,
                                .memory_bytes = a->memory, .progress = progress_update,
                                .log = progress_log, .user = &progress),

@@ -68,6 +68,7 @@ static int make_scans(const struct s0_args *a, const struct workplace *w)
 struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case *kind, bool apart)
 {
     struct recon_args r = {
+        RECON_ARGS,
         .p = *fbp_recon_params(.device = s->a->device, .n_threads = s->a->threads,
                                .memory_bytes = s->a->memory, .filter = FBP_FILTER_SHEPP_LOGAN,
                                .no_overlap = apart, .progress = progress_update,

@@ -13,8 +13,8 @@ struct info_args {
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
         .help =
-            "a volume or projections (.mha, .mhd, .npy), a scan (.json), or a RabbitCT data set "
-            "(.rctd, .rct)"),
+            "a volume or projections (.mha, .mhd, .npy, .h5, .mat), a scan (.json), or a RabbitCT "
+            "data set (.rctd, .rct)"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
 };

@@ -11,7 +11,8 @@ static const struct opt table[] = {
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress = {0};
-    struct recon_args a = {.p = *fbp_recon_params(.log = progress_log, .user = &progress)};
+    struct recon_args a = {RECON_ARGS,
+                           .p = *fbp_recon_params(.log = progress_log, .user = &progress)};
     struct fbp_scan scan = {0};
     fbp_plan *plan;
     int rc = opt_parse(self, &a, argc, argv);

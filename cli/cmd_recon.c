@@ -5,10 +5,11 @@
 
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
-        .help = "the scan: where its arrays are and how it was taken (docs/scan.md)"),
+        .help = "the scan: where its arrays are and how it was taken (docs/scan.md), or a whole "
+                "scan in HDF5 (Data Exchange, NXtomo) or MAT"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
-        .help = "volume to write: .mha, .mhd, .npy or .raw; null: discards it, hash: prints a "
-                "hash of its values"),
+        .help = "volume to write: .mha, .mhd, .npy, .h5 or .raw; null: discards it, hash: prints "
+                "a hash of its values"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
@@ -200,7 +201,8 @@ static int reconstruct(const struct recon_args *a, fbp_plan *plan, struct progre
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    struct recon_args a = {.p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
+    struct recon_args a = {RECON_ARGS,
+                           .p = *fbp_recon_params(.progress = progress_update, .log = progress_log,
                                                   .follow_timeout_s = 60)};
     struct fbp_scan scan = {0};
     fbp_plan *plan;
@@ -231,7 +233,8 @@ const struct command cmd_recon = {
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"
-                "  fbp recon scan.json -o volume.mha --follow\n",
+                "  fbp recon scan.json -o volume.mha --follow\n"
+                "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",
     COMMAND_OPTS(table),
     .run = run,
 };

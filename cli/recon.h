@@ -4,14 +4,20 @@
 
 #include "cli.h"
 
+#include <math.h>
+
 struct recon_args {
     struct fbp_recon_params p;
     const char *scan, *output, *preview, *timeline, *model;
     size_t size[3];
     double voxel[3];
+    double centre; /**< NaN: where the scan has it */
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
 };
+
+/** What a struct recon_args starts with where 0 is a value. */
+#define RECON_ARGS .centre = NAN
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[];
@@ -27,6 +33,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
     OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
     OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
+    OPT(R, centre, .name = "centre", .arg = "COLUMN", .min = -1e6, .max = 1e6,                    \
+        .fallback = "the scan's",                                                                 \
+        .help = "detector column, from 0, that the rotation axis falls on"),                      \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
@@ -60,6 +69,12 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = 1 << 20,                  \
         .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
+
+/** Move the panels of all views along u so that the axis falls on `column` (mean over views). */
+fbp_status recon_centre(struct fbp_scan *scan, double column);
+
+/** Load the scan, its axis where --centre has it; returns 0 or an exit status. */
+int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /**
  * Load the scan, complete the parameters (half-width, volume) and plan.

@@ -126,6 +126,8 @@ static void warn_about(const fbp_plan *p)
     const struct fbp_geometry_facts *f = &p->tables.job.facts;
     char line[600];
 
+    if (p->scan->note)
+        note(p, FBP_LOG_NOTE, p->scan->note);
     if (!f->volume_inside) {
         snprintf(line, sizeof line,
                  "the volume reaches %.1f mm from the axis, the field of view %.1f mm: values "

@@ -36,6 +36,7 @@ struct fbp_scan {
      * the view's matrix, scaled so that it is depths[k] at the iso-centre (NULL: 1). */
     bool filtered;
     double *depths;
+    char *note; /**< what its file left open and what was taken instead, a sentence; NULL */
 };
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */

@@ -12,12 +12,18 @@
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {
-    char *path; /**< as given, for messages */
+    char *path;   /**< as given, for messages */
+    char *file;   /**< the part of it that names the file (io/member.h) */
+    char *member; /**< and the array inside it; NULL: none */
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< of sample (0,0,0) in fd */
     /** Samples in file type, native byte order, of whole rows; NULL: one run at `offset`. */
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
+    /** In place of read, where several rows and slices are read faster at once: `as_float` converts
+     *  them, too. */
+    fbp_status (*read_block)(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                             size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
     void *state;
     const void *memory; /**< the samples, where they lie in the caller's memory; NULL */
@@ -56,9 +62,11 @@ struct fbp_format {
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Fill in src (path and fd are set, fd at the header file). */
     fbp_status (*open)(fbp_source *src);
+    bool has_members; /**< a file holds several arrays, "FILE:ARRAY" names one */
 };
 
-extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct;
+extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
+    fbp_format_mat;
 
 /** Does the path end in one of ".mha .mhd", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
@@ -78,12 +86,15 @@ struct fbp_layout {
 struct fbp_sink_format {
     const char *name;
     const char *extensions;
-    /** `compressed_bytes`: 0 for plain samples, else the size of the zlib stream that follows. */
+    /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the
+     * size of the zlib stream that follows. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
     bool can_compress;
+    bool has_members; /**< "FILE:ARRAY" names the array inside the file */
 };
 
-extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw;
+extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
+    fbp_sink_hdf5;
 
 #endif /* FBP_SRC_FORMAT_H */

@@ -14,11 +14,10 @@
 enum { HEAD_BYTES = 4096 };
 
 static const struct fbp_geometry_format *const formats[] = {
-    &fbp_geometry_scan,        &fbp_geometry_rabbitct,
-    &fbp_geometry_rtk,         &fbp_geometry_astra,
-    &fbp_geometry_astra_cone,  &fbp_geometry_astra_parallel,
-    &fbp_geometry_leap,        &fbp_geometry_tigre,
-    &fbp_geometry_ctsimu,      &fbp_geometry_nikon,
+    &fbp_geometry_scan,        &fbp_geometry_rabbitct,       &fbp_geometry_rtk,
+    &fbp_geometry_hdf5,        &fbp_geometry_helsinki,       &fbp_geometry_astra,
+    &fbp_geometry_astra_cone,  &fbp_geometry_astra_parallel, &fbp_geometry_leap,
+    &fbp_geometry_tigre,       &fbp_geometry_ctsimu,         &fbp_geometry_nikon,
     &fbp_geometry_bruker,      &fbp_geometry_matrices, /* plain text: it is known by its name */
     &fbp_geometry_plastimatch,
 };

@@ -29,7 +29,8 @@ struct fbp_geometry_format {
 extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices,
     fbp_geometry_rabbitct, fbp_geometry_rtk, fbp_geometry_astra, fbp_geometry_astra_cone,
     fbp_geometry_astra_parallel, fbp_geometry_leap, fbp_geometry_plastimatch, fbp_geometry_tigre,
-    fbp_geometry_ctsimu, fbp_geometry_nikon, fbp_geometry_bruker;
+    fbp_geometry_ctsimu, fbp_geometry_nikon, fbp_geometry_bruker, fbp_geometry_hdf5,
+    fbp_geometry_helsinki;
 
 /** The format of a file that is there, by content, then by name; NULL if it is none. */
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path);

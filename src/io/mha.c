@@ -380,4 +380,5 @@ fail:
     return st;
 }
 
-const struct fbp_format fbp_format_mha = {"mha", ".mha .mhd", detect, open_mha};
+const struct fbp_format fbp_format_mha = {
+    .name = "mha", .extensions = ".mha .mhd", .detect = detect, .open = open_mha};

@@ -83,5 +83,7 @@ static fbp_status layout_mhd(const char *path, const struct fbp_array_info *info
                   &out->side_text);
 }
 
-const struct fbp_sink_format fbp_sink_mha = {"mha", ".mha", layout_mha, true};
-const struct fbp_sink_format fbp_sink_mhd = {"mhd", ".mhd", layout_mhd, true};
+const struct fbp_sink_format fbp_sink_mha = {
+    .name = "mha", .extensions = ".mha", .layout = layout_mha, .can_compress = true};
+const struct fbp_sink_format fbp_sink_mhd = {
+    .name = "mhd", .extensions = ".mhd", .layout = layout_mhd, .can_compress = true};

@@ -142,7 +142,8 @@ static fbp_status open_npy(struct fbp_source *src)
     return st;
 }
 
-const struct fbp_format fbp_format_npy = {"npy", ".npy", detect, open_npy};
+const struct fbp_format fbp_format_npy = {
+    .name = "npy", .extensions = ".npy", .detect = detect, .open = open_npy};
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
@@ -168,4 +169,4 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-const struct fbp_sink_format fbp_sink_npy = {"npy", ".npy", layout, false};
+const struct fbp_sink_format fbp_sink_npy = {.name = "npy", .extensions = ".npy", .layout = layout};

@@ -15,4 +15,5 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-const struct fbp_sink_format fbp_sink_raw = {"raw", ".raw .bin .vol", layout, false};
+const struct fbp_sink_format fbp_sink_raw = {
+    .name = "raw", .extensions = ".raw .bin .vol", .layout = layout};

@@ -61,6 +61,7 @@ void fbp_scan_clear(struct fbp_scan *scan)
     free(scan->flat);
     free(scan->bad_pixels);
     free(scan->depths);
+    free(scan->note);
     *scan = (struct fbp_scan){0};
 }
 
@@ -314,6 +315,12 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
+    if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: (%s) a scan in one file of this kind cannot be followed while it grows: "
+            "reconstruct it when it is complete",
+            path, format->name);
     if (format && format != &fbp_geometry_scan)
         return load_foreign(out, path);
     FBP_TRY(fbp_json_read(path, &root));

@@ -1,4 +1,5 @@
 /* Names of arrays inside a scan file, which moves together with them. */
+#include "io/member.h"
 #include "io/scan_parts.h"
 
 #include "base/text.h"
@@ -40,7 +41,7 @@ static char *absolute(const char *path)
     return fbp_format("%s/%s", here, path);
 }
 
-char *fbp_scan_relative(const char *scan_path, const char *path)
+static char *relative(const char *scan_path, const char *path)
 {
     const char *slash = strrchr(scan_path, '/'), *name = strrchr(path, '/');
     const char *rest = NULL;
@@ -59,5 +60,22 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
     free(to);
     free(from);
     free(whole);
+    return out;
+}
+
+char *fbp_scan_relative(const char *scan_path, const char *path)
+{
+    char *file, *member;
+
+    if (fbp_member_split(path, &file, &member) != FBP_OK)
+        return NULL;
+    char *out = relative(scan_path, file);
+    if (out && member) {
+        char *whole = fbp_format("%s:%s", out, member);
+        free(out);
+        out = whole;
+    }
+    free(file);
+    free(member);
     return out;
 }

@@ -1,5 +1,6 @@
 #include "io/sink.h"
 #include "io/bytes.h"
+#include "io/member.h"
 #include "io/stack.h"
 
 #include "base/hash.h"
@@ -14,7 +15,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
 
 static const struct fbp_sink_format *const formats[] = {&fbp_sink_mha, &fbp_sink_mhd, &fbp_sink_npy,
-                                                        &fbp_sink_raw};
+                                                        &fbp_sink_raw, &fbp_sink_hdf5};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
@@ -42,15 +43,30 @@ void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The file that a format would write for this name. */
+static fbp_status name_file(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_format *format)
+{
+    const size_t n =
+        format->has_members ? fbp_member_output(path, format->extensions) : strlen(path);
+
+    free(s->path);
+    s->path = fbp_format("%.*s", (int)n, path);
+    return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
+}
+
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
-    char known[64] = "";
+    char known[100] = "";
     struct stat st;
 
     for (size_t i = 0; i < N_FORMATS; i++) {
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
                  formats[i]->extensions);
-        if (fbp_has_extension(path, formats[i]->extensions))
+        if (s->format)
+            continue;
+        FBP_TRY(name_file(s, path, formats[i]));
+        if (fbp_has_extension(s->path, formats[i]->extensions))
             s->format = formats[i];
     }
     if (!s->format)
@@ -58,18 +74,17 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "%s: no format is known for this name: end it in one of %s, or use null: "
                         "or hash:",
                         path, known);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
         return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
-                        path);
+                        s->path);
     return FBP_OK;
 }
 
 static fbp_status name_files(struct fbp_sink *s, const char *path)
 {
-    s->path = fbp_strdup(path);
-    s->part = fbp_format("%s.part", path);
-    s->log = fbp_format("%s.part.log", path);
-    if (!s->path || !s->part || !s->log)
+    s->part = fbp_format("%s.part", s->path);
+    s->log = fbp_format("%s.part.log", s->path);
+    if (!s->part || !s->log)
         return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(s->format->layout(path, &s->info, s->compress, &s->layout));
     s->part_offset = s->compress ? 0 : s->layout.header_bytes;
@@ -81,18 +96,31 @@ static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
-    if (!a || !b)
-        return false;
     return strcmp(a, b) == 0 || fbp_stack_holds(a, b) ||
            (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* Would writing the file `output` replace an input, which may be an array inside a file? */
+static bool replaces(const char *input, const char *output)
+{
+    char *file, *member;
+
+    if (!input || !output)
+        return false;
+    if (fbp_member_split(input, &file, &member) != FBP_OK)
+        return true;
+    const bool same = same_file(file, output);
+    free(file);
+    free(member);
+    return same;
 }
 
 /* By device and inode: a link, or another way to write the path, is the same file. */
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
     for (size_t i = 0; i < params->n_keep; i++)
-        if (same_file(params->keep[i], s->layout.data_path) ||
-            same_file(params->keep[i], s->layout.side_path))
+        if (replaces(params->keep[i], s->layout.data_path) ||
+            replaces(params->keep[i], s->layout.side_path))
             return fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: this output would replace %s, which is read for it: choose another "

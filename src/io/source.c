@@ -1,6 +1,7 @@
 #include "io/bytes.h"
 #include "io/follow.h"
 #include "io/format.h"
+#include "io/member.h"
 #include "io/stack.h"
 
 #include "base/mem.h"
@@ -23,8 +24,8 @@ static const struct {
 
 enum { N_TYPES = sizeof types / sizeof *types };
 
-static const struct fbp_format *const formats[] = {&fbp_format_mha, &fbp_format_npy,
-                                                   &fbp_format_rabbitct};
+static const struct fbp_format *const formats[] = {
+    &fbp_format_mha, &fbp_format_npy, &fbp_format_rabbitct, &fbp_format_hdf5, &fbp_format_mat};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 
@@ -133,7 +134,7 @@ static fbp_status check_size(const struct fbp_source *src)
     off_t size;
 
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
-    if (src->read || src->growing)
+    if (src->read || src->read_block || src->growing)
         return FBP_OK;
     size = lseek(src->fd, 0, SEEK_END);
     if (__builtin_add_overflow(bytes, src->offset, &end) || size < 0 || (uint64_t)size < end)
@@ -151,11 +152,15 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     const struct fbp_format *format;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
-    format = by_content(src->path, head, n);
+    format = by_content(src->file, head, n);
+    if (src->member && !(format && format->has_members))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
+                        src->file, src->member);
     if (!format && raw && raw->type != FBP_TYPE_NONE)
         return open_raw(src, raw, size);
     if (!format)
-        format = by_extension(src->path);
+        format = by_extension(src->file);
     if (!format)
         return unknown_format(src->path);
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
@@ -179,7 +184,8 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
         return fbp_stack_open(src, raw);
     if (is_to_come(src, raw))
         return open_raw(src, raw, 0);
-    FBP_TRY(fbp_open_file(src->path, &src->fd, &size));
+    FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
+    FBP_TRY(fbp_open_file(src->file, &src->fd, &size));
     return open_any(src, raw, size);
 }
 
@@ -232,6 +238,8 @@ void fbp_source_close(fbp_source **src)
     if ((*src)->fd >= 0)
         close((*src)->fd);
     free((*src)->path);
+    free((*src)->file);
+    free((*src)->member);
     free(*src);
     *src = NULL;
 }
@@ -305,6 +313,8 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
 
     fbp_message_clear();
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
+    if (src->read_block && runs)
+        return src->read_block(src, slice0, n_slices, row0, n_rows, false, out);
     for (size_t i = 0; i < runs; i++, to += samples * size) {
         const uint64_t first = ((uint64_t)(slice0 + i) * n[1] + row0) * n[0];
         if (src->read) {
@@ -329,6 +339,8 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
     FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
+    if (src->read_block)
+        return src->read_block(src, slice0, n_slices, row0, n_rows, true, out);
     if (!src->read && n_rows == n[1])
         return read_run(src, (uint64_t)slice0 * n[1] * n[0], n_slices * n[1] * n[0], out);
     for (size_t i = 0; i < n_slices; i++, out += n_rows * n[0]) {

@@ -1,6 +1,7 @@
 /* Views in a file each.  The names are a pattern with two numbers, as MetaImage writes them. */
 #include "io/stack.h"
 #include "io/bytes.h"
+#include "io/member.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -144,13 +145,28 @@ static uint64_t hash_file(uint64_t h, const struct stat *s)
     return fbp_hash(h, facts, sizeof facts);
 }
 
+/* An array inside a file changes with the file. */
+static uint64_t hash_one(uint64_t h, const char *path)
+{
+    char *file, *member;
+    struct stat s;
+
+    if (fbp_member_split(path, &file, &member) != FBP_OK)
+        return h;
+    if (stat(file, &s) == 0)
+        h = hash_file(h, &s);
+    free(file);
+    free(member);
+    return h;
+}
+
 uint64_t fbp_stack_hash(uint64_t h, const char *path)
 {
     struct pattern p;
     struct stat s;
 
     if (!parse(path, &p))
-        return stat(path, &s) == 0 ? hash_file(h, &s) : h;
+        return hash_one(h, path);
     for (size_t k = 0; p.first <= p.last && k < n_files(&p); k++) {
         if (!look_at(&p, k, &s))
             s = (struct stat){0};
@@ -187,6 +203,8 @@ static fbp_status read_rows(fbp_source *one, size_t row0, size_t n_rows, void *o
 {
     const size_t size = fbp_type_size(one->info.type), row = one->info.n[0] * size;
 
+    if (one->read_block)
+        return one->read_block(one, 0, 1, row0, n_rows, false, out);
     if (one->read)
         return one->read(one, 0, row0, n_rows, out);
     FBP_TRY(fbp_read_at(one->fd, one->path, one->offset + row0 * row, out, n_rows * row));

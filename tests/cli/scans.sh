@@ -42,6 +42,30 @@ run 0 info box.mha --json --header
 is "$(json size.0) == 16 && $(json size.1) == 20 && $(json size.2) == 24"
 is "$(json spacing_mm.0) == 4 && $(json spacing_mm.1) == 5 && $(json spacing_mm.2) == 6"
 
+# An HDF5 volume holds what the MHA holds, under any name; its name is not that of a file.
+run 0 recon cone.json -o cone.h5 -q
+run 0 compare cone.h5 cone-volume.mha --json
+is "$(json max) == 0"
+run 0 recon cone.json -o named.h5:/a/b --preview named.png -q
+exists named.png
+run 0 compare named.h5:/a/b cone.h5:/volume --json
+is "$(json max) == 0"
+run 0 info cone.h5 --json --header
+is "$(json spacing_mm.0) > 0 && $(json size.0) == 32"
+run 1 info cone.h5:/volum
+has err 'did you mean "/volume"'
+run 2 recon cone.json -o cone.h6
+
+# Where the axis falls: a panel moved by 5 mm has it 5/12.8 columns before the middle, 31.5.
+sed -E 's/("offset_mm": *\[) *[-0-9.]+/\1 0/' offset.json >centred.json
+! cmp -s offset.json centred.json || say "offset.json has no offset_mm"
+run 0 recon centred.json -o centred.mha --centre 31.109375 -q
+run 0 compare centred.mha offset-volume.mha --json
+is "$(json nrmse) < 1e-5"
+run 0 recon centred.json -o centred.mha -q
+run 0 compare centred.mha offset-volume.mha --json
+is "$(json nrmse) > 1e-3"
+
 # Values in Hounsfield units: the ball is as dense as its water.
 run 0 recon cone.json -o hu.mha --hu 0.02 -q
 run 0 info hu.mha --json

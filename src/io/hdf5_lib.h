@@ -1,0 +1,60 @@
+/** @file hdf5_lib.h  What is asked of the HDF5 library (internal).
+ *
+ * The library is entered in children only (base/contain.h): nothing it does to a damaged file, no
+ * lock and no handle of it reaches this process.
+ */
+#ifndef FBP_SRC_HDF5_LIB_H
+#define FBP_SRC_HDF5_LIB_H
+
+#include "base/contain.h"
+#include "io/format.h"
+
+#include <hdf5.h>
+
+#define FBP_HDF5_NAME "the HDF5 library"
+
+enum { FBP_HDF5_RANK = 4, FBP_HDF5_PATH = 256 };
+
+/** A data set of a file. */
+struct fbp_hdf5_entry {
+    char path[FBP_HDF5_PATH]; /**< "/exchange/data" */
+    int rank;                 /**< may be above FBP_HDF5_RANK */
+    hsize_t n[FBP_HDF5_RANK];
+    bool numeric; /**< integers or floats */
+};
+
+/** All data sets that can be reached without links to other files. */
+struct fbp_hdf5_list {
+    struct fbp_hdf5_entry *entries;
+    size_t n, room;
+};
+
+/** Does a file start like HDF5, perhaps behind a user block? */
+bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
+
+/** What opening and looking may take. */
+extern const struct fbp_limits fbp_hdf5_limits;
+
+/** Open for reading; name: for messages.  Close with H5Fclose(). */
+fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
+
+/** The library's own reason for its last failure, or "" */
+const char *fbp_hdf5_reason(char *buf, size_t n);
+
+fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
+
+/** The data set of a path, as the list has it; NULL. */
+const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
+
+/** "FILE: has no data set X: did you mean Y?  It has A (181 x 2 x 640), B …" */
+fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);
+
+/** A numeric data set of any shape as n doubles; at most `most`.  free() them. */
+fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
+                            double **out, size_t *n);
+
+/** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
+bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
+bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);
+
+#endif /* FBP_SRC_HDF5_LIB_H */

@@ -1,0 +1,364 @@
+/* Whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).
+ * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
+#include "io/geometry_file.h"
+#include "io/hdf5_lib.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const size_t MAX_VIEWS = 1 << 22;
+
+/* What a child finds; n_angles doubles follow, in degrees or radians as the file has them. */
+struct found {
+    char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
+    double pitch_mm[2];                                                 /* 0: not known */
+    size_t n_angles;
+    bool radians;
+    bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
+    bool has_dark, has_flat;
+};
+
+struct search {
+    const char *path;
+    hid_t file;
+    struct fbp_hdf5_list list;
+    struct found found;
+};
+
+static size_t common(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* The data set of this name that is nearest in the tree; n 0: of any length, else one list. */
+static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
+                                            const char *to, hsize_t n)
+{
+    const struct fbp_hdf5_entry *best = NULL;
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct fbp_hdf5_entry *e = &s->list.entries[i];
+        if (!e->numeric || strcmp(strrchr(e->path, '/') + 1, name) != 0 ||
+            (n > 0 && (e->rank != 1 || e->n[0] != n)))
+            continue;
+        if (!best || common(e->path, to) > common(best->path, to))
+            best = e;
+    }
+    return best;
+}
+
+static void units_of(const struct search *s, const char *path, char *out, size_t n)
+{
+    const hid_t data = H5Dopen2(s->file, path, H5P_DEFAULT);
+
+    snprintf(out, n, "%s", "");
+    if (data >= 0)
+        (void)fbp_hdf5_text_of(data, "units", out, n);
+    H5Dclose(data);
+}
+
+/* Millimetres of one of this unit; 0 if it is none. */
+static double millimetres(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double mm;
+    } table[] = {{"mm", 1},
+                 {"millimeter", 1},
+                 {"millimetre", 1},
+                 {"m", 1e3},
+                 {"meter", 1e3},
+                 {"metre", 1e3},
+                 {"cm", 10},
+                 {"um", 1e-3},
+                 {"µm", 1e-3},
+                 {"μm", 1e-3},
+                 {"micron", 1e-3},
+                 {"microns", 1e-3},
+                 {"nm", 1e-6},
+                 {"meters", 1e3},
+                 {"metres", 1e3},
+                 {"micrometer", 1e-3},
+                 {"micrometers", 1e-3},
+                 {"micrometre", 1e-3}};
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcasecmp(table[i].name, unit) == 0)
+            return table[i].mm;
+    return 0;
+}
+
+/* A length, where it is said with a unit. */
+static fbp_status read_length(const struct search *s, const char *name, double *out)
+{
+    const struct fbp_hdf5_entry *e = nearest(s, name, s->found.data, 0);
+    double *value = NULL;
+    char unit[32];
+    size_t n = 0;
+
+    *out = 0;
+    if (!e)
+        return FBP_OK;
+    units_of(s, e->path, unit, sizeof unit);
+    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+    if (value[0] > 0 && isfinite(value[0] * millimetres(unit)))
+        *out = value[0] * millimetres(unit);
+    free(value);
+    return FBP_OK;
+}
+
+static fbp_status read_pitch(struct search *s, const char *x, const char *y)
+{
+    double *p = s->found.pitch_mm;
+
+    FBP_TRY(read_length(s, x, &p[0]));
+    FBP_TRY(read_length(s, y, &p[1]));
+    if (!(p[0] > 0 && p[1] > 0))
+        p[0] = p[1] = 0;
+    return FBP_OK;
+}
+
+static fbp_status read_angles(struct search *s, const char *path, double **out, size_t *n)
+{
+    char unit[32];
+
+    units_of(s, path, unit, sizeof unit);
+    s->found.radians = strncasecmp(unit, "rad", 3) == 0;
+    return fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n);
+}
+
+static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_entry *data)
+{
+    const hid_t d = H5Dopen2(s->file, data->path, H5P_DEFAULT);
+    char axes[64] = "";
+
+    (void)fbp_hdf5_text_of(d, "axes", axes, sizeof axes);
+    H5Dclose(d);
+    if (data->rank != 3)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: /exchange/data has %d dimensions: three [view][row][column] are "
+                        "needed",
+                        s->path, data->rank);
+    if (axes[0] && strncmp(axes, "theta", 5) != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: /exchange/data has the axes %s: only theta:y:x is read: transpose it",
+                        s->path, axes);
+    return FBP_OK;
+}
+
+static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *data,
+                                double **angles)
+{
+    struct found *f = &s->found;
+
+    FBP_TRY(check_exchange(s, data));
+    snprintf(f->data, sizeof f->data, "%s", data->path);
+    f->has_dark = fbp_hdf5_find(&s->list, "/exchange/data_dark") != NULL;
+    f->has_flat = fbp_hdf5_find(&s->list, "/exchange/data_white") != NULL;
+    snprintf(f->dark, sizeof f->dark, "/exchange/data_dark");
+    snprintf(f->flat, sizeof f->flat, "/exchange/data_white");
+    FBP_TRY(read_pitch(s, "actual_pixel_size_x", "actual_pixel_size_y"));
+    if (!fbp_hdf5_find(&s->list, "/exchange/theta"))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has no angles, /exchange/theta: write a scan file with \"angles_deg\" "
+                        "that names its data sets (docs/scan.md)",
+                        s->path);
+    return read_angles(s, "/exchange/theta", angles, &f->n_angles);
+}
+
+/* Of all frames, keep the angles of projections and see what the others are. */
+static fbp_status sort_frames(struct search *s, const char *key, double *angles)
+{
+    struct found *f = &s->found;
+    double *keys = NULL;
+    size_t n = 0, kept = 0, others = 0;
+
+    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, key, MAX_VIEWS, &keys, &n));
+    for (size_t i = 0; i < n && i < f->n_angles; i++) {
+        const int k = keys[i] > -1 && keys[i] < 4 ? (int)keys[i] : 3;
+        f->has_flat |= k == 1;
+        f->has_dark |= k == 2;
+        others += k != 0;
+        if (k == 0)
+            angles[kept++] = angles[i];
+    }
+    free(keys);
+    if (kept == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s has no projections, which are 0", s->path, key);
+    f->keyed = others > 0;
+    f->n_angles = kept;
+    return FBP_OK;
+}
+
+/* Images with as many rotation angles, in one entry. */
+static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
+{
+    const struct fbp_hdf5_entry *data = NULL, *angle = NULL, *key;
+
+    *is_one = false;
+    for (size_t i = 0; i < s->list.n && !angle; i++) {
+        data = &s->list.entries[i];
+        if (data->numeric && data->rank == 3 && data->n[0] > 0)
+            angle = nearest(s, "rotation_angle", data->path, data->n[0]);
+    }
+    if (!angle)
+        return FBP_OK;
+    *is_one = true;
+    snprintf(s->found.data, sizeof s->found.data, "%s", data->path);
+    FBP_TRY(read_pitch(s, "x_pixel_size", "y_pixel_size"));
+    FBP_TRY(read_angles(s, angle->path, angles, &s->found.n_angles));
+    key = nearest(s, "image_key", data->path, data->n[0]);
+    return key ? sort_frames(s, key->path, *angles) : FBP_OK;
+}
+
+static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+{
+    struct search s = {.path = arg};
+    double *angles = NULL;
+    bool is_one = true;
+
+    FBP_TRY(fbp_hdf5_open(s.path, s.path, &s.file));
+    FBP_TRY(fbp_hdf5_list(s.file, s.path, &s.list));
+    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s.list, "/exchange/data");
+    if (data)
+        FBP_TRY(find_exchange(&s, data, &angles));
+    else
+        FBP_TRY(find_tomo(&s, &is_one, &angles));
+    if (!is_one)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
+                        "(images with rotation_angle): name its data sets in a scan file: "
+                        "\"projections\": \"FILE:/DATASET\"",
+                        s.path);
+    for (size_t i = 0; i < s.found.n_angles; i++)
+        if (!isfinite(angles[i]))
+            return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
+                            s.path, i);
+    FBP_TRY(fbp_blob_put(reply, &s.found, sizeof s.found));
+    return fbp_blob_put(reply, angles, s.found.n_angles * sizeof *angles);
+}
+
+static char *name_of(const char *path, const char *data, const struct found *f, int key)
+{
+    if (!f->keyed)
+        return fbp_format("%s:%s", path, data);
+    return fbp_format("%s:%s?image_key=%d", path, f->data, key);
+}
+
+static fbp_status name_arrays(struct fbp_scan *out, const char *path, const struct found *f)
+{
+    out->projections = name_of(path, f->data, f, 0);
+    if (f->has_flat)
+        out->flat = name_of(path, f->flat, f, 1);
+    if (f->has_dark)
+        out->dark = name_of(path, f->dark, f, 2);
+    if (!out->projections || (f->has_flat && !out->flat) || (f->has_dark && !out->dark))
+        return fbp_fail_nomem(strlen(path), "a path");
+    return FBP_OK;
+}
+
+/* The array behind a name; images must be of the panel. */
+static fbp_status look(struct fbp_scan *out, const char *name, size_t *n_slices)
+{
+    fbp_source *source = NULL;
+
+    if (!name)
+        return FBP_OK;
+    FBP_TRY(fbp_source_open(&source, name, NULL));
+    const struct fbp_array_info *i = fbp_source_info(source);
+    const struct fbp_panel panel = {i->n[0], i->n[1]};
+    *n_slices = i->n[2];
+    fbp_source_close(&source);
+    if (out->panel.n_columns == 0)
+        out->panel = panel;
+    if (panel.n_columns == out->panel.n_columns && panel.n_rows == out->panel.n_rows)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: has %zu x %zu pixels, the projections have %zu x %zu: correct the file",
+                    name, panel.n_columns, panel.n_rows, out->panel.n_columns, out->panel.n_rows);
+}
+
+static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
+                             const struct fbp_geometry_known *known, const double *angles)
+{
+    const bool has_pitch = f->pitch_mm[0] > 0;
+    struct fbp_circle c = {.struct_size = sizeof c,
+                           .kind = FBP_PARALLEL,
+                           .n_views = f->n_angles,
+                           .angles_rad = angles};
+
+    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
+    for (int i = 0; i < 2; i++)
+        c.pitch_mm[i] = has_pitch                ? f->pitch_mm[i]
+                        : known->pitch_mm[i] > 0 ? known->pitch_mm[i]
+                                                 : 1;
+    out->note =
+        fbp_format("%sthe rotation axis is not given: it is taken to be at the middle column, %g, "
+                   "unless --centre says where it is",
+                   has_pitch || known->pitch_mm[0] > 0
+                       ? ""
+                       : "no pixel size is given: lengths are in pixels, 1 mm each; ",
+                   ((double)out->panel.n_columns - 1) / 2);
+    return fbp_circle_views(&c, out->views);
+}
+
+static fbp_status take(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known, const struct fbp_blob *reply)
+{
+    struct found f;
+    double *angles = NULL;
+    size_t at = 0, n = 0, n_views = 0;
+    fbp_status st;
+
+    if (!fbp_blob_take(reply, &at, &f, sizeof f))
+        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
+    FBP_TRY_GOTO(name_arrays(out, path, &f));
+    FBP_TRY_GOTO(look(out, out->projections, &n_views));
+    FBP_TRY_GOTO(look(out, out->flat, &n));
+    FBP_TRY_GOTO(look(out, out->dark, &n));
+    if (n_views != f.n_angles) {
+        st = fbp_fail(FBP_ERR_INVALID, "%s: has %zu projections, but %zu angles: correct the file",
+                      path, n_views, f.n_angles);
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
+    (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
+    for (size_t i = 0; i < f.n_angles && !f.radians; i++)
+        angles[i] *= FBP_PI / 180;
+    out->kind = FBP_PARALLEL;
+    st = make_views(out, path, &f, known, angles);
+fail:
+    free(angles);
+    return st;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct fbp_blob reply = {0};
+    fbp_status st = fbp_contain(path, FBP_HDF5_NAME, &fbp_hdf5_limits, find_scan,
+                                (void *)(uintptr_t)path, &reply);
+
+    if (st == FBP_OK)
+        st = take(out, path, known, &reply);
+    free(reply.bytes);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_hdf5 = {
+    .name = "hdf5",
+    .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
+    .extensions = ".h5 .hdf5 .nxs .nx .hdf",
+    .detect = fbp_hdf5_detect,
+    .load = load,
+};

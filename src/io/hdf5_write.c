@@ -1,0 +1,179 @@
+/* An HDF5 file around the samples of a sink: the library makes it without a sample (a hole is in
+ * their place), and what stands before them is the header. */
+#include "io/bytes.h"
+#include "io/hdf5_lib.h"
+#include "io/member.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXTENSIONS ".h5 .hdf5"
+
+/* All of the metadata, so that the samples come behind it. */
+enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
+
+struct wanted {
+    const char *path, *data_set, *sketch;
+    const struct fbp_array_info *info;
+};
+
+static bool put_numbers(hid_t data, const char *name, const double v[3])
+{
+    const hsize_t n = 3;
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t a = H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, H5T_NATIVE_DOUBLE, v) >= 0;
+
+    H5Aclose(a);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_text(hid_t data, const char *name, const char *text)
+{
+    const hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+
+    H5Tset_size(type, strlen(text) + 1);
+    const hid_t a = H5Acreate2(data, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, type, text) >= 0;
+    H5Aclose(a);
+    H5Tclose(type);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_attributes(hid_t data, const struct fbp_array_info *i)
+{
+    bool given = true, done;
+
+    for (int k = 0; k < 3; k++)
+        given = given && i->spacing_mm[k] > 0 && isfinite(i->spacing_mm[k]) &&
+                isfinite(i->origin_mm[k]);
+    done = put_text(data, "row_order", "bottom-up") && put_text(data, "axes", "z:y:x");
+    if (given)
+        done = done && put_numbers(data, "voxel_mm", i->spacing_mm) &&
+               put_numbers(data, "origin_mm", i->origin_mm);
+    return i->unit[0] ? done && put_text(data, "unit", i->unit) : done;
+}
+
+static hid_t type_of(enum fbp_type type)
+{
+    const hid_t table[] = {
+        [FBP_U8] = H5T_STD_U8LE,    [FBP_I8] = H5T_STD_I8LE,   [FBP_U16] = H5T_STD_U16LE,
+        [FBP_I16] = H5T_STD_I16LE,  [FBP_U32] = H5T_STD_U32LE, [FBP_I32] = H5T_STD_I32LE,
+        [FBP_F32] = H5T_IEEE_F32LE, [FBP_F64] = H5T_IEEE_F64LE};
+
+    return table[type];
+}
+
+/* Contiguous, at its place from the start, but not written. */
+static hid_t create(hid_t file, const struct wanted *w)
+{
+    const hsize_t n[3] = {w->info->n[2], w->info->n[1], w->info->n[0]};
+    const hid_t space = H5Screate_simple(3, n, NULL);
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
+
+    H5Pset_layout(how, H5D_CONTIGUOUS);
+    H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
+    H5Pset_obj_track_times(how, 0); /* the same volume is the same file */
+    H5Pset_create_intermediate_group(links, 1);
+    const hid_t data =
+        H5Dcreate2(file, w->data_set, type_of(w->info->type), space, links, how, H5P_DEFAULT);
+    H5Pclose(links);
+    H5Pclose(how);
+    H5Sclose(space);
+    return data;
+}
+
+static fbp_status build(const struct wanted *w, haddr_t *offset)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    char why[200];
+
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Pset_meta_block_size(access, META_BYTES);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t data = create(file, w);
+    if (data < 0 || !put_attributes(data, w->info))
+        return fbp_fail(FBP_ERR_INVALID, "%s: the data set \"%s\" cannot be created%s", w->path,
+                        w->data_set, fbp_hdf5_reason(why, sizeof why));
+    *offset = H5Dget_offset(data);
+    if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header cannot be written%s", w->path,
+                        fbp_hdf5_reason(why, sizeof why));
+    return FBP_OK;
+}
+
+/* In a child: the file without its samples; the reply is what stands before them. */
+static fbp_status make_header(void *arg, struct fbp_blob *reply)
+{
+    const struct wanted *w = arg;
+    const size_t bytes =
+        w->info->n[0] * w->info->n[1] * w->info->n[2] * fbp_type_size(w->info->type);
+    haddr_t offset = HADDR_UNDEF;
+    void *header = NULL;
+    uint64_t end = 0;
+    int fd = -1;
+
+    FBP_TRY(build(w, &offset));
+    FBP_TRY(fbp_open_file(w->sketch, &fd, &end));
+    if (offset == HADDR_UNDEF || offset > MAX_HEADER || end != offset + bytes)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: this HDF5 library does not put the samples last: write .mha", w->path);
+    FBP_TRY(fbp_alloc(&header, offset, "an HDF5 header"));
+    FBP_TRY(fbp_read_at(fd, w->path, 0, header, offset));
+    return fbp_blob_put(reply, header, offset);
+}
+
+/* A name of its own beside the output, whose folder must be there. */
+static fbp_status make_sketch(const char *file, char **out)
+{
+    *out = fbp_format("%s.part.XXXXXX", file);
+    if (!*out)
+        return fbp_fail_nomem(strlen(file), "a path");
+    const int fd = mkostemp(*out, O_CLOEXEC);
+    if (fd >= 0) {
+        close(fd);
+        return FBP_OK;
+    }
+    free(*out);
+    *out = NULL;
+    return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", file, strerror(errno),
+                    errno == ENOENT ? ": create its folder first" : "");
+}
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const size_t n = fbp_member_output(path, EXTENSIONS);
+    struct wanted w = {path, path[n] && path[n + 1] ? path + n + 1 : "volume", NULL, info};
+    struct fbp_blob reply = {0};
+    char *sketch;
+
+    (void)compressed_bytes;
+    out->data_path = fbp_format("%.*s", (int)n, path);
+    if (!out->data_path)
+        return fbp_fail_nomem(n, "a path");
+    FBP_TRY(make_sketch(out->data_path, &sketch));
+    w.sketch = sketch;
+    const fbp_status st =
+        fbp_contain(path, FBP_HDF5_NAME, &fbp_hdf5_limits, make_header, &w, &reply);
+    unlink(sketch);
+    free(sketch);
+    FBP_TRY(st);
+    out->header = (char *)reply.bytes;
+    out->header_bytes = reply.n;
+    return FBP_OK;
+}
+
+const struct fbp_sink_format fbp_sink_hdf5 = {
+    .name = "hdf5", .extensions = EXTENSIONS, .layout = layout, .has_members = true};

@@ -1,0 +1,210 @@
+/* Whole scans in HDF5: what Data Exchange and NXtomo say, and what they must. */
+#include "unit/hdf5_files.h"
+
+#include "fbp/geometry_file.h"
+
+#include <math.h>
+
+#define H5 FBP_TEST_DIR "/hdf5_scan.h5"
+
+static const double degrees[NZ] = {0, 30, 60, 90, 120, 150};
+
+static struct fbp_scan load(void)
+{
+    struct fbp_scan scan;
+
+    if (fbp_scan_load(&scan, H5) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_int_equal(scan.kind, FBP_PARALLEL);
+    assert_true(scan.panel.n_columns == NX && scan.panel.n_rows == NY);
+    return scan;
+}
+
+static double angle_of(const struct fbp_view *v)
+{
+    return atan2(v->s[1], v->s[0]) * 180 / 3.14159265358979323846;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-9;
+}
+
+static void put_exchange(hid_t file, const char *unit, double scale, size_t n_angles)
+{
+    double angles[NZ];
+
+    for (int i = 0; i < NZ; i++)
+        angles[i] = degrees[i] * scale;
+    put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
+    put_volume(file, "/exchange/data_white", H5T_STD_U16LE, chunks(1, NY, NX));
+    if (n_angles)
+        put_list(file, "/exchange/theta", H5T_IEEE_F32LE, n_angles, angles);
+    if (n_angles && unit)
+        put_text(file, "/exchange/theta", "units", unit);
+}
+
+static void data_exchange(void **state)
+{
+    (void)state;
+    for (int radians = 0; radians < 2; radians++) {
+        const hid_t file = new_file(H5);
+        put_exchange(file, radians ? "radians" : NULL, radians ? 3.14159265358979 / 180 : 1, NZ);
+        H5Fclose(file);
+        struct fbp_scan scan = load();
+        assert_int_equal(scan.n_views, NZ);
+        assert_string_equal(scan.projections, H5 ":/exchange/data");
+        assert_string_equal(scan.flat, H5 ":/exchange/data_white");
+        assert_null(scan.dark);
+        assert_true(fabs(angle_of(&scan.views[4]) - 120) < 1e-4);
+        assert_true(near(scan.views[0].u[1], 1));
+        assert_non_null(strstr(scan.note, "lengths are in pixels"));
+        assert_non_null(strstr(scan.note, "middle column, 3,"));
+        fbp_scan_clear(&scan);
+    }
+}
+
+static void put_tomo(hid_t file, const char *unit)
+{
+    const double keys[NZ] = {1, 0, 0, 2, 0, 3}, pixel[2] = {6.5, 13};
+
+    put_volume(file, "/entry/instrument/detector/data", H5T_STD_U16LE, chunks(2, 2, 3));
+    put_list(file, "/entry/instrument/detector/image_key", H5T_STD_I64LE, NZ, keys);
+    put_list(file, "/entry/sample/rotation_angle", H5T_IEEE_F64LE, NZ, degrees);
+    put_list(file, "/entry/instrument/detector/x_pixel_size", H5T_IEEE_F64LE, 1, pixel);
+    put_list(file, "/entry/instrument/detector/y_pixel_size", H5T_IEEE_F64LE, 1, pixel + 1);
+    if (unit) {
+        put_text(file, "/entry/instrument/detector/x_pixel_size", "units", unit);
+        put_text(file, "/entry/instrument/detector/y_pixel_size", "units", unit);
+    }
+    /* Another entry does not get in between. */
+    put_list(file, "/other/sample/rotation_angle", H5T_IEEE_F64LE, NZ, keys);
+}
+
+static void nxtomo(void **state)
+{
+    static const struct {
+        const char *unit;
+        double mm;
+    } units[] = {{"um", 1e-3}, {"µm", 1e-3}, {"mm", 1}, {"m", 1e3}, {"furlong", 0}, {NULL, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const hid_t file = new_file(H5);
+        put_tomo(file, units[i].unit);
+        H5Fclose(file);
+        struct fbp_scan scan = load();
+        assert_int_equal(scan.n_views, 3);
+        assert_string_equal(scan.projections, H5 ":/entry/instrument/detector/data?image_key=0");
+        assert_string_equal(scan.flat, H5 ":/entry/instrument/detector/data?image_key=1");
+        assert_string_equal(scan.dark, H5 ":/entry/instrument/detector/data?image_key=2");
+        assert_true(near(angle_of(&scan.views[0]), 30) && near(angle_of(&scan.views[2]), 120));
+        const double u = hypot(scan.views[0].u[0], scan.views[0].u[1]), v = scan.views[0].v[2];
+        const bool known = units[i].mm > 0;
+        assert_true(near(u, known ? 6.5 * units[i].mm : 1));
+        assert_true(near(v, known ? 13 * units[i].mm : 1));
+        assert_true((strstr(scan.note, "no pixel size") == NULL) == known);
+        fbp_scan_clear(&scan);
+    }
+}
+
+static void expect(const char *says)
+{
+    struct fbp_scan scan;
+
+    assert_int_not_equal(fbp_scan_load(&scan, H5), FBP_OK);
+    assert_null(scan.projections);
+    assert_says("hdf5_scan.h5");
+    assert_says(says);
+}
+
+static void what_lacks(void **state)
+{
+    hid_t file = new_file(H5);
+    const hsize_t n[3] = {1, 2, 2};
+    double bad[NZ] = {0, 1, NAN, 3, 4, 5};
+
+    (void)state;
+    put_volume(file, "/a", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    expect("neither Data Exchange");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, 0);
+    H5Fclose(file);
+    expect("has no angles");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, NZ - 1);
+    H5Fclose(file);
+    expect("6 projections, but 5 angles");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, NZ);
+    H5Fclose(file);
+    struct fbp_scan scan;
+    assert_int_equal(fbp_scan_load_growing(&scan, H5), FBP_ERR_UNSUPPORTED);
+    assert_says("can be followed");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, NZ);
+    put_text(file, "/exchange/data", "axes", "y:theta:x");
+    H5Fclose(file);
+    expect("only theta:y:x");
+
+    file = new_file(H5);
+    put_exchange(file, NULL, 1, NZ);
+    put_set(file, "/exchange/data_dark", H5T_STD_U16LE, 3, n, H5P_DEFAULT, bad);
+    H5Fclose(file);
+    expect("has 2 x 2 pixels");
+
+    file = new_file(H5);
+    put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
+    put_list(file, "/exchange/theta", H5T_IEEE_F64LE, NZ, bad);
+    H5Fclose(file);
+    expect("angle 2 is not a number");
+}
+
+/* In a scan file of one's own the data sets are named, and saving it names them again. */
+static void scan_file_names_data_sets(void **state)
+{
+    static const char json[] =
+        "{\"fbp_scan\": 1, \"kind\": \"parallel\", \"projections\": "
+        "\"hdf5_scan.h5:/exchange/data\","
+        "\"flat\": \"hdf5_scan.h5:/exchange/data_white\", \"detector\": {\"pitch_mm\": 0.5},"
+        "\"angles_deg\": {\"start\": 0, \"step\": 30}}";
+    const char *path = FBP_TEST_DIR "/hdf5_scan.json", *copy = FBP_TEST_DIR "/hdf5_scan2.json";
+    const hid_t file = new_file(H5);
+    struct fbp_scan scan, again;
+    size_t n;
+
+    (void)state;
+    put_exchange(file, NULL, 1, 0);
+    H5Fclose(file);
+    put_file(path, json, sizeof json - 1);
+    if (fbp_scan_load(&scan, path) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_string_equal(scan.projections, H5 ":/exchange/data");
+    assert_int_equal(fbp_scan_save(&scan, copy, NULL), FBP_OK);
+    char *text = get_file(copy, &n);
+    assert_non_null(strstr(text, "\"hdf5_scan.h5:/exchange/data\""));
+    free(text);
+    assert_int_equal(fbp_scan_load(&again, copy), FBP_OK);
+    assert_string_equal(again.flat, H5 ":/exchange/data_white");
+    fbp_scan_clear(&scan);
+    fbp_scan_clear(&again);
+    remove(path);
+    remove(copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_exchange),
+        cmocka_unit_test(nxtomo),
+        cmocka_unit_test(what_lacks),
+        cmocka_unit_test(scan_file_names_data_sets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

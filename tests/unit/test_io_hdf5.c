@@ -1,0 +1,501 @@
+/* HDF5: every type, byte order, layout and filter; selections, threads, damage; the sink. */
+#include "unit/hdf5_files.h"
+
+#include "base/text.h"
+#include "io/format.h"
+#include "io/member.h"
+
+#include <pthread.h>
+
+#define H5  FBP_TEST_DIR "/io_hdf5.h5"
+#define VOL FBP_TEST_DIR "/io_hdf5_volume.h5"
+
+/* Any part of a volume of value(), as floats and as it is. */
+static void check_parts(fbp_source *src)
+{
+    const struct fbp_array_info *info = fbp_source_info(src);
+    float out[N + 1];
+    double raw[N];
+
+    assert_int_equal(info->n[0], NX);
+    assert_int_equal(info->n[1], NY);
+    assert_int_equal(info->n[2], NZ);
+    for (size_t z0 = 0; z0 < NZ; z0++)
+        for (size_t nz = 1; nz <= NZ - z0; nz++)
+            for (size_t r0 = 0; r0 < NY; r0++)
+                for (size_t nr = 0; nr <= NY - r0; nr++) {
+                    out[nz * nr * NX] = 77;
+                    if (fbp_source_read(src, z0, nz, r0, nr, out) != FBP_OK)
+                        fail_msg("%s", fbp_message());
+                    for (size_t i = 0; i < nz * nr * NX; i++) {
+                        const size_t z = z0 + i / (nr * NX), y = r0 + i / NX % nr, x = i % NX;
+                        assert_true((double)out[i] == value((z * NY + y) * NX + x));
+                    }
+                    assert_true(out[nz * nr * NX] == 77);
+                }
+    assert_int_equal(fbp_source_read_as_is(src, 1, 2, 1, 2, raw), FBP_OK);
+    if (info->type == FBP_F64)
+        assert_true(raw[2 * NX * 2 - 1] == value((2 * NY + 2) * NX + NX - 1));
+    assert_int_equal(fbp_source_read(src, NZ, 1, 0, 1, out), FBP_ERR_INVALID);
+}
+
+static void check_set(const char *name, enum fbp_type type)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, H5 ":%s", name);
+    fbp_source *src = open_source(path, NULL);
+    assert_int_equal(fbp_source_info(src)->type, type);
+    assert_int_equal(fbp_source_info(src)->row_order, FBP_ROWS_TOP_DOWN);
+    assert_string_equal(fbp_source_info(src)->format, "hdf5");
+    check_parts(src);
+    fbp_source_close(&src);
+}
+
+static void every_type(void **state)
+{
+    const struct {
+        const char *name;
+        hid_t type;
+        enum fbp_type read;
+    } sets[] = {
+        {"u1", H5T_STD_U8LE, FBP_U8},        {"i1", H5T_STD_I8BE, FBP_I8},
+        {"u2", H5T_STD_U16LE, FBP_U16},      {"u2b", H5T_STD_U16BE, FBP_U16},
+        {"i2", H5T_STD_I16LE, FBP_I16},      {"i2b", H5T_STD_I16BE, FBP_I16},
+        {"u4", H5T_STD_U32LE, FBP_U32},      {"u4b", H5T_STD_U32BE, FBP_U32},
+        {"i4", H5T_STD_I32LE, FBP_I32},      {"i4b", H5T_STD_I32BE, FBP_I32},
+        {"i8", H5T_STD_I64LE, FBP_F64},      {"u8b", H5T_STD_U64BE, FBP_F64},
+        {"f4", H5T_IEEE_F32LE, FBP_F32},     {"f4b", H5T_IEEE_F32BE, FBP_F32},
+        {"f8", H5T_IEEE_F64LE, FBP_F64},     {"f8b", H5T_IEEE_F64BE, FBP_F64},
+        {"ld", H5T_NATIVE_LDOUBLE, FBP_F64},
+    };
+    const hid_t file = new_file(H5);
+    char name[40];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        put_volume(file, sets[i].name, sets[i].type, H5P_DEFAULT);
+        const hid_t how = chunks(2, 3, 4);
+        H5Pset_shuffle(how);
+        H5Pset_deflate(how, 4);
+        snprintf(name, sizeof name, "packed/%s", sets[i].name);
+        put_volume(file, name, sets[i].type, how);
+    }
+    H5Fclose(file);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        check_set(sets[i].name, sets[i].read);
+        snprintf(name, sizeof name, "/packed/%s", sets[i].name);
+        check_set(name, sets[i].read);
+    }
+}
+
+/* Chunks that divide the array and that overhang it, views and sinograms, with and without filters
+ * that only the library knows. */
+static void every_layout(void **state)
+{
+    static const hsize_t shapes[][3] = {
+        {1, NY, NX}, {NZ, 1, NX}, {2, 2, 2}, {4, 3, 5}, {NZ, NY, NX}};
+    const hid_t file = new_file(H5);
+    char name[40];
+
+    (void)state;
+    for (size_t s = 0; s < 5; s++)
+        for (int f = 0; f < 6; f++) {
+            const hid_t how = chunks(shapes[s][0], shapes[s][1], shapes[s][2]);
+            if (f == 1 || f == 3)
+                H5Pset_shuffle(how);
+            if (f == 2 || f == 3)
+                H5Pset_deflate(how, 1);
+            if (f == 4)
+                H5Pset_fletcher32(how);
+            if (f == 5)
+                H5Pset_scaleoffset(how, H5Z_SO_INT, 0);
+            snprintf(name, sizeof name, "s%zuf%d", s, f);
+            put_volume(file, name, H5T_STD_U16LE, how);
+        }
+    const hid_t compact = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_layout(compact, H5D_COMPACT);
+    put_volume(file, "compact", H5T_STD_U16LE, compact);
+    H5Lcreate_soft("/s3f3", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    for (size_t s = 0; s < 5; s++)
+        for (int f = 0; f < 6; f++) {
+            snprintf(name, sizeof name, "s%zuf%d", s, f);
+            /* Each block that only the library can read costs a process. */
+            check_set(name, FBP_U16);
+        }
+    check_set("compact", FBP_U16);
+    check_set("soft", FBP_U16);
+}
+
+/* A user block moves all addresses; a link leads to another file. */
+static void elsewhere(void **state)
+{
+    const hid_t how = H5Pcreate(H5P_FILE_CREATE);
+
+    (void)state;
+    H5Pset_userblock(how, 1024);
+    hid_t file = H5Fcreate(VOL, H5F_ACC_TRUNC, how, H5P_DEFAULT);
+    put_volume(file, "plain", H5T_STD_U16LE, H5P_DEFAULT);
+    put_volume(file, "chunked", H5T_STD_U16LE, chunks(2, 2, 3));
+    H5Fclose(file);
+    H5Pclose(how);
+    file = new_file(H5);
+    H5Lcreate_external(VOL, "/plain", file, "far", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external(VOL, "/chunked", file, "far_chunked", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    check_set("far", FBP_U16);
+    check_set("far_chunked", FBP_U16);
+    remove(VOL);
+}
+
+static void unwritten_chunks_are_filled(void **state)
+{
+    const hsize_t n[3] = {NZ, NY, NX}, one[3] = {1, 1, 1}, at[3] = {0, 0, 0};
+    const uint16_t fill = 513, value_there = 9;
+    const hid_t file = new_file(H5), how = chunks(2, 2, 3), space = H5Screate_simple(3, n, NULL);
+    float out[N];
+
+    (void)state;
+    H5Pset_fill_value(how, H5T_NATIVE_UINT16, &fill);
+    const hid_t set =
+        H5Dcreate2(file, "holes", H5T_STD_U16BE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    const hid_t memory = H5Screate_simple(3, one, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL);
+    H5Dwrite(set, H5T_NATIVE_UINT16, memory, space, H5P_DEFAULT, &value_there);
+    H5Dclose(set);
+    H5Fclose(file);
+    fbp_source *src = open_source(H5 ":/holes", NULL);
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+    assert_true(out[0] == 9 && out[1] == 513 && out[N - 1] == 513);
+    fbp_source_close(&src);
+}
+
+static void two_dimensions(void **state)
+{
+    const hsize_t n[2] = {4, 3}, chunk[2] = {2, 2};
+    const hid_t file = new_file(H5), how = H5Pcreate(H5P_DATASET_CREATE);
+    double v[12];
+    float out[12];
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        v[i] = i;
+    H5Pset_chunk(how, 2, chunk);
+    put_set(file, "plain", H5T_IEEE_F32LE, 2, n, H5P_DEFAULT, v);
+    put_set(file, "chunked", H5T_IEEE_F32LE, 2, n, how, v);
+    H5Fclose(file);
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {":plain", ":chunked", ":plain?sinogram",
+                                            ":chunked?sinogram"};
+        char path[600];
+        snprintf(path, sizeof path, "%s%s", H5, names[i]);
+        fbp_source *src = open_source(path, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_int_equal(info->n[0], 3);
+        assert_int_equal(info->n[1], i < 2 ? 4 : 1);
+        assert_int_equal(info->n[2], i < 2 ? 1 : 4);
+        assert_int_equal(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out), FBP_OK);
+        for (int k = 0; k < 12; k++)
+            assert_true((double)out[k] == k);
+        fbp_source_close(&src);
+    }
+}
+
+/* Of frames marked 2 1 0 0 3 0: darks, flats and projections. */
+static void images_by_key(void **state)
+{
+    const double keys[NZ] = {2, 1, 0, 0, 3, 0};
+    static const char *const sets[] = {"/entry/data/plain", "/entry/data/chunked"};
+    const hid_t file = new_file(H5);
+    float out[N];
+
+    (void)state;
+    put_volume(file, sets[0], H5T_STD_U16LE, H5P_DEFAULT);
+    put_volume(file, sets[1], H5T_STD_U16LE, chunks(2, 2, 2));
+    put_list(file, "/entry/detector/image_key", H5T_STD_I32LE, NZ, keys);
+    H5Fclose(file);
+    for (int s = 0; s < 2; s++)
+        for (int key = 0; key < 3; key++) {
+            static const size_t slices[3][3] = {{2, 3, 5}, {1}, {0}};
+            char path[600];
+            snprintf(path, sizeof path, "%s:%s?image_key=%d", H5, sets[s], key);
+            fbp_source *src = open_source(path, NULL);
+            const size_t n = fbp_source_info(src)->n[2];
+            assert_int_equal(n, key == 0 ? 3 : 1);
+            assert_int_equal(fbp_source_read(src, 0, n, 0, NY, out), FBP_OK);
+            for (size_t i = 0; i < n * NY * NX; i++)
+                assert_true((double)out[i] ==
+                            value(slices[key][i / (NY * NX)] * NY * NX + i % (NY * NX)));
+            fbp_source_close(&src);
+        }
+    fbp_source *src;
+    assert_int_equal(fbp_source_open(&src, H5 ":/entry/data/plain?image_key=7", NULL),
+                     FBP_ERR_INVALID);
+    assert_says("no image has this key");
+}
+
+static void *read_all(void *arg)
+{
+    float out[N];
+
+    for (int turn = 0; turn < 20; turn++)
+        for (size_t z = 0; z < NZ; z++) {
+            if (fbp_source_read(arg, z, 1, 0, NY, out) != FBP_OK)
+                return (void *)"failed";
+            for (size_t i = 0; i < NY * NX; i++)
+                if ((double)out[i] != value(z * NY * NX + i))
+                    return (void *)"wrong";
+        }
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    const hid_t file = new_file(H5), how = chunks(2, 2, 2);
+    pthread_t thread[6];
+
+    (void)state;
+    H5Pset_deflate(how, 1);
+    put_volume(file, "a", H5T_STD_U16LE, how);
+    H5Fclose(file);
+    fbp_source *src = open_source(H5, NULL); /* the only one needs no name */
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, read_all, src), 0);
+    for (int i = 0; i < 6; i++) {
+        void *what;
+        pthread_join(thread[i], &what);
+        assert_null(what);
+    }
+    fbp_source_close(&src);
+}
+
+/* A v7.3 file of MATLAB is HDF5 with the axes the other way round. */
+static void matlab_turns_axes(void **state)
+{
+    const hsize_t n[3] = {3, 2, 4}; /* A(4, 2, 3): views, rows, columns */
+    const hid_t file = new_file(H5);
+    double v[24];
+    float out[24];
+
+    (void)state;
+    for (int c = 0; c < 3; c++)
+        for (int r = 0; r < 2; r++)
+            for (int k = 0; k < 4; k++)
+                v[(c * 2 + r) * 4 + k] = 100 * k + 10 * r + c;
+    put_set(file, "A", H5T_IEEE_F64LE, 3, n, H5P_DEFAULT, v);
+    put_text(file, "A", "MATLAB_class", "double");
+    H5Fclose(file);
+    fbp_source *src = open_source(H5 ":A", NULL);
+    const struct fbp_array_info *info = fbp_source_info(src);
+    assert_true(info->n[0] == 3 && info->n[1] == 2 && info->n[2] == 4);
+    assert_int_equal(fbp_source_read(src, 0, 4, 0, 2, out), FBP_OK);
+    for (int i = 0; i < 24; i++)
+        assert_true((double)out[i] == 100 * (i / 6) + 10 * (i / 3 % 2) + i % 3);
+    fbp_source_close(&src);
+}
+
+static void wrong_names(void **state)
+{
+    static const struct {
+        const char *name, *says;
+        fbp_status status;
+    } table[] = {
+        {":/exchange/dat", "did you mean \"/exchange/data\"?", FBP_ERR_INVALID},
+        {":/exchange/dat", "/exchange/data_dark (6 x 5 x 7)", FBP_ERR_INVALID},
+        {":/exchange", "has no data set", FBP_ERR_INVALID},
+        {":nothing", "has no data set \"nothing\"", FBP_ERR_INVALID},
+        {":/exchange/theta", "1 dimension:", FBP_ERR_INVALID},
+        {":/text", "not numbers", FBP_ERR_UNSUPPORTED},
+        {":/four", "4 dimensions", FBP_ERR_INVALID},
+        {":/empty", "none may be 0", FBP_ERR_INVALID},
+        {":/never", "never written", FBP_ERR_INVALID},
+        {":/exchange/data?", "behind the '?' expected", FBP_ERR_INVALID},
+        {":/exchange/data?image_key=x", "behind the '?' expected", FBP_ERR_INVALID},
+        {":/exchange/data?image_key=0", "no image_key of 6 entries", FBP_ERR_INVALID},
+        {":/exchange/data?sinogram", "a sinogram has two", FBP_ERR_INVALID},
+    };
+    const hsize_t n[4] = {1, 2, 2, 2}, none[3] = {2, 0, 2}, some[3] = {2, 2, 2};
+    const double v[8] = {0};
+    const hid_t file = new_file(H5), type = H5Tcopy(H5T_C_S1);
+    fbp_source *src;
+
+    (void)state;
+    put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
+    put_volume(file, "/exchange/data_dark", H5T_STD_U16LE, H5P_DEFAULT);
+    put_list(file, "/exchange/theta", H5T_IEEE_F64LE, 8, v);
+    put_set(file, "/four", H5T_STD_U16LE, 4, n, H5P_DEFAULT, v);
+    put_set(file, "/empty", H5T_STD_U16LE, 3, none, H5P_DEFAULT, NULL);
+    put_set(file, "/never", H5T_STD_U16LE, 3, some, H5P_DEFAULT, NULL);
+    H5Tset_size(type, 4);
+    put_set(file, "/text", type, 2, some, H5P_DEFAULT, NULL);
+    H5Fclose(file);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s%s", H5, table[i].name);
+        assert_int_equal(fbp_source_open(&src, path, NULL), table[i].status);
+        assert_null(src);
+        assert_says("io_hdf5.h5");
+        assert_says(table[i].says);
+    }
+    assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/none.h5:/a", NULL), FBP_ERR_IO);
+    put_file(VOL, "x", 1);
+    assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
+    put_file(FBP_TEST_DIR "/io_hdf5.npy", "x", 1);
+    assert_int_equal(fbp_source_open(&src, FBP_TEST_DIR "/io_hdf5.npy:a", NULL), FBP_ERR_INVALID);
+    assert_says("is one array");
+}
+
+/* Truncated anywhere, any byte changed: an error or samples, never more. */
+static void damage(void **state)
+{
+    const hid_t file = new_file(H5), how = chunks(2, 3, 4);
+    float out[N];
+    size_t n;
+
+    (void)state;
+    H5Pset_shuffle(how);
+    H5Pset_deflate(how, 1);
+    put_volume(file, "a", H5T_STD_U16LE, how);
+    H5Fclose(file);
+    char *bytes = get_file(H5, &n);
+    for (size_t cut = 0; cut < n; cut += n / 40) {
+        fbp_source *src;
+        put_file(VOL, bytes, cut);
+        assert_int_not_equal(fbp_source_open(&src, VOL, NULL), FBP_OK);
+        assert_null(src);
+        assert_says("io_hdf5_volume.h5");
+    }
+    for (size_t i = 0; i < 300; i++) {
+        const size_t at = i * 37 % n;
+        fbp_source *src;
+        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
+        put_file(VOL, bytes, n);
+        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
+        const struct fbp_array_info *info;
+        if (fbp_source_open(&src, VOL ":a", NULL) == FBP_OK) {
+            info = fbp_source_info(src);
+            if (info->n[0] * info->n[1] * info->n[2] == N)
+                (void)!fbp_source_read(src, 0, info->n[2], 0, info->n[1], out);
+        } else {
+            assert_says("io_hdf5_volume.h5");
+        }
+        fbp_source_close(&src);
+    }
+    free(bytes);
+    remove(VOL);
+}
+
+/* Slices in any order; what is written is read back by the library and by this program. */
+static void sink(void **state)
+{
+    static const struct {
+        const char *output, *set;
+    } names[] = {{VOL, "/volume"}, {VOL ":/a/b", "/a/b"}, {VOL ":c", "/c"}};
+    const struct fbp_array_info info = {.n = {NX, NY, NZ},
+                                        .spacing_mm = {0.5, 0.25, 2},
+                                        .origin_mm = {-1, 0.125, 3},
+                                        .unit = "1/mm"};
+    float in[N], out[N];
+
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        in[i] = (float)value(i);
+    for (size_t k = 0; k < 3; k++) {
+        fbp_sink *s;
+        remove(VOL);
+        if (fbp_sink_open(&s, names[k].output, &info, NULL) != FBP_OK)
+            fail_msg("%s", fbp_message());
+        for (size_t z = NZ; z-- > 0;)
+            assert_int_equal(fbp_sink_write(s, z, 1, in + z * NY * NX), FBP_OK);
+        assert_false(is_there(VOL));
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_false(is_there(VOL ".part"));
+
+        const hid_t file = H5Fopen(VOL, H5F_ACC_RDONLY, H5P_DEFAULT);
+        const hid_t set = H5Dopen2(file, names[k].set, H5P_DEFAULT);
+        assert_true(set >= 0);
+        assert_true(H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0);
+        assert_memory_equal(in, out, sizeof in);
+        H5Dclose(set);
+        H5Fclose(file);
+
+        fbp_source *src = open_source(VOL, NULL);
+        const struct fbp_array_info *found = fbp_source_info(src);
+        assert_true(found->has_spacing);
+        assert_memory_equal(found->spacing_mm, info.spacing_mm, sizeof info.spacing_mm);
+        assert_memory_equal(found->origin_mm, info.origin_mm, sizeof info.origin_mm);
+        assert_string_equal(found->unit, "1/mm");
+        assert_int_equal(found->row_order, FBP_ROWS_BOTTOM_UP);
+        check_parts(src);
+        fbp_source_close(&src);
+    }
+}
+
+static void sink_refuses(void **state)
+{
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const char *keep[] = {VOL ":/volume"};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
+    fbp_sink *s;
+
+    (void)state;
+    assert_true(is_there(VOL)); /* of the test before */
+    assert_int_equal(fbp_sink_open(&s, VOL ":/other", &info, &params), FBP_ERR_INVALID);
+    assert_says("would replace");
+    assert_int_equal(fbp_sink_open(&s, VOL ":/", &info, NULL), FBP_ERR_INVALID);
+    assert_says("cannot be created");
+    assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/no/folder.h5", &info, NULL), FBP_ERR_IO);
+    assert_says("create its folder first");
+    assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/io_hdf5.xyz:a", &info, NULL),
+                     FBP_ERR_INVALID);
+    assert_says("no format is known");
+    remove(VOL);
+}
+
+/* A file of the whole name wins; else the last colon behind a file. */
+static void names_split(void **state)
+{
+    static const struct {
+        const char *path, *file, *member;
+    } table[] = {
+        {FBP_TEST_DIR "/split.h5", FBP_TEST_DIR "/split.h5", NULL},
+        {FBP_TEST_DIR "/split.h5:/a/b", FBP_TEST_DIR "/split.h5", "/a/b"},
+        {FBP_TEST_DIR "/split.h5:/a:b", FBP_TEST_DIR "/split.h5", "/a:b"},
+        {FBP_TEST_DIR "/split.h5:whole", FBP_TEST_DIR "/split.h5:whole", NULL},
+        {FBP_TEST_DIR "/split.h5:whole:x", FBP_TEST_DIR "/split.h5:whole", "x"},
+        {FBP_TEST_DIR "/not there:x", FBP_TEST_DIR "/not there:x", NULL},
+    };
+
+    (void)state;
+    put_file(FBP_TEST_DIR "/split.h5", "", 0);
+    put_file(FBP_TEST_DIR "/split.h5:whole", "", 0);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *file, *member;
+        assert_int_equal(fbp_member_split(table[i].path, &file, &member), FBP_OK);
+        assert_string_equal(file, table[i].file);
+        assert_int_equal(member == NULL, table[i].member == NULL);
+        if (member)
+            assert_string_equal(member, table[i].member);
+        free(file);
+        free(member);
+    }
+    remove(FBP_TEST_DIR "/split.h5");
+    remove(FBP_TEST_DIR "/split.h5:whole");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type),     cmocka_unit_test(every_layout),
+        cmocka_unit_test(elsewhere),      cmocka_unit_test(unwritten_chunks_are_filled),
+        cmocka_unit_test(two_dimensions), cmocka_unit_test(images_by_key),
+        cmocka_unit_test(threads),        cmocka_unit_test(matlab_turns_axes),
+        cmocka_unit_test(wrong_names),    cmocka_unit_test(damage),
+        cmocka_unit_test(sink),           cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(names_split),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* MAT files: classes, structs, order of axes, compression, what is refused, damage. */
+#include "unit/io_util.h"
+
+#include "fbp/scan.h"
+
+#include <matio.h>
+
+#define MAT FBP_TEST_DIR "/io_mat.mat"
+#define BAD FBP_TEST_DIR "/io_mat_bad.mat"
+
+enum { VIEWS = 4, ROWS = 2, COLUMNS = 3, N = VIEWS * ROWS * COLUMNS };
+
+#define VALUES(T)                           \
+    static T values_##T[N];                 \
+    for (int c = 0; c < COLUMNS; c++)       \
+        for (int r = 0; r < ROWS; r++)      \
+            for (int k = 0; k < VIEWS; k++) \
+    values_##T[(c * ROWS + r) * VIEWS + k] = (T)(30 * k + 10 * r + c)
+
+static void put(mat_t *file, matvar_t *v, enum matio_compression how)
+{
+    assert_non_null(v);
+    assert_int_equal(Mat_VarWrite(file, v, how), 0);
+    Mat_VarFree(v);
+}
+
+static matvar_t *array(const char *name, enum matio_classes class, enum matio_types type,
+                       void *values)
+{
+    size_t n[3] = {VIEWS, ROWS, COLUMNS};
+    return Mat_VarCreate(name, class, type, 3, n, values, 0);
+}
+
+static void check_array(const char *name, enum fbp_type type)
+{
+    char path[600];
+    float out[N];
+
+    snprintf(path, sizeof path, MAT ":%s", name);
+    fbp_source *src = open_source(path, NULL);
+    const struct fbp_array_info *i = fbp_source_info(src);
+    assert_int_equal(i->type, type);
+    assert_int_equal(i->row_order, FBP_ROWS_TOP_DOWN);
+    assert_true(i->n[0] == COLUMNS && i->n[1] == ROWS && i->n[2] == VIEWS);
+    assert_int_equal(fbp_source_read(src, 0, VIEWS, 0, ROWS, out), FBP_OK);
+    for (int k = 0; k < N; k++)
+        assert_true((double)out[k] ==
+                    30 * (k / (ROWS * COLUMNS)) + 10 * (k / COLUMNS % ROWS) + k % COLUMNS);
+    assert_int_equal(fbp_source_read(src, 2, 1, 1, 1, out), FBP_OK);
+    assert_true((double)out[2] == 72);
+    fbp_source_close(&src);
+}
+
+static void every_class(void **state)
+{
+    mat_t *file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
+
+    (void)state;
+    VALUES(double);
+    VALUES(float);
+    VALUES(int8_t);
+    VALUES(uint8_t);
+    VALUES(int16_t);
+    VALUES(uint16_t);
+    VALUES(int32_t);
+    VALUES(uint32_t);
+    for (int z = 0; z < 2; z++) {
+        const enum matio_compression how = z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE;
+        put(file, array(z ? "zf8" : "f8", MAT_C_DOUBLE, MAT_T_DOUBLE, values_double), how);
+        put(file, array(z ? "zf4" : "f4", MAT_C_SINGLE, MAT_T_SINGLE, values_float), how);
+        put(file, array(z ? "zi1" : "i1", MAT_C_INT8, MAT_T_INT8, values_int8_t), how);
+        put(file, array(z ? "zu1" : "u1", MAT_C_UINT8, MAT_T_UINT8, values_uint8_t), how);
+        put(file, array(z ? "zi2" : "i2", MAT_C_INT16, MAT_T_INT16, values_int16_t), how);
+        put(file, array(z ? "zu2" : "u2", MAT_C_UINT16, MAT_T_UINT16, values_uint16_t), how);
+        put(file, array(z ? "zi4" : "i4", MAT_C_INT32, MAT_T_INT32, values_int32_t), how);
+        put(file, array(z ? "zu4" : "u4", MAT_C_UINT32, MAT_T_UINT32, values_uint32_t), how);
+    }
+    Mat_Close(file);
+    static const struct {
+        const char *name;
+        enum fbp_type type;
+    } sets[] = {{"f8", FBP_F64},  {"f4", FBP_F32},  {"i1", FBP_I8},   {"u1", FBP_U8},
+                {"i2", FBP_I16},  {"u2", FBP_U16},  {"i4", FBP_I32},  {"u4", FBP_U32},
+                {"zf8", FBP_F64}, {"zf4", FBP_F32}, {"zi1", FBP_I8},  {"zu1", FBP_U8},
+                {"zi2", FBP_I16}, {"zu2", FBP_U16}, {"zi4", FBP_I32}, {"zu4", FBP_U32}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        check_array(sets[i].name, sets[i].type);
+}
+
+static matvar_t *numbers(const char *name, size_t n, double *v)
+{
+    size_t size[2] = {1, n};
+    return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, v, 0);
+}
+
+/* ct.sinogram (4 x 3), ct.deep.a, and what a scan of Helsinki has. */
+static void put_struct(const char *path, double sod, size_t n_angles)
+{
+    static const char *const fields[] = {"sinogram", "parameters"};
+    static const char *const names[] = {"distanceSourceOrigin", "distanceSourceDetector",
+                                        "pixelSizePost", "angles", "deep"};
+    double sdd = 500, pitch = 0.25, angles[8] = {0, 90, 180, 270, 0, 0, 0, 0}, sinogram[12];
+    size_t one[2] = {1, 1}, size[2] = {VIEWS, COLUMNS};
+    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    matvar_t *ct = Mat_VarCreateStruct("ct", 2, one, (const char **)(uintptr_t)fields, 2);
+    matvar_t *p = Mat_VarCreateStruct("parameters", 2, one, (const char **)(uintptr_t)names, 5);
+    VALUES(double);
+
+    for (int i = 0; i < 12; i++)
+        sinogram[i] = 10 * (i % VIEWS) + i / VIEWS;
+    Mat_VarSetStructFieldByName(p, names[0], 0, numbers(names[0], 1, &sod));
+    Mat_VarSetStructFieldByName(p, names[1], 0, numbers(names[1], 1, &sdd));
+    Mat_VarSetStructFieldByName(p, names[2], 0, numbers(names[2], 1, &pitch));
+    Mat_VarSetStructFieldByName(p, names[3], 0, numbers(names[3], n_angles, angles));
+    Mat_VarSetStructFieldByName(p, names[4], 0,
+                                array(names[4], MAT_C_DOUBLE, MAT_T_DOUBLE, values_double));
+    Mat_VarSetStructFieldByName(
+        ct, fields[0], 0,
+        Mat_VarCreate(fields[0], MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, sinogram, 0));
+    Mat_VarSetStructFieldByName(ct, fields[1], 0, p);
+    put(file, ct, MAT_COMPRESSION_ZLIB);
+    Mat_Close(file);
+}
+
+static void fields_by_dots(void **state)
+{
+    float out[12];
+
+    (void)state;
+    put_struct(MAT, 400, VIEWS);
+    check_array("ct.parameters.deep", FBP_F64);
+    for (int s = 0; s < 2; s++) {
+        fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
+        const struct fbp_array_info *i = fbp_source_info(src);
+        assert_true(i->n[0] == COLUMNS && i->n[1] == (s ? 1 : VIEWS) && i->n[2] == (s ? VIEWS : 1));
+        assert_int_equal(fbp_source_read(src, 0, i->n[2], 0, i->n[1], out), FBP_OK);
+        for (int k = 0; k < 12; k++)
+            assert_true((double)out[k] == 10 * (k / COLUMNS) + k % COLUMNS);
+        fbp_source_close(&src);
+    }
+}
+
+static void whole_scan(void **state)
+{
+    struct fbp_scan scan;
+
+    (void)state;
+    put_struct(MAT, 400, VIEWS);
+    if (fbp_scan_load(&scan, MAT) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_int_equal(scan.n_views, VIEWS);
+    assert_true(scan.panel.n_columns == COLUMNS && scan.panel.n_rows == 1);
+    assert_string_equal(scan.projections, MAT ":ct.sinogram?sinogram");
+    const struct fbp_view *v = &scan.views[0]; /* their 0 is a quarter turn ahead of the source */
+    assert_true(v->s[1] < -399.999 && v->s[0] < 1e-9 && v->s[0] > -1e-9);
+    assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
+    fbp_scan_clear(&scan);
+    put_struct(MAT, 400, VIEWS + 1);
+    assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
+    assert_says("5 angles, but a sinogram of 4 views");
+    put_struct(MAT, -1, VIEWS);
+    assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
+    assert_says("distanceSourceOrigin: expected one positive number");
+}
+
+static void wrong_arrays(void **state)
+{
+    static const struct {
+        const char *name, *says;
+        fbp_status status;
+    } table[] = {
+        {":ct.sinogramm", "did you mean \"ct.sinogram\"?: it has ct.sinogram (4 x 3), ",
+         FBP_ERR_INVALID},
+        {":none", "has no array \"none\"", FBP_ERR_INVALID},
+        {":ct", "is no array of numbers", FBP_ERR_UNSUPPORTED},
+        {":ct.parameters", "is no array of numbers", FBP_ERR_UNSUPPORTED},
+        {":ct.sinogram.more", "has no array", FBP_ERR_INVALID},
+        {":ct.parameters.deep?sinogram", "a sinogram has two", FBP_ERR_INVALID},
+        {":ct.sinogram?x", "expected sinogram", FBP_ERR_INVALID},
+        {"", "holds several arrays", FBP_ERR_INVALID},
+    };
+    fbp_source *src;
+
+    (void)state;
+    put_struct(MAT, 400, VIEWS);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char path[600];
+        snprintf(path, sizeof path, MAT "%s", table[i].name);
+        assert_int_equal(fbp_source_open(&src, path, NULL), table[i].status);
+        assert_null(src);
+        assert_says("io_mat.mat");
+        assert_says(table[i].says);
+    }
+}
+
+static void damage(void **state)
+{
+    size_t n;
+
+    (void)state;
+    put_struct(MAT, 400, VIEWS);
+    char *bytes = get_file(MAT, &n);
+    for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
+        fbp_source *src;
+        struct fbp_scan scan;
+        put_file(BAD, bytes, cut);
+        assert_int_not_equal(fbp_source_open(&src, BAD ":ct.sinogram", NULL), FBP_OK);
+        assert_says("io_mat_bad.mat");
+        assert_int_not_equal(fbp_scan_load(&scan, BAD), FBP_OK);
+        assert_says("io_mat_bad.mat");
+    }
+    for (size_t i = 0; i < 200; i++) {
+        const size_t at = i * 13 % n;
+        fbp_source *src;
+        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
+        put_file(BAD, bytes, n);
+        bytes[at] = (char)(bytes[at] ^ (1 << i % 8));
+        if (fbp_source_open(&src, BAD ":ct.sinogram", NULL) != FBP_OK)
+            assert_says("io_mat_bad.mat");
+        fbp_source_close(&src);
+    }
+    free(bytes);
+    remove(BAD);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_class), cmocka_unit_test(fields_by_dots),
+        cmocka_unit_test(whole_scan),  cmocka_unit_test(wrong_arrays),
+        cmocka_unit_test(damage),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
