@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,12 @@ struct head {
     fbp_status status;
     size_t n_message, n_reply;
 };
+
+/* Held from a pipe's making until the end that the child writes to is closed here: another thread's
+ * child made in between would keep it open, and the reply would seem not to end. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+enum outcome { ENDED, TOO_LATE, TOO_MUCH };
 
 static const size_t MAX_REPLY = (size_t)1 << 30;
 
@@ -100,6 +108,7 @@ static _Noreturn void be_child(int fd, const struct fbp_limits *limits, fbp_cont
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read what it finds */
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, (uint64_t)limits->seconds + 1);
     if (now)
@@ -114,8 +123,8 @@ static _Noreturn void be_child(int fd, const struct fbp_limits *limits, fbp_cont
     _exit(0);
 }
 
-/* All that comes before the end; false after too long a time or too much. */
-static bool collect(int fd, double seconds, struct fbp_blob *all)
+/* All that comes before the end, if it comes in time and is not too much to hold. */
+static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
 {
     const double end = fbp_seconds() + seconds;
     char piece[1 << 16];
@@ -127,28 +136,37 @@ static bool collect(int fd, double seconds, struct fbp_blob *all)
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready <= 0)
-            return false;
+            return TOO_LATE;
         const ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return n == 0;
+            return ENDED;
         if (all->n > MAX_REPLY || fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
-            return false;
+            return TOO_MUCH;
     }
 }
 
-static fbp_status died(const char *path, const char *library, bool in_time, int status,
+static fbp_status died(const char *path, const char *library, enum outcome outcome, int status,
                        const struct fbp_limits *limits)
 {
-    if (!in_time)
+    const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+    if (outcome == TOO_MUCH)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s finds more in it than can be held: the file is damaged, or too "
+                        "large for this machine",
+                        path, library);
+    if (outcome == ENDED && (sig == SIGINT || sig == SIGTERM))
+        return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
+    if (outcome == TOO_LATE)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s was not done with it after %.0f s: the file is damaged, copy it "
                         "again",
                         path, library, limits->seconds);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: %s failed inside (%s): the file is damaged, copy it again", path, library,
-                    WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it gave up");
+                    sig ? strsignal(sig) : "it gave up");
 }
 
 /* Head, message and reply out of what came. */
@@ -167,36 +185,53 @@ static fbp_status unpack(const struct fbp_blob *all, bool *whole, struct fbp_blo
     return fbp_blob_put(reply, all->bytes + at + head.n_message, head.n_reply);
 }
 
+/* A child that runs fn, and the end of a pipe where its reply comes. */
+static fbp_status make_child(const char *path, const struct fbp_limits *limits,
+                             fbp_contained_fn *fn, void *arg, pid_t *child, int *fd)
+{
+    int ends[2], error;
+
+    pthread_mutex_lock(&making);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        error = errno;
+        pthread_mutex_unlock(&making);
+        return fbp_fail(FBP_ERR_IO, "%s: no pipe for a child process: %s", path, strerror(error));
+    }
+    *child = fork();
+    if (*child == 0) {
+        close(ends[0]);
+        be_child(ends[1], limits, fn, arg);
+    }
+    error = errno;
+    close(ends[1]);
+    pthread_mutex_unlock(&making);
+    *fd = ends[0];
+    if (*child > 0)
+        return FBP_OK;
+    close(ends[0]);
+    return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+                    "%s: no child process to read it in: %s", path, strerror(error));
+}
+
 fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
 {
     struct fbp_blob all = {0};
-    int ends[2], status = 0;
+    int fd = -1, status = 0;
     bool whole = false;
+    pid_t child = 0;
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: no pipe for a child process: %s", path, strerror(errno));
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        be_child(ends[1], limits, fn, arg);
-    }
-    const int error = errno;
-    close(ends[1]);
-    if (child < 0) {
-        close(ends[0]);
-        return fbp_fail(FBP_ERR_IO, "%s: no child process to read it in: %s", path,
-                        strerror(error));
-    }
-    const bool in_time = collect(ends[0], limits->seconds, &all);
-    close(ends[0]);
-    if (!in_time)
+    FBP_TRY(make_child(path, limits, fn, arg, &child, &fd));
+    const enum outcome outcome = collect(fd, limits->seconds, &all);
+    close(fd);
+    if (outcome != ENDED)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    fbp_status st = in_time ? unpack(&all, &whole, reply) : FBP_OK;
+    fbp_message_clear(); /* of a reply that could not be held */
+    fbp_status st = outcome == ENDED ? unpack(&all, &whole, reply) : FBP_OK;
     if (!whole)
-        st = died(path, library, in_time, status, limits);
+        st = died(path, library, outcome, status, limits);
     free(all.bytes);
     return st;
 }

@@ -40,7 +40,8 @@ struct fbp_limits {
  * path, library  for messages: the file, and what reads it ("the HDF5 library")
  * reply          empty; the child's on success
  * @return the child's status with its message; FBP_ERR_INVALID if it crashed or broke a limit;
- *         FBP_ERR_NOMEM, FBP_ERR_IO if no child can be made.
+ *         FBP_ERR_CANCELLED if it was interrupted (Ctrl-C reaches it, too); FBP_ERR_NOMEM,
+ *         FBP_ERR_IO if no child can be made.  Several threads may call this at once.
  */
 fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);

@@ -9,6 +9,14 @@
 
 static _Thread_local char message[1200];
 
+/* Words quoted from a file may hold anything: a message stays one line, and moves no cursor. */
+static void make_printable(void)
+{
+    for (char *p = message; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
+}
+
 const char *fbp_message(void)
 {
     return message;
@@ -28,6 +36,7 @@ void fbp_message_adopt(const char *text)
 {
     if (!message[0] && text != message)
         snprintf(message, sizeof message, "%s", text);
+    make_printable();
 }
 
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
@@ -37,6 +46,7 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
         va_start(ap, fmt);
         vsnprintf(message, sizeof message, fmt, ap);
         va_end(ap);
+        make_printable();
     }
     return status;
 }

@@ -74,6 +74,9 @@ const struct fbp_format *fbp_format_of_name(const char *path);
 /** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
 bool fbp_has_extension(const char *path, const char *extensions);
 
+/** Format number i of the table of arrays; NULL beyond the last. */
+const struct fbp_format *fbp_source_format(size_t i);
+
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
     char *header; /**< bytes before the samples, malloc'ed; may be empty */

@@ -142,6 +142,23 @@ static fbp_status check_panel(const char *path, const struct fbp_scan *scan,
     return FBP_OK;
 }
 
+/* Numbers may be read that are no set-up, such as a source in the plane of its panel. */
+static fbp_status check_views(const char *path, const struct fbp_scan *scan)
+{
+    double P[12];
+
+    for (size_t k = 0; scan->kind != FBP_PLANES && k < scan->n_views; k++) {
+        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
+        if (st != FBP_OK) {
+            char why[400];
+            snprintf(why, sizeof why, "%s", fbp_message());
+            fbp_message_clear();
+            return fbp_fail(st, "%s: view %zu: %s", path, k, why);
+        }
+    }
+    return FBP_OK;
+}
+
 fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known)
 {
@@ -167,6 +184,8 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
         st = check_panel(path, out, &all);
     if (st == FBP_OK)
         st = check_pitch(path, out, &all);
+    if (st == FBP_OK)
+        st = check_views(path, out);
     if (st != FBP_OK)
         fbp_scan_clear(out);
     return st;

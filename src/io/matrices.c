@@ -37,6 +37,14 @@ static bool is_gap(char c)
     return c == ',' || isspace((unsigned char)c);
 }
 
+/* Of what is quoted of a line: 20 characters at most. */
+static int quoted_length(const char *text)
+{
+    const size_t n = strcspn(text, "\r\n#");
+
+    return n < 20 ? (int)n : 20;
+}
+
 static fbp_status read_line(struct numbers *a, const char *text, size_t line, locale_t c_locale)
 {
     for (;;) {
@@ -48,9 +56,9 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
         const double x = strtod_l(text, &end, c_locale);
         if (end == text || !(*end == '\0' || *end == '#' || is_gap(*end)))
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: line %zu: \"%.20s\" is not a number: give 12 numbers a view, "
+                            "%s: line %zu: \"%.*s\" is not a number: give 12 numbers a view, "
                             "comments after #",
-                            a->path, line, text);
+                            a->path, line, quoted_length(text), text);
         if (!isfinite(x))
             return fbp_fail(FBP_ERR_INVALID, "%s: line %zu: a number is not finite: correct it",
                             a->path, line);

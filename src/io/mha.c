@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_HEADER = 1 << 16 };
@@ -278,6 +279,13 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
     return FBP_OK;
 }
 
+static bool is_same_file(int a, int b)
+{
+    struct stat s, t;
+
+    return fstat(a, &s) == 0 && fstat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
 /* Go over to the file of samples, where that is another one. */
 static fbp_status open_data(struct fbp_source *src, const struct header *h, uint64_t *size)
 {
@@ -301,9 +309,15 @@ static fbp_status open_data(struct fbp_source *src, const struct header *h, uint
         fbp_message_clear();
         return fbp_fail(st, "%s: its samples: %s", src->path, why);
     }
+    const bool same = is_same_file(src->fd, fd);
     close(src->fd);
     src->fd = fd;
     src->offset = 0;
+    if (same && h->header_size == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: names itself as the file of its samples: name the other file, or "
+                        "LOCAL if they follow the header",
+                        src->path);
     return FBP_OK;
 }
 

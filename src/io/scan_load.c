@@ -358,11 +358,23 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return memmem(head, n, key, sizeof key - 1) != NULL;
 }
 
+/* A scan may take the geometry of another one, which takes that of a third, but not its own. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {
+    enum { LONGEST = 2 };
+    static _Thread_local int chain;
+
     (void)known;
-    return fbp_scan_load_geometry(out, path);
+    if (chain == LONGEST)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: scan files name one another as their geometry: name a file that holds "
+                        "the views",
+                        path);
+    chain++;
+    const fbp_status st = fbp_scan_load_geometry(out, path);
+    chain--;
+    return st;
 }
 
 const struct fbp_geometry_format fbp_geometry_scan = {

@@ -31,6 +31,11 @@ static const struct fbp_format *const formats[] = {
 
 enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
 
+const struct fbp_format *fbp_source_format(size_t i)
+{
+    return i < N_FORMATS ? formats[i] : NULL;
+}
+
 size_t fbp_type_size(enum fbp_type type)
 {
     return (size_t)type < N_TYPES ? types[type].size : 0;

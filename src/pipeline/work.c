@@ -442,6 +442,23 @@ static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct f
                     fbp_bytes_text(has, sizeof has, rq->device_limit));
 }
 
+/* Slices that memory cannot hold one by one are refused at once: looking for slabs of a volume that
+ * only a damaged file asks for takes ever longer. */
+static fbp_status check_slice(const struct fbp_work_request *rq)
+{
+    const size_t *n = rq->job->grid.n;
+    const double bytes = (double)n[0] * (double)n[1] * sizeof(float);
+    char has[32];
+
+    if (bytes <= (double)rq->memory_limit)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: a single slice of %zu x %zu voxels needs %.3g GiB, the limit is %s: "
+                    "raise --memory or lower the volume's size",
+                    n[0], n[1], ldexp(bytes, -30),
+                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
+}
+
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     const size_t nz = fbp_layers(rq->job), halves = fbp_halves(rq->job);
@@ -453,6 +470,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .group_views = rq->backend->group_views,
                              .follow = rq->follow,
                              .even = rq->even};
+    FBP_TRY(check_slice(rq));
     if (slabs < rq->n_workers)
         slabs = rq->n_workers < nz ? rq->n_workers : nz;
     const bool fits = try_from(out, rq, slabs);

@@ -1,124 +1,299 @@
-/* What a child does stays in the child: a reply, a message, a crash, a loop, too much memory. */
+/* Children that crash, loop, take all memory, talk, or answer: each ends in a reply or a sentence.
+ */
 #include "unit/io_util.h"
 
+#include "base/clock.h"
 #include "base/contain.h"
 
-#include <math.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
-static const struct fbp_limits limits = {(uint64_t)64 << 20, 0.5};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define LIMITED 0 /* sanitizers keep their own accounts of memory */
+#else
+#    define LIMITED 1
+#endif
 
-static fbp_status replies(void *arg, struct fbp_blob *reply)
+static const struct fbp_limits limits = {.memory_bytes = (uint64_t)1 << 26, .seconds = 20};
+static const struct fbp_limits short_time = {.memory_bytes = (uint64_t)1 << 26, .seconds = 0.3};
+
+static fbp_status contain(const struct fbp_limits *l, fbp_contained_fn *fn, void *arg,
+                          struct fbp_blob *reply)
+{
+    fbp_message_clear();
+    *reply = (struct fbp_blob){0};
+    return fbp_contain("scan.h5", "the library", l, fn, arg, reply);
+}
+
+/* Fails as INVALID with a sentence that names the file, and leaves no child and no reply. */
+static void fails(const struct fbp_limits *l, fbp_contained_fn *fn, void *arg, const char *says)
+{
+    struct fbp_blob reply;
+
+    assert_int_equal(contain(l, fn, arg, &reply), FBP_ERR_INVALID);
+    assert_says("scan.h5");
+    assert_says(says);
+    assert_null(reply.bytes);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static fbp_status answer(void *arg, struct fbp_blob *reply)
 {
     const size_t n = *(const size_t *)arg;
+    unsigned char piece[1000];
 
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char byte = (unsigned char)(i * 7);
-        const fbp_status st = fbp_blob_put(reply, &byte, 1);
-        if (st != FBP_OK)
-            return st;
+    for (size_t at = 0; at < n; at += sizeof piece) {
+        memset(piece, (int)(at / sizeof piece % 251), sizeof piece);
+        FBP_TRY(fbp_blob_put(reply, piece, n - at < sizeof piece ? n - at : sizeof piece));
     }
     return FBP_OK;
 }
 
-static fbp_status complains(void *arg, struct fbp_blob *reply)
+static void expect_answer(const struct fbp_limits *l, size_t n)
 {
-    (void)fbp_blob_put(reply, "lost", 4);
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: no", (const char *)arg);
-}
+    struct fbp_blob reply;
+    size_t at = 0;
 
-static fbp_status crashes(void *arg, struct fbp_blob *reply)
-{
-    (void)reply;
-    (void)arg;
-    fprintf(stderr, "not to be seen\n");
-    abort();
-}
-
-static fbp_status leaves(void *arg, struct fbp_blob *reply)
-{
-    (void)reply;
-    (void)arg;
-    _exit(0);
-}
-
-static fbp_status loops(void *arg, struct fbp_blob *reply)
-{
-    (void)reply;
-    for (volatile int *again = arg; *again;)
-        ;
-    return FBP_OK;
-}
-
-static fbp_status takes_all(void *arg, struct fbp_blob *reply)
-{
-    (void)reply;
-    void *p = malloc((size_t)1 << 32);
-    const bool got = p != NULL;
-    free(p);
-    return got ? FBP_OK : fbp_fail(FBP_ERR_NOMEM, "%s: not enough memory", (const char *)arg);
-}
-
-static fbp_status run(fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
-{
-    *reply = (struct fbp_blob){0};
-    fbp_message_clear();
-    return fbp_contain("file.x", "the X library", &limits, fn, arg, reply);
+    assert_int_equal(contain(l, answer, &n, &reply), FBP_OK);
+    assert_int_equal(reply.n, n);
+    for (size_t i = 0; i < n; i++)
+        if (reply.bytes[i] != i / 1000 % 251)
+            fail_msg("byte %zu of %zu is %d", i, n, reply.bytes[i]);
+    assert_false(fbp_blob_take(&reply, &at, &(char[2]){0}, n + 1));
+    assert_int_equal(at, 0);
+    free(reply.bytes);
 }
 
 static void replies_come_whole(void **state)
 {
-    static const size_t sizes[] = {0, 1, 4096, 65536, 300001};
-    struct fbp_blob reply;
-
     (void)state;
-    for (size_t k = 0; k < 5; k++) {
-        size_t n = sizes[k];
-        assert_int_equal(run(replies, &n, &reply), FBP_OK);
-        assert_int_equal(reply.n, n);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(reply.bytes[i], (unsigned char)(i * 7));
-        free(reply.bytes);
-    }
+    expect_answer(&limits, 0);
+    expect_answer(&limits, 1);
+    expect_answer(&limits, 65536); /* as much as a pipe holds */
+    expect_answer(&limits, 5000001);
 }
 
-static void failures_are_sentences(void **state)
+static fbp_status refuse(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    FBP_TRY(fbp_blob_put(reply, "half", 4));
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.h5: holds no scan: %d arrays are there", 7);
+}
+
+static void refusals_keep_status_and_sentence(void **state)
 {
     struct fbp_blob reply;
-    char name[] = "file.x";
-    int again = 1;
 
     (void)state;
-    assert_int_equal(run(complains, name, &reply), FBP_ERR_UNSUPPORTED);
-    assert_string_equal(fbp_message(), "file.x: no");
-    assert_int_equal(reply.n, 0);
-    assert_int_equal(run(crashes, name, &reply), FBP_ERR_INVALID);
-    assert_says("file.x: the X library failed inside (Abort");
-    assert_int_equal(run(leaves, name, &reply), FBP_ERR_INVALID);
-    assert_says("it gave up");
-    assert_int_equal(run(loops, &again, &reply), FBP_ERR_INVALID);
-    assert_says("was not done with it");
+    assert_int_equal(contain(&limits, refuse, NULL, &reply), FBP_ERR_UNSUPPORTED);
+    assert_string_equal(fbp_message(), "scan.h5: holds no scan: 7 arrays are there");
+    assert_null(reply.bytes);
+}
+
+static fbp_status die(void *arg, struct fbp_blob *reply)
+{
+    (void)fbp_blob_put(reply, "half", 4);
+    raise(*(const int *)arg);
+    return FBP_OK;
+}
+
+static fbp_status leave(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    (void)reply;
+    _exit(0); /* as libraries that call exit() do */
+}
+
+static fbp_status endless_stack(void *arg, struct fbp_blob *reply)
+{
+    volatile char room[4096];
+
+    room[0] = *(const char *)arg;
+    const fbp_status st = room[0] == 2 ? FBP_OK : endless_stack(arg, reply);
+    return room[0] == 1 ? FBP_ERR_IO : st;
+}
+
+static void crashes_are_sentences(void **state)
+{
+    static int deaths[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGKILL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
+        fails(&limits, die, &deaths[i], strsignal(deaths[i]));
+    fails(&limits, leave, NULL, "it gave up");
+    fails(&limits, endless_stack, &(char){3}, "failed inside");
+}
+
+static void interruptions_are_no_damage(void **state)
+{
+    struct fbp_blob reply;
+
+    (void)state;
+    assert_int_equal(contain(&limits, die, &(int){SIGINT}, &reply), FBP_ERR_CANCELLED);
+    assert_says("interrupted");
+    assert_null(strstr(fbp_message(), "damaged"));
+}
+
+static fbp_status loop(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    (void)reply;
+    for (volatile int i = 0;; i++)
+        ;
+    return FBP_OK;
+}
+
+static fbp_status sleep_long(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    (void)reply;
+    sleep(600);
+    return FBP_OK;
+}
+
+static void loops_end(void **state)
+{
+    const double t0 = fbp_seconds();
+
+    (void)state;
+    fails(&short_time, loop, NULL, "was not done");
+    fails(&short_time, sleep_long, NULL, "was not done");
+    assert_true(fbp_seconds() - t0 < 10);
+}
+
+static fbp_status take_all(void *arg, struct fbp_blob *reply)
+{
+    const size_t piece = (size_t)1 << 20;
+
+    (void)arg;
+    for (size_t i = 0; i < 4096; i++) { /* 4 GiB, 64 MiB are allowed */
+        char *p = malloc(piece);
+        if (!p)
+            return fbp_blob_put(reply, &i, sizeof i);
+        memset(p, 1, piece);
+    }
+    return FBP_OK;
 }
 
 static void memory_is_limited(void **state)
 {
     struct fbp_blob reply;
-    char name[] = "file.x";
+    size_t at = 0, n = 0;
 
     (void)state;
-#if defined __SANITIZE_ADDRESS__
-    skip(); /* its malloc ends the process instead */
-#endif
-    assert_int_equal(run(takes_all, name, &reply), FBP_ERR_NOMEM);
-    assert_says("not enough memory");
+    if (!LIMITED)
+        skip();
+    assert_int_equal(contain(&limits, take_all, NULL, &reply), FBP_OK);
+    assert_true(fbp_blob_take(&reply, &at, &n, sizeof n));
+    assert_in_range(n, 32, 64); /* that many pieces were given out */
+    free(reply.bytes);
+}
+
+static fbp_status talk(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    for (int i = 0; i < 100000; i++) {
+        printf("a line of a library\n");
+        fprintf(stderr, "HDF5-DIAG: Error detected\n");
+    }
+    fflush(stdout);
+    return fbp_blob_put(reply, "quiet", 5);
+}
+
+/* What libraries print goes nowhere, and what this process had not yet written is not doubled. */
+static void libraries_are_silent(void **state)
+{
+    const char *path = FBP_TEST_DIR "/contain.out";
+    struct fbp_blob reply;
+    size_t n;
+
+    (void)state;
+    fflush(stdout);
+    const int keep = dup(STDOUT_FILENO);
+    assert_non_null(freopen(path, "w", stdout));
+    printf("before ");
+    const fbp_status st = contain(&limits, talk, NULL, &reply);
+    printf("after");
+    fflush(stdout);
+    dup2(keep, STDOUT_FILENO);
+    close(keep);
+    char *text = get_file(path, &n);
+    assert_int_equal(st, FBP_OK);
+    assert_string_equal(text, "before after");
+    free(text);
+    free(reply.bytes);
+    unlink(path);
+}
+
+/* Pipes that could be written to, beside the standard files. */
+static size_t open_pipes(void)
+{
+    size_t n = 0;
+    struct stat st;
+
+    for (int fd = 3; fd < 256; fd++)
+        n += fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) &&
+             (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
+    return n;
+}
+
+static fbp_status count_pipes(void *arg, struct fbp_blob *reply)
+{
+    const size_t n = open_pipes();
+
+    (void)arg;
+    return fbp_blob_put(reply, &n, sizeof n);
+}
+
+static void *count_often(void *arg)
+{
+    const size_t before = *(const size_t *)arg;
+
+    for (int i = 0; i < 300; i++) {
+        struct fbp_blob reply = {0};
+        size_t at = 0, n = 0;
+        if (fbp_contain("a", "b", &limits, count_pipes, NULL, &reply) != FBP_OK ||
+            !fbp_blob_take(&reply, &at, &n, sizeof n))
+            return "no answer";
+        free(reply.bytes);
+        if (n != before + 1)
+            return "a child holds the pipe of another one, which seems not to end";
+    }
+    return NULL;
+}
+
+/* Else a reply would end when the slowest child of any thread does. */
+static void children_hold_their_own_pipe_only(void **state)
+{
+    pthread_t threads[4];
+    size_t before = open_pipes();
+    void *said = NULL, *first = NULL;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_often, &before), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], &said), 0);
+        first = first ? first : said;
+    }
+    if (first)
+        fail_msg("%s", (const char *)first);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replies_come_whole),
-        cmocka_unit_test(failures_are_sentences),
+        cmocka_unit_test(refusals_keep_status_and_sentence),
+        cmocka_unit_test(crashes_are_sentences),
+        cmocka_unit_test(interruptions_are_no_damage),
+        cmocka_unit_test(loops_end),
         cmocka_unit_test(memory_is_limited),
+        cmocka_unit_test(libraries_are_silent),
+        cmocka_unit_test(children_hold_their_own_pipe_only),
     };
-
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,179 @@
+#include "damaged_cases.h"
+
+/* ---- arrays */
+#define S     "NDims = 3\nDimSize = 2 2 2\n"
+#define T     "ElementType = MET_UCHAR\n"
+#define L     "ElementDataFile = LOCAL\n"
+#define EIGHT "12345678"
+
+#define MHA(name, text)                                                      \
+    {                                                                        \
+        .what = "MHA: " name, .command = INFO, .file = "a.mha", .data = text \
+    }
+#define MHD(name, text)                                                      \
+    {                                                                        \
+        .what = "MHD: " name, .command = INFO, .file = "a.mhd", .data = text \
+    }
+#define BYTES(kind, name, to, path, bytes)                                                         \
+    {                                                                                              \
+        .what = kind ": " name, .command = to, .file = path, .data = bytes, .n = sizeof(bytes) - 1 \
+    }
+
+/* Version, length, header; sizes are those of the text. */
+#define NPY(name, bytes) BYTES("NPY", name, INFO, "a.npy", "\x93NUMPY" bytes)
+#define DICT             "{'descr': '<f4', 'fortran_order': False, 'shape': "
+
+/* ---- scans */
+#define DETECTOR  "\"detector\":{\"pitch_mm\":0.8},"
+#define DISTANCES "\"source_to_axis_mm\":500,\"source_to_detector_mm\":900,"
+#define ANGLES    "\"angles_deg\":{\"start\":0,\"step\":72}"
+#define HEAD      "{\"fbp_scan\":1,\"projections\":\"p.mha\","
+#define SCAN(name, text)                                                        \
+    {                                                                           \
+        .what = "scan: " name, .command = RECON, .file = "s.json", .data = text \
+    }
+/* The message lists all formats. */
+#define LISTS(name, text)                                                                          \
+    {                                                                                              \
+        .what = "scan: " name, .command = RECON, .file = "s.json", .data = text, .until = "(known" \
+    }
+#define PLUS(name, text) SCAN(name, HEAD DETECTOR DISTANCES ANGLES "," text "}")
+
+#define D10(x) x x x x x x x x x x
+
+/* ---- geometry */
+#define TEXT(name, text)                                                             \
+    {                                                                                \
+        .what = "matrices: " name, .command = CONVERT, .file = "g.txt", .data = text \
+    }
+#define CAMERA "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"
+
+/* ---- RabbitCT: magic, version, columns, rows, views, references */
+#define RCT(name, bytes) BYTES("RabbitCT", name, INFO, "a.rctd", bytes)
+
+static const struct damaged_case cases[] = {
+    MHA("empty", "\n"),
+    MHA("ends in the first key", "NDims = 3\nDimS"),
+    MHA("ends in the sizes", "NDims = 3\nDimSize = 2 2"),
+    MHA("ends behind the sizes", S),
+    MHA("ends in the type", S "ElementType = MET_"),
+    MHA("ends behind the type", S T),
+    MHA("ends in LOCAL", S T "ElementDataFile = LOC"),
+    MHA("no samples", S T L),
+    MHA("the last sample is missing", S T L "1234567"),
+    MHA("a size of 0", "NDims = 3\nDimSize = 2 0 2\n" T L EIGHT),
+    MHA("a negative size", "NDims = 3\nDimSize = 2 -2 2\n" T L EIGHT),
+    MHA("a size that is no number", "NDims = 3\nDimSize = 2 nan 2\n" T L EIGHT),
+    MHA("a huge size", "NDims = 3\nDimSize = 4294967296 4294967296 4294967296\n" T L EIGHT),
+    MHA("sizes whose product wraps to 8",
+        "NDims = 3\nDimSize = 4611686018427387906 4 1\n" T L EIGHT),
+    MHA("a spacing of 0", S T "ElementSpacing = 1 0 1\n" L EIGHT),
+    MHA("an infinite spacing", S T "ElementSpacing = 1 inf 1\n" L EIGHT),
+    MHA("an offset that is no number", S T "Offset = 0 nan 0\n" L EIGHT),
+    MHA("an unknown type", S "ElementType = MET_COMPLEX\n" L EIGHT),
+    MHA("several channels", S T "ElementNumberOfChannels = 3\n" L EIGHT),
+    MHA("text as samples", S T "BinaryData = False\n" L "1 2 3 4 5 6 7 8"),
+    MHA("compressed, but plain samples", S T "CompressedData = True\n" L EIGHT),
+    MHA("a compressed stream that is cut",
+        S T "CompressedData = True\nCompressedDataSize = 4\n" L "\x78\x9c\x63\x64"),
+    MHA("a header larger than the file", S T "HeaderSize = 9223372036854775807\n" L EIGHT),
+    MHA("two dimensions, three sizes", "NDims = 2\nDimSize = 2 2 2\n" T L EIGHT),
+    MHD("samples in a file that is not there", S T "ElementDataFile = none.raw\n"),
+    MHD("names itself",
+        "NDims = 3\nDimSize = 2 2 2\nElementType = MET_DOUBLE\nElementDataFile = a.mhd\n"),
+    MHD("names a folder", S T "ElementDataFile = .\n"),
+    MHD("names a device", S T "ElementDataFile = /dev/zero\n"),
+    MHD("a list", S T "ElementDataFile = LIST\nslice.raw\n"),
+
+    NPY("ends behind the magic", ""),
+    NPY("ends behind the version", "\x01\x00"),
+    NPY("ends in the length", "\x01\x00\x30"),
+    NPY("ends in the header", "\x01\x00\x46\x00" DICT),
+    NPY("an unknown version", "\x09\x00\x46\x00" DICT "(2, 2, 2)}"),
+    NPY("a length beyond the file", "\x01\x00\xff\xff" DICT "(2, 2, 2)}\n"),
+    NPY("no samples", "\x01\x00\x3d\x00" DICT "(2, 2, 2)} \n"),
+    NPY("a huge shape", "\x01\x00\x58\x00" DICT "(4294967296, 4294967296, 4294967296)}   \n"),
+    NPY("an empty shape", "\x01\x00\x36\x00" DICT "()}  \n"),
+    NPY("objects", "\x01\x00\x3c\x00{'descr': '|O', 'fortran_order': False, 'shape': (2, 2, 2)}\n"),
+
+    RCT("ends in the magic", "Rabb"),
+    RCT("ends in the header", "RabbitCT\0\0\0\0\x02\0\0\0"),
+    {.what = "unknown: no known name",
+     .command = INFO,
+     .file = "a.xyz",
+     .data = "some bytes",
+     .until = "(known"},
+
+    SCAN("empty", " "),
+    SCAN("zero bytes of text", "\n"),
+    SCAN("cut", "{\"fbp_scan\": 1, \"proj"),
+    SCAN("no object", "[1, 2]"),
+    SCAN("no version", "{\"projections\":\"p.mha\"}"),
+    SCAN("a version to come", "{\"fbp_scan\":2,\"projections\":\"p.mha\"}"),
+    SCAN("no projections", "{\"fbp_scan\":1}"),
+    SCAN("projections that are not there", "{\"fbp_scan\":1,\"projections\":\"none.mha\"}"),
+    LISTS("itself as projections", "{\"fbp_scan\":1,\"projections\":\"s.json\"}"),
+    SCAN("itself as geometry", HEAD "\"geometry\":\"s.json\"}"),
+    SCAN("no detector", HEAD DISTANCES ANGLES "}"),
+    SCAN("a pitch of 0", HEAD "\"detector\":{\"pitch_mm\":0}," DISTANCES ANGLES "}"),
+    SCAN("a pitch that is no number",
+         HEAD "\"detector\":{\"pitch_mm\":\"x\"}," DISTANCES ANGLES "}"),
+    SCAN("another number of columns",
+         HEAD "\"detector\":{\"pitch_mm\":1,\"columns\":7}," DISTANCES ANGLES "}"),
+    SCAN("no distances", HEAD DETECTOR ANGLES "}"),
+    SCAN("a source in the axis",
+         HEAD DETECTOR "\"source_to_axis_mm\":0,\"source_to_detector_mm\":900," ANGLES "}"),
+    SCAN("a detector before the axis",
+         HEAD DETECTOR "\"source_to_axis_mm\":500,\"source_to_detector_mm\":-900," ANGLES "}"),
+    SCAN("a huge distance",
+         HEAD DETECTOR "\"source_to_axis_mm\":1e400,\"source_to_detector_mm\":900," ANGLES "}"),
+    SCAN("too few angles", HEAD DETECTOR DISTANCES "\"angles_deg\":[0, 1]}"),
+    SCAN("angles that are no numbers",
+         HEAD DETECTOR DISTANCES "\"angles_deg\":[0, 1, null, 3, 4]}"),
+    SCAN("an angle that is too large",
+         HEAD DETECTOR DISTANCES "\"angles_deg\":{\"start\":0,\"step\":1e308}}"),
+    PLUS("an unknown key", "\"colour\":1"),
+    PLUS("an unknown kind", "\"kind\":\"spiral\""),
+    PLUS("a volume without voxels", "\"volume\":{\"size\":[0,1,1]}"),
+    PLUS("a negative volume", "\"volume\":{\"size\":-4}"),
+    {.what = "scan: a huge volume",
+     .command = RECON,
+     .file = "s.json",
+     .data = HEAD DETECTOR DISTANCES ANGLES ",\"volume\":{\"size\":1e9,\"voxel_mm\":1e-9}}",
+     .names = "memory",
+     .until = ", the limit"},
+    PLUS("a voxel of 0", "\"volume\":{\"size\":4,\"voxel_mm\":0}"),
+    PLUS("no unattenuated intensity", "\"i0\":0"),
+    PLUS("a dark that is not there", "\"dark\":\"none.mha\""),
+    PLUS("a flat of another detector", "\"flat\":\"small.mha\""),
+    PLUS("matrices beside a circle", "\"matrices\":\"m.txt\""),
+    SCAN("matrices that are not there", HEAD DETECTOR "\"matrices\":\"none.txt\"}"),
+    SCAN("a geometry that is not there", HEAD "\"geometry\":\"none.txt\"}"),
+    LISTS("an array as geometry", HEAD DETECTOR "\"geometry\":\"p.raw\"}"),
+    SCAN("raw of another size", "{\"fbp_scan\":1,\"projections\":\"p.raw\",\"raw\":{\"type\":"
+                                "\"float32\",\"shape\":[5,4,7]}," DETECTOR DISTANCES ANGLES "}"),
+    SCAN("raw of a huge size",
+         "{\"fbp_scan\":1,\"projections\":\"p.raw\",\"raw\":{\"type\":"
+         "\"float32\",\"shape\":[5e15,4e15,7]}," DETECTOR DISTANCES ANGLES "}"),
+    SCAN("raw of an unknown type",
+         "{\"fbp_scan\":1,\"projections\":\"p.raw\",\"raw\":{\"type\":"
+         "\"complex64\",\"shape\":[5,4,6]}," DETECTOR DISTANCES ANGLES "}"),
+    SCAN("a pattern without end",
+         "{\"fbp_scan\":1,\"projections\":\"p%d.mha 1 999999999\"," DETECTOR DISTANCES ANGLES "}"),
+    SCAN("nested 2000 deep", D10(D10(D10("[[")))),
+
+    TEXT("none", "# nothing\n"),
+    TEXT("eleven numbers", "1 2 3 4 5 6 7 8 9 10 11\n"),
+    TEXT("thirteen numbers", CAMERA "7\n"),
+    TEXT("a word", "1 2 3 four\n"),
+    TEXT("not finite", "nan 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"),
+    TEXT("too large", "1e999 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"),
+    TEXT("zeros", "0 0 0 0 0 0 0 0 0 0 0 0\n"),
+    TEXT("of no camera", CAMERA "1 0 0 0 1 0 0 0 1 0 0 0\n"),
+};
+
+const struct damaged_case *damaged_cases(size_t *n)
+{
+    *n = sizeof cases / sizeof *cases;
+    return cases;
+}

@@ -1,0 +1,22 @@
+/** @file damaged_cases.h  Files that are wrong, each in one way. */
+#ifndef FBP_TESTS_DAMAGED_CASES_H
+#define FBP_TESTS_DAMAGED_CASES_H
+
+#include <stddef.h>
+
+enum damaged_command { INFO, RECON, CONVERT };
+
+struct damaged_case {
+    const char *what;
+    enum damaged_command command;
+    const char *file; /**< its name */
+    const char *data;
+    size_t n;          /**< bytes of data; 0: text */
+    const char *names; /**< the file to be named; NULL: this one */
+    const char *until; /**< what follows in the message depends on the machine or the formats */
+};
+
+/** All of them. */
+const struct damaged_case *damaged_cases(size_t *n);
+
+#endif /* FBP_TESTS_DAMAGED_CASES_H */

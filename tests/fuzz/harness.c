@@ -1,0 +1,163 @@
+#include "harness.h"
+
+#include "base/status.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[512];
+static unsigned n_files; /* in the folder, beside the input */
+
+static void put(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(data, 1, n, f) != n || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[800];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static unsigned count_files(void)
+{
+    unsigned n = 0;
+    DIR *dir = opendir(folder);
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+/* An MHA of float32, zeros but for the background of flats. */
+static void put_array(const char *name, unsigned nx, unsigned ny, unsigned nz, float value)
+{
+    char text[2048] = {0};
+    const int n = snprintf(text, sizeof text,
+                           "NDims = 3\nDimSize = %u %u %u\nElementType = MET_FLOAT\n"
+                           "ElementDataFile = LOCAL\n",
+                           nx, ny, nz);
+
+    for (unsigned i = 0; i < nx * ny * nz; i++)
+        memcpy(text + n + 4 * i, &value, sizeof value);
+    put(in_folder(name), text, (size_t)n + 4 * nx * ny * nz);
+}
+
+void fuzz_companions(const char *where)
+{
+    static const char zeros[4 * 6 * 4 * 5],
+        line[] = "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n";
+    char lines[5 * sizeof line] = "";
+
+    if (where != folder)
+        snprintf(folder, sizeof folder, "%s", where);
+    put_array("p.mha", 6, 4, 5, 1);
+    put_array("dark.mha", 6, 4, 1, 0);
+    put_array("flat.mha", 6, 4, 1, 100);
+    put_array("small.mha", 5, 4, 5, 1);
+    put(in_folder("p.raw"), zeros, sizeof zeros);
+    for (int k = 0; k < 5; k++)
+        strcat(lines, line);
+    put(in_folder("m.txt"), lines, strlen(lines));
+}
+
+void fuzz_begin(void)
+{
+    snprintf(folder, sizeof folder, "%s/fbp-fuzz.%ld",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    if (mkdir(folder, 0700) != 0) {
+        perror(folder);
+        exit(1);
+    }
+    fuzz_companions(folder);
+    n_files = count_files();
+}
+
+void fuzz_end(void)
+{
+    DIR *dir = opendir(folder);
+
+    for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        unlink(in_folder(e->d_name));
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+void fuzz_check(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken: %s; message: %s\n", what, fbp_message());
+    abort();
+}
+
+/* A crash in a contained library is no crash here; where they are looked for, it counts as one. */
+static bool is_contained_failure(const char *message)
+{
+    return getenv("FBP_FUZZ_STRICT") && strstr(message, "failed inside");
+}
+
+void fuzz_refused(fbp_status st, const char *path)
+{
+    const char *message = fbp_message(), *file = strrchr(path, '/');
+
+    if (st == FBP_OK)
+        return;
+    fuzz_check(message[0] != '\0', "a failure without a message");
+    fuzz_check(!strchr(message, '\n'), "a message of several lines");
+    fuzz_check(st == FBP_ERR_NOMEM || strstr(message, file ? file + 1 : path),
+               "a message that does not name the file");
+    fuzz_check(!is_contained_failure(message), "a failure inside a library");
+}
+
+/* The number of the next descriptor, the same before and after an input: none was left open. */
+static int next_descriptor(void)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    fuzz_check(fd >= 0, "no descriptor is left");
+    close(fd);
+    return fd;
+}
+
+void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n)
+{
+    char path[800];
+    const int next = next_descriptor();
+    snprintf(path, sizeof path, "%s", in_folder(target->file));
+    put(path, data, n);
+    fbp_message_clear();
+    target->run(path, target->key);
+    fuzz_check(next_descriptor() == next, "a descriptor was left open");
+    unlink(path);
+    fuzz_check(count_files() == n_files, "a file was left");
+}
+
+struct fuzz_target fuzz_target_of(const char *name)
+{
+    static struct fuzz_target all[FUZZ_TARGETS];
+    const size_t n = fuzz_targets(all);
+
+    for (size_t i = 0; i < n; i++)
+        if (name && strcmp(all[i].name, name) == 0)
+            return all[i];
+    fprintf(stderr, "no target %s; there are:\n", name ? name : "is named");
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "  %s\n", all[i].name);
+    exit(77);
+}

@@ -1,0 +1,52 @@
+/** @file harness.h  Readers under any bytes: what a target is, and how one input is run.
+ *
+ * An input is written to a file in memory and read through the public functions.  Whatever it is,
+ * a reader says yes with facts that hold, or no with one line that names the file; descriptors do
+ * not leak, and nothing is left beside the file.  Broken promises abort, so that a fuzzer keeps the
+ * input.  Kinds of targets are functions (targets.c); formats come out of the library's own tables,
+ * so that a new format is a target as soon as it is in its table.
+ */
+#ifndef FBP_TESTS_FUZZ_HARNESS_H
+#define FBP_TESTS_FUZZ_HARNESS_H
+
+#include "fbp/types.h"
+
+/** One target: "array.mha" is the kind `array` with the key "mha". */
+struct fuzz_target {
+    char name[40];
+    const char *key;
+    char file[48]; /**< name of the input, such as "input.mha" */
+    void (*run)(const char *path, const char *key);
+};
+
+enum { FUZZ_TARGETS = 96 };
+
+/** All targets into out[FUZZ_TARGETS]; returns how many there are. */
+size_t fuzz_targets(struct fuzz_target *out);
+
+/** The target of a name; exits with a list of names if there is none. */
+struct fuzz_target fuzz_target_of(const char *name);
+
+/** Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …). */
+void fuzz_begin(void);
+
+/** Only those files that inputs may name, in a folder that is there. */
+void fuzz_companions(const char *folder);
+
+/** Run one input. */
+void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n);
+
+/** Remove the folder of fuzz_begin(). */
+void fuzz_end(void);
+
+/** A promise; `what` is printed with fbp_message() when it is broken. */
+void fuzz_check(bool holds, const char *what);
+
+/** Failed: there is a message of one line, and it names the file. */
+void fuzz_refused(fbp_status st, const char *path);
+
+/** Write seeds of a target into a folder, by the library's writers; formats that are not written
+ *  have none. */
+void fuzz_seeds(const struct fuzz_target *target, const char *folder);
+
+#endif /* FBP_TESTS_FUZZ_HARNESS_H */

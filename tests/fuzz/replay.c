@@ -1,0 +1,143 @@
+/* replay --list: all targets.  replay --seeds TARGET FOLDER: write its seeds.
+ * replay TARGET FILE|FOLDER…: run inputs, which were finds once.
+ * replay --all CORPUS: all folders below, each named by its target, and all seeds, whole and cut.
+ */
+#include "harness.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LARGEST = 1 << 24, PATH_BYTES = 600 };
+
+static unsigned n_run;
+
+static uint8_t *get(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *data = malloc(LARGEST);
+
+    if (!f || !data) {
+        perror(path);
+        exit(1);
+    }
+    *n = fread(data, 1, LARGEST, f);
+    fclose(f);
+    return data;
+}
+
+static void run_bytes(const struct fuzz_target *t, const uint8_t *data, size_t n)
+{
+    uint8_t *exact = malloc(n ? n : 1); /* of its own size, for checkers of memory */
+
+    if (!exact)
+        exit(1);
+    memcpy(exact, data, n);
+    fuzz_one(t, exact, n);
+    free(exact);
+    n_run++;
+}
+
+static void run_file(const struct fuzz_target *t, const char *path, bool mutate)
+{
+    size_t n;
+    uint8_t *data = get(path, &n);
+
+    run_bytes(t, data, n);
+    for (size_t k = 0; mutate && k < n && k < 512; k += k < 64 ? 1 : 7) {
+        run_bytes(t, data, k);
+        data[k] ^= 0xff;
+        run_bytes(t, data, n);
+        data[k] ^= 0xff;
+    }
+    free(data);
+}
+
+static void run_path(const struct fuzz_target *t, const char *path, bool mutate)
+{
+    char file[PATH_BYTES];
+    DIR *dir = opendir(path);
+
+    if (!dir) {
+        run_file(t, path, mutate);
+        return;
+    }
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        run_file(t, file, mutate);
+    }
+    closedir(dir);
+}
+
+static void run_seeds(const struct fuzz_target *t)
+{
+    char seeds[] = "/tmp/fbp-seeds.XXXXXX", command[80];
+
+    if (!mkdtemp(seeds))
+        exit(1);
+    fuzz_seeds(t, seeds);
+    run_path(t, seeds, true);
+    snprintf(command, sizeof command, "rm -rf '%s'", seeds);
+    (void)!system(command);
+}
+
+/* All targets: what is kept below `corpus`, and seeds. */
+static void run_all(const char *corpus)
+{
+    static struct fuzz_target all[FUZZ_TARGETS];
+    const size_t n = fuzz_targets(all);
+    char path[PATH_BYTES];
+
+    for (size_t i = 0; i < n; i++) {
+        const unsigned before = n_run;
+        const int length = snprintf(path, sizeof path, "%s/%s", corpus, all[i].name);
+        if (length < (int)sizeof path && access(path, F_OK) == 0)
+            run_path(&all[i], path, false);
+        run_seeds(&all[i]);
+        printf("%-24s %u inputs\n", all[i].name, n_run - before);
+        fflush(stdout);
+    }
+}
+
+static void list(void)
+{
+    static struct fuzz_target all[FUZZ_TARGETS];
+    const size_t n = fuzz_targets(all);
+
+    for (size_t i = 0; i < n; i++)
+        puts(all[i].name);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        list();
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "--seeds") == 0) {
+        const struct fuzz_target t = fuzz_target_of(argv[2]);
+        fuzz_seeds(&t, argv[3]);
+        return 0;
+    }
+    if (argc < 3) {
+        fputs("usage: replay --list | --seeds TARGET FOLDER | --all CORPUS | TARGET FILE...\n",
+              stderr);
+        return 2;
+    }
+    fuzz_begin();
+    if (strcmp(argv[1], "--all") == 0)
+        run_all(argv[2]);
+    else {
+        const struct fuzz_target t = fuzz_target_of(argv[1]);
+        for (int i = 2; i < argc; i++)
+            run_path(&t, argv[i], false);
+    }
+    fuzz_end();
+    printf("%u inputs\n", n_run);
+    return 0;
+}

@@ -1,0 +1,194 @@
+/* Whole files to begin with, by the library's own writers. */
+#include "harness.h"
+
+#include "fbp/geometry_file.h"
+#include "fbp/rabbitct.h"
+#include "io/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX = 6, NY = 4, NZ = 5, N = NX * NY * NZ };
+
+static void put(const char *folder, const char *name, const char *text, size_t n)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(text, 1, n, f) != n || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static void put_text(const char *folder, const char *name, const char *text)
+{
+    put(folder, name, text, strlen(text));
+}
+
+/* An array under the target's extension, plain and, where it is known, compressed. */
+static void seed_array(const struct fuzz_target *t, const char *folder)
+{
+    const struct fbp_array_info info = {.n = {NX, NY, NZ},
+                                        .has_spacing = true,
+                                        .spacing_mm = {1, 2, 3},
+                                        .origin_mm = {-1, 0, 1},
+                                        .unit = "1/mm"};
+    float v[N];
+    char path[600];
+
+    for (int i = 0; i < N; i++)
+        v[i] = (float)(i * i % 17);
+    for (int pack = 0; pack < 2; pack++) {
+        const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
+        fbp_sink *s = NULL;
+        snprintf(path, sizeof path, "%s/seed%d%s", folder, pack, strchr(t->file, '.'));
+        if (fbp_sink_open(&s, path, &info, &p) == FBP_OK && fbp_sink_write(s, 0, NZ, v) == FBP_OK)
+            (void)!fbp_sink_finish(s);
+        fbp_sink_close(&s);
+    }
+}
+
+/* A circle with a turned panel, parallel and cone, in the target's format. */
+static void seed_geometry(const struct fuzz_target *t, const char *folder)
+{
+    double angles[NZ], sod = 500, sdd = 900;
+    struct fbp_view views[NZ];
+    char path[600];
+
+    for (int kind = 0; kind < 4; kind++) {
+        struct fbp_scan scan = {.kind = kind & 1 ? FBP_PARALLEL : FBP_CONE,
+                                .n_views = NZ,
+                                .panel = {NX, NY},
+                                .views = views};
+        struct fbp_circle circle = {.struct_size = sizeof circle,
+                                    .kind = scan.kind,
+                                    .n_views = NZ,
+                                    .angles_rad = angles,
+                                    .sod_mm = &sod,
+                                    .sdd_mm = &sdd,
+                                    .n_sod = 1,
+                                    .n_sdd = 1,
+                                    .pitch_mm = {0.8, kind & 2 ? 0.8 : 0.7},
+                                    .offset_mm = {kind & 2 ? 0 : 1.5, 0},
+                                    .tilt_rad = {0, 0, kind & 2 ? 0 : 0.05}};
+        scan.volume = (struct fbp_grid){.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
+        for (int k = 0; k < NZ; k++)
+            angles[k] = 1.2566370614359172 * k;
+        snprintf(path, sizeof path, "%s/seed%d%s", folder, kind, strchr(t->file, '.'));
+        if (fbp_circle_views(&circle, views) == FBP_OK)
+            (void)!fbp_geometry_save(&scan, path, t->key);
+    }
+}
+
+#define DETECTOR "\"detector\": {\"pitch_mm\": [0.8, 0.7], \"row_order\": \"top-down\"}"
+#define MATRIX   "[-2.5,1000,0,1250,-1.5,0,1000,750,-0.001,0,0,0.5]"
+
+static void seed_scans(const char *folder)
+{
+    put_text(folder, "cone.json",
+             "{\"fbp_scan\": 1, \"kind\": \"cone\", \"projections\": \"p.mha\", " DETECTOR
+             ", \"source_to_axis_mm\": 500, \"source_to_detector_mm\": [800,801,802,803,804],"
+             " \"angles_deg\": {\"start\": 10, \"step\": 72}, \"angular_weights\": \"equal\","
+             " \"dark\": \"dark.mha\", \"flat\": \"flat.mha\", \"i0\": 60000,"
+             " \"bad_pixels\": \"dark.mha\","
+             " \"volume\": {\"size\": [3,4,5], \"voxel_mm\": 0.5, \"centre_mm\": [1,2,3]}}");
+    put_text(folder, "raw.json",
+             "{\"fbp_scan\": 1, \"kind\": \"parallel\", \"projections\": \"p.raw\","
+             " \"raw\": {\"type\": \"float32\", \"shape\": [5,4,6], \"big_endian\": true,"
+             " \"header_bytes\": 0}, \"detector\": {\"pitch_mm\": 0.5, \"tilt_deg\": [1,2,3],"
+             " \"skew_deg\": 0.5}, \"angles_deg\": [0,30,90,100,170], \"filtered\": true}");
+    put_text(folder, "matrices.json",
+             "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"detector\": {\"pitch_mm\": 0.5},"
+             " \"matrix_origin\": \"corner\", \"matrices\": [" MATRIX "," MATRIX "," MATRIX
+             "," MATRIX "," MATRIX "]}");
+    put_text(folder, "geometry.json",
+             "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"detector\": {\"pitch_mm\": 0.5},"
+             " \"geometry\": \"m.txt\"}");
+    put_text(folder, "views.json",
+             "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"detector\": {\"pitch_mm\": 0.5},"
+             " \"views\": [[500,0,0,-400,0,0,0,1,0,0,0,1]]}");
+    put_text(folder, "self.json",
+             "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"geometry\": \"input.json\"}");
+    put_text(folder, "pattern.json",
+             "{\"fbp_scan\": 1, \"projections\": \"p%d.mha 1 5\", " DETECTOR "}");
+}
+
+/* The header, 5 images of 6 x 4 and their matrices, as docs/rabbitct.md has them, by the writer. */
+static void seed_rabbitct(const char *folder)
+{
+    const double angle[NZ] = {0, 1, 2, 3, 4}, sod = 500, sdd = 900;
+    struct fbp_view views[NZ];
+    struct fbp_circle circle = {.struct_size = sizeof circle,
+                                .n_views = NZ,
+                                .angles_rad = angle,
+                                .sod_mm = &sod,
+                                .sdd_mm = &sdd,
+                                .n_sod = 1,
+                                .n_sdd = 1,
+                                .pitch_mm = {0.8, 0.8}};
+    char from[600], path[600];
+    struct fbp_scan scan = {.n_views = NZ, .panel = {NX, NY}, .views = views, .projections = from};
+    const struct fuzz_target mha = {.file = "p.mha"};
+
+    seed_array(&mha, folder);
+    snprintf(from, sizeof from, "%s/seed0.mha", folder);
+    for (int version = 1; version < 3; version++) {
+        const struct fbp_rabbitct_make make = {.struct_size = sizeof make, .version = version};
+        snprintf(path, sizeof path, "%s/v%d.rct%s", folder, version, version == 2 ? "d" : "");
+        if (fbp_circle_views(&circle, views) == FBP_OK)
+            (void)!fbp_rabbitct_create(path, &scan, &make);
+    }
+}
+
+static void seed_result(const char *folder)
+{
+    const uint64_t us[2] = {10, 20};
+    const float slice[16] = {1, 2, 3};
+    const struct fbp_rabbitct_result r = {
+        .version = 2, .size = 4, .n_views = 2, .us = us, .slice = slice};
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/seed.res", folder);
+    (void)!fbp_rabbitct_result_write(path, &r);
+}
+
+static void seed_raw(const char *folder)
+{
+    /* float32 of 2 x 2 x 2 behind 24 bytes, and uint8 of as many slices as there are */
+    char whole[24 + 32] = {7, 0, 0, 24, 2, 0, 0, 0, 2, 0, 0, 0, 2},
+                    open[56] = {1, 1, 0, 0, 8, 0, 0, 0, 7};
+
+    put(folder, "whole.raw", whole, sizeof whole);
+    put(folder, "open.raw", open, sizeof open);
+}
+
+void fuzz_seeds(const struct fuzz_target *t, const char *folder)
+{
+    const struct {
+        const char *name;
+        void (*seed)(const char *folder);
+    } others[] = {{"scan", seed_scans},
+                  {"raw", seed_raw},
+                  {"rabbitct", seed_rabbitct},
+                  {"result", seed_result},
+                  {"geometry.rabbitct", seed_rabbitct},
+                  {"array.rct", seed_rabbitct},
+                  {"array.rctd", seed_rabbitct}};
+
+    if (strncmp(t->name, "array.", 6) == 0 || strcmp(t->name, "compare") == 0)
+        seed_array(t, folder);
+    if (strncmp(t->name, "geometry.", 9) == 0)
+        seed_geometry(t, folder);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(t->name, others[i].name) == 0)
+            others[i].seed(folder);
+    if (strcmp(t->name, "matrices") == 0)
+        put_text(folder, "m.txt",
+                 "# two views\n1 0 0 0 0 1 0 0 0 0 1 9\n1,0,0,0 0 1 0 0 0 0 1 9\n");
+    if (strcmp(t->name, "phantom") == 0)
+        put_text(folder, "ball.txt", "0 0 0 80 80 80 0 0.02  # a ball\n1 2 3 4 5 6 7 -1e-3\n");
+}
