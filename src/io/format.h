@@ -86,6 +86,15 @@ struct fbp_layout {
     char *data_path; /**< final name of the file with the samples; malloc'ed */
 };
 
+/** A file of header and samples: it is all at `path`. */
+fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
+
+/** A header beside its samples: out->side_path is `path`, which ends with the extension `own`; the
+ * samples' name ends with `samples` instead.  *name: of their file, without folders; within *out.
+ */
+fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
+                           const char *samples, const char **name);
+
 struct fbp_sink_format {
     const char *name;
     const char *extensions;

@@ -57,23 +57,16 @@ static fbp_status layout_mha(const char *path, const struct fbp_array_info *info
 {
     FBP_TRY(header(path, info, compressed_bytes, "LOCAL", &out->header));
     out->header_bytes = strlen(out->header);
-    out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    return fbp_layout_one(out, path);
 }
 
 static fbp_status layout_mhd(const char *path, const struct fbp_array_info *info,
                              uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const size_t stem = strlen(path) - 4; /* without ".mhd" */
-    const char *slash;
+    const char *name;
 
-    out->data_path = fbp_format("%.*s%s", (int)stem, path, compressed_bytes ? ".zraw" : ".raw");
-    out->side_path = fbp_strdup(path);
-    if (!out->data_path || !out->side_path)
-        return fbp_fail_nomem(strlen(path), "a path");
-    slash = strrchr(out->data_path, '/');
-    return header(path, info, compressed_bytes, slash ? slash + 1 : out->data_path,
-                  &out->side_text);
+    FBP_TRY(fbp_layout_pair(out, path, ".mhd", compressed_bytes ? ".zraw" : ".raw", &name));
+    return header(path, info, compressed_bytes, name, &out->side_text);
 }
 
 const struct fbp_sink_format fbp_sink_mha = {

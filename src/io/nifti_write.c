@@ -71,8 +71,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     FBP_TRY_GOTO(fbp_calloc((void **)&out->header, SAMPLES_AT, 1, "a NIfTI header"));
     memcpy(out->header, h, sizeof *h);
     out->header_bytes = SAMPLES_AT;
-    out->data_path = fbp_strdup(path);
-    st = out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    st = fbp_layout_one(out, path);
 fail:
     free(h);
     return st;

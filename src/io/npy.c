@@ -169,9 +169,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     memcpy(out->header + 10, dict, (size_t)n);
     out->header[total - 1] = '\n';
     out->header_bytes = total;
-    out->data_path = fbp_strdup(path);
-    if (!out->data_path)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_layout_one(out, path));
     return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 

@@ -54,23 +54,16 @@ static fbp_status layout_nrrd(const char *path, const struct fbp_array_info *inf
 {
     FBP_TRY(header(path, info, compressed_bytes > 0, NULL, &out->header));
     out->header_bytes = strlen(out->header);
-    out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+    return fbp_layout_one(out, path);
 }
 
 static fbp_status layout_nhdr(const char *path, const struct fbp_array_info *info,
                               uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const size_t stem = strlen(path) - 5; /* without ".nhdr" */
-    const char *slash;
+    const char *name;
 
-    out->data_path = fbp_format("%.*s%s", (int)stem, path, compressed_bytes ? ".raw.gz" : ".raw");
-    out->side_path = fbp_strdup(path);
-    if (!out->data_path || !out->side_path)
-        return fbp_fail_nomem(strlen(path), "a path");
-    slash = strrchr(out->data_path, '/');
-    return header(path, info, compressed_bytes > 0, slash ? slash + 1 : out->data_path,
-                  &out->side_text);
+    FBP_TRY(fbp_layout_pair(out, path, ".nhdr", compressed_bytes ? ".raw.gz" : ".raw", &name));
+    return header(path, info, compressed_bytes > 0, name, &out->side_text);
 }
 
 const struct fbp_sink_format fbp_sink_nrrd = {.name = "nrrd",

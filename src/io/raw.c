@@ -10,9 +10,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
     (void)compressed_bytes;
-    out->data_path = fbp_strdup(path);
-    if (!out->data_path)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_layout_one(out, path));
     return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 

@@ -21,6 +21,26 @@ static const struct fbp_sink_format *const formats[] = {
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
+fbp_status fbp_layout_one(struct fbp_layout *out, const char *path)
+{
+    out->data_path = fbp_strdup(path);
+    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
+fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
+                           const char *samples, const char **name)
+{
+    const char *slash;
+
+    out->data_path = fbp_format("%.*s%s", (int)(strlen(path) - strlen(own)), path, samples);
+    out->side_path = fbp_strdup(path);
+    if (!out->data_path || !out->side_path)
+        return fbp_fail_nomem(strlen(path), "a path");
+    slash = strrchr(out->data_path, '/');
+    *name = slash ? slash + 1 : out->data_path;
+    return FBP_OK;
+}
+
 void fbp_layout_clear(struct fbp_layout *layout)
 {
     free(layout->header);
