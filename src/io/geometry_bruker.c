@@ -250,13 +250,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct fbp_ini ini;
-    fbp_status st = fbp_ini_load(&ini, path);
-
-    if (st == FBP_OK)
-        st = load_ini(out, &ini, known);
-    fbp_ini_clear(&ini);
-    return st;
+    return fbp_geometry_load_ini(out, path, known, load_ini);
 }
 
 const struct fbp_geometry_format fbp_geometry_bruker = {

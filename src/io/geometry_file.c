@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "io/bytes.h"
+#include "io/ini.h"
 #include "io/stack.h"
 
 #include <stdio.h>
@@ -238,4 +239,18 @@ fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                         path, n, known->n_views);
     out->n_views = n;
     return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
+}
+
+fbp_status fbp_geometry_load_ini(struct fbp_scan *out, const char *path,
+                                 const struct fbp_geometry_known *known,
+                                 fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
+                                                    const struct fbp_geometry_known *known))
+{
+    struct fbp_ini ini;
+    fbp_status st = fbp_ini_load(&ini, path);
+
+    if (st == FBP_OK)
+        st = take(out, &ini, known);
+    fbp_ini_clear(&ini);
+    return st;
 }

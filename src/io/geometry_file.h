@@ -47,4 +47,11 @@ fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_k
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n);
 
+/** A file of sections and keys (io/ini.h), read and handed to `take`. */
+struct fbp_ini;
+fbp_status fbp_geometry_load_ini(struct fbp_scan *out, const char *path,
+                                 const struct fbp_geometry_known *known,
+                                 fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
+                                                    const struct fbp_geometry_known *known));
+
 #endif /* FBP_SRC_GEOMETRY_FILE_H */
