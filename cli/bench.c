@@ -58,6 +58,17 @@ void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t 
             cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
 }
 
+void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t)
+{
+    const struct bench_number numbers[] = {
+        {"seconds", t->median}, {"best", t->best},     {"worst", t->worst},
+        {"whole", t->whole},    {"filter", t->filter}, {"backproject", t->backproject},
+        {"fetch", t->fetch},    {"gups", t->gups},
+    };
+
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+}
+
 int bench_simulate(struct simulate_args *s)
 {
     if (!s->quiet)

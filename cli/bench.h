@@ -6,6 +6,8 @@
 #include "cli.h"
 #include "simulate.h"
 
+#include "fbp/bench.h"
+
 // clang-format off
 /** Rows of the option tables; S: the struct of the parameters. */
 #define BENCH_DEVICE(S)                                                                           \
@@ -36,6 +38,9 @@ struct bench_number {
 };
 
 void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n);
+
+/** What a measured whole call took, and its parts. */
+void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t);
 
 /** Files of a run, in a directory of their own. */
 struct workplace {

@@ -44,23 +44,16 @@ static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
         {"open", t->open},
         {"pin", t->pin},
         {"first", t->first},
-        {"seconds", t->median},
-        {"best", t->best},
-        {"worst", t->worst},
-        {"whole", t->whole},
-        {"filter", t->filter},
-        {"backproject", t->backproject},
-        {"fetch", t->fetch},
-        {"gups", t->gups},
-        {"rmse_hu", t->rmse_hu},
-        {"psnr_db", t->psnr_db},
-        {"min", t->min},
-        {"max", t->max},
-        {"mean", t->mean},
+    };
+    const struct bench_number rest[] = {
+        {"rmse_hu", t->rmse_hu}, {"psnr_db", t->psnr_db}, {"min", t->min},
+        {"max", t->max},         {"mean", t->mean},
     };
     cJSON *root = bench_json_begin("host", j->name, t->backend, t->kernel, t->isa);
 
     bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    bench_json_host_seconds(root, t);
+    bench_json_numbers(root, rest, sizeof rest / sizeof *rest);
     return cli_json(root, true);
 }
 
