@@ -1,33 +1,13 @@
 /* Sinks: what is written is read back; nothing half-written is left; a killed run goes on. */
-#include "unit/io_util.h"
+#include "unit/some_volume.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { NX = 7, NY = 5, NZ = 6, SLICE = NX * NY, N = SLICE * NZ };
-
 #define STEM  FBP_TEST_DIR "/io_sink"
 #define PLAIN STEM "_plain.mha"
-
-static float volume[N];
-
-static int fill(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < N; i++)
-        volume[i] = sinf((float)i) * 1e-2f;
-    return 0;
-}
-
-static struct fbp_array_info some_info(void)
-{
-    return (struct fbp_array_info){.n = {NX, NY, NZ},
-                                   .spacing_mm = {0.1, 1. / 3, 2},
-                                   .origin_mm = {-1e-3, 5, 1e5 / 3},
-                                   .unit = "1/mm"};
-}
 
 static fbp_status open_sink(fbp_sink **s, const char *path, uint64_t print, bool resume, bool pack)
 {

@@ -1,6 +1,6 @@
 /* Outputs of 8 and 16 bits, TIFF and PNG, in one file and in a file a slice: what is read back are
  * the values again; nothing half-written is left; a stopped run goes on. */
-#include "unit/io_util.h"
+#include "unit/some_volume.h"
 
 #include "io/format.h"
 
@@ -9,28 +9,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-enum { NX = 7, NY = 5, NZ = 6, SLICE = NX * NY, N = SLICE * NZ };
-
 #define STEM  FBP_TEST_DIR "/io_sink_types"
 #define STACK STEM "_stack"
-
-static float volume[N];
-
-static int fill(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < N; i++)
-        volume[i] = sinf((float)i) * 1e-2f;
-    return 0;
-}
-
-static struct fbp_array_info some_info(void)
-{
-    return (struct fbp_array_info){.n = {NX, NY, NZ},
-                                   .spacing_mm = {0.1, 1. / 3, 2},
-                                   .origin_mm = {-1e-3, 5, 1e5 / 3},
-                                   .unit = "1/mm"};
-}
 
 static fbp_status open_sink(fbp_sink **s, const char *path, enum fbp_type type, uint64_t print,
                             bool resume)

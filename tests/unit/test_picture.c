@@ -10,29 +10,13 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <png.h>
 
 #include "unit/one_array.h"
+#include "unit/png_image.h"
 
 #define VOLUME FBP_TEST_DIR "/picture.mha"
 #define PNG    FBP_TEST_DIR "/picture.png"
 #define SVG    FBP_TEST_DIR "/picture.svg"
-
-struct image {
-    size_t w, h;
-    uint8_t *grey;
-};
-
-static struct image decode(const char *path)
-{
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    assert_true(png_image_begin_read_from_file(&png, path));
-    png.format = PNG_FORMAT_GRAY;
-    struct image im = {png.width, png.height, malloc(PNG_IMAGE_SIZE(png))};
-    assert_non_null(im.grey);
-    assert_true(png_image_finish_read(&png, NULL, im.grey, 0, NULL));
-    return im;
-}
 
 static void write_volume(const size_t n[3], const double mm[3], const float *data)
 {
@@ -56,7 +40,7 @@ static void axes_point_right_and_up(void **state)
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
     assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 3)), FBP_OK);
 
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_GRAY);
     const size_t k = 52; /* ceil(256 / 5) */
     assert_int_equal(im.h, 5 * k);
     assert_int_equal(im.w, (3 + 3 + 4) * k + 8);
@@ -70,9 +54,9 @@ static void axes_point_right_and_up(void **state)
                                  : panel == 1 ? 170 * (c == 2 && j == 0)
                                               : 85 * (c == 3 && j == 4);
             const size_t x = i * k + 4 * panel + k / 2, y = lift + j * k + k / 2;
-            assert_int_equal(im.grey[y * im.w + x], expected);
+            assert_int_equal(im.samples[y * im.w + x], expected);
         }
-    free(im.grey);
+    free(im.samples);
 }
 
 static void projections_show_everything(void **state)
@@ -82,12 +66,12 @@ static void projections_show_everything(void **state)
     v[4][3][2] = 3;
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
     assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.mip = true)), FBP_OK);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_GRAY);
     size_t white = 0;
     for (size_t i = 0; i < im.w * im.h; i++)
-        white += im.grey[i] == 255;
+        white += im.samples[i] == 255;
     assert_int_equal(white, 3 * 52 * 52);
-    free(im.grey);
+    free(im.samples);
 }
 
 /* Slices of 300 x 2 x 4 voxels of 1 x 10 x 5 mm: heights are drawn to scale. */
@@ -98,10 +82,10 @@ static void voxels_to_scale(void **state)
     assert_non_null(v);
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
     assert_int_equal(fbp_view_write(VOLUME, PNG, NULL), FBP_OK);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 300 + 300 + 20 + 8);
     assert_int_equal(im.h, 20);
-    free(im.grey);
+    free(im.samples);
     free(v);
 }
 
@@ -116,12 +100,12 @@ static void large_volumes_are_reduced(void **state)
         v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
     write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
     assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 2)), FBP_OK);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 834); /* one slice is one panel */
     for (size_t x = 0; x < 833; x++)
-        assert_int_equal(im.grey[x], 128);
-    assert_int_equal(im.grey[833], 64); /* (0 + 1) / 2 of 2 */
-    free(im.grey);
+        assert_int_equal(im.samples[x], 128);
+    assert_int_equal(im.samples[833], 64); /* (0 + 1) / 2 of 2 */
+    free(im.samples);
     free(v);
 }
 

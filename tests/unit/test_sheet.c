@@ -13,30 +13,15 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <png.h>
+
+#include "unit/png_image.h"
 
 #define PNG FBP_TEST_DIR "/sheet.png"
 #define SVG FBP_TEST_DIR "/curve.svg"
 
-struct image {
-    size_t w, h;
-    uint8_t *rgb;
-};
-
-static struct image decode(const char *path)
-{
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    assert_true(png_image_begin_read_from_file(&png, path));
-    png.format = PNG_FORMAT_RGB;
-    struct image im = {png.width, png.height, malloc(PNG_IMAGE_SIZE(png))};
-    assert_non_null(im.rgb);
-    assert_true(png_image_finish_read(&png, NULL, im.rgb, 0, NULL));
-    return im;
-}
-
 static const uint8_t *pixel(const struct image *im, size_t x, size_t y)
 {
-    return im->rgb + 3 * (y * im->w + x);
+    return im->samples + 3 * (y * im->w + x);
 }
 
 /* Four values of a picture become blocks of 64 pixels; up is up; the window is common to all. */
@@ -48,7 +33,7 @@ static void pictures_are_beside_each_other(void **state)
     const struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {2, 2}, .lo = 0, .hi = 4};
 
     assert_int_equal(fbp_sheet_write(PNG, tiles, 2, &p), FBP_OK);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 12 + 2 * (128 + 12));
     assert_int_equal(pixel(&im, 12, 12)[0], 128);            /* a, top left: 2 */
     assert_int_equal(pixel(&im, 12 + 127, 12)[0], 255);      /* top right: 4 */
@@ -59,7 +44,7 @@ static void pictures_are_beside_each_other(void **state)
     /* b is framed in colour, a is not. */
     assert_int_not_equal(pixel(&im, 152 - 1, 20)[0], pixel(&im, 152 - 1, 20)[2]);
     assert_int_equal(pixel(&im, 12 - 1, 20)[0], pixel(&im, 12 - 1, 20)[2]);
-    free(im.rgb);
+    free(im.samples);
 }
 
 static void large_pictures_are_reduced(void **state)
@@ -77,11 +62,11 @@ static void large_pictures_are_reduced(void **state)
     for (int i = 0; i < 7; i++)
         tiles[i] = (struct fbp_tile){v, "two\nlines", false};
     assert_int_equal(fbp_sheet_write(PNG, tiles, 7, &p), FBP_OK);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 12 + 3 * (334 + 12)); /* by threes; 3 columns */
     const uint8_t grey = pixel(&im, 12 + 100, im.h / 2)[0];
     assert_in_range(grey, 112, 143); /* a chequerboard's mean, of nine values */
-    free(im.rgb);
+    free(im.samples);
     free(v);
 }
 
@@ -169,10 +154,10 @@ static void a_volume_in_memory_is_drawn(void **state)
                      FBP_OK);
     fbp_source_close(&source);
     assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);
-    struct image im = decode(PNG);
+    struct image im = decode(PNG, PNG_FORMAT_RGB);
     assert_int_equal(im.w, 280); /* one panel */
     assert_true(pixel(&im, 0, 0)[0] > 200 && pixel(&im, 0, 279)[0] < 20);
-    free(im.rgb);
+    free(im.samples);
 }
 
 int main(void)
