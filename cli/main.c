@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static void help_all(FILE *f)
@@ -156,6 +157,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* Large blocks go back to the system when they are freed, in every thread: --memory is a hard
+     * limit. */
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     const int rc = run(argc - 1, argv + 1);
 
     /* A full disk or a closed pipe shows only when the last bytes leave. */

@@ -14,6 +14,7 @@
 #include "pipeline/follow.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
+#include "pipeline/worker.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
-    bool top_down, in_order, follow; /* of the projections */
+    bool top_down, in_order, follow, unpacks; /* of the projections */
+    uint64_t held_bytes, reader_bytes;
     enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_info info;
@@ -118,6 +120,9 @@ static fbp_status check_projections(fbp_plan *p)
     FBP_TRY(open_source(p, &source));
     const struct fbp_array_info info = *fbp_source_info(source);
     p->in_order = fbp_source_in_order(source);
+    p->unpacks = fbp_source_unpacks(source);
+    p->held_bytes = fbp_source_bytes(source, 0);
+    p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
     p->type = info.scale != 0 ? FBP_F32 : info.type; /* scaled numbers are no counts */
     if (info.taken[0])
         note(p, FBP_LOG_NOTE, info.taken);
@@ -206,7 +211,9 @@ static uint64_t device_limit(const fbp_plan *p)
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     const struct fbp_recon_params *params = &p->params;
-    const uint64_t base = fbp_resident_bytes(), available = fbp_available_bytes();
+    const int readers = fbp_worker_movers(p->backend, &p->tables.job);
+    const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
+    const uint64_t base = fbp_resident_bytes() + source, available = fbp_available_bytes();
     const struct fbp_work_request request = {
         .job = &p->tables.job,
         .backend = p->backend,
@@ -283,6 +290,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_projections(p));
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
     p->tables.job.in_order = p->in_order;
+    p->tables.job.unpacks = p->unpacks;
     FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
     p->tables.job.raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
     FBP_TRY_GOTO(divide(p, &p->work));

@@ -63,6 +63,7 @@ struct fbp_job {
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     enum fbp_type raw;  /**< of raw samples: FBP_U16, or anything else for float */
     bool in_order;      /**< views and rows are to be read in order: the scan is compressed */
+    bool unpacks;       /**< samples are decoded as they are read, by several threads at once */
     size_t turns;       /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;
     int n_threads;

@@ -29,6 +29,7 @@ struct fbp_follow {
     bool started, stop;
     size_t n_there;     /* views that are complete, from the first on */
     double alive;       /* when anything grew last */
+    double looked;      /* when that was looked for last */
     double complete_at; /* when the last view was complete */
     fbp_status status;  /* why no more views will come, or why the next is not complete */
     char message[1000];
@@ -161,6 +162,7 @@ static void publish(struct fbp_follow *f, const fbp_source *src, fbp_status st, 
     pthread_mutex_lock(&f->lock);
     f->status = st;
     snprintf(f->message, sizeof f->message, "%s", fbp_message());
+    f->looked = now;
     if (st == FBP_OK && (n_views > f->n_there || bytes > f->bytes))
         f->alive = now;
     if (st == FBP_OK && n_views == src->info.n[2])
@@ -233,7 +235,7 @@ static fbp_status start(fbp_source *src, struct fbp_follow *f)
 {
     if (f->started)
         return FBP_OK;
-    f->alive = fbp_seconds();
+    f->alive = f->looked = fbp_seconds();
     if (pthread_create(&f->thread, NULL, keep_looking, src) != 0)
         return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
     f->started = true;
@@ -271,7 +273,8 @@ static fbp_status wait_for(fbp_source *src, struct fbp_follow *f, size_t n_views
             fbp_message_adopt(f->message);
             return f->status;
         }
-        if (f->timeout_s > 0 && fbp_seconds() - f->alive > f->timeout_s)
+        /* Counted between looks: a busy machine that does not get to look is no silent scanner. */
+        if (f->timeout_s > 0 && f->looked - f->alive > f->timeout_s)
             return gave_up(src, f);
         wait_a_moment(f);
         const size_t n_there = f->n_there;

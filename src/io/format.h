@@ -26,9 +26,12 @@ struct fbp_source {
                              size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
     void *state;
-    const void *memory; /**< the samples, where they lie in the caller's memory; NULL */
-    bool in_order;      /**< reading backwards starts anew: a compressed stream */
-    bool growing;       /**< the file may end before the samples do; still being written */
+    const void *memory;    /**< the samples, where they lie in the caller's memory; NULL */
+    bool in_order;         /**< reading backwards starts anew: a compressed stream */
+    bool unpacks;          /**< reading takes a processor: worth several threads */
+    uint64_t held_bytes;   /**< memory that it takes, beside what is read into: at most */
+    uint64_t reader_bytes; /**< and so for each thread that reads */
+    bool growing;          /**< the file may end before the samples do; still being written */
     /** Of a growing source of several files: views that are complete, from the first on, and bytes
      *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
@@ -48,6 +51,12 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
 
 /** All samples in the caller's memory, [slice][row][column] of info.type; NULL: in a file. */
 const void *fbp_source_samples(const fbp_source *src);
+
+/** Memory that a source takes while `n` threads read it, beside what they read into. */
+uint64_t fbp_source_bytes(const fbp_source *src, int n);
+
+/** Would several threads read it faster?  Not one in order, and none that is only copied. */
+bool fbp_source_unpacks(const fbp_source *src);
 
 /** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
  *  fbp_sink_write() says so by fbp_sink_written(). */

@@ -352,7 +352,7 @@ static fbp_status check_sizes(const fbp_source *src, struct hdf5 *h)
     return FBP_OK;
 }
 
-static fbp_status make_threads(struct hdf5 *h)
+static fbp_status make_threads(fbp_source *src, struct hdf5 *h)
 {
     const size_t each = h->a.how == FBP_HDF5_LIBRARY ? 0 : h->stored_bytes + h->chunk_bytes;
     const size_t fit = SCRATCH_BYTES / (each + h->chunk_bytes), n = (size_t)fbp_core_count();
@@ -365,6 +365,7 @@ static fbp_status make_threads(struct hdf5 *h)
         h->n_slots = 1024;
     if (h->n_slots > h->a.n_chunks)
         h->n_slots = h->a.n_chunks;
+    src->held_bytes = h->n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * each;
     FBP_TRY(fbp_calloc((void **)&h->slots, h->n_slots, sizeof *h->slots, "a cache of chunks"));
     for (size_t i = 0; i < h->n_slots; i++)
         h->slots[i].chunk = SIZE_MAX;
@@ -396,5 +397,5 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
     fbp_hdf5_grid(a, h->grid);
     FBP_TRY(check_sizes(src, h));
-    return make_threads(h);
+    return make_threads(src, h);
 }

@@ -118,6 +118,7 @@ static fbp_status open_mat(struct fbp_source *src)
     FBP_TRY(st);
     memcpy(src->info.n, info.n, sizeof info.n);
     src->info.type = info.type;
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &src->held_bytes));
     src->info.big_endian = fbp_is_foreign(false);
     src->info.row_order = FBP_ROWS_TOP_DOWN;
     for (int i = 0; i < 3; i++)

@@ -242,6 +242,16 @@ bool fbp_source_in_order(const fbp_source *src)
     return src->in_order || src->growing;
 }
 
+uint64_t fbp_source_bytes(const fbp_source *src, int n)
+{
+    return src->held_bytes + (uint64_t)n * src->reader_bytes;
+}
+
+bool fbp_source_unpacks(const fbp_source *src)
+{
+    return src->unpacks && !fbp_source_in_order(src);
+}
+
 const struct fbp_array_info *fbp_source_info(const fbp_source *src)
 {
     return &src->info;

@@ -29,7 +29,7 @@ struct place {
     bool big_endian;
 };
 
-enum { MOST_IDLE = 8 };
+enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
 
 struct stack {
     struct fbp_names names;
@@ -42,7 +42,7 @@ struct stack {
         fbp_source *source;
         size_t view;
     } idle[MOST_IDLE];
-    size_t n_idle;
+    size_t n_idle, most_idle;
     struct taken *taken; /* [n]; of a growing stack */
     size_t n_taken;
 };
@@ -278,7 +278,7 @@ static void put_view(struct stack *s, size_t k, fbp_source *one)
     fbp_source *oldest = NULL;
 
     pthread_mutex_lock(&s->lock);
-    if (s->n_idle == MOST_IDLE) {
+    if (s->n_idle == s->most_idle) {
         oldest = s->idle[0].source;
         s->n_idle--;
         memmove(&s->idle[0], &s->idle[1], s->n_idle * sizeof *s->idle);
@@ -344,6 +344,8 @@ static fbp_status take_first(struct fbp_source *src)
     FBP_TRY(open_view(src, 0, &one));
     src->info = one->info;
     const bool compressed = one->in_order;
+    src->unpacks = one->read || one->read_block;
+    src->reader_bytes = fbp_source_bytes(one, 1);
     fbp_source_close(&one);
     if (src->growing && compressed)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -459,6 +461,10 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     else
         FBP_TRY(take_first(src));
     src->info.n[2] = s->names.n;
+    s->most_idle = src->reader_bytes > IDLE_BYTES / MOST_IDLE
+                       ? (size_t)(IDLE_BYTES / src->reader_bytes) + (src->reader_bytes > IDLE_BYTES)
+                       : MOST_IDLE;
+    src->held_bytes = s->most_idle * src->reader_bytes;
     snprintf(src->info.format, sizeof src->info.format, "stack");
     snprintf(src->info.taken, sizeof src->info.taken, "%s", s->names.note);
     if (!src->growing)

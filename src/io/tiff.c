@@ -124,6 +124,9 @@ static fbp_status take_page(fbp_source *src, const struct fbp_tiff *t, size_t k,
                         "that are alike",
                         src->path, k, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
                         fbp_type_name(i->type));
+    if (!p->plain && fbp_tiff_band_bytes(p) > src->reader_bytes)
+        src->reader_bytes = fbp_tiff_band_bytes(p);
+    src->unpacks |= !p->plain;
     return add_place(src->state, p);
 }
 

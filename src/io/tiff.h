@@ -48,6 +48,10 @@ fbp_status fbp_tiff_fail(const struct fbp_tiff *t, const char *what);
 /** Check the current directory, number k, and describe it. */
 fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *out);
 
+/** What a handle holds at most while it decodes such a page: a band, as it is and as it is stored,
+ *  and a tile. */
+uint64_t fbp_tiff_band_bytes(const struct fbp_tiff_page *p);
+
 /** Rows [row0, row0 + n) of the page whose directory lies at `at`; native byte order. */
 fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n, void *out);
 

@@ -169,6 +169,13 @@ static size_t rows_of(const struct fbp_tiff_page *p, uint32_t band)
     return left < p->band_rows ? left : p->band_rows;
 }
 
+uint64_t fbp_tiff_band_bytes(const struct fbp_tiff_page *p)
+{
+    const uint64_t size = fbp_type_size(p->type), rows = p->band_rows < p->h ? p->band_rows : p->h;
+
+    return 2 * size * rows * p->w + 2 * size * p->band_rows * p->tile_w;
+}
+
 static fbp_status go_to(struct fbp_tiff *t, uint64_t at)
 {
     if (t->at == at)

@@ -345,10 +345,11 @@ static fbp_status store_item(void *user, size_t item, int worker)
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
 {
-    const size_t *n = w->run->rq->job->grid.n, at_once = w->movers ? 1 : p->nz;
+    fbp_pool *movers = w->backend->alloc ? w->movers : NULL;
+    const size_t *n = w->run->rq->job->grid.n, at_once = movers ? 1 : p->nz;
     struct store store = {w->run->rq->sink, p, n[0] * n[1], at_once};
 
-    return fbp_pool_try(w->movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+    return fbp_pool_try(movers, (p->nz + at_once - 1) / at_once, store_item, &store);
 }
 
 /* A piece is here: hand it to the sink. */

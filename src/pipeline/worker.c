@@ -99,14 +99,20 @@ static void find_callers_memory(struct worker *w)
         w->volume = volume;
 }
 
+int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    if (!backend->alloc && !job->unpacks)
+        return 1;
+    return job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS;
+}
+
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device)
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
-    if (backend->alloc && job->n_threads > 1)
-        FBP_TRY(fbp_pool_create(&w->movers,
-                                job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS));
+    if (fbp_worker_movers(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->movers, fbp_worker_movers(backend, job)));
     return make_buffers(w, job);
 }
 

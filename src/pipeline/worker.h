@@ -63,7 +63,7 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *movers; /**< read and write for a device that computes beside the host; or NULL */
+    fbp_pool *movers; /**< read, and write for a device that computes beside the host; or NULL */
     struct run_state *run; /**< from here on: of a run */
     struct fbp_task *tasks;
     size_t n_tasks;
@@ -83,6 +83,10 @@ struct worker {
     double computed_at;        /**< when the last batch was backprojected */
     double fetched_at;         /**< when the last voxel was in the host's memory */
 };
+
+/** Threads that read: several where the host does not compute, and where samples are to be
+ *  decoded. */
+int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Open a device with its buffers; a half-built worker can be closed. */
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,

@@ -1,7 +1,7 @@
 #!/bin/bash
-# memory.sh FBP PEAK DIR [slow]: --memory is a hard limit on the peak resident set, and changes no bit.
+# memory.sh FBP PEAK REPACK DIR [slow]: --memory is a hard limit on the peak resident set, and changes no bit.
 set -eu
-fbp=$1 peak=$2 dir=$3/memory.$$ slow=${4:-}
+fbp=$1 peak=$2 repack=$3 dir=$4/memory.$$ slow=${5:-}
 mkdir -p "$dir"
 trap 'rm -rf "$dir"' EXIT
 
@@ -21,7 +21,21 @@ check() { # NAME LIMIT_MIB "recon options" simulate options …
     done
     "$peak" "$limit" "$fbp" recon "$dir/scan.json" "${volume[@]}" -o "$dir/volume.mha" --memory "${limit}M" -q
     echo "$name: the same volume, $whole, in $limit MiB"
-    rm -f "$dir"/*
+    [ -n "$slow" ] || check_packed
+    rm -rf "${dir:?}"/*
+}
+
+# What readers hold counts, too: decoded chunks, the handles of files.
+check_packed() {
+    local packed got
+    "$repack" "$dir/scan.mha" "$dir/views.h5"
+    "$repack" "$dir/scan.mha" "$dir/views"
+    for packed in views.h5:/views views; do
+        sed "s|scan.mha|$packed|" "$dir/scan.json" >"$dir/packed.json"
+        got=$("$peak" "$limit" "$fbp" recon "$dir/packed.json" "${volume[@]}" -o hash: \
+            --memory "${limit}M" -q)
+        [ "$got" = "$whole" ] || { echo "$name: $packed in $limit MiB: $got, not $whole"; exit 1; }
+    done
 }
 
 if [ -n "$slow" ]; then
