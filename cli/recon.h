@@ -53,6 +53,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1", .help = "where the filter ends, as a fraction of Nyquist"),     \
+    OPT(R, p.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1,                     \
+        .fallback = "none",                                                                       \
+        .help = "a Hann window along columns, too, that ends at this fraction of Nyquist"),       \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same kernel, slower"),                  \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = 1 << 20,              \

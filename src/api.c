@@ -69,6 +69,9 @@ static fbp_status check_params(const struct fbp_recon_params *p)
     FBP_TRY(check_output(p));
     if (p->cutoff < 0 || p->cutoff > 1 || isnan(p->cutoff))
         return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g is not in (0, 1]", p->cutoff);
+    if (!(p->cutoff_v >= 0 && p->cutoff_v <= 1))
+        return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g along columns is not in [0, 1]",
+                        p->cutoff_v);
     if (!(p->follow_timeout_s >= 0))
         return fbp_fail(FBP_ERR_INVALID, "follow: %g s to wait for a view are not a time",
                         p->follow_timeout_s);
@@ -147,8 +150,8 @@ static fbp_status check_projections(fbp_plan *p)
 /* Does a scan of filtered views leave something of the parameters aside? */
 static bool asks_for_filter(const struct fbp_recon_params *p)
 {
-    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->spatial_filter ||
-           p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
+    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
+           p->spatial_filter || p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
 static void warn_about(const fbp_plan *p)

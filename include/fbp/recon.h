@@ -45,6 +45,7 @@ struct fbp_recon_params {
     size_t device_memory_bytes; /**< limit of device memory (0 = 90 % of free) */
     enum fbp_filter filter;
     double cutoff;      /**< fraction of Nyquist, (0, 1]; 0 = 1 */
+    double cutoff_v;    /**< where a Hann window along detector columns ends, as cutoff; 0 = none */
     int spatial_filter; /**< convolve in space instead of by FFT */
     size_t half_width;  /**< taps on each side of a spatial kernel (0 = the whole row) */
     enum fbp_angular_weights angular_weights;

@@ -54,6 +54,8 @@ struct fbp_job {
     const struct fbp_prep *prep;
     const struct fbp_filter_design *filter;
     bool spatial_filter;
+    const struct fbp_column_filter
+        *columns; /**< weighted views pass it first; NULL: there is none */
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
     struct fbp_geometry_facts facts;
@@ -72,8 +74,9 @@ struct fbp_job {
 
 /** n_views / turns views from view0 on, and so many of each further part of the scan; and the
  *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
- *  load_rows): a few more where bad pixels need it.  With mirrored halves those are the upper rows,
- *  and their mirror images are read and filtered too (backend/partners.h). */
+ *  load_rows): a few more where bad pixels or a filter along columns need it.  With mirrored halves
+ * those are the upper rows, and their mirror images are read and filtered too (backend/partners.h).
+ */
 struct fbp_batch {
     size_t view0, n_views;
     size_t row0, n_rows;

@@ -28,6 +28,24 @@ static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
     return fbp_raw_floats(job, n) + n * sizeof(float);
 }
 
+/** Rows beside a filtered one that the filter along columns takes into it. */
+static inline size_t fbp_column_reach(const struct fbp_job *job)
+{
+    return job->columns ? job->columns->half_width : 0;
+}
+
+/** Rows [*r0, *r1) of a half that line integrals are needed of: those that are filtered and those
+ *  that the filter along columns takes into them. */
+static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_batch *batch,
+                                   size_t half, size_t *r0, size_t *r1)
+{
+    const size_t reach = fbp_column_reach(job), n = job->panel.n_rows;
+    const size_t row0 = half ? n - batch->row0 - batch->n_rows : batch->row0;
+
+    *r0 = row0 > reach ? row0 - reach : 0;
+    *r1 = n - row0 - batch->n_rows > reach ? row0 + batch->n_rows + reach : n;
+}
+
 /** First row loaded of a half; rows are stored upwards in both. */
 static inline size_t fbp_first_row(const struct fbp_job *job, const struct fbp_batch *batch,
                                    size_t half)
@@ -50,13 +68,13 @@ static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_
                                     struct fbp_prep_counts *counts)
 {
     const size_t first = fbp_first_row(job, batch, half), end = first + batch->load_rows;
-    const size_t row0 = half ? job->panel.n_rows - batch->row0 - batch->n_rows : batch->row0;
+    size_t r0, r1;
 
     for (size_t r = first; r < end; r++)
         fbp_prep_row(job->prep, r, fbp_raw_row(job, batch, half, raw, k, r), counts);
+    fbp_needed_rows(job, batch, half, &r0, &r1);
     if (job->prep->n_bridges)
-        fbp_prep_bridge(job->prep, first, row0, row0 + batch->n_rows,
-                        fbp_raw_row(job, batch, half, raw, k, first));
+        fbp_prep_bridge(job->prep, first, r0, r1, fbp_raw_row(job, batch, half, raw, k, first));
 }
 
 #endif /* FBP_SRC_ROWS_H */

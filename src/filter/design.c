@@ -1,5 +1,5 @@
-/* The band-limited ramp and its windows.  Everything is even, so that a cosine transform of half
- * the circle says all. */
+/* The band-limited ramp, its windows, and a window along columns.  Everything is even, so that a
+ * cosine transform of half the circle says all. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "filter/fft_lock.h"
@@ -146,4 +146,62 @@ void fbp_filter_design_clear(struct fbp_filter_design *d)
     free(d->response);
     free(d->kernel);
     *d = (struct fbp_filter_design){0};
+}
+
+/* The least S so that twice the sum of |g(n)| beyond it is small. */
+static size_t column_half_width(const double *g, size_t n_rows)
+{
+    size_t s = n_rows - 1;
+
+    for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
+        s--;
+    return s;
+}
+
+static fbp_status check_columns(double cutoff, size_t n_rows)
+{
+    if (!(cutoff > 0 && cutoff <= 1))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "filter: cutoff %g along columns: it is a fraction of the Nyquist "
+                        "frequency, above 0 and at most 1",
+                        cutoff);
+    if (n_rows < 2 || n_rows > INT32_MAX / 4)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "filter: a window along columns of %zu rows: 2 to %d can be filtered; "
+                        "leave it out (--cutoff-v)",
+                        n_rows, INT32_MAX / 4);
+    return FBP_OK;
+}
+
+fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff, size_t n_rows)
+{
+    double *g = NULL;
+    void *mem = NULL;
+    fbp_status st;
+
+    *out = (struct fbp_column_filter){0};
+    FBP_TRY(check_columns(cutoff, n_rows));
+    const size_t n_fft = fft_length(2 * n_rows), n = n_fft / 2 + 1;
+    FBP_TRY_GOTO(fbp_calloc(&mem, n, sizeof(double), "the filter along columns"));
+    g = mem;
+    for (size_t i = 0; i < n; i++)
+        g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
+               (double)n_fft;
+    FBP_TRY_GOTO(even_transform(g, n));
+    out->half_width = column_half_width(g, n_rows);
+    FBP_TRY_GOTO(fbp_calloc(&mem, out->half_width + 1, sizeof(double), "the filter along columns"));
+    out->kernel = mem;
+    memcpy(out->kernel, g, (out->half_width + 1) * sizeof *g);
+    free(g);
+    return FBP_OK;
+fail:
+    free(g);
+    fbp_column_filter_clear(out);
+    return st;
+}
+
+void fbp_column_filter_clear(struct fbp_column_filter *f)
+{
+    free(f->kernel);
+    *f = (struct fbp_column_filter){0};
 }

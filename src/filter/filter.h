@@ -25,6 +25,27 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
                              size_t n_columns, size_t half_width);
 void fbp_filter_design_clear(struct fbp_filter_design *design);
 
+/**
+ * A Hann window along detector columns, as an even kernel of n_rows samples of unit pitch.
+ *
+ *     g(n) = 1/N sum_j  W(j / j_cut) cos(2 pi j n / N),   W(x) = .5 + .5 cos(pi x)
+ *
+ * around a circle of N >= 2 n_rows points, j_cut = cutoff N/2.  It falls as 1/n^3 and is cut off
+ * where what is left out changes the response by less than FBP_COLUMN_ERROR at any frequency; for
+ * cutoff 1 it is exactly 1/4, 1/2, 1/4.  Rows beyond the detector count as 0.
+ */
+struct fbp_column_filter {
+    size_t half_width; /**< S, at most n_rows - 1 */
+    double *kernel;    /**< g(n), n = 0 … S; symmetric */
+};
+
+static const double FBP_COLUMN_ERROR = 1e-4;
+
+/** @return FBP_ERR_INVALID for a cutoff outside (0, 1], or a single row, which has no frequency
+ *  but 0. */
+fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff, size_t n_rows);
+void fbp_column_filter_clear(struct fbp_column_filter *filter);
+
 /** W(x), x = f / f_cut in [0, 1]; 0 beyond. */
 double fbp_filter_window(enum fbp_filter filter, double x);
 

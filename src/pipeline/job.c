@@ -109,6 +109,10 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
                               p->spatial_filter ? p->half_width : 0));
     job->weights = t->weights;
     job->filter = &t->filter;
+    if (t->cutoff_v > 0) {
+        FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
+        job->columns = &t->columns;
+    }
     return FBP_OK;
 }
 
@@ -118,7 +122,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     struct fbp_job *job = &t->job;
     fbp_status st = FBP_OK;
 
-    *t = (struct fbp_job_tables){.filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
+    *t = (struct fbp_job_tables){
+        .filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1, .cutoff_v = p->cutoff_v};
     t->angular = p->angular_weights != FBP_ANGULAR_DEFAULT      ? p->angular_weights
                  : scan->angular_weights != FBP_ANGULAR_DEFAULT ? scan->angular_weights
                                                                 : FBP_ANGULAR_AUTO;
@@ -157,6 +162,7 @@ void fbp_job_clear(struct fbp_job_tables *t)
     free(t->job.matrices);
     fbp_weights_destroy(&t->weights);
     fbp_filter_design_clear(&t->filter);
+    fbp_column_filter_clear(&t->columns);
     fbp_prep_clear(&t->prep);
     *t = (struct fbp_job_tables){0};
 }
@@ -193,6 +199,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     else
         h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
+    if (job->columns)
+        h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
     const double choices[] = {(double)job->kind,
                               (double)job->filtered,
                               (double)job->spatial_filter,
@@ -225,6 +233,9 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->job.columns && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
+                         t->cutoff_v);
     if (t->job.spatial_filter && used > 0 && (size_t)used < n)
         snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
 }

@@ -9,9 +9,10 @@ struct fbp_job_tables {
     struct fbp_job job;
     struct fbp_prep prep;
     struct fbp_filter_design filter;
+    struct fbp_column_filter columns;
     fbp_weights *weights;
     enum fbp_filter filter_name;
-    double cutoff;
+    double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */
     enum fbp_angular_weights angular;
 };
 

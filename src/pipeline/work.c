@@ -88,7 +88,7 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
 /* The rows that slices [z0, z1) need of a batch's views, and those to be read. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
-    const size_t margin = job->prep->margin_rows;
+    const size_t margin = job->prep->margin_rows + fbp_column_reach(job);
     size_t r1;
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);

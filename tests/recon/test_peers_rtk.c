@@ -131,7 +131,7 @@ struct how {
     bool mask;
     float *(*spoil)(const struct fbp_scan *scan, float *views);
     enum fbp_filter filter;
-    double cutoff;
+    double cutoff, cutoff_v;
     size_t slab;
 };
 
@@ -148,7 +148,8 @@ static void run(struct fbp_scan *scan, const struct fbp_phantom *phantom, const 
         float *volume =
             reconstruct_views(scan, views,
                               fbp_recon_params(.device = peer_devices[i], .filter = how->filter,
-                                               .cutoff = how->cutoff, .slab_slices = how->slab));
+                                               .cutoff = how->cutoff, .cutoff_v = how->cutoff_v,
+                                               .slab_slices = how->slab));
         if (how->mask)
             mask_field_of_view(scan, false, volume);
         check_quality(how->name, peer_devices[i], volume, truth, grid_size(&scan->volume), how->e,
@@ -372,6 +373,14 @@ static void ramp_filter(void **state)
                                .spoil = add_noise,
                                .filter = FBP_FILTER_HANN,
                                .cutoff = 0.8});
+    run_case(&r, &(struct how){.name = "the same, along columns, too",
+                               .half = 128,
+                               .e = 0.74,
+                               .p = 21.8,
+                               .spoil = add_noise,
+                               .filter = FBP_FILTER_HANN,
+                               .cutoff = 0.8,
+                               .cutoff_v = 0.8});
     r.n_columns = 114;
     run_case(&r, &(struct how){
                      .name = "rtkrampfiltertest, 114 columns", .half = 128, .e = 0.12, .p = 20.8});

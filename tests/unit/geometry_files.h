@@ -91,7 +91,7 @@ static inline void comes_back(const struct fbp_scan *scan, const char *path, con
     assert_int_equal(s.panel.n_columns, scan->panel.n_columns);
     assert_int_equal(s.panel.n_rows, scan->panel.n_rows);
     assert_int_equal(s.row_order, FBP_ROWS_BOTTOM_UP);
-    same_views(s.views, scan->views, s.n_views, 1e-10);
+    came_back(format, s.views, scan->views, s.n_views);
     fbp_scan_clear(&s);
 }
 

@@ -24,6 +24,24 @@ static inline void check_vectors(const char *what, const double a[3], const doub
             fail_msg("%s[%d] = %.17g, not %.17g within %g", what, i, a[i], b[i], tol);
 }
 
+/* Views that a format has given back: the same to 1e-10 mm, and how close. */
+static inline void came_back(const char *format, const struct fbp_view *a, const struct fbp_view *b,
+                             size_t n)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < 12 * n; i++) {
+        const struct fbp_view *x = &a[i / 12], *y = &b[i / 12];
+        const double *const from[] = {x->s, x->d, x->u, x->v}, *const to[] = {y->s, y->d, y->u,
+                                                                              y->v};
+        const double d = from[i / 3 % 4][i % 3] - to[i / 3 % 4][i % 3];
+        worst = isnan(d) ? INFINITY : fmax(worst, fabs(d));
+    }
+    print_message("%s: comes back within %.1e mm\n", format, worst);
+    if (!(worst < 1e-10))
+        fail_msg("%s: comes back within %g mm only", format, worst);
+}
+
 static uint64_t random_state = 1;
 
 static inline double uniform(double lo, double hi)

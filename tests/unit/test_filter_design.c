@@ -155,6 +155,47 @@ static void lengths_are_small_products(void **state)
     fbp_filter_design_clear(&d);
 }
 
+/* Of the taps, by a direct sum; f in parts of Nyquist. */
+static double column_response(const struct fbp_column_filter *d, double f)
+{
+    double sum = d->kernel[0];
+
+    for (size_t i = 1; i <= d->half_width; i++)
+        sum += 2 * d->kernel[i] * cos(FBP_PI * f * (double)i);
+    return sum;
+}
+
+/* What is cut off changes the response nowhere by as much as is said. */
+static void columns_have_a_hann_window(void **state)
+{
+    (void)state;
+    static const double cutoffs[] = {0.05, 0.1, 0.3, 0.5, 0.8, 0.97, 1};
+    struct fbp_column_filter d;
+
+    for (size_t i = 0; i < sizeof cutoffs / sizeof *cutoffs; i++) {
+        double worst = 0;
+        assert_int_equal(fbp_column_filter_design(&d, cutoffs[i], 2048), FBP_OK);
+        for (int k = 0; k <= 2048; k++) { /* where the window was sampled */
+            const double f = k / 2048.0;
+            const double w = fbp_filter_window(FBP_FILTER_HANN, f / cutoffs[i]);
+            worst = fmax(worst, fabs(column_response(&d, f) - w));
+        }
+        print_message("cut-off %.2f: %zu taps a side, response to %.1e\n", cutoffs[i], d.half_width,
+                      worst);
+        assert_true(worst < FBP_COLUMN_ERROR);
+        assert_true(d.half_width < 2047);
+        fbp_column_filter_clear(&d);
+    }
+    assert_int_equal(fbp_column_filter_design(&d, 1, 2), FBP_OK);
+    assert_int_equal(d.half_width, 1);
+    check_near(d.kernel[0], 0.5, 1e-15);
+    check_near(d.kernel[1], 0.25, 1e-15);
+    fbp_column_filter_clear(&d);
+    assert_int_equal(fbp_column_filter_design(&d, 0.1, 64), FBP_OK); /* no room to fall off */
+    assert_int_equal(d.half_width, 63);
+    fbp_column_filter_clear(&d);
+}
+
 static void nonsense_is_refused(void **state)
 {
     (void)state;
@@ -165,6 +206,12 @@ static void nonsense_is_refused(void **state)
         assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, bad[i], 100, 0), FBP_ERR_INVALID);
         assert_null(d.response);
     }
+    struct fbp_column_filter columns;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(fbp_column_filter_design(&columns, bad[i], 100), FBP_ERR_INVALID);
+    assert_int_equal(fbp_column_filter_design(&columns, 1, 1), FBP_ERR_INVALID);
+    assert_int_equal(fbp_column_filter_design(&columns, 1, SIZE_MAX), FBP_ERR_INVALID);
+    assert_null(columns.kernel);
     assert_int_equal(fbp_filter_design(&d, (enum fbp_filter)17, 1, 100, 0), FBP_ERR_INVALID);
     assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, 1, 0, 0), FBP_ERR_INVALID);
     assert_int_equal(fbp_filter_design(&d, FBP_FILTER_HANN, 1, SIZE_MAX, 0), FBP_ERR_INVALID);
@@ -182,6 +229,7 @@ int main(void)
         cmocka_unit_test(response_is_window_times_transformed_kernel),
         cmocka_unit_test(both_forms_are_one_filter),
         cmocka_unit_test(lengths_are_small_products),
+        cmocka_unit_test(columns_have_a_hann_window),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

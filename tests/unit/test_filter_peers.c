@@ -27,17 +27,34 @@ static double rtk_pixel(enum fbp_filter filter, double cutoff)
     return sum;
 }
 
-/* RTK rounds the cut to whole frequencies: of 65, 0.8 is 52, which is 52/64 of Nyquist. */
+/* Row 21 of a column of 64 samples of 1 after the filter. */
+static double rtk_row(double cutoff)
+{
+    struct fbp_column_filter f;
+    double sum = 0;
+
+    assert_int_equal(fbp_column_filter_design(&f, cutoff, 64), FBP_OK);
+    for (int i = 0; i < 64; i++)
+        sum += (size_t)abs(i - 21) <= f.half_width ? f.kernel[abs(i - 21)] : 0;
+    fbp_column_filter_clear(&f);
+    return sum;
+}
+
+/* RTK rounds the cut to whole frequencies: of 65, 0.8 is 52, which is 52/64 of Nyquist, and 0.1
+ * is 7. */
 static void rtk_single_pixels(void **state)
 {
     (void)state;
     const double ramp = rtk_pixel(FBP_FILTER_RAM_LAK, 1);
     const double hann = rtk_pixel(FBP_FILTER_HANN, 52.0 / 64);
+    const double both = hann * rtk_row(7.0 / 64);
 
-    print_message("rtkrampfiltertest2: ramp %.7f (0.132652), Hann 0.8 %.7f (0.149724)\n", ramp,
-                  hann);
+    print_message("rtkrampfiltertest2: ramp %.7f (0.132652), Hann 0.8 %.7f (0.149724), and 0.1 "
+                  "along columns %.7f (0.150181)\n",
+                  ramp, hann, both);
     check_near(ramp, 0.132652, 1e-6);
     check_near(hann, 0.149724, 1e-6);
+    check_near(both, 0.150181, 1e-6);
 }
 
 enum { ORDER = 20, LENGTH = 1 << ORDER, SAMPLES = 12 };

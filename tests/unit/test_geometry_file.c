@@ -8,6 +8,7 @@
 
 #include "fbp/geometry_file.h"
 
+#include "unit/geometry_util.h"
 #include "unit/scan_files.h"
 
 enum { N = 7 };
@@ -62,7 +63,7 @@ static void matrices_come_back(void **state)
     assert_int_equal(fbp_geometry_save(&scan, path, NULL), FBP_OK);
     struct fbp_scan s = back(path, &known);
     assert_int_equal(s.n_views, N);
-    same_views(s.views, scan.views, N, 1e-10);
+    came_back("matrices", s.views, scan.views, N);
     fbp_scan_clear(&s);
     fbp_scan_clear(&scan);
 }
@@ -79,7 +80,7 @@ static void scans_come_back(void **state)
             assert_int_equal(s.kind, kind);
             assert_int_equal(s.panel.n_columns, COLUMNS);
             assert_int_equal(s.panel.n_rows, ROWS);
-            same_views(s.views, scan.views, N, 1e-10);
+            came_back("fbp", s.views, scan.views, N);
             fbp_scan_clear(&s);
             for (int i = 0; i < 3; i++) /* of two pitches: no longer one of matrices */
                 scan.views[N - 1].u[i] *= 1.25;

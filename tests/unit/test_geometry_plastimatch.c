@@ -65,7 +65,7 @@ static void geometries_come_back(void **state)
     save_as(&scan, in_folder("plm/proj_%d.txt"), NULL);
     assert_int_equal(access(in_folder("plm/proj_11.txt"), F_OK), 0);
     struct fbp_scan s = load_as(in_folder("plm"), NULL, &sizes); /* 2 before 10 */
-    same_views(s.views, scan.views, 12, 1e-10);
+    came_back("plastimatch, folder", s.views, scan.views, 12);
     fbp_scan_clear(&s);
 
     snprintf(pattern, sizeof pattern, "%s 5 16", in_folder("n%03d.txt"));

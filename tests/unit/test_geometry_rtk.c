@@ -78,22 +78,28 @@ static double turn(double a, double b)
     return remainder(a - b, 2 * FBP_PI);
 }
 
-static void check_recovered(const struct fbp_rtk *p, const struct fbp_rtk *q)
+/* The greatest difference of nine parameters [rad, mm]; infinite if one is not a number. */
+static double difference(const struct fbp_rtk *p, const struct fbp_rtk *q)
 {
-    check_near(turn(p->gantry_rad, q->gantry_rad), 0, 1e-10);
-    check_near(turn(p->out_of_plane_rad, q->out_of_plane_rad), 0, 1e-10);
-    check_near(turn(p->in_plane_rad, q->in_plane_rad), 0, 1e-10);
-    check_near(q->sid_mm, p->sid_mm, 1e-10);
-    check_near(q->sdd_mm, p->sdd_mm, 1e-10);
-    for (int i = 0; i < 2; i++) {
-        check_near(q->source_mm[i], p->source_mm[i], 1e-10);
-        check_near(q->projection_mm[i], p->projection_mm[i], 1e-10);
-    }
+    const double d[9] = {turn(p->gantry_rad, q->gantry_rad),
+                         turn(p->out_of_plane_rad, q->out_of_plane_rad),
+                         turn(p->in_plane_rad, q->in_plane_rad),
+                         q->sid_mm - p->sid_mm,
+                         q->sdd_mm - p->sdd_mm,
+                         q->source_mm[0] - p->source_mm[0],
+                         q->source_mm[1] - p->source_mm[1],
+                         q->projection_mm[0] - p->projection_mm[0],
+                         q->projection_mm[1] - p->projection_mm[1]};
+    double worst = 0;
+
+    for (int i = 0; i < 9; i++)
+        worst = isnan(d[i]) ? INFINITY : fmax(worst, fabs(d[i]));
+    return worst;
 }
 
 /* The grid of rtkgeometryfrommatrixtest.cxx, which asks for 1e-2: nine parameters from the matrix
  * alone. */
-static void recover(const struct fbp_rtk *p)
+static double recover(const struct fbp_rtk *p)
 {
     const struct fbp_panel panel = {1, 1};
     struct fbp_view view;
@@ -104,12 +110,13 @@ static void recover(const struct fbp_rtk *p)
     to_our_axes(M, P);
     assert_int_equal(fbp_view_from_matrix(P, 1, &panel, &view), FBP_OK);
     fbp_rtk_of(&view, FBP_CONE, &q);
-    check_recovered(p, &q);
+    return difference(p, &q);
 }
 
 static void parameters_from_matrix(void **state)
 {
     const double degree = FBP_PI / 180;
+    double worst = 0;
 
     (void)state;
     for (int i = 0; i < 3 * 3 * 8 * 5 * 5 * 5 * 5 * 2; i++) {
@@ -123,8 +130,12 @@ static void parameters_from_matrix(void **state)
         p.projection_mm[0] = (j /= 5) % 5 * 25 - 50;
         p.projection_mm[1] = (j /= 5) % 5 * 25 - 50;
         p.sdd_mm = 200 + (j / 5) * 200;
-        recover(&p);
+        const double d = recover(&p);
+        if (!(d < 1e-10))
+            fail_msg("case %d: the parameters come back to %g", i, d);
+        worst = fmax(worst, d);
     }
+    print_message("nine parameters from 90000 matrices: within %.1e rad or mm\n", worst);
 }
 
 /* Angles that are no longer independent: the view is the same all the same. */

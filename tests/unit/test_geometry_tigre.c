@@ -112,7 +112,7 @@ static void what_is_written_comes_back(void **state)
             struct fbp_scan s = load_file("r.json");
             assert_int_equal(s.kind, kind);
             assert_int_equal(s.n_views, N);
-            near_views(s.views, scan.views, N);
+            came_back("tigre", s.views, scan.views, N);
             assert_memory_equal(&s.volume, &scan.volume, sizeof s.volume);
             fbp_scan_clear(&s);
             /* next: mirrored (a cone only), then sources in the plane */

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/bp.h"
+#include "backend/cpu/columns.h"
 #include "backend/cpu/convolve.h"
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/line.h"
@@ -15,9 +16,10 @@ enum { CPU_FILTER_LINES = 8 * CPU_ROWS };
 /** What one thread needs to filter rows and to backproject. */
 struct cpu_scratch {
     double *weights;
-    float *rows;  /**< [line][row][column]: rows on their way into the kernel's layout */
-    float *work;  /**< of a convolution */
-    float *lines; /**< the kernel's own */
+    float *rows;    /**< [line][row][column]: rows on their way into the kernel's layout */
+    float *work;    /**< of a convolution */
+    float *columns; /**< of the filter along columns */
+    float *lines;   /**< the kernel's own */
     struct fbp_prep_counts counts;
     char pad[64]; /* counters of two threads must not share a cache line */
 };
@@ -32,6 +34,7 @@ struct cpu_device {
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */
     struct cpu_convolution convolution;
+    float *taps_v;                /**< of the filter along columns, or NULL */
     struct fbp_statistics *found; /**< by row of the grid, of what was fetched */
     float *image, *lines;         /**< tabulated weights, or NULL: computed a row at a time */
 };

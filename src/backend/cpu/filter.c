@@ -11,6 +11,7 @@ struct filter_loop {
     float *raw, *filtered;
     size_t row_items;
     bool prepared; /* bad pixels need whole views first, so a pass of its own has done that */
+    bool weighted; /* as the filter along columns does */
 };
 
 /* Lines of one row that an item takes, an even number: those that share a sample of the kernel's
@@ -26,6 +27,21 @@ static size_t item_groups(const struct fbp_job *job)
     return item_lines(job) / (job->turns * fbp_halves(job));
 }
 
+/* Row `row` of a view of the scan times its weights; out may be in. */
+static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t view, size_t row,
+                  const float *in, float *out)
+{
+    const size_t nc = dev->job->panel.n_columns;
+
+    if (dev->image) {
+        dev->line.weigh(in, dev->image + row * nc, dev->lines + view * nc, nc, out);
+        return;
+    }
+    fbp_weights_row(dev->job->weights, view, row, s->weights);
+    for (size_t c = 0; c < nc; c++)
+        out[c] = in[c] * (float)s->weights[c];
+}
+
 /* Row `row` of view k (of the batch), prepared and weighted, zeros on both sides of it. */
 static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t half, size_t k,
                       size_t row, float *out)
@@ -33,24 +49,16 @@ static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t
     const struct cpu_device *dev = l->dev;
     const struct fbp_job *job = dev->job;
     const size_t nc = job->panel.n_columns, left = job->pad_left;
-    const size_t view = fbp_batch_view(job, l->batch, k);
     float *in = fbp_raw_row(job, l->batch, half, l->raw, k, row);
 
     if (!l->prepared)
         fbp_prep_row(job->prep, row, in, &s->counts);
     memset(out, 0, left * sizeof *out);
     memset(out + left + nc, 0, (job->wide.n_columns - left - nc) * sizeof *out);
-    if (job->filtered) {
+    if (l->weighted)
         memcpy(out + left, in, nc * sizeof *out);
-        return;
-    }
-    if (dev->image) {
-        dev->line.weigh(in, dev->image + row * nc, dev->lines + view * nc, nc, out + left);
-        return;
-    }
-    fbp_weights_row(job->weights, view, row, s->weights);
-    for (size_t c = 0; c < nc; c++)
-        out[left + c] = in[c] * (float)s->weights[c];
+    else
+        weigh(dev, s, fbp_batch_view(job, l->batch, k), row, in, out + left);
 }
 
 /* Row `upper` of one lane of a group, or its mirror image; zeros beyond the last group. */
@@ -99,28 +107,67 @@ static void filter_rows(void *user, size_t item, int worker)
                       l->filtered + g * kernel->group_size(job, b->n_rows));
 }
 
+/* Rows that the filter along columns takes are weighted, too. */
 static void prepare_view(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
-    const size_t n = l->batch->n_views;
-    fbp_prepare_view(l->dev->job, l->batch, item / n, l->raw, item % n,
-                     &l->dev->scratch[worker].counts);
+    const struct fbp_job *job = l->dev->job;
+    const size_t n = l->batch->n_views, half = item / n, k = item % n;
+    struct cpu_scratch *s = &l->dev->scratch[worker];
+    size_t r0, r1;
+
+    fbp_prepare_view(job, l->batch, half, l->raw, k, &s->counts);
+    if (!job->columns)
+        return;
+    fbp_needed_rows(job, l->batch, half, &r0, &r1);
+    for (size_t r = r0; r < r1; r++) {
+        float *row = fbp_raw_row(job, l->batch, half, l->raw, k, r);
+        weigh(l->dev, s, fbp_batch_view(job, l->batch, k), r, row, row);
+    }
+}
+
+/* CPU_COLUMNS columns of a view. */
+static void filter_columns(void *user, size_t item, int worker)
+{
+    const struct filter_loop *l = user;
+    const struct cpu_device *dev = l->dev;
+    const struct fbp_job *job = dev->job;
+    const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
+    const size_t view = item / pieces, half = view / l->batch->n_views;
+    size_t r0, r1;
+
+    fbp_needed_rows(job, l->batch, half, &r0, &r1);
+    cpu_filter_columns(job, &dev->line, dev->taps_v, dev->scratch[worker].columns,
+                       fbp_raw_row(job, l->batch, half, l->raw, view % l->batch->n_views, r0),
+                       r1 - r0, item % pieces * CPU_COLUMNS);
+}
+
+static void prepare(struct filter_loop *loop)
+{
+    const struct fbp_job *job = loop->dev->job;
+    const size_t views = fbp_halves(job) * loop->batch->n_views;
+    const size_t pieces = (job->panel.n_columns + CPU_COLUMNS - 1) / CPU_COLUMNS;
+
+    if (loop->prepared)
+        fbp_pool_for(loop->dev->pool, views, prepare_view, loop);
+    if (job->columns)
+        fbp_pool_for(loop->dev->pool, views * pieces, filter_columns, loop);
 }
 
 fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct cpu_device *dev = (struct cpu_device *)(void *)device;
-    struct filter_loop loop = {dev,
-                               batch,
-                               raw,
-                               filtered,
-                               (batch->n_rows + CPU_ROWS - 1) / CPU_ROWS,
-                               dev->job->prep->n_bridges > 0};
+    struct filter_loop loop = {.dev = dev,
+                               .batch = batch,
+                               .raw = raw,
+                               .filtered = filtered,
+                               .row_items = (batch->n_rows + CPU_ROWS - 1) / CPU_ROWS,
+                               .prepared = dev->job->prep->n_bridges > 0 || dev->job->columns,
+                               .weighted = dev->job->filtered || dev->job->columns};
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    if (loop.prepared)
-        fbp_pool_for(dev->pool, fbp_halves(dev->job) * batch->n_views, prepare_view, &loop);
+    prepare(&loop);
     const size_t groups = batch->n_views / dev->job->turns, at_once = item_groups(dev->job);
     fbp_pool_for(dev->pool, (groups + at_once - 1) / at_once * loop.row_items, filter_rows, &loop);
     return FBP_OK;
@@ -162,13 +209,13 @@ static size_t rows_floats(const struct fbp_job *job)
 size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel)
 {
     const size_t nc = job->panel.n_columns;
-    const size_t floats =
-        rows_floats(job) + cpu_convolve_work(job) + (kernel->scratch ? kernel->scratch(job) : 0);
+    const size_t floats = rows_floats(job) + cpu_convolve_work(job) + cpu_columns_work(job) +
+                          (kernel->scratch ? kernel->scratch(job) : 0);
     const size_t thread = sizeof(struct cpu_scratch) + nc * sizeof(double) + floats * sizeof(float);
     const size_t weights = has_tables(job) ? (job->panel.n_rows + job->n_views) * nc : 0;
 
     return (size_t)job->n_threads * thread +
-           (weights + cpu_convolution_floats(job)) * sizeof(float);
+           (weights + cpu_convolution_floats(job) + cpu_columns_floats(job)) * sizeof(float);
 }
 
 static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch *s)
@@ -178,6 +225,9 @@ static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch 
     FBP_TRY(fbp_alloc((void **)&s->weights, job->panel.n_columns * sizeof(double), "weights"));
     FBP_TRY(fbp_alloc((void **)&s->rows, rows_floats(job) * sizeof(float), "filtered rows"));
     FBP_TRY(fbp_alloc((void **)&s->work, cpu_convolve_work(job) * sizeof(float), "filter scratch"));
+    if (job->columns)
+        FBP_TRY(fbp_alloc((void **)&s->columns, cpu_columns_work(job) * sizeof(float),
+                          "filter scratch"));
     if (dev->kernel->scratch)
         FBP_TRY(fbp_alloc((void **)&s->lines, dev->kernel->scratch(job) * sizeof(float),
                           "interpolated columns"));
@@ -192,6 +242,7 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
                        "filter scratch"));
     for (int i = 0; i < job->n_threads; i++)
         FBP_TRY(open_scratch(dev, &dev->scratch[i]));
+    FBP_TRY(cpu_columns_open(&dev->taps_v, job));
     FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line, dev->scratch[0].work));
     return tabulate_weights(dev);
 }
@@ -203,9 +254,11 @@ void cpu_filter_close(struct cpu_device *dev)
         fbp_free(dev->scratch[i].weights);
         fbp_free(dev->scratch[i].rows);
         fbp_free(dev->scratch[i].work);
+        fbp_free(dev->scratch[i].columns);
         fbp_free(dev->scratch[i].lines);
     }
     free(dev->scratch);
+    fbp_free(dev->taps_v);
     fbp_free(dev->image);
     fbp_free(dev->lines);
 }

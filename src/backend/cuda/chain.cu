@@ -87,12 +87,15 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
     __syncthreads();
 }
 
-/* And their weights, ray by ray or not; a loop, since the samples of take() are unrolled. */
+/* And their weights, if there are any, ray by ray or not; a loop, since the samples of take() are
+ * unrolled. */
 static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
                                     const fbp_ray_row *rays, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
 
+    if (!cuda_has_weights(p.pairs.weights))
+        return;
 #pragma unroll 1
     for (unsigned c = threadIdx.x; c < nc; c += blockDim.x)
         line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);

@@ -50,14 +50,66 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
 {
     const struct fbp_prep *p = dev->job->prep;
     const struct cuda_prep prep = prep_of(dev);
-    const unsigned row0[2] = {(unsigned)b->row0,
-                              (unsigned)(dev->job->panel.n_rows - b->row0 - b->n_rows)};
+    unsigned row0[2], n_rows[2];
 
     CUDA_TRY(cuda_prepare_rows(raw, &prep, filter_stream(dev)));
+    for (size_t half = 0; half < raw->halves; half++) {
+        size_t r0, r1;
+        fbp_needed_rows(dev->job, b, half, &r0, &r1);
+        row0[half] = (unsigned)r0;
+        n_rows[half] = (unsigned)(r1 - r0);
+    }
     if (p->n_bridges)
         CUDA_TRY(cuda_bridge_pixels(raw, (void *)(dev->memory + dev->tables.bridges),
-                                    (unsigned)p->n_bridges, row0, (unsigned)b->n_rows,
-                                    filter_stream(dev)));
+                                    (unsigned)p->n_bridges, row0, n_rows, filter_stream(dev)));
+    return FBP_OK;
+}
+
+static struct cuda_weights weights_of(const struct cuda_device *dev)
+{
+    const struct fbp_weights *weights = dev->job->weights;
+    struct cuda_weights out = {.image = NULL};
+
+    if (dev->job->filtered)
+        return out;
+    cuda_host->weights_rays(weights, &out.rays);
+    if (cuda_host->weights_separable(weights)) {
+        out.image = (const void *)(dev->memory + dev->tables.image);
+        out.lines = (const void *)(dev->memory + dev->tables.lines);
+    } else {
+        out.views = (const void *)(dev->memory + dev->tables.rays);
+    }
+    return out;
+}
+
+/* Weighted, and convolved along columns, some views at a time. */
+static fbp_status filter_columns(const struct cuda_device *dev, const struct fbp_batch *b,
+                                 const struct cuda_raw *raw)
+{
+    const struct fbp_job *job = dev->job;
+    const size_t call = dev->tables.views_a_call;
+
+    for (size_t half = 0; half < raw->halves; half++) {
+        size_t r0, r1;
+        fbp_needed_rows(job, b, half, &r0, &r1);
+        for (size_t at = 0; at < b->n_views; at += call) {
+            const struct cuda_columns columns = {
+                .raw = *raw,
+                .weights = weights_of(dev),
+                .half = (unsigned)half,
+                .first = (unsigned)at,
+                .n = (unsigned)(b->n_views - at < call ? b->n_views - at : call),
+                .n_groups = (unsigned)(b->n_views / job->turns),
+                .part_views = (unsigned)fbp_part_views(job),
+                .view0 = (unsigned)b->view0,
+                .row0 = (unsigned)r0,
+                .n_rows = (unsigned)(r1 - r0),
+                .weighted = (void *)(dev->memory + dev->tables.weighted),
+                .taps = (const void *)(dev->memory + dev->tables.taps_v),
+                .half_width = (unsigned)job->columns->half_width};
+            CUDA_TRY(cuda_filter_columns(&columns, filter_stream(dev)));
+        }
+    }
     return FBP_OK;
 }
 
@@ -106,23 +158,6 @@ static fbp_status filter_at_once(const struct cuda_device *dev, const struct cud
     return FBP_OK;
 }
 
-static struct cuda_weights weights_of(const struct cuda_device *dev)
-{
-    const struct fbp_weights *weights = dev->job->weights;
-    struct cuda_weights out = {.image = NULL};
-
-    if (dev->job->filtered)
-        return out;
-    cuda_host->weights_rays(weights, &out.rays);
-    if (cuda_host->weights_separable(weights)) {
-        out.image = (const void *)(dev->memory + dev->tables.image);
-        out.lines = (const void *)(dev->memory + dev->tables.lines);
-    } else {
-        out.views = (const void *)(dev->memory + dev->tables.rays);
-    }
-    return out;
-}
-
 static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fbp_batch *b,
                                   const struct cuda_raw *raw)
 {
@@ -130,7 +165,7 @@ static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fb
     const unsigned n_groups = (unsigned)(b->n_views / job->turns);
 
     return (struct cuda_pairs){.raw = *raw,
-                               .weights = weights_of(dev),
+                               .weights = job->columns ? (struct cuda_weights){0} : weights_of(dev),
                                .pairs = (n_groups + 1) / 2,
                                .turns = (unsigned)job->turns,
                                .part_views = (unsigned)fbp_part_views(job),
@@ -147,7 +182,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const struct cuda_tables *t = &dev->tables;
-    const bool prepared = t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0;
+    const bool prepared = t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0 || job->columns;
 
     if (batch->n_rows == 0)
         return FBP_OK;
@@ -157,6 +192,8 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
         FBP_TRY(prepare(dev, batch, &samples));
         samples.counts = NULL;
     }
+    if (job->columns)
+        FBP_TRY(filter_columns(dev, batch, &samples));
     struct cuda_pairs pairs = pairs_of(dev, batch, &samples);
     const size_t lanes = samples.halves * job->turns, n = lanes * pairs.pairs * batch->n_rows;
     struct cuda_rows rows = {.stride = (unsigned)t->row_length,
@@ -260,6 +297,23 @@ static fbp_status put_filter(const struct cuda_device *dev)
     for (size_t i = 0; i < n; i++)
         values[i] = (float)(!space ? f->response[i] : f->kernel[i > s ? i - s : s - i]);
     const fbp_status st = put(dev, dev->tables.filter, values, n * sizeof *values);
+    free(values);
+    return st;
+}
+
+static fbp_status put_columns(const struct cuda_device *dev)
+{
+    const struct fbp_column_filter *f = dev->job->columns;
+    const size_t n = cuda_column_taps(dev->job), middle = n / 2;
+    float *values = malloc(n * sizeof *values);
+
+    if (!values)
+        return no_memory(n * sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        const size_t off = i > middle ? i - middle : middle - i;
+        values[i] = off <= f->half_width ? (float)f->kernel[off] : 0;
+    }
+    const fbp_status st = put(dev, dev->tables.taps_v, values, n * sizeof *values);
     free(values);
     return st;
 }
@@ -374,6 +428,8 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
     } else {
         FBP_TRY(put_filter(dev));
     }
+    if (dev->job->columns)
+        FBP_TRY(put_columns(dev));
     return open_weights(dev);
 }
 

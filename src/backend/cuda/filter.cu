@@ -56,13 +56,73 @@ static __global__ void bridge(const cuda_raw raw, const cuda_bridge *bridges, un
 }
 
 cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bridge *bridges,
-                               unsigned n_bridges, const unsigned row0[2], unsigned n_rows,
+                               unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
                                cudaStream_t stream)
 {
     const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
 
     for (unsigned half = 0; half < raw->halves; half++)
-        bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0[half], n_rows, half);
+        bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0[half], n_rows[half],
+                                             half);
+    return cudaGetLastError();
+}
+
+/* One block a row, of the views that blockIdx.y counts. */
+static __global__ void __launch_bounds__(THREADS)
+    weigh_columns(const __grid_constant__ cuda_columns p)
+{
+    __shared__ fbp_ray_row rays[2];
+    const unsigned nc = p.raw.n_columns, row = p.row0 + blockIdx.x, k = p.first + blockIdx.y;
+    const unsigned view = p.view0 + k % p.n_groups + k / p.n_groups * p.part_views;
+    const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
+    const float *in = p.raw.samples + (stored + row - p.raw.first_row[p.half]) * nc;
+    float *out = p.weighted + ((size_t)blockIdx.y * p.n_rows + blockIdx.x) * nc;
+    const cuda_pair rows = {{0, 0}, 1, row, (size_t)row * nc, view};
+
+    cuda_find_rays(p.weights, rows, rays);
+    __syncthreads();
+    for (unsigned c = threadIdx.x; c < nc; c += THREADS)
+        out[c] = in[c] * cuda_weight(p.weights, rows, rays, 0, c, nc);
+}
+
+/* CUDA_COLUMN_ROWS rows of a column a thread: one load and as many products a term. */
+static __global__ void __launch_bounds__(THREADS)
+    convolve_columns(const __grid_constant__ cuda_columns p)
+{
+    const unsigned nc = p.raw.n_columns, c = blockIdx.x * THREADS + threadIdx.x;
+    const int S = p.half_width, r = blockIdx.y * CUDA_COLUMN_ROWS, n = p.n_rows;
+    const int lo = r - S > 0 ? r - S : 0;
+    const int last = r + CUDA_COLUMN_ROWS - 1 + S, end = last < n ? last + 1 : n;
+    const unsigned k = p.first + blockIdx.z;
+    const float *in = p.weighted + (size_t)blockIdx.z * n * nc + c;
+    const float *tap = p.taps + CUDA_COLUMN_ROWS + S + r - lo;
+    float sum[CUDA_COLUMN_ROWS] = {};
+
+    if (c >= nc)
+        return;
+    for (int i = lo; i < end; i++, tap--) {
+        const float x = in[(size_t)i * nc];
+#pragma unroll
+        for (int j = 0; j < CUDA_COLUMN_ROWS; j++)
+            sum[j] = fmaf(tap[j], x, sum[j]);
+    }
+    const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
+    const unsigned skipped = p.row0 - p.raw.first_row[p.half];
+    float *out = p.raw.samples + (stored + skipped + r) * nc + c;
+#pragma unroll
+    for (int j = 0; j < CUDA_COLUMN_ROWS; j++)
+        if (r + j < n)
+            out[(size_t)j * nc] = sum[j];
+}
+
+cudaError_t cuda_filter_columns(const struct cuda_columns *p, cudaStream_t stream)
+{
+    const dim3 rows(p->n_rows, p->n);
+    const dim3 pieces((p->raw.n_columns + THREADS - 1) / THREADS,
+                      (p->n_rows + CUDA_COLUMN_ROWS - 1) / CUDA_COLUMN_ROWS, p->n);
+
+    weigh_columns<<<rows, THREADS, 0, stream>>>(*p);
+    convolve_columns<<<pieces, THREADS, 0, stream>>>(*p);
     return cudaGetLastError();
 }
 
@@ -82,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
             v.x = cuda_raw_sample(p.raw, rows.first[0] + c);
             if (rows.n > 1)
                 v.y = cuda_raw_sample(p.raw, rows.first[1] + c);
-            if (p.weights.image || p.weights.views)
+            if (cuda_has_weights(p.weights))
                 v = cuda_weighted(p.weights, rows, rays, c, nc, v);
         }
         out[(size_t)blockIdx.x * row_length + i] = v;

@@ -37,6 +37,21 @@ struct cuda_weights {
     const struct fbp_ray_view *views; /**< or NULL */
 };
 
+/** Some views of a half of a prepared raw batch, whose columns are to be filtered. */
+struct cuda_columns {
+    struct cuda_raw raw;
+    struct cuda_weights weights;
+    unsigned half, first, n; /**< views [first, first + n) of the batch */
+    unsigned n_groups, part_views, view0;
+    unsigned row0, n_rows; /**< of the detector: those that line integrals are there of */
+    float *weighted;       /**< scratch [n][n_rows][n_columns] */
+    const float *taps;     /**< 2 S + 1 between CUDA_COLUMN_ROWS zeros on either side */
+    unsigned half_width;
+};
+
+/** Rows of a column that a thread computes side by side. */
+enum { CUDA_COLUMN_ROWS = 8 };
+
 /** Rows of a raw batch, laid in pairs into complex rows [first, first + n) of struct cuda_rows
  *  (kernel.h). */
 struct cuda_pairs {
@@ -63,10 +78,17 @@ FBP_BEGIN
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                               cudaStream_t stream);
 
-/** Bad pixels of rows [row0[half], row0[half] + n_rows). */
+/** Bad pixels of rows [row0[half], row0[half] + n_rows[half]). */
 cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bridge *bridges,
-                               unsigned n_bridges, const unsigned row0[2], unsigned n_rows,
+                               unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
                                cudaStream_t stream);
+
+/**
+ * Weighted and convolved along their columns, in place.  Rows nearer than S to either end come out
+ * right only where that is the detector's own end.  A sample is a sum of the same terms in the same
+ * order whatever rows there are.
+ */
+cudaError_t cuda_filter_columns(const struct cuda_columns *columns, cudaStream_t stream);
 
 /** Weighted if there are weights, with zeros around, to out[n][row_length]. */
 cudaError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,

@@ -94,6 +94,12 @@ static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_p
         fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
 }
 
+/** Are there any? */
+static __device__ inline bool cuda_has_weights(const cuda_weights &w)
+{
+    return w.image || w.views;
+}
+
 /** Weight of column c in row i of a pair. */
 static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pair &rows,
                                            const fbp_ray_row *rays, unsigned i, unsigned c,

@@ -40,6 +40,16 @@ static double most_weight(const struct fbp_job *job, double *row)
     return image * line;
 }
 
+/* Magnitudes of the taps along columns, added up. */
+static double most_of_columns(const struct fbp_column_filter *f)
+{
+    double sum = fabs(f->kernel[0]);
+
+    for (size_t i = 1; i <= f->half_width; i++)
+        sum += 2 * fabs(f->kernel[i]);
+    return sum;
+}
+
 /* The taps of the ramp add up to at most 1/2 in magnitude, windows only lower them. */
 fbp_status cuda_half_scale(const struct fbp_job *job, float *out)
 {
@@ -48,7 +58,8 @@ fbp_status cuda_half_scale(const struct fbp_job *job, float *out)
 
     if (!row)
         return cuda_host->fail(FBP_ERR_NOMEM, "cuda: no memory for a row of weights");
-    const double most = most_weight(job, row) * MOST_INTEGRAL / 2;
+    const double most = most_weight(job, row) * MOST_INTEGRAL / 2 *
+                        (job->columns ? most_of_columns(job->columns) : 1);
     free(row);
     (void)frexp(HALF_MOST / (most > 0 ? most : 1), &exponent);
     *out = (float)ldexp(1, exponent - 1);

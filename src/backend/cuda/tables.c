@@ -10,6 +10,7 @@ enum {
     ALIGNMENT = 512,
     CALL_BYTES = 128 << 20,      /* rows that are filtered at a time: enough to fill a device */
     STEPS_CALL_BYTES = 32 << 20, /* so, step by step: they stay in a large GPU's L2 */
+    CALL_VIEWS = 256,            /* views that a filter along columns takes at a time */
     SLICE_BYTES = 16 << 20,      /* slices that are scaled at a time */
 };
 
@@ -31,6 +32,11 @@ static size_t most_shared(void)
 static size_t chain_length(const struct fbp_job *job)
 {
     return cuda_chain_length(job->wide.n_columns, most_shared());
+}
+
+size_t cuda_column_taps(const struct fbp_job *job)
+{
+    return 2 * (job->columns->half_width + CUDA_COLUMN_ROWS) + 1;
 }
 
 enum cuda_way cuda_way_of(const struct fbp_job *job)
@@ -104,6 +110,21 @@ static void lay_out_rows(const struct fbp_job *job, struct cuda_tables *t)
     }
 }
 
+/* Of a filter along columns, weighted views on their way through it. */
+static void lay_out_columns(const struct fbp_job *job, struct cuda_tables *t)
+{
+    const size_t view = job->panel.n_rows * job->panel.n_columns * sizeof(float);
+    const size_t most = job->n_views < CALL_VIEWS ? job->n_views : CALL_VIEWS;
+
+    if (!job->columns)
+        return;
+    t->taps_v = place(t, cuda_column_taps(job) * sizeof(float));
+    t->views_a_call = STEPS_CALL_BYTES / view < most ? STEPS_CALL_BYTES / view : most;
+    if (t->views_a_call == 0)
+        t->views_a_call = 1;
+    t->weighted = place(t, t->views_a_call * view);
+}
+
 static void lay_out_filter(const struct fbp_job *job, struct cuda_tables *t)
 {
     const struct fbp_filter_design *f = job->filter;
@@ -135,6 +156,7 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
     lay_out_filter(job, t);
     lay_out_rows(job, t);
     lay_out_weights(job, t);
+    lay_out_columns(job, t);
     t->counters = place(t, 2 * sizeof(uint64_t));
     t->found = place(t, CUDA_FOUND * sizeof(struct cuda_found));
     if (cuda_kernel_choose(job)->fetch || job->scale != 1 || job->shift != 0) {

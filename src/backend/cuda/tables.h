@@ -24,10 +24,12 @@ struct cuda_tables {
     size_t fft_length; /**< of the chain's transforms */
     size_t rows;       /**< [rows_a_call][row_length] complex */
     size_t work;       /**< as large: cuFFT's scratch, or the rows convolved in space */
+    size_t taps_v;     /**< of the filter along columns, between zeros */
+    size_t weighted;   /**< views_a_call views that it is applied to */
     size_t counters;   /**< two 64-bit counts */
     size_t found;      /**< struct cuda_found, CUDA_FOUND of them */
     size_t slices;     /**< slices on their way out, scaled: CUDA_STAGES times slice_bytes */
-    size_t rows_a_call, row_length, work_bytes, slice_bytes;
+    size_t rows_a_call, row_length, work_bytes, slice_bytes, views_a_call;
     size_t bytes; /**< all of it */
 };
 
@@ -36,5 +38,8 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *out);
 
 /** The fastest that can be used; FBP_FFT=cufft asks for that (tests). */
 enum cuda_way cuda_way_of(const struct fbp_job *job);
+
+/** Taps of the filter along columns, zeros included. */
+size_t cuda_column_taps(const struct fbp_job *job);
 
 #endif /* FBP_SRC_CUDA_TABLES_H */

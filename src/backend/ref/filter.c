@@ -32,17 +32,41 @@ static void convolve_spatial(const struct ref_device *dev, double *out)
     }
 }
 
-/* Row r of view k of the batch, weighted and filtered. */
-static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
-                       const float *in, double *out)
+/* Add row r of view k of the batch, weighted, `times` to the line. */
+static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                    double times, float *raw)
 {
     const struct fbp_job *job = dev->job;
+    const float *in = fbp_raw_row(job, batch, 0, raw, k, r);
     double *line = dev->line + job->pad_left;
 
     fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
-    memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
     for (size_t c = 0; c < job->panel.n_columns; c++)
-        line[c] = (double)in[c] * dev->weights[c];
+        line[c] += times * ((double)in[c] * dev->weights[c]);
+}
+
+/* Row r and its neighbours as the filter along columns takes them together. */
+static void add_column(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                       float *raw)
+{
+    const struct fbp_column_filter *f = dev->job->columns;
+    const size_t S = f->half_width, n = dev->job->panel.n_rows;
+
+    for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
+        add_row(dev, batch, k, i, f->kernel[i > r ? i - r : r - i], raw);
+}
+
+/* Row r of view k of the batch, weighted and filtered. */
+static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                       float *raw, double *out)
+{
+    const struct fbp_job *job = dev->job;
+
+    memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
+    if (job->columns)
+        add_column(dev, batch, k, r, raw);
+    else
+        add_row(dev, batch, k, r, 1, raw);
     if (job->spatial_filter)
         convolve_spatial(dev, out);
     else
@@ -66,11 +90,10 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
         fbp_prepare_view(job, batch, 0, raw, k, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
-            const float *in = fbp_raw_row(job, batch, 0, raw, k, r);
             if (job->filtered)
-                copy_row(in, job->panel.n_columns, out);
+                copy_row(fbp_raw_row(job, batch, 0, raw, k, r), job->panel.n_columns, out);
             else
-                filter_row(dev, batch, k, r, in, out);
+                filter_row(dev, batch, k, r, raw, out);
         }
     }
     pthread_mutex_unlock(&dev->lock);

@@ -1,0 +1,261 @@
+/*
+ * The window along detector columns, in the whole chain: what it does to the values, by weights and
+ * a kernel that are written down here; every backend against the specification; and the same bits
+ * however views and slices are divided, whose rows then need their neighbours.
+ */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+#include "pipeline/job.h"
+
+enum { VIEWS = 60, COLUMNS = 45, ROWS = 57 };
+
+static const double SDD = 1200, PITCH = 8;
+
+/* A full circle; the phantom reaches the first and last rows. */
+static struct fbp_scan make_scan(size_t n_views)
+{
+    struct fbp_scan scan = {.n_views = n_views,
+                            .panel = {COLUMNS, ROWS},
+                            .row_order = FBP_ROWS_BOTTOM_UP,
+                            .volume = {{39, 39, 45}, {5, 5, 6}, {0, 0, 0}}};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {PITCH, PITCH}});
+    simulate_head(&scan, 150);
+    return scan;
+}
+
+/* cos of the angle between a ray and the central one. */
+static double cosine(size_t c, size_t r)
+{
+    const double u = PITCH * ((double)c - (COLUMNS - 1) / 2.0);
+    const double v = PITCH * ((double)r - (ROWS - 1) / 2.0);
+    return SDD / sqrt(SDD * SDD + u * u + v * v);
+}
+
+static double weighted(const float *view, size_t c, size_t r)
+{
+    return r < ROWS ? (double)view[r * COLUMNS + c] * cosine(c, r) : 0;
+}
+
+/* A whole cut-off is the kernel 1/4, 1/2, 1/4 on weighted rows: views that have been through it
+ * give the same volume without it. */
+static void whole_cutoff_is_three_taps(void **state)
+{
+    static const char *const devices[] = {"ref", "cpu", "cuda"};
+    struct fbp_scan scan = make_scan(VIEWS);
+    float *views = read_array(scan.projections),
+          *smooth = malloc(sizeof(float[VIEWS][ROWS][COLUMNS]));
+
+    (void)state;
+    assert_non_null(smooth);
+    for (size_t k = 0; k < VIEWS; k++)
+        for (size_t r = 0; r < ROWS; r++)
+            for (size_t c = 0; c < COLUMNS; c++) {
+                const float *v = views + k * ROWS * COLUMNS;
+                const double sum =
+                    weighted(v, c, r) / 2 + weighted(v, c, r - 1) / 4 + weighted(v, c, r + 1) / 4;
+                smooth[(k * ROWS + r) * COLUMNS + c] = (float)(sum / cosine(c, r));
+            }
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        if (!usable(devices[d]))
+            continue;
+        struct fbp_recon_params p = {
+            .struct_size = sizeof p, .device = devices[d], .precision = FBP_PRECISION_EXACT};
+        float *got = malloc(grid_size(&scan.volume) * sizeof *got);
+        float *want = malloc(grid_size(&scan.volume) * sizeof *want);
+        assert_true(got && want);
+        OK(fbp_reconstruct(&scan, &p, smooth, want, NULL));
+        p.cutoff_v = 1;
+        OK(fbp_reconstruct(&scan, &p, views, got, NULL));
+        const double db = psnr_db(got, want, grid_size(&scan.volume));
+        print_message("%s: %.1f dB\n", devices[d], db);
+        assert_true(db >= 120);
+        free(got);
+        free(want);
+    }
+    free(views);
+    free(smooth);
+    drop_scan(&scan);
+}
+
+/* Dead pixels in rows, columns and blocks, whose neighbours the window takes in, too. */
+static void spoil(struct fbp_scan *scan)
+{
+    float *mask = calloc(ROWS * COLUMNS, sizeof *mask), *p = read_array(scan->projections);
+
+    assert_non_null(mask);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        mask[i] = i % 37 == 0 || i % COLUMNS == 20 ||
+                  (i / COLUMNS > 30 && i / COLUMNS < 34 && i % COLUMNS > 8 && i % COLUMNS < 18);
+    count_photons(scan, p, mask);
+    replace_samples(scan, p);
+    free(mask);
+    free(p);
+}
+
+/* The kernels of a device; NULL: the plan's own choice. */
+static const struct way {
+    const char *device, *kernel;
+    int in_space;
+} ways[] = {
+    {"ref", NULL, 0},  {"cpu", NULL, 0},      {"cpu", "matrix", 0},  {"cpu", "column", 1},
+    {"cuda", NULL, 0}, {"cuda", "matrix", 0}, {"cuda", "column", 1},
+};
+
+enum { N_WAYS = sizeof ways / sizeof *ways };
+
+static struct fbp_recon_params params_of(const struct way *w, double cutoff)
+{
+    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                     .device = w->device,
+                                     .kernel = w->kernel,
+                                     .spatial_filter = w->in_space,
+                                     .precision = FBP_PRECISION_EXACT,
+                                     .n_threads = 2,
+                                     .cutoff_v = cutoff};
+}
+
+static void values_are_the_references(void **state)
+{
+    (void)state;
+    for (int spoilt = 0; spoilt < 2; spoilt++)
+        for (size_t n = VIEWS - 1; n <= VIEWS; n++) { /* 60: mirrored, in groups of 4 */
+            struct fbp_scan scan = make_scan(n);
+            if (spoilt)
+                spoil(&scan);
+            float *want = reconstruct(&scan, fbp_recon_params(.device = "ref", .cutoff_v = 0.4));
+            for (size_t i = 1; i < N_WAYS; i++) {
+                struct fbp_recon_params p = params_of(&ways[i], 0.4);
+                if (!usable(ways[i].device))
+                    continue;
+                float *got = reconstruct(&scan, &p);
+                const double db = psnr_db(got, want, grid_size(&scan.volume));
+                print_message("%zu views%s, %s %s: %.1f dB\n", n, spoilt ? ", bad pixels" : "",
+                              ways[i].device, ways[i].kernel ? ways[i].kernel : "", db);
+                assert_true(db >= (strcmp(ways[i].device, "cpu") == 0 ? 120 : 105));
+                free(got);
+            }
+            free(want);
+            drop_scan(&scan);
+        }
+}
+
+static const struct fbp_recon_params splits[] = {
+    {.slab_slices = 1, .batch_views = 8},
+    {.slab_slices = 7, .batch_views = 24},
+    {.slab_slices = 2, .n_threads = 3},
+    {.slab_slices = 44, .n_threads = 1},
+};
+
+static void check_splits(const struct fbp_scan *scan, const struct way *w, double cutoff)
+{
+    struct fbp_recon_params p = params_of(w, cutoff);
+    const uint64_t whole = reconstruct_hash(scan, &p);
+
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+        p.slab_slices = splits[i].slab_slices;
+        p.batch_views = splits[i].batch_views;
+        p.n_threads = splits[i].n_threads ? splits[i].n_threads : 2;
+        if (reconstruct_hash(scan, &p) != whole)
+            fail_msg("%s %s, cut-off %g: slabs of %zu, batches of %zu: other values", w->device,
+                     w->kernel ? w->kernel : "", cutoff, p.slab_slices, p.batch_views);
+    }
+}
+
+/* Kernels of 3, 99 and all rows. */
+static void splits_change_nothing(void **state)
+{
+    static const double cutoffs[] = {1, 0.8, 0.05};
+    static const struct way mock = {"mock", NULL, 0};
+
+    (void)state;
+    for (int spoilt = 0; spoilt < 2; spoilt++)
+        for (size_t n = VIEWS - 1; n <= VIEWS; n++) {
+            struct fbp_scan scan = make_scan(n);
+            if (spoilt)
+                spoil(&scan);
+            for (size_t c = 0; c < 3; c++) {
+                for (size_t i = 0; i < N_WAYS; i++)
+                    if (usable(ways[i].device))
+                        check_splits(&scan, &ways[i], cutoffs[c]);
+                check_splits(&scan, &mock, cutoffs[c]);
+            }
+            drop_scan(&scan);
+        }
+}
+
+/* A slab reads the rows that the window takes in, and not all of them. */
+static void rows_are_read_as_needed(void **state)
+{
+    struct fbp_scan scan = make_scan(VIEWS - 1);
+    double reads[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fbp_plan *plan;
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "cpu", .slab_slices = 5, .cutoff_v = i)));
+        reads[i] = fbp_plan_info(plan)->view_reads;
+        assert_true((strstr(fbp_plan_info(plan)->weights, "Hann along columns") != NULL) == i);
+        fbp_plan_destroy(&plan);
+    }
+    print_message("rows are read %.2f times, with the window %.2f\n", reads[0], reads[1]);
+    assert_true(reads[1] > reads[0] && reads[1] < reads[0] + 2 * 9. / ROWS + 1e-9);
+    drop_scan(&scan);
+}
+
+static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
+{
+    struct fbp_job_tables t;
+
+    OK(fbp_job_create(&t, scan, fbp_recon_params(.cutoff_v = cutoff), false));
+    const uint64_t h = fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
+    fbp_job_clear(&t);
+    return h;
+}
+
+/* What --resume compares. */
+static void other_windows_are_other_runs(void **state)
+{
+    struct fbp_scan scan = make_scan(VIEWS);
+
+    (void)state;
+    assert_true(fingerprint(&scan, 0.8) == fingerprint(&scan, 0.8));
+    assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0.81));
+    assert_true(fingerprint(&scan, 0.8) != fingerprint(&scan, 0));
+    drop_scan(&scan);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    static const double bad[] = {-0.1, 1.01, NAN, INFINITY};
+    struct fbp_scan scan = make_scan(VIEWS), row = {.n_views = 8, .panel = {COLUMNS, 1}};
+    fbp_plan *plan;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(
+            fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .cutoff_v = bad[i])),
+            FBP_ERR_INVALID);
+        assert_non_null(strstr(fbp_message(), "along columns"));
+    }
+    add_views(&row, &(struct orbit){.pitch_mm = {PITCH, PITCH}});
+    simulate_head(&row, 90);
+    assert_int_equal(
+        fbp_plan_create(&plan, &row, fbp_recon_params(.device = "cpu", .cutoff_v = 0.5)),
+        FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "--cutoff-v"));
+    drop_scan(&scan);
+    drop_scan(&row);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_cutoff_is_three_taps),   cmocka_unit_test(values_are_the_references),
+        cmocka_unit_test(splits_change_nothing),        cmocka_unit_test(rows_are_read_as_needed),
+        cmocka_unit_test(other_windows_are_other_runs), cmocka_unit_test(nonsense_is_refused),
+    };
+    return run_chosen_tests(tests, argc, argv);
+}
