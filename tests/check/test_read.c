@@ -1,8 +1,13 @@
-/* Reading from several threads at once gives what one gives. */
+/*
+ * Reading from several threads at once gives what one gives, and values that are stored past the
+ * caches are those that are stored as usual.
+ */
 #include "unit/hdf5_files.h"
 
 #include "base/pool.h"
+#include "io/bytes.h"
 #include "io/format.h"
+#include "io/values.h"
 
 #define H5 FBP_TEST_DIR "/check_read.h5"
 
@@ -50,9 +55,59 @@ static void threads_agree(void **state)
     remove(H5);
 }
 
+/* Every type and alignment, fewer than a cache line and more than a block; nothing beyond. */
+static void past_caches(void **state)
+{
+    enum { MOST = 2500, ROOM = MOST + 64 };
+    static const size_t counts[] = {0, 1, 15, 16, 17, 40, 1024, 1039, MOST};
+    _Alignas(64) static float is[ROOM], wanted[ROOM];
+    static unsigned char in[MOST * 8 + 1];
+    uint32_t x = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (unsigned char)((x = x * 1664525u + 1013904223u) >> 24);
+    for (enum fbp_type type = FBP_U8; type <= FBP_F64; type++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t at = 0; at < 18; at++)
+                for (int scaled = 0; scaled < 2; scaled++) {
+                    const struct fbp_array_info info = {
+                        .type = type, .scale = scaled ? 0.37 : 0, .offset = -3};
+                    memset(is, 0x5a, sizeof is);
+                    memset(wanted, 0x5a, sizeof wanted);
+                    fbp_to_values(&info, in + at % 2, counts[c], false, wanted + at);
+                    fbp_to_values(&info, in + at % 2, counts[c], true, is + at);
+                    assert_memory_equal(is, wanted, sizeof is);
+                }
+}
+
+/* A view of more than a megabyte of floats, big-endian, row by row and as a whole. */
+static void large_view(void **state)
+{
+    enum { SIDE = 601 };
+    static const char path[] = FBP_TEST_DIR "/check_read.raw";
+    const struct fbp_raw raw = {.type = FBP_I16, .n = {SIDE, SIDE, 1}, .big_endian = true};
+    static unsigned char samples[SIDE * SIDE * 2];
+    float *out = calloc(SIDE * SIDE, sizeof *out);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (unsigned char)(i * 2654435761u >> 13);
+    put_file(path, samples, sizeof samples);
+    assert_true(fbp_past_caches(1 << 20) == fbp_past_caches(SIDE * SIDE));
+    fbp_source *src = open_source(path, &raw);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, SIDE, out), FBP_OK);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
+    fbp_source_close(&src);
+    free(out);
+    remove(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_agree),
+                                       cmocka_unit_test(past_caches), cmocka_unit_test(large_view)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
