@@ -1,13 +1,41 @@
 #!/usr/bin/env bash
-# usage: reading.sh READING ARRAY FILE…: reading an array beside `cat` of its files, three times.
+# usage: reading.sh READING FOLDER [GIB]: what docs/performance.md tells of reading arrays.
+# READING, the program of this name, makes in FOLDER what is missing there: scans of GIB GiB (2),
+# compressed ones of a quarter.  There should be memory free for a scan, as all of it is to stay in
+# the page cache.  ROUNDS (7): how often each is measured.
 set -euo pipefail
-reading=$1 array=$2
-shift 2
+[ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
+reading=$1 folder=$2 mib=$(awk -v gib="${3:-2}" 'BEGIN { print int(1024 * gib) }')
+cores=$(nproc) # those that this process may use
+threads=1
+[ "$cores" -ge 2 ] && threads=1,2
+[ "$cores" -gt 2 ] && threads=1,2,$cores
 
-bytes=$(cat "$@" | wc -c) # and the page cache has them
-for _ in 1 2 3; do
-    TIMEFORMAT='%R %U %S'
-    { time cat "$@" >/dev/null; } 2>&1 | awk -v b="$bytes" '{
-        printf "cat               : %6.3f s, %5.2f GB/s, %6.3f s of CPU\n", $1, b * 1e-9 / $1, $2 + $3 }'
-    "$reading" "$array"
-done
+# KIND FILE MIB: nothing half-made has its final name.
+make() {
+    [ -e "$folder/$2" ] && return
+    echo "making $2" >&2
+    rm -rf "$folder/part"
+    "$reading" --make "$1" "$folder/part" "$3"
+    mv "$folder/part" "$folder/$2"
+}
+
+mkdir -p "$folder"
+grep -m1 'model name' /proc/cpuinfo || true
+echo "cores: $cores, load: $(cut -d' ' -f1-3 /proc/loadavg), $(date -u +%F)"
+while read -r kind file part; do
+    size=$((mib / part))
+    make "$kind" "${mib}M-$file" "$size"
+    "$reading" --threads "$threads" --rounds "${ROUNDS:-7}" "$folder/${mib}M-$file"
+    echo
+done <<'KINDS'
+tiff tiff 1
+hdf5 uint16.h5 1
+hdf5-deflate deflate.h5 4
+tiff-deflate deflate.tif 4
+tiff-lzw lzw.tif 4
+tiff-big-endian tiff-big-endian 1
+uint8 uint8.mha 1
+int16 int16.mha 1
+float32 float32.mha 1
+KINDS

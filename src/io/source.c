@@ -4,6 +4,7 @@
 #include "io/format.h"
 #include "io/member.h"
 #include "io/stack.h"
+#include "io/values.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -273,36 +274,11 @@ void fbp_source_close(fbp_source **src)
     *src = NULL;
 }
 
-/* Numbers of the file's type, in native byte order, to values. */
-static void to_values(const fbp_source *src, const void *in, size_t n, float *out)
-{
-    const double scale = src->info.scale, offset = src->info.offset;
-
-    fbp_to_float(src->info.type, in, n, out);
-    for (size_t i = 0; scale != 0 && i < n; i++)
-        out[i] = (float)(scale * (double)out[i] + offset);
-}
-
 /* `count` samples in one run, `first` samples behind the start. */
 static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
 {
-    const size_t size = fbp_type_size(src->info.type);
-    const bool foreign = fbp_is_foreign(src->info.big_endian);
-    unsigned char chunk[CHUNK_BYTES];
-    uint64_t at = src->offset + first * size;
-
-    while (count > 0) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
-        const size_t n = count < sizeof chunk / size ? count : sizeof chunk / size;
-        FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n * size));
-        if (foreign)
-            fbp_swap_bytes(chunk, size, n);
-        to_values(src, chunk, n, out);
-        count -= n;
-        out += n;
-        at += n * size;
-    }
-    return FBP_OK;
+    return fbp_read_values(src->fd, src->path, src->offset + first * fbp_type_size(src->info.type),
+                           &src->info, count, out);
 }
 
 /* Rows of one slice of a format that reads them itself. */
@@ -311,6 +287,7 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
     const size_t nx = src->info.n[0], row_bytes = nx * fbp_type_size(src->info.type);
     /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
     const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
+    const bool past_caches = fbp_past_caches(n_rows * nx);
     fbp_status st = FBP_OK;
     void *scratch = NULL;
 
@@ -319,7 +296,7 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
         const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
         st = src->read(src, slice, row0 + r, n, scratch);
         if (st == FBP_OK)
-            to_values(src, scratch, n * nx, out + r * nx);
+            fbp_to_values(&src->info, scratch, n * nx, past_caches, out + r * nx);
     }
     fbp_free(scratch);
     return st;
@@ -360,9 +337,8 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
             FBP_TRY(src->read(src, slice0 + i, row0, n_rows, to));
             continue;
         }
-        FBP_TRY(fbp_read_at(src->fd, src->path, src->offset + first * size, to, samples * size));
-        if (fbp_is_foreign(src->info.big_endian))
-            fbp_swap_bytes(to, size, samples);
+        FBP_TRY(fbp_read_numbers(src->fd, src->path, src->offset + first * size, &src->info,
+                                 samples, to));
     }
     return FBP_OK;
 }

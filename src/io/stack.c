@@ -4,6 +4,7 @@
 #include "io/bytes.h"
 #include "io/member.h"
 #include "io/names.h"
+#include "io/values.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -221,10 +222,8 @@ static fbp_status read_rows(fbp_source *one, size_t row0, size_t n_rows, void *o
         return one->read_block(one, 0, 1, row0, n_rows, false, out);
     if (one->read)
         return one->read(one, 0, row0, n_rows, out);
-    FBP_TRY(fbp_read_at(one->fd, one->path, one->offset + row0 * row, out, n_rows * row));
-    if (fbp_is_foreign(one->info.big_endian))
-        fbp_swap_bytes(out, size, n_rows * one->info.n[0]);
-    return FBP_OK;
+    return fbp_read_numbers(one->fd, one->path, one->offset + row0 * row, &one->info,
+                            n_rows * one->info.n[0], out);
 }
 
 /* A file that was looked at before need not be understood again. */

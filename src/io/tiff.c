@@ -1,7 +1,7 @@
 /* TIFF and BigTIFF: a page a slice.  Pages that are not compressed are read past libtiff. */
 #include "io/tiff.h"
-#include "io/bytes.h"
 #include "io/describe.h"
+#include "io/values.h"
 
 #include "base/mem.h"
 
@@ -64,12 +64,9 @@ static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n
     const size_t size = fbp_type_size(src->info.type), nx = src->info.n[0];
     struct fbp_tiff *t = NULL;
 
-    if (p->plain) {
-        FBP_TRY(fbp_read_at(src->fd, src->path, p->at + row0 * nx * size, out, n_rows * nx * size));
-        if (fbp_is_foreign(src->info.big_endian))
-            fbp_swap_bytes(out, size, n_rows * nx);
-        return FBP_OK;
-    }
+    if (p->plain)
+        return fbp_read_numbers(src->fd, src->path, p->at + row0 * nx * size, &src->info,
+                                n_rows * nx, out);
     FBP_TRY(get_handle(src, p->at, &t));
     const fbp_status st = fbp_tiff_read(t, p->at, row0, n_rows, out);
     put_handle(s, t);

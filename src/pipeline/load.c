@@ -1,7 +1,12 @@
 #include "pipeline/load.h"
 
 #include "backend/rows.h"
+#include "base/mem.h"
 #include "io/format.h"
+
+#include <string.h>
+
+enum { BAND_BYTES = 1 << 16 };
 
 struct load {
     fbp_source *source;
@@ -12,13 +17,32 @@ struct load {
     char *out;
 };
 
-static void swap_rows(char *a, char *b, size_t bytes)
+static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
+                            size_t n, void *out)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        const char t = a[i];
-        a[i] = b[i];
-        b[i] = t;
+    return l->job->raw == FBP_U16 ? fbp_source_read_as_is(l->source, view0, n_views, row0, n, out)
+                                  : fbp_source_read(l->source, view0, n_views, row0, n, out);
+}
+
+/* Rows of one view, the last one first: by bands that the second cache holds. */
+static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
+                                   size_t row, char *out)
+{
+    _Alignas(FBP_ALIGN) char band[BAND_BYTES];
+    const size_t at_once = row <= sizeof band / 2 ? sizeof band / row : 1;
+
+    for (size_t r = 0; r < n; r += at_once) {
+        const size_t some = n - r < at_once ? n - r : at_once;
+        char *to = out + (n - r) * row; /* behind row r's place */
+        if (some == 1) {
+            FBP_TRY(read_rows(l, view, 1, row0 + r, 1, to - row));
+            continue;
+        }
+        FBP_TRY(read_rows(l, view, 1, row0 + r, some, band));
+        for (size_t k = 0; k < some; k++)
+            memcpy(to - (k + 1) * row, band + k * row, row);
     }
+    return FBP_OK;
 }
 
 /* n views from `view0` of the scan on, rows [first, first + n), into out. */
@@ -27,15 +51,12 @@ static fbp_status load_views(const struct load *l, size_t view0, size_t n_views,
 {
     const struct fbp_job *job = l->job;
     const size_t row = job->panel.n_columns * fbp_raw_size(job), n = l->batch->load_rows;
-    const size_t row0 = l->top_down ? job->panel.n_rows - first - n : first;
 
-    if (job->raw == FBP_U16)
-        FBP_TRY(fbp_source_read_as_is(l->source, view0, n_views, row0, n, out));
-    else
-        FBP_TRY(fbp_source_read(l->source, view0, n_views, row0, n, (float *)(void *)out));
-    for (size_t k = 0; l->top_down && k < n_views; k++)
-        for (size_t r = 0; r < n / 2; r++)
-            swap_rows(out + (k * n + r) * row, out + (k * n + n - 1 - r) * row, row);
+    if (!l->top_down)
+        return read_rows(l, view0, n_views, first, n, out);
+    for (size_t k = 0; k < n_views; k++)
+        FBP_TRY(read_upside_down(l, view0 + k, job->panel.n_rows - first - n, n, row,
+                                 out + k * n * row));
     return FBP_OK;
 }
 

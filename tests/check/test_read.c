@@ -1,21 +1,18 @@
 /*
- * Reading from several threads at once gives what one gives; `--bench FILE [THREADS]` prints how
- * fast a file comes from the page cache, beside read() into one buffer, which is what cat does.
+ * Reading from several threads at once gives what one gives, and values that are stored past the
+ * caches are those that are stored as usual.
  */
 #include "unit/hdf5_files.h"
 
-#include "base/clock.h"
 #include "base/pool.h"
+#include "io/bytes.h"
 #include "io/format.h"
-
-#include <fcntl.h>
-#include <math.h>
+#include "io/values.h"
 
 #define H5 FBP_TEST_DIR "/check_read.h5"
 
 struct job {
     fbp_source *src;
-    bool as_float;
     char *out; /* a view each, by worker */
     size_t view_bytes, failed;
 };
@@ -26,65 +23,8 @@ static void read_view(void *user, size_t view, int worker)
     char *out = j->out + (size_t)worker * j->view_bytes;
     const size_t rows = fbp_source_info(j->src)->n[1];
 
-    if ((j->as_float ? fbp_source_read(j->src, view, 1, 0, rows, (float *)(void *)out)
-                     : fbp_source_read_as_is(j->src, view, 1, 0, rows, out)) != FBP_OK)
+    if (fbp_source_read(j->src, view, 1, 0, rows, (float *)(void *)out) != FBP_OK)
         __atomic_add_fetch(&j->failed, 1, __ATOMIC_RELAXED);
-}
-
-/* [GB/s] of the file's own samples, best of five. */
-static double rate(fbp_source *src, int n_threads, bool as_float)
-{
-    const struct fbp_array_info *i = fbp_source_info(src);
-    const size_t view = i->n[0] * i->n[1];
-    struct job j = {.src = src, .as_float = as_float, .view_bytes = view * 8};
-    fbp_pool *pool;
-    double best = INFINITY;
-
-    j.out = calloc((size_t)n_threads, j.view_bytes);
-    assert_non_null(j.out);
-    assert_int_equal(fbp_pool_create(&pool, n_threads), FBP_OK);
-    for (int run = 0; run < 5; run++) {
-        const double start = fbp_seconds();
-        fbp_pool_for(pool, i->n[2], read_view, &j);
-        best = fmin(best, fbp_seconds() - start);
-    }
-    assert_int_equal(j.failed, 0);
-    fbp_pool_destroy(&pool);
-    free(j.out);
-    return 1e-9 * (double)view * (double)(i->n[2] * fbp_type_size(i->type)) / best;
-}
-
-/* What cat does with the file: 128 KiB at a time into the same buffer. */
-static double rate_of_cat(const char *path)
-{
-    static char buffer[1 << 17];
-    double best = INFINITY, bytes = 0;
-
-    for (int run = 0; run < 5; run++) {
-        const int fd = open(path, O_RDONLY);
-        const double start = fbp_seconds();
-        ssize_t n;
-        bytes = 0;
-        while ((n = read(fd, buffer, sizeof buffer)) > 0)
-            bytes += (double)n;
-        best = fmin(best, fbp_seconds() - start);
-        close(fd);
-    }
-    return 1e-9 * bytes / best;
-}
-
-static int bench(const char *path, int n_threads)
-{
-    const double start = fbp_seconds();
-    fbp_source *src = open_source(path, NULL);
-    const double opened = fbp_seconds() - start;
-
-    printf("open %.1f ms; GB/s of the file's samples: as they are %.2f, %d threads %.2f; as float "
-           "%.2f, %d threads %.2f; cat of the file %.2f\n",
-           1e3 * opened, rate(src, 1, false), n_threads, rate(src, n_threads, false),
-           rate(src, 1, true), n_threads, rate(src, n_threads, true), rate_of_cat(src->file));
-    fbp_source_close(&src);
-    return 0;
 }
 
 /* Chunks of three views, so that threads want the same ones at the same time. */
@@ -102,8 +42,7 @@ static void threads_agree(void **state)
     assert_int_equal(fbp_pool_create(&pool, 4), FBP_OK);
     for (int turn = 0; turn < 20; turn++) {
         fbp_source *src = open_source(H5, NULL);
-        struct job j = {
-            .src = src, .as_float = true, .out = (char *)all, .view_bytes = NX * NY * 4};
+        struct job j = {.src = src, .out = (char *)all, .view_bytes = NX * NY * 4};
         fbp_pool_for(pool, NZ, read_view, &j);
         assert_int_equal(j.failed, 0);
         assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, all), FBP_OK);
@@ -116,11 +55,59 @@ static void threads_agree(void **state)
     remove(H5);
 }
 
-int main(int argc, char **argv)
+/* Every type and alignment, fewer than a cache line and more than a block; nothing beyond. */
+static void past_caches(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_agree)};
+    enum { MOST = 2500, ROOM = MOST + 64 };
+    static const size_t counts[] = {0, 1, 15, 16, 17, 40, 1024, 1039, MOST};
+    _Alignas(64) static float is[ROOM], wanted[ROOM];
+    static unsigned char in[MOST * 8 + 1];
+    uint32_t x = 1;
 
-    if (argc > 2 && strcmp(argv[1], "--bench") == 0)
-        return bench(argv[2], argc > 3 ? atoi(argv[3]) : fbp_core_count());
+    (void)state;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (unsigned char)((x = x * 1664525u + 1013904223u) >> 24);
+    for (enum fbp_type type = FBP_U8; type <= FBP_F64; type++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t at = 0; at < 18; at++)
+                for (int scaled = 0; scaled < 2; scaled++) {
+                    const struct fbp_array_info info = {
+                        .type = type, .scale = scaled ? 0.37 : 0, .offset = -3};
+                    memset(is, 0x5a, sizeof is);
+                    memset(wanted, 0x5a, sizeof wanted);
+                    fbp_to_values(&info, in + at % 2, counts[c], false, wanted + at);
+                    fbp_to_values(&info, in + at % 2, counts[c], true, is + at);
+                    assert_memory_equal(is, wanted, sizeof is);
+                }
+}
+
+/* A view of more than a megabyte of floats, big-endian, row by row and as a whole. */
+static void large_view(void **state)
+{
+    enum { SIDE = 601 };
+    static const char path[] = FBP_TEST_DIR "/check_read.raw";
+    const struct fbp_raw raw = {.type = FBP_I16, .n = {SIDE, SIDE, 1}, .big_endian = true};
+    static unsigned char samples[SIDE * SIDE * 2];
+    float *out = calloc(SIDE * SIDE, sizeof *out);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (unsigned char)(i * 2654435761u >> 13);
+    put_file(path, samples, sizeof samples);
+    assert_true(fbp_past_caches(1 << 20) == fbp_past_caches(SIDE * SIDE));
+    fbp_source *src = open_source(path, &raw);
+    assert_int_equal(fbp_source_read(src, 0, 1, 0, SIDE, out), FBP_OK);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        assert_true(out[i] == (float)(int16_t)(samples[2 * i] << 8 | samples[2 * i + 1]));
+    fbp_source_close(&src);
+    free(out);
+    remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_agree),
+                                       cmocka_unit_test(past_caches), cmocka_unit_test(large_view)};
+
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
