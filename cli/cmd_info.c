@@ -1,5 +1,7 @@
 #include "rabbitct.h"
 
+#include "fbp/geometry_file.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,8 @@ struct info_args {
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
         .help = "a volume or projections (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, "
-                ".mat, .tif, .png, a pattern or a folder of them), a scan (.json), or a RabbitCT "
-                "data set (.rctd, .rct)"),
+                ".mat, .tif, .png, a pattern or a folder of them), a scan (.json), a geometry file "
+                "of another program, or a RabbitCT data set (.rctd, .rct)"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
 };
@@ -130,17 +132,28 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     return 0;
 }
 
-static int array_info(const struct info_args *a)
+/* Files of several arrays may be a whole scan; what `a` says is one array of it. */
+static void tell_of_scan(const struct info_args *a, const char *format)
+{
+    struct fbp_scan scan = {0};
+
+    if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0) ||
+        fbp_scan_load(&scan, a->file) != FBP_OK)
+        return;
+    printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
+           scan.n_views, a->file, a->file);
+    fbp_scan_clear(&scan);
+}
+
+static int array_info(const struct info_args *a, fbp_source *src)
 {
     struct range range = {0};
-    fbp_source *src = NULL;
-
-    if (fbp_source_open(&src, a->file, NULL) != FBP_OK)
-        return cli_fail();
     const struct range *r = a->header ? NULL : &range;
     int rc = r ? read_range(src, &range) : 0;
     if (rc == 0)
         rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
+    if (rc == 0 && !a->json)
+        tell_of_scan(a, fbp_source_info(src)->format);
     fbp_source_close(&src);
     return rc;
 }
@@ -150,14 +163,15 @@ static const char *kind_name(enum fbp_kind kind)
     return kind == FBP_CONE ? "cone" : kind == FBP_PARALLEL ? "parallel" : "planes";
 }
 
-static int scan_json(const struct fbp_scan *s, const struct fbp_grid *g)
+static int scan_json(const char *path, const struct fbp_scan *s, const struct fbp_grid *g)
 {
     cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "file", s->path ? s->path : "");
+    cJSON_AddStringToObject(root, "file", path);
     cJSON_AddStringToObject(root, "format", "scan");
     cJSON_AddStringToObject(root, "kind", kind_name(s->kind));
-    cJSON_AddStringToObject(root, "projections", s->projections);
+    if (s->projections)
+        cJSON_AddStringToObject(root, "projections", s->projections);
     cJSON_AddNumberToObject(root, "views", (double)s->n_views);
     cJSON_AddNumberToObject(root, "columns", (double)s->panel.n_columns);
     cJSON_AddNumberToObject(root, "rows", (double)s->panel.n_rows);
@@ -169,36 +183,68 @@ static int scan_json(const struct fbp_scan *s, const struct fbp_grid *g)
     return cli_json(root, false);
 }
 
-static int scan_text(const struct fbp_scan *s, const struct fbp_grid *g)
+static int scan_text(const char *path, const struct fbp_scan *s, const struct fbp_grid *g)
 {
     char grid[120];
 
-    printf("scan         %s, %s beam%s\n", s->path ? s->path : "", kind_name(s->kind),
+    printf("scan         %s, %s beam%s\n", path, kind_name(s->kind),
            s->panel.n_rows == 1 ? ", one row" : "");
-    printf("projections  %s\n", s->projections);
+    printf("projections  %s\n", s->projections ? s->projections : "not named in the file");
     printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
            s->panel.n_rows);
-    printf("values       %s\n", s->filtered                ? "filtered views: only backprojected"
-                                : fbp_scan_is_intensity(s) ? "intensities: -log is taken"
-                                                           : "line integrals");
+    if (s->projections)
+        printf("values       %s\n", s->filtered ? "filtered views: only backprojected"
+                                    : fbp_scan_is_intensity(s) ? "intensities: -log is taken"
+                                                               : "line integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
-    printf("more         fbp geometry check %s\n", s->path ? s->path : "scan.json");
+    printf("more         fbp geometry check %s\n", path);
+    if (s->note)
+        printf("note         %s\n", s->note);
     return 0;
+}
+
+static int show_scan(const struct info_args *a, struct fbp_scan *s)
+{
+    struct fbp_grid g = s->volume;
+    if (g.n[0] == 0)
+        fbp_grid_default(s->views, s->n_views, s->kind, &s->panel, &g);
+    const int rc = (a->json ? scan_json : scan_text)(a->file, s, &g);
+    fbp_scan_clear(s);
+    return rc;
 }
 
 static int scan_info(const struct info_args *a)
 {
     struct fbp_scan scan = {0};
 
-    if (fbp_scan_load(&scan, a->file) != FBP_OK)
+    if (fbp_scan_load(&scan, a->file) == FBP_OK ||
+        fbp_geometry_load(&scan, a->file, NULL, NULL) == FBP_OK)
+        return show_scan(a, &scan);
+    (void)!fbp_scan_load(&scan, a->file); /* says what it lacks for a scan */
+    return cli_fail();
+}
+
+/* An array, else a scan's geometry in the words of another program, with its projections or
+ * without. */
+static int file_info(const struct info_args *a)
+{
+    struct fbp_scan scan = {0};
+    fbp_source *src = NULL;
+    fbp_status st = fbp_source_open(&src, a->file, NULL);
+
+    if (st == FBP_OK)
+        return array_info(a, src);
+    if (st != FBP_ERR_UNSUPPORTED)
         return cli_fail();
-    struct fbp_grid g = scan.volume;
-    if (g.n[0] == 0)
-        fbp_grid_default(scan.views, scan.n_views, scan.kind, &scan.panel, &g);
-    const int rc = (a->json ? scan_json : scan_text)(&scan, &g);
-    fbp_scan_clear(&scan);
-    return rc;
+    if (fbp_scan_load(&scan, a->file) == FBP_OK)
+        return show_scan(a, &scan);
+    st = fbp_geometry_load(&scan, a->file, NULL, NULL);
+    if (st == FBP_OK)
+        return show_scan(a, &scan);
+    if (st == FBP_ERR_UNSUPPORTED)
+        (void)!fbp_source_open(&src, a->file, NULL); /* says that it is nothing known */
+    return cli_fail();
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -210,7 +256,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct"))
         return rabbitct_info(a.file, a.json);
-    return cli_ends_with(a.file, ".json") ? scan_info(&a) : array_info(&a);
+    return cli_ends_with(a.file, ".json") ? scan_info(&a) : file_info(&a);
 }
 
 const struct command cmd_info = {
@@ -218,7 +264,8 @@ const struct command cmd_info = {
     .summary = "what is in a file: size, type, spacing, unit, range of values",
     .usage = "FILE [options]",
     .examples = "  fbp info volume.mha\n"
-                "  fbp info scan.json --json\n",
+                "  fbp info scan.json --json\n"
+                "  fbp info geometry.xml\n",
     COMMAND_OPTS(table),
     .run = run,
 };

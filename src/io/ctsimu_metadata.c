@@ -44,9 +44,10 @@ static bool file_is_there(const char *pattern, size_t k)
     return found;
 }
 
-/* Names with a %d count from 0, or from 1 if there is no file 0.  *n: how many of the n files are
- * there, if they need not all be. */
-static fbp_status name_files(const char *file, const char *name, size_t n, bool any, char **out)
+/* Names with a %d count from 0, or from 1 if there is no file 0.  *there: take those of the n files
+ * that are, and say how many; NULL: all of them must be there. */
+static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
+                             char **out)
 {
     char *path = fbp_path_join(file, name);
     size_t first = 0;
@@ -59,8 +60,10 @@ static fbp_status name_files(const char *file, const char *name, size_t n, bool 
     }
     if (!file_is_there(path, 0) && file_is_there(path, 1))
         first = 1;
-    while (any && n > 1 && !file_is_there(path, first + n - 1))
+    while (there && n > 1 && !file_is_there(path, first + n - 1))
         n--;
+    if (there)
+        *there = n;
     *out = fbp_format("%s %zu %zu", path, first, first + n - 1);
     free(path);
     if (!*out)
@@ -105,11 +108,25 @@ static fbp_status read_raw(const struct fbp_ct *in, const char *name, size_t n_v
     return FBP_OK;
 }
 
+/* Fewer darks or flats than the scan was made with. */
+static fbp_status tell_missing(struct fbp_scan *out, const char *name, size_t n, size_t there)
+{
+    char *note = fbp_format("%s%s%zu of the %zu files %s are there", out->note ? out->note : "",
+                            out->note ? "; " : "", there, n, name);
+
+    if (!note)
+        return fbp_fail_nomem(strlen(name), "a note");
+    free(out->note);
+    out->note = note;
+    return FBP_OK;
+}
+
 /* Darks or flats: those that are there, if they are still to be applied. */
 static fbp_status read_images(const struct fbp_ct *in, const char *field, const char *projections,
-                              char **out, bool *corrected)
+                              struct fbp_scan *scan, char **out, bool *corrected)
 {
     char key[64];
+    size_t there;
     double n = 0;
     bool found;
 
@@ -125,7 +142,9 @@ static fbp_status read_images(const struct fbp_ct *in, const char *field, const 
         return fbp_ct_wrong(in, key, "expected a whole number");
     if (is_tiff(name) != is_tiff(projections))
         return fbp_ct_wrong(in, field, "is of another format than the projections: convert it");
-    return name_files(in->file, name, (size_t)n, true, out);
+    there = (size_t)n;
+    FBP_TRY(name_files(in->file, name, (size_t)n, &there, out));
+    return there < (size_t)n ? tell_missing(scan, name, (size_t)n, there) : FBP_OK;
 }
 
 static fbp_status read_corrections(const struct fbp_ct *in, const char *projections,
@@ -135,8 +154,8 @@ static fbp_status read_corrections(const struct fbp_ct *in, const char *projecti
     bool dark, flat, no_bad, found;
     double white = 0;
 
-    FBP_TRY(read_images(in, "dark_field", projections, &out->dark, &dark));
-    FBP_TRY(read_images(in, "flat_field", projections, &out->flat, &flat));
+    FBP_TRY(read_images(in, "dark_field", projections, out, &out->dark, &dark));
+    FBP_TRY(read_images(in, "flat_field", projections, out, &out->flat, &flat));
     if (flat && out->dark)
         return fbp_ct_wrong(in, "dark_field",
                             "the flat correction was applied and the dark one was not: start from "
@@ -145,7 +164,7 @@ static fbp_status read_corrections(const struct fbp_ct *in, const char *projecti
     if (!out->flat && found && white > 0)
         out->i0 = white;
     no_bad = cJSON_IsTrue(fbp_ct_at(in->at, "bad_pixel_map.projections_corrected"));
-    return bad && !no_bad ? name_files(in->file, bad, 1, false, &out->bad_pixels) : FBP_OK;
+    return bad && !no_bad ? name_files(in->file, bad, 1, NULL, &out->bad_pixels) : FBP_OK;
 }
 
 /* The volume that is asked for, about the iso-centre. */
@@ -194,7 +213,7 @@ fbp_status fbp_ct_metadata(struct fbp_scan *out, const char *file, const cJSON *
                         "not belong together",
                         file, in.name, panel.n_columns, panel.n_rows, out->panel.n_columns,
                         out->panel.n_rows);
-    FBP_TRY(name_files(file, name, n, false, &out->projections));
+    FBP_TRY(name_files(file, name, n, NULL, &out->projections));
     FBP_TRY(read_corrections(&in, name, out));
     return read_volume(&volume, &out->volume);
 }

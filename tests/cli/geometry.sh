@@ -110,4 +110,20 @@ run 1 geometry convert leap.cfg -o x.json --pitch 4,4
 has err '^fbp: leap.cfg: .*not 4 mm'
 absent x.json
 sort -g worst | awk 'END { print NR " ways: the worst comes back within " $1 " mm" }'
+# What a file is, without being told: a geometry, a whole scan, or neither.
+run 0 info scan.json
+has out "^scan +scan.json, [a-z]+ beam"
+run 0 geometry convert scan.json -o known.cfg --to-format leap -q
+run 0 info known.cfg
+has out "^projections +not named in the file"
+has out "^views +[0-9]+ of"
+run 0 info known.cfg --json
+is "$(json views) > 0"
+run 0 geometry convert scan.json -o needs.xml --to-format rtk -q
+run 1 info needs.xml
+has err "needs.xml: does not say how many pixels"
+echo nothing >what.is
+run 1 info what.is
+has err "what.is: not a known array format"
+
 finish
