@@ -255,6 +255,35 @@ static void metaimage_keys(void **state)
     fbp_source_close(&src);
 }
 
+/* A float would not hold these integers: the offset is added before they become one. */
+static void scaled_integers_lose_nothing(void **state)
+{
+    const uint32_t v[4] = {4294967295, 4294967294, 4294967293, 4294967040};
+    float out[4];
+
+    (void)state;
+    for (int packed = 0; packed < 2; packed++) {
+        unsigned char bytes[sizeof v + 64];
+        uLongf n = sizeof bytes;
+        if (packed)
+            assert_int_equal(compress(bytes, &n, (const void *)v, sizeof v), Z_OK);
+        put_array(MHA,
+                  packed ? "NDims = 2\nDimSize = 2 2\nElementType = MET_UINT\n"
+                           "CompressedData = True\nElementToIntensityFunctionSlope = 2\n"
+                           "ElementToIntensityFunctionOffset = -8589934590\n"
+                           "ElementDataFile = LOCAL\n"
+                         : "NDims = 2\nDimSize = 2 2\nElementType = MET_UINT\n"
+                           "ElementToIntensityFunctionSlope = 2\n"
+                           "ElementToIntensityFunctionOffset = -8589934590\n"
+                           "ElementDataFile = LOCAL\n",
+                  packed ? (const void *)bytes : v, packed ? n : sizeof v);
+        fbp_source *src = open_source(MHA, NULL);
+        assert_int_equal(fbp_source_read(src, 0, 1, 0, 2, out), FBP_OK);
+        assert_true(out[0] == 0 && out[1] == -2 && out[2] == -4 && out[3] == -510);
+        fbp_source_close(&src);
+    }
+}
+
 /* The format is known by what the file holds, whatever it is called. */
 static void content_before_name(void **state)
 {
@@ -340,6 +369,7 @@ int main(void)
         cmocka_unit_test(npy),
         cmocka_unit_test(raw),
         cmocka_unit_test(metaimage_keys),
+        cmocka_unit_test(scaled_integers_lose_nothing),
         cmocka_unit_test(content_before_name),
         cmocka_unit_test(threads_share_a_stream),
     };
