@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,6 +192,27 @@ static void take_attributes(struct look *l)
         i->spacing_mm[k] = 1;
     if (fbp_hdf5_text_of(l->data, "MATLAB_class", matlab, sizeof matlab))
         l->a.how = FBP_HDF5_COLUMNS;
+}
+
+/* What the numbers stand for; either attribute will do. */
+static fbp_status take_scale(struct look *l)
+{
+    struct fbp_array_info *i = &l->a.info;
+    double scale = 1, offset = 0;
+    const bool scaled = fbp_hdf5_numbers_of(l->data, FBP_HDF5_SCALE, &scale, 1);
+
+    if (!fbp_hdf5_numbers_of(l->data, FBP_HDF5_OFFSET, &offset, 1) && !scaled)
+        return FBP_OK;
+    if (!isfinite(scale) || scale == 0 || !isfinite(offset))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: its attributes say value = %g * number + %g, which cannot be: correct "
+                        "or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
+                        l->wanted->path, scale, offset);
+    if (scale < 1 || scale > 1 || offset < 0 || offset > 0) {
+        i->scale = scale;
+        i->offset = offset;
+    }
+    return FBP_OK;
 }
 
 static size_t common(const char *a, const char *b)
@@ -461,6 +483,7 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     FBP_TRY(take_type(l));
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
     take_attributes(l);
+    FBP_TRY(take_scale(l));
     FBP_TRY(take_selection(l));
     FBP_TRY(look_layout(l, chunks));
     FBP_TRY(fbp_blob_put(reply, &l->a, sizeof l->a));

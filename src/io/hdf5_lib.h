@@ -13,6 +13,11 @@
 
 #define FBP_HDF5_NAME "the HDF5 library"
 
+/** Attributes of numbers that stand for values, named as netCDF and its CF conventions have them:
+ *  value = scale_factor * number + add_offset. */
+#define FBP_HDF5_SCALE  "scale_factor"
+#define FBP_HDF5_OFFSET "add_offset"
+
 enum { FBP_HDF5_RANK = 4, FBP_HDF5_PATH = 256 };
 
 /** A data set of a file. */

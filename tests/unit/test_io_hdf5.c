@@ -386,6 +386,60 @@ static void damage(void **state)
     remove(VOL);
 }
 
+static void put_number(hid_t file, const char *set, const char *attribute, double v)
+{
+    const hid_t data = H5Dopen2(file, set, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+    const hid_t a = H5Acreate2(data, attribute, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+
+    assert_true(H5Awrite(a, H5T_NATIVE_DOUBLE, &v) >= 0);
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Dclose(data);
+}
+
+/* In one run, in chunks, and turned by MATLAB; the greatest integers lose nothing before the offset
+ * is added. */
+static void numbers_stand_for_values(void **state)
+{
+    static const char *const sets[] = {"/run", "/chunked", "/columns"};
+    const hsize_t n[3] = {2, 3, 4}, one[3] = {1, 3, 2};
+    const hid_t file = new_file(H5), how = H5Pcreate(H5P_DATASET_CREATE);
+    double v[24];
+    float out[24];
+    fbp_source *src;
+
+    (void)state;
+    for (int i = 0; i < 24; i++)
+        v[i] = 2147483647 - i;
+    H5Pset_chunk(how, 3, one);
+    put_set(file, sets[0], H5T_STD_I32BE, 3, n, H5P_DEFAULT, v);
+    put_set(file, sets[1], H5T_STD_I32LE, 3, n, how, v);
+    put_set(file, sets[2], H5T_STD_I32LE, 3, n, H5P_DEFAULT, v);
+    put_text(file, sets[2], "MATLAB_class", "int32");
+    for (int k = 0; k < 3; k++)
+        put_number(file, sets[k], "add_offset", -2147483647);
+    put_number(file, sets[1], "scale_factor", 1);
+    put_set(file, "/bad", H5T_STD_I32LE, 3, n, H5P_DEFAULT, v);
+    put_number(file, "/bad", "scale_factor", 0);
+    H5Fclose(file);
+    for (int k = 0; k < 3; k++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s:%s", H5, sets[k]);
+        src = open_source(path, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_true(info->scale == 1 && info->offset == -2147483647);
+        assert_int_equal(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out), FBP_OK);
+        for (int i = 0; i < 24; i++) {
+            const int at = k < 2 ? i : i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
+            if ((double)out[i] != -at)
+                fail_msg("%s: %d: %g instead of %d", sets[k], i, (double)out[i], -at);
+        }
+        fbp_source_close(&src);
+    }
+    assert_int_equal(fbp_source_open(&src, H5 ":/bad", NULL), FBP_ERR_INVALID);
+    assert_says("scale_factor");
+}
+
 /* Slices in any order; what is written is read back by the library and by this program. */
 static void sink(void **state)
 {
@@ -488,12 +542,19 @@ static void names_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),     cmocka_unit_test(every_layout),
-        cmocka_unit_test(elsewhere),      cmocka_unit_test(unwritten_chunks_are_filled),
-        cmocka_unit_test(two_dimensions), cmocka_unit_test(images_by_key),
-        cmocka_unit_test(threads),        cmocka_unit_test(matlab_turns_axes),
-        cmocka_unit_test(wrong_names),    cmocka_unit_test(damage),
-        cmocka_unit_test(sink),           cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(every_layout),
+        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(unwritten_chunks_are_filled),
+        cmocka_unit_test(two_dimensions),
+        cmocka_unit_test(images_by_key),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(matlab_turns_axes),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(numbers_stand_for_values),
+        cmocka_unit_test(sink),
+        cmocka_unit_test(sink_refuses),
         cmocka_unit_test(names_split),
     };
 
