@@ -479,6 +479,7 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     uint64_t bytes = 0;
 
     FBP_TRY(open_all(l));
+    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, NULL, NULL));
     FBP_TRY(take_size(l));
     FBP_TRY(take_type(l));
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
@@ -529,6 +530,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     }
     const hid_t data = H5Dopen2(file, a->data_set, H5P_DEFAULT), from = H5Dget_space(data);
     const hid_t to = H5Screate_simple(a->rank, room, NULL);
+    FBP_TRY(fbp_hdf5_check_virtual(data, b->path, first, n));
     H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
     if (H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, b->out) < 0)

@@ -58,6 +58,11 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
                             double **out, size_t *n);
 
+/** Of a virtual data set: are all files there that its samples are in, or those of the part from
+ *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value. */
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
+                                  const hsize_t *n);
+
 /** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
 bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);

@@ -149,6 +149,128 @@ static void elsewhere(void **state)
     remove(VOL);
 }
 
+/* The first n slices of a source in slices [at, at + n) of a virtual data set. */
+static void map(hid_t how, hsize_t at, hsize_t n, const char *file, const char *set)
+{
+    const hsize_t whole[3] = {NZ, NY, NX}, taken[3] = {n, NY, NX}, start[3] = {at, 0, 0};
+    const hsize_t zero[3] = {0};
+    const hid_t to = H5Screate_simple(3, whole, NULL), from = H5Screate_simple(3, whole, NULL);
+
+    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, taken, NULL);
+    H5Sselect_hyperslab(from, H5S_SELECT_SET, zero, NULL, taken, NULL);
+    assert_true(H5Pset_virtual(how, to, file, set, from) >= 0);
+    H5Sclose(to);
+    H5Sclose(from);
+}
+
+/* "part%b": as many slices of one, as there are files. */
+static void put_blocks(hid_t file, const char *name, const char *part)
+{
+    const hsize_t n[3] = {0, NY, NX}, most[3] = {H5S_UNLIMITED, NY, NX}, one[3] = {1, NY, NX};
+    const hsize_t many[3] = {H5S_UNLIMITED, 1, 1}, start[3] = {0};
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, n, most);
+    const hid_t to = H5Screate_simple(3, n, most), from = H5Screate_simple(3, one, NULL);
+
+    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, one, many, one);
+    assert_true(H5Pset_virtual(how, to, part, "/d", from) >= 0);
+    const hid_t set = H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(to);
+    H5Sclose(from);
+    H5Sclose(space);
+    H5Pclose(how);
+}
+
+static void put_part(const char *name, hsize_t n)
+{
+    const hsize_t size[3] = {n, NY, NX};
+    const hid_t file = new_file(name);
+    double v[N];
+
+    for (size_t i = 0; i < N; i++)
+        v[i] = value(i);
+    put_set(file, "/d", H5T_STD_U16LE, 3, size, H5P_DEFAULT, v);
+    H5Fclose(file);
+}
+
+static void expect_missing(const char *set, const char *says)
+{
+    fbp_source *src = NULL;
+    char path[600];
+
+    snprintf(path, sizeof path, H5 ":%s", set);
+    assert_int_equal(fbp_source_open(&src, path, NULL), FBP_ERR_INVALID);
+    assert_says("io_hdf5.h5");
+    assert_says(says);
+}
+
+/* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
+static void virtual_sources_must_be_there(void **state)
+{
+    static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
+                                        FBP_TEST_DIR "/io_hdf5_part1.h5"};
+    hid_t file, how = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t n[3] = {NZ, NY, NX};
+    fbp_source *src;
+    float out[N];
+
+    (void)state;
+    put_part(VOL, NZ);
+    file = new_file(H5);
+    put_volume(file, "/own", H5T_STD_U16LE, H5P_DEFAULT);
+    map(how, 0, NZ, "io_hdf5_volume.h5", "/d");
+    put_set(file, "/beside", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, "/not/there/any/more/io_hdf5_volume.h5", "/d");
+    put_set(file, "/moved", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/own");
+    put_set(file, "/here", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/beside");
+    put_set(file, "/twice", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/nothing");
+    put_set(file, "/wrong", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/itself");
+    put_set(file, "/itself", H5T_STD_U16LE, 3, n, how, NULL);
+    put_blocks(file, "/blocks", "io_hdf5_part%b.h5");
+    H5Fclose(file);
+    check_set("/beside", FBP_U16);
+    check_set("/moved", FBP_U16);
+    check_set("/here", FBP_U16);
+    check_set("/twice", FBP_U16);
+    expect_missing("/wrong", "no such data set");
+    expect_missing("/itself", "refer to each other");
+    for (int k = 0; k < 2; k++)
+        put_part(part[k], 1);
+    src = open_source(H5 ":/blocks", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 2);
+    assert_int_equal(fbp_source_read(src, 0, 2, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
+        assert_true((double)out[i] == value(i % (NY * NX)));
+    fbp_source_close(&src);
+    remove(part[1]);
+    src = open_source(H5 ":/blocks", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 1);
+    fbp_source_close(&src);
+    remove(part[0]);
+
+    put_part(VOL, NZ - 1);
+    expect_missing("/beside", "smaller than what is taken of it");
+    put_part(VOL, NZ);
+    src = open_source(H5 ":/beside", NULL);
+    remove(VOL); /* while it is being read */
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
+    assert_says("io_hdf5_volume.h5");
+    fbp_source_close(&src);
+    expect_missing("/beside", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_missing("/moved", "/not/there/any/more/io_hdf5_volume.h5");
+    expect_missing("/twice", "io_hdf5_volume.h5:/d: that file is not there");
+}
+
 static void unwritten_chunks_are_filled(void **state)
 {
     const hsize_t n[3] = {NZ, NY, NX}, one[3] = {1, 1, 1}, at[3] = {0, 0, 0};
@@ -544,6 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),
         cmocka_unit_test(every_layout),
+        cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
         cmocka_unit_test(unwritten_chunks_are_filled),
         cmocka_unit_test(two_dimensions),
