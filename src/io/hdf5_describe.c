@@ -254,7 +254,7 @@ static fbp_status take_selection(struct look *l)
     if (l->key < 0)
         return FBP_OK;
     FBP_TRY(find_key(l, &name));
-    FBP_TRY(fbp_hdf5_numbers(l->file, l->wanted->path, name, (size_t)1 << 24, &keys, &n));
+    FBP_TRY(fbp_hdf5_keys(l->file, l->wanted->path, name, &l->list, &keys, &n));
     fbp_status st = fbp_calloc((void **)&l->map, n, sizeof *l->map, "selected images");
     for (size_t i = 0; st == FBP_OK && i < n; i++)
         if (keys[i] >= (double)l->key && keys[i] <= (double)l->key)

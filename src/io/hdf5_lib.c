@@ -8,6 +8,8 @@
 
 enum { MAX_ENTRIES = 4096, SHOWN = 8 };
 
+static const size_t MAX_FRAMES = (size_t)1 << 24;
+
 const struct fbp_limits fbp_hdf5_limits = {(uint64_t)1 << 30, 60};
 
 /* At 0, or at 512, 1024, 2048 … behind a user block. */
@@ -186,6 +188,32 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     H5Tclose(type);
     H5Sclose(space);
     H5Dclose(data);
+    return st;
+}
+
+fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
+                         const struct fbp_hdf5_list *list, double **out, size_t *n)
+{
+    char control[FBP_HDF5_PATH + 16];
+    double *finer = NULL;
+    size_t n_finer = 0;
+
+    snprintf(control, sizeof control, "%s_control", path);
+    FBP_TRY(fbp_hdf5_numbers(file, name, path, MAX_FRAMES, out, n));
+    if (!fbp_hdf5_find(list, control))
+        return FBP_OK;
+    fbp_status st = fbp_hdf5_numbers(file, name, control, MAX_FRAMES, &finer, &n_finer);
+    if (st == FBP_OK && n_finer != *n)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu entries, %s %zu: correct the file", name,
+                      control, n_finer, path, *n);
+    for (size_t i = 0; st == FBP_OK && i < *n; i++)
+        if ((*out)[i] >= 0 && (*out)[i] <= 0)
+            (*out)[i] = finer[i];
+    free(finer);
+    if (st != FBP_OK) {
+        free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

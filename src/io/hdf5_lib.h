@@ -68,3 +68,9 @@ bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
 bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);
 
 #endif /* FBP_SRC_HDF5_LIB_H */
+/** image_key of each frame, at `path`: 0 projections, 1 flats, 2 darks.  Frames that image_key has
+ *  as projections and image_key_control, beside it, has not have the key of that: -1 of the frames
+ *  that alignment is seen from.  free() them. */
+fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
+                         const struct fbp_hdf5_list *list, double **out, size_t *n);
+
