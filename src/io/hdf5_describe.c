@@ -33,14 +33,15 @@ static fbp_status choose(struct look *l)
 {
     static const char *const usual[] = {"/exchange/data", "/volume"};
     const struct fbp_hdf5_entry *found = NULL, *e = l->list.entries;
-    size_t n = 0;
 
     for (size_t i = 0; i < 2 && !found; i++)
         found = fbp_hdf5_find(&l->list, usual[i]);
-    for (int rank = 3; rank >= 2 && !found; rank--) {
-        n = 0;
+    /* Three dimensions before two, the file's own before those that links lead to. */
+    for (int turn = 0; turn < 4 && !found; turn++) {
+        size_t n = 0;
         for (size_t i = 0; i < l->list.n; i++)
-            if (e[i].numeric && e[i].rank == rank && n++ == 0)
+            if (e[i].numeric && e[i].rank == 3 - turn / 2 && e[i].linked == turn % 2 &&
+                !e[i].again && n++ == 0)
                 found = &e[i];
         if (n > 1)
             return fbp_hdf5_missing(l->wanted->file, NULL, &l->list);
@@ -87,6 +88,22 @@ static fbp_status parse_member(struct look *l)
     return query ? parse_query(l, query) : FBP_OK;
 }
 
+/* It may be a group, or not be there at all. */
+static fbp_status cannot_open(struct look *l)
+{
+    char why[200], link[260], text[600];
+    H5O_info_t about;
+
+    fbp_hdf5_reason(why, sizeof why);
+    if (H5Lexists(l->file, l->member, H5P_DEFAULT) <= 0 ||
+        (H5Oget_info_by_name2(l->file, l->member, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+         about.type != H5O_TYPE_DATASET))
+        return fbp_hdf5_missing(l->wanted->file, l->member, &l->list);
+    fbp_hdf5_link(l->file, l->member, link, sizeof link);
+    fbp_hdf5_unread(l->member, link, why, text, sizeof text);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s", l->wanted->file, text);
+}
+
 static fbp_status open_all(struct look *l)
 {
     char why[200];
@@ -95,13 +112,8 @@ static fbp_status open_all(struct look *l)
     FBP_TRY(fbp_hdf5_list(l->file, l->wanted->file, &l->list));
     FBP_TRY(parse_member(l));
     l->data = H5Dopen2(l->file, l->member, H5P_DEFAULT);
-    if (l->data < 0) {
-        const struct fbp_hdf5_entry *e = fbp_hdf5_find(&l->list, l->member);
-        if (!e)
-            return fbp_hdf5_missing(l->wanted->file, l->member, &l->list);
-        return fbp_fail(FBP_ERR_INVALID, "%s: the data set cannot be opened%s: the file is damaged",
-                        l->wanted->path, fbp_hdf5_reason(why, sizeof why));
-    }
+    if (l->data < 0)
+        return cannot_open(l);
     l->type = H5Dget_type(l->data);
     l->space = H5Dget_space(l->data);
     l->plist = H5Dget_create_plist(l->data);

@@ -233,8 +233,8 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
                         "(images with rotation_angle): name its data sets in a scan file: "
-                        "\"projections\": \"FILE:/DATASET\"",
-                        s.path);
+                        "\"projections\": \"FILE:/DATASET\"%s%s",
+                        s.path, s.list.unread[0] ? "; " : "", s.list.unread);
     for (size_t i = 0; i < s.found.n_angles; i++)
         if (!isfinite(angles[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",

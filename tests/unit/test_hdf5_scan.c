@@ -151,6 +151,41 @@ static void alignment_frames_are_no_projections(void **state)
     assert_says("image_key_control has 5 entries");
 }
 
+/* The images of an NXtomo file are often in the file of the detector. */
+static void linked_images(void **state)
+{
+    static const char far[] = FBP_TEST_DIR "/hdf5_scan_far.h5";
+    const double keys[NZ] = {1, 0, 0, 2, 0, 0};
+
+    (void)state;
+    hid_t file = new_file(far);
+    put_volume(file, "/raw/images", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    file = new_file(H5);
+    put_list(file, "/entry/instrument/detector/image_key", H5T_STD_I64LE, NZ, keys);
+    put_list(file, "/entry/sample/rotation_angle", H5T_IEEE_F64LE, NZ, degrees);
+    H5Lcreate_external("hdf5_scan_far.h5", "/raw/images", file, "/entry/instrument/detector/data",
+                       H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/entry/instrument/detector", file, "/entry/data", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    struct fbp_scan scan = load();
+    assert_int_equal(scan.n_views, 4);
+    assert_non_null(strstr(scan.projections, "/data?image_key=0"));
+    fbp_scan_clear(&scan);
+    remove(far);
+    assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
+    assert_says("a link to hdf5_scan_far.h5:/raw/images");
+
+    file = new_file(H5);
+    put_volume(file, "/measured", H5T_STD_U16LE, H5P_DEFAULT);
+    put_list(file, "/exchange/theta", H5T_IEEE_F64LE, NZ, degrees);
+    H5Lcreate_soft("/measured", file, "/exchange/data", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    scan = load();
+    assert_string_equal(scan.projections, H5 ":/exchange/data");
+    fbp_scan_clear(&scan);
+}
+
 static void expect(const char *says)
 {
     struct fbp_scan scan;
@@ -246,6 +281,7 @@ int main(void)
         cmocka_unit_test(data_exchange),
         cmocka_unit_test(nxtomo),
         cmocka_unit_test(alignment_frames_are_no_projections),
+        cmocka_unit_test(linked_images),
         cmocka_unit_test(what_lacks),
         cmocka_unit_test(scan_file_names_data_sets),
     };

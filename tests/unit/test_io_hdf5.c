@@ -149,6 +149,90 @@ static void elsewhere(void **state)
     remove(VOL);
 }
 
+static void expect_invalid(const char *set, const char *says)
+{
+    fbp_source *src = NULL;
+    char path[600];
+
+    snprintf(path, sizeof path, H5 ":%s", set);
+    assert_int_equal(fbp_source_open(&src, path, NULL), FBP_ERR_INVALID);
+    assert_says("io_hdf5.h5");
+    assert_says(says);
+}
+
+/* Links to groups and to data sets, of this file and of another, in circles and to nowhere. */
+static void links_are_followed(void **state)
+{
+    fbp_source *src;
+    hid_t file;
+
+    (void)state;
+    file = new_file(VOL);
+    put_volume(file, "/raw/data", H5T_STD_U16LE, chunks(2, 2, 3));
+    H5Lcreate_external(H5, "/", file, "back", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    file = new_file(H5);
+    H5Lcreate_external("io_hdf5_volume.h5", "/raw", file, "entry", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/entry", file, "same", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/", file, "circle", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/itself", file, "itself", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("io_hdf5_volume.h5", "/", file, "all", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    check_set("/entry/data", FBP_U16);
+    check_set("/same/data", FBP_U16);
+    src = open_source(H5, NULL); /* it is one data set by several names */
+    check_parts(src);
+    fbp_source_close(&src);
+    expect_invalid("/entry/dat", "did you mean \"/entry/data\"?");
+    expect_invalid("/lost", "/lost (a link to gone.h5:/d) cannot be opened");
+    expect_invalid("/itself", "/itself (a link to /itself) cannot be opened");
+
+    file = new_file(VOL);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
+    assert_says("/lost (a link to gone.h5:/d) cannot be opened");
+    assert_says("put the file there");
+
+    /* What the file holds itself comes before what links lead to. */
+    file = new_file(VOL);
+    put_volume(file, "/own", H5T_STD_U8LE, H5P_DEFAULT);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    src = open_source(VOL, NULL);
+    assert_int_equal(fbp_source_info(src)->type, FBP_U8);
+    fbp_source_close(&src);
+    remove(VOL);
+}
+
+/* A data set whose header the library does not know: its version is the byte behind the type of
+ * the layout's message, here looked for by what is around it. */
+static void unread_data_set(void **state)
+{
+    const hid_t file = new_file(H5);
+    fbp_source *src;
+    size_t n, found = 0;
+
+    (void)state;
+    put_volume(file, "/d", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    char *bytes = get_file(H5, &n);
+    for (size_t i = 0; i + 26 < n; i++) /* layout: type 8, 24 bytes; version 3, contiguous */
+        if (memcmp(bytes + i, "\x08\0\x18\0", 4) == 0 && bytes[i + 8] == 3 && bytes[i + 9] == 1) {
+            bytes[i + 8] = 99;
+            found++;
+        }
+    assert_int_equal(found, 1);
+    put_file(H5, bytes, n);
+    free(bytes);
+    for (int named = 0; named < 2; named++) {
+        assert_int_equal(fbp_source_open(&src, named ? H5 ":/d" : H5, NULL), FBP_ERR_INVALID);
+        assert_says("/d cannot be opened, the library says: ");
+        assert_says("newer HDF5 than");
+    }
+}
+
 /* The first n slices of a source in slices [at, at + n) of a virtual data set. */
 static void map(hid_t how, hsize_t at, hsize_t n, const char *file, const char *set)
 {
@@ -194,17 +278,6 @@ static void put_part(const char *name, hsize_t n)
     H5Fclose(file);
 }
 
-static void expect_missing(const char *set, const char *says)
-{
-    fbp_source *src = NULL;
-    char path[600];
-
-    snprintf(path, sizeof path, H5 ":%s", set);
-    assert_int_equal(fbp_source_open(&src, path, NULL), FBP_ERR_INVALID);
-    assert_says("io_hdf5.h5");
-    assert_says(says);
-}
-
 /* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
 static void virtual_sources_must_be_there(void **state)
 {
@@ -242,8 +315,8 @@ static void virtual_sources_must_be_there(void **state)
     check_set("/moved", FBP_U16);
     check_set("/here", FBP_U16);
     check_set("/twice", FBP_U16);
-    expect_missing("/wrong", "no such data set");
-    expect_missing("/itself", "refer to each other");
+    expect_invalid("/wrong", "no such data set");
+    expect_invalid("/itself", "refer to each other");
     for (int k = 0; k < 2; k++)
         put_part(part[k], 1);
     src = open_source(H5 ":/blocks", NULL);
@@ -259,16 +332,16 @@ static void virtual_sources_must_be_there(void **state)
     remove(part[0]);
 
     put_part(VOL, NZ - 1);
-    expect_missing("/beside", "smaller than what is taken of it");
+    expect_invalid("/beside", "smaller than what is taken of it");
     put_part(VOL, NZ);
     src = open_source(H5 ":/beside", NULL);
     remove(VOL); /* while it is being read */
     assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
     assert_says("io_hdf5_volume.h5");
     fbp_source_close(&src);
-    expect_missing("/beside", "io_hdf5_volume.h5:/d: that file is not there");
-    expect_missing("/moved", "/not/there/any/more/io_hdf5_volume.h5");
-    expect_missing("/twice", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_invalid("/beside", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_invalid("/moved", "/not/there/any/more/io_hdf5_volume.h5");
+    expect_invalid("/twice", "io_hdf5_volume.h5:/d: that file is not there");
 }
 
 static void unwritten_chunks_are_filled(void **state)
@@ -666,6 +739,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type),
         cmocka_unit_test(every_layout),
+        cmocka_unit_test(links_are_followed),
+        cmocka_unit_test(unread_data_set),
         cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
         cmocka_unit_test(unwritten_chunks_are_filled),
