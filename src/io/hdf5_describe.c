@@ -150,25 +150,25 @@ static fbp_status take_size(struct look *l)
     return FBP_OK;
 }
 
-/* The samples' own type where this program has it, else what the library is to convert it to. */
-static fbp_status take_type(struct look *l)
+/* The type itself where this program has it, else what the library is to convert it to. */
+static fbp_status take_number(struct look *l, hid_t type)
 {
     static const enum fbp_type ints[2][5] = {{0, FBP_U8, FBP_U16, 0, FBP_U32},
                                              {0, FBP_I8, FBP_I16, 0, FBP_I32}};
     struct fbp_hdf5_array *a = &l->a;
-    const H5T_class_t class = H5Tget_class(l->type);
-    const size_t size = H5Tget_size(l->type);
+    const H5T_class_t class = H5Tget_class(type);
+    const size_t size = H5Tget_size(type);
     bool plain = true;
 
     if (class == H5T_INTEGER) {
-        const int is_signed = H5Tget_sign(l->type) == H5T_SGN_2;
+        const int is_signed = H5Tget_sign(type) == H5T_SGN_2;
         a->info.type = size <= 4 ? ints[is_signed][size] : FBP_TYPE_NONE;
-        plain = a->info.type != FBP_TYPE_NONE && H5Tget_precision(l->type) == 8 * size;
+        plain = a->info.type != FBP_TYPE_NONE && H5Tget_precision(type) == 8 * size;
     } else if (class == H5T_FLOAT) {
         const bool ieee32 =
-            H5Tequal(l->type, H5T_IEEE_F32LE) > 0 || H5Tequal(l->type, H5T_IEEE_F32BE) > 0;
+            H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0;
         const bool ieee64 =
-            H5Tequal(l->type, H5T_IEEE_F64LE) > 0 || H5Tequal(l->type, H5T_IEEE_F64BE) > 0;
+            H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
         a->info.type = ieee64 ? FBP_F64 : FBP_F32;
         plain = ieee32 || ieee64;
         if (!plain && size > 4)
@@ -180,9 +180,20 @@ static fbp_status take_type(struct look *l)
     }
     if (a->info.type == FBP_TYPE_NONE)
         a->info.type = FBP_F64;
-    a->info.big_endian = plain && H5Tget_order(l->type) == H5T_ORDER_BE;
+    a->info.big_endian = plain && H5Tget_order(type) == H5T_ORDER_BE;
     a->how = plain ? FBP_HDF5_CONTIGUOUS : FBP_HDF5_LIBRARY; /* so far */
     return FBP_OK;
+}
+
+/* An enumeration, as h5py writes truth values, is of integers. */
+static fbp_status take_type(struct look *l)
+{
+    if (H5Tget_class(l->type) != H5T_ENUM)
+        return take_number(l, l->type);
+    const hid_t super = H5Tget_super(l->type);
+    const fbp_status st = take_number(l, super);
+    H5Tclose(super);
+    return st;
 }
 
 /* Attributes of our own sink; what other programs write starts at the top row. */

@@ -233,6 +233,45 @@ static void unread_data_set(void **state)
     }
 }
 
+/* As h5py writes an array of truth values. */
+static void truth_values(void **state)
+{
+    const hsize_t n[3] = {NZ, NY, NX};
+    const hid_t type = H5Tenum_create(H5T_STD_I8LE), space = H5Screate_simple(3, n, NULL);
+    const hid_t file = new_file(H5);
+    signed char v[N];
+    float out[N];
+
+    (void)state;
+    for (signed char k = 0; k < 2; k++)
+        H5Tenum_insert(type, k ? "TRUE" : "FALSE", &k);
+    for (int i = 0; i < N; i++)
+        v[i] = i % 3 == 0;
+    for (int packed = 0; packed < 3; packed++) {
+        static const char *const names[] = {"/run", "/chunks", "/filter"};
+        const hid_t how = packed ? chunks(2, 3, 4) : H5Pcreate(H5P_DATASET_CREATE);
+        if (packed == 2)
+            H5Pset_fletcher32(how); /* the library reads it */
+        const hid_t set =
+            H5Dcreate2(file, names[packed], type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+        assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
+        H5Dclose(set);
+        H5Pclose(how);
+    }
+    H5Fclose(file);
+    for (int packed = 0; packed < 3; packed++) {
+        fbp_source *src = open_source(packed == 0   ? H5 ":/run"
+                                      : packed == 1 ? H5 ":/chunks"
+                                                    : H5 ":/filter",
+                                      NULL);
+        assert_int_equal(fbp_source_info(src)->type, FBP_I8);
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        for (int i = 0; i < N; i++)
+            assert_true((double)out[i] == (i % 3 == 0));
+        fbp_source_close(&src);
+    }
+}
+
 /* The first n slices of a source in slices [at, at + n) of a virtual data set. */
 static void map(hid_t how, hsize_t at, hsize_t n, const char *file, const char *set)
 {
@@ -741,6 +780,7 @@ int main(void)
         cmocka_unit_test(every_layout),
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(unread_data_set),
+        cmocka_unit_test(truth_values),
         cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
         cmocka_unit_test(unwritten_chunks_are_filled),
