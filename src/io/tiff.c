@@ -118,7 +118,13 @@ static fbp_status take_page(fbp_source *src, const struct fbp_tiff *t, size_t k,
         i->big_endian = TIFFIsBigEndian(t->tif) != 0;
         i->row_order = order;
     }
-    if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type || i->row_order != order)
+    if (i->row_order != order)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: TIFF page %zu has row 0 at the %s (Orientation %d), the first page at "
+                        "the %s: save pages that are alike",
+                        src->path, k, p->top_down ? "top" : "bottom", p->top_down ? 1 : 4,
+                        p->top_down ? "bottom" : "top");
+    if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: TIFF page %zu is %u x %u %s, the first is %zu x %zu %s: save pages "
                         "that are alike",
