@@ -243,6 +243,18 @@ static void metaimage_keys(void **state)
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
+    put_array(MHA,
+              "NDims = 5\nDimSize = 1 1 2 1 1\nElementSpacing = 1 2 3 4 5\nOffset = 6 7 8 9 0\n"
+              "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
+              v, sizeof v);
+    src = open_source(MHA, NULL);
+    info = fbp_source_info(src);
+    assert_true(info->n[0] == 1 && info->n[1] == 1 && info->n[2] == 2);
+    assert_true(info->spacing_mm[2] == 3 && info->origin_mm[2] == 8);
+    assert_int_equal(fbp_source_read(src, 0, 2, 0, 1, out), FBP_OK);
+    assert_memory_equal(out, v, sizeof v);
+    fbp_source_close(&src);
+
     put_array(DAT, "abc", v, sizeof v);
     put_array(MHD,
               "NDims = 2\nDimSize = 2 1\nElementType = MET_FLOAT\nHeaderSize = 3\n"
