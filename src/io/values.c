@@ -17,11 +17,10 @@ enum {
 
 static void convert(const struct fbp_array_info *info, const void *in, size_t n, float *out)
 {
-    const double scale = info->scale, offset = info->offset;
-
-    fbp_to_float(info->type, in, n, out);
-    for (size_t i = 0; scale != 0 && i < n; i++)
-        out[i] = (float)(scale * (double)out[i] + offset);
+    if (info->scale != 0)
+        fbp_to_scaled(info->type, info->scale, info->offset, in, n, out);
+    else
+        fbp_to_float(info->type, in, n, out);
 }
 
 #if defined(__SSE2__)
