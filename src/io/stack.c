@@ -25,7 +25,7 @@ struct taken {
 /* Where a view's samples are, once its file has been looked at. */
 struct place {
     uint64_t offset;
-    bool plain; /* one run of samples at `offset`; else its format reads them */
+    bool plain; /* one run of samples at `offset` of the named file; else its format reads them */
     bool big_endian;
 };
 
@@ -358,6 +358,17 @@ static fbp_status take_first(struct fbp_source *src)
     return FBP_OK;
 }
 
+/* Samples in one run of the file that has the view's name: not in one beside it, in memory, in
+ * chunks, or compressed. */
+static bool is_plain(const struct fbp_source *one)
+{
+    struct stat opened, named;
+
+    return !one->read && !one->read_block && !one->member && fstat(one->fd, &opened) == 0 &&
+           stat(one->path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
 static fbp_status check_all(const struct fbp_source *src)
 {
     struct stack *s = src->state;
@@ -366,7 +377,7 @@ static fbp_status check_all(const struct fbp_source *src)
     for (size_t k = 0; k < src->info.n[2]; k++) {
         fbp_source *one = NULL;
         FBP_TRY(open_view(src, k, &one));
-        s->places[k] = (struct place){one->offset, !one->read, one->info.big_endian};
+        s->places[k] = (struct place){one->offset, is_plain(one), one->info.big_endian};
         fbp_source_close(&one);
     }
     return FBP_OK;
