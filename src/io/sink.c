@@ -1,7 +1,6 @@
 #include "io/bytes.h"
 #include "io/member.h"
 #include "io/sink_stack.h"
-#include "io/stack.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -133,36 +132,13 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
     return FBP_OK;
 }
 
-/* One that is still to come is known by its name only. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return strcmp(a, b) == 0 || fbp_stack_holds(a, b) ||
-           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
-/* Would writing the file `output` replace an input, which may be an array inside a file? */
-static bool replaces(const char *input, const char *output)
-{
-    char *file, *member;
-
-    if (!input || !output)
-        return false;
-    if (fbp_member_split(input, &file, &member) != FBP_OK)
-        return true;
-    const bool same = same_file(file, output);
-    free(file);
-    free(member);
-    return same;
-}
-
-/* By device and inode: a link, or another way to write the path, is the same file. */
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
+    const struct fbp_layout *l = &s->layout;
+
     for (size_t i = 0; i < params->n_keep; i++)
-        if (replaces(params->keep[i], s->layout.data_path) ||
-            replaces(params->keep[i], s->layout.side_path))
+        if (params->keep[i] && (fbp_input_is(params->keep[i], l->data_path) ||
+                                (l->side_path && fbp_input_is(params->keep[i], l->side_path))))
             return fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: this output would replace %s, which is read for it: choose another "

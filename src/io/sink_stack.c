@@ -120,27 +120,55 @@ static fbp_status check_others(const struct fbp_sink *s)
     return st;
 }
 
+/* Files of slices that are there already, by device and inode. */
+struct slices_there {
+    struct stat *is;
+    size_t n;
+    bool hit;
+};
+
+static bool is_slice(void *user, const char *file)
+{
+    struct slices_there *there = user;
+    struct stat st;
+
+    if (stat(file, &st) != 0)
+        return true;
+    for (size_t i = 0; i < there->n && !there->hit; i++)
+        there->hit = st.st_dev == there->is[i].st_dev && st.st_ino == there->is[i].st_ino;
+    return !there->hit;
+}
+
+static fbp_status look_at_slices(const struct fbp_sink *s, struct slices_there *out)
+{
+    FBP_TRY(fbp_calloc((void **)&out->is, s->info.n[2], sizeof *out->is, "a table of slices"));
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *name = name_of(s, z, "");
+        out->n += name && stat(name, &out->is[out->n]) == 0;
+        free(name);
+    }
+    return FBP_OK;
+}
+
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
-    struct stat a, b;
+    struct slices_there there = {0};
+    const char *hit = NULL;
 
-    for (size_t i = 0; i < params->n_keep; i++) {
+    FBP_TRY(look_at_slices(s, &there));
+    for (size_t i = 0; i < params->n_keep && !hit; i++) {
         const char *keep = params->keep[i];
-        if (!keep)
-            continue;
-        bool hit = fbp_stack_joins(keep, s->path);
-        const bool is_there = !hit && stat(keep, &a) == 0;
-        for (size_t z = 0; !hit && is_there && z < s->info.n[2]; z++) {
-            char *name = name_of(s, z, "");
-            hit = name && stat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-            free(name);
-        }
-        if (hit)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: this output would replace or join %s, which is read for it: "
-                            "choose another folder",
-                            s->path, keep);
+        if (keep && there.n > 0)
+            fbp_stack_each(keep, is_slice, &there);
+        if (there.hit || (keep && fbp_stack_joins(keep, s->path)))
+            hit = keep;
     }
+    free(there.is);
+    if (hit)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: this output would replace or join %s, which is read for it: choose "
+                        "another folder",
+                        s->path, hit);
     return FBP_OK;
 }
 
