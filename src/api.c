@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "io/follow.h"
 #include "io/format.h"
-#include "io/stack.h"
 #include "pipeline/devices.h"
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
@@ -316,15 +315,22 @@ void fbp_plan_destroy(fbp_plan **plan)
     *plan = NULL;
 }
 
-/* What the values depend on, the projections' file included by size and time; 0 if they are not
- * in a file, or in one that will have another size and time. */
-static uint64_t fingerprint(const fbp_plan *p)
+/* What the values depend on: of the projections all files, by size and time, and how they are read;
+ * 0 if they are not in files, or in some that will have another size and time. */
+static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
 {
+    const struct fbp_array_info *info = &source->info;
+    const uint64_t layout[] = {
+        info->type, info->big_endian, info->n[0],        info->n[1],
+        info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
+    const double values[] = {info->scale, info->offset};
+
     if (p->params.source || p->follow)
         return 0;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
-    h = fbp_hash(h, p->scan->projections, strlen(p->scan->projections));
-    h = fbp_stack_hash(h, p->scan->projections);
+    h = fbp_hash(h, layout, sizeof layout);
+    h = fbp_hash(h, values, sizeof values);
+    h = fbp_inputs_hash(h, &source->inputs);
     return h ? h : 1;
 }
 
@@ -340,7 +346,7 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
         .struct_size = sizeof params,
         .resume = p->params.resume != 0,
         .compress = p->params.compress != 0,
-        .fingerprint = fingerprint(p),
+        .fingerprint = fingerprint(p, source),
         .keep = (const char *const *)inputs.names,
         .n_keep = inputs.n,
         .type = p->params.output_type,

@@ -50,4 +50,54 @@ has err 'or would be next time'
 absent views/new.png
 run 0 recon folder.json -o v.mha --preview new.png -q
 
+# A run that was killed goes on only from the same numbers, read in the same way.
+touch -d '1 hour ago' scan.raw
+cp scan.raw as-it-was.raw
+big=', "raw": {"type": "uint16", "shape": [16, 16, 16], "big_endian": true, "header_bytes": 8192}'
+little=', "raw": {"type": "uint16", "shape": [16, 16, 16], "header_bytes": 8192}'
+floats=', "raw": {"type": "float32", "shape": [16, 16, 16]}'
+scan headerless as-it-was.raw "$floats"
+scan big as-it-was.raw "$big"
+scan little as-it-was.raw "$little"
+sed 's/bottom-up/top-down/' headerless.json >top-down.json
+run 0 recon first.json -o p.npy --size 16 --output-type uint16 --output-range=-1,1 -q
+scan npy p.npy
+slow=(-o killed.mha --device ref --size 128 --voxel 0.1 --slab 1 -q)
+killed() { # SCAN: a run of it that had written some slices
+    local pid i
+    rm -f killed.mha*
+    cp "$1" now.json
+    "$fbp" recon now.json "${slow[@]}" &
+    pid=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ -e killed.mha.part.log ] && [ "$(wc -l <killed.mha.part.log)" -ge 3 ] && break
+        sleep 0.01
+    done
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    exists killed.mha.part
+    absent killed.mha
+}
+refused() { # SCAN
+    cp "$1" now.json
+    run 1 recon now.json "${slow[@]}" --resume
+    has err 'belongs to a run with other settings or data'
+}
+killed headerless.json
+refused top-down.json
+refused big.json
+cp headerless.json now.json
+run 0 recon now.json "${slow[@]}" --resume --json
+is "$(json slabs_resumed) > 0"
+killed big.json
+refused little.json
+refused headerless.json
+killed mhd.json
+touch scan.raw
+refused mhd.json
+killed npy.json
+sed -i 's/"offset": -1/"offset": -2/' p.npy.json
+grep -q '"offset": -2' p.npy.json || say "p.npy.json has no offset of -1"
+refused npy.json
+
 finish
