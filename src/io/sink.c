@@ -85,7 +85,6 @@ static fbp_status name_file(struct fbp_sink *s, const char *path,
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
     char known[120] = "";
-    struct stat st;
 
     for (size_t i = 0; i < N_FORMATS; i++) {
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
@@ -101,9 +100,16 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "%s: no format is known for this name: end it in one of %s .png, or use "
                         "null: or hash:",
                         path, known);
-    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
+    return fbp_sink_check_name(s->path);
+}
+
+fbp_status fbp_sink_check_name(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
-                        s->path);
+                        path);
     return FBP_OK;
 }
 
@@ -158,6 +164,9 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
     FBP_TRY(name_files(s, path));
+    FBP_TRY(fbp_sink_check_name(s->layout.data_path));
+    if (s->layout.side_path)
+        FBP_TRY(fbp_sink_check_name(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));

@@ -59,6 +59,9 @@ fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path);
 /** Open and lock PATH.part; *fresh: nothing of use was found in it. */
 fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh);
 
+/** A final name must be free, or that of a file that can be replaced. */
+fbp_status fbp_sink_check_name(const char *path);
+
 /** Reserve room for the whole file; a full disk is found here. */
 fbp_status fbp_sink_reserve(struct fbp_sink *s);
 

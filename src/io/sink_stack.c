@@ -94,6 +94,19 @@ static bool fits_pattern(const struct fbp_pattern *p, const char *name, unsigned
            strncmp(rest, p->suffix, (size_t)p->n_suffix) == 0;
 }
 
+/* A name that cannot be taken would leave the slices after it without theirs. */
+static fbp_status check_names(const struct fbp_sink *s)
+{
+    fbp_status st = FBP_OK;
+
+    for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
+        char *name = name_of(s, z, "");
+        st = name ? fbp_sink_check_name(name) : fbp_fail_nomem(strlen(s->path), "a path");
+        free(name);
+    }
+    return st;
+}
+
 /* Slices of another, larger volume would be taken for some of this one. */
 static fbp_status check_others(const struct fbp_sink *s)
 {
@@ -203,6 +216,7 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     FBP_TRY(check_kind(s));
     FBP_TRY(make_folder(s));
     FBP_TRY(check_others(s));
+    FBP_TRY(check_names(s));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_lock(s, s->log));
     if (params->resume)
@@ -348,6 +362,7 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
     /* One call for all slices, at the price of whatever else the file system has to write. */
     if (syncfs(s->fd) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", s->path, strerror(errno));
+    FBP_TRY(check_names(s));
     for (size_t z = 0; z < s->info.n[2]; z++)
         FBP_TRY(publish_slice(s, z));
     unlink(s->log);
