@@ -107,6 +107,17 @@ static fbp_status check_names(const struct fbp_sink *s)
     return st;
 }
 
+/* Is it the name of slice `number`, as this pattern writes it? */
+static bool is_name_of(const struct fbp_sink *s, unsigned long long number, const char *name)
+{
+    char *ours = name_of(s, (size_t)number, "");
+    const char *slash = ours ? strrchr(ours, '/') : NULL;
+    const bool same = ours && strcmp(slash ? slash + 1 : ours, name) == 0;
+
+    free(ours);
+    return same;
+}
+
 /* Slices of another, larger volume would be taken for some of this one. */
 static fbp_status check_others(const struct fbp_sink *s)
 {
@@ -115,22 +126,38 @@ static fbp_status check_others(const struct fbp_sink *s)
     DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
     fbp_status st = FBP_OK;
 
-    while (dir && st == FBP_OK && (e = readdir(dir))) {
-        if (!fits_pattern(&s->pattern, e->d_name, &number))
-            continue;
-        char *ours = name_of(s, (size_t)number, "");
-        const char *slash = ours ? strrchr(ours, '/') : NULL;
-        const bool same = ours && strcmp(slash ? slash + 1 : ours, e->d_name) == 0;
-        free(ours);
-        if (number >= s->info.n[2] || !same)
+    while (dir && st == FBP_OK && (e = readdir(dir)))
+        if (fits_pattern(&s->pattern, e->d_name, &number) &&
+            (number >= s->info.n[2] || !is_name_of(s, number, e->d_name)))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: %s is there and no slice of this volume of %zu: remove it or choose "
                           "another folder",
                           s->path, e->d_name, s->info.n[2]);
-    }
     if (dir)
         closedir(dir);
     return st;
+}
+
+/* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
+ * nobody writes them now. */
+static void drop_parts(const struct fbp_sink *s)
+{
+    static const char end[] = ".part";
+    unsigned long long number;
+    const struct dirent *e;
+    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
+
+    while (dir && (e = readdir(dir))) {
+        const size_t n = strlen(e->d_name), behind = strlen(end);
+        char name[sizeof e->d_name];
+        if (n <= behind || strcmp(e->d_name + n - behind, end) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(n - behind), e->d_name);
+        if (fits_pattern(&s->pattern, name, &number) && is_name_of(s, number, name))
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 /* Files of slices that are there already, by device and inode. */
@@ -224,6 +251,7 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     s->owned = !found;
     if (found)
         return fbp_journal_resume(s);
+    drop_parts(s);
     FBP_TRY(check_room(s));
     return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
 }

@@ -319,6 +319,37 @@ static void stack_leaves_nothing(void **state)
     assert_holds_volume(STACK, FBP_F32, true);
 }
 
+/* A killed run of more slices leaves them unfinished; the next one of this name removes them. */
+static void stack_of_a_killed_run(void **state)
+{
+    static const char *const left[] = {"/s_0.tif.part", "/s_7.tif.part", "/s_12.tif.part"};
+    static const char *const others[] = {"/s_007.tif.part", "/s_x.tif.part", "/t_7.tif.part",
+                                         "/s_7.png.part"};
+
+    (void)state;
+    for (int resume = 0; resume < 2; resume++) {
+        clear_folder();
+        assert_int_equal(mkdir(STACK, 0777), 0);
+        for (size_t i = 0; i < 3; i++) {
+            char path[600];
+            snprintf(path, sizeof path, STACK "%s", left[i]);
+            put_file(path, "x", 1);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            char path[600];
+            snprintf(path, sizeof path, STACK "%s", others[i]);
+            put_file(path, "x", 1);
+        }
+        fbp_sink *s = sink(STACK "/s_%d.tif", FBP_F32, 5, resume);
+        put(s, 0, NZ);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_int_equal(files_in(STACK), NZ + 4);
+        assert_true(is_there(STACK "/s_7.png.part") && is_there(STACK "/s_0.tif"));
+    }
+    clear_folder();
+}
+
 static void stack_spares_inputs(void **state)
 {
     (void)state;
@@ -462,17 +493,12 @@ static void big_tiff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_format),
-        cmocka_unit_test(stale_description),
-        cmocka_unit_test(both_files_or_none),
-        cmocka_unit_test(all_slices_or_none),
-        cmocka_unit_test(not_a_number),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(stack_leaves_nothing),
-        cmocka_unit_test(stack_spares_inputs),
-        cmocka_unit_test(resume_goes_on),
-        cmocka_unit_test(several_threads),
-        cmocka_unit_test(big_tiff),
+        cmocka_unit_test(every_type_and_format), cmocka_unit_test(stale_description),
+        cmocka_unit_test(both_files_or_none),    cmocka_unit_test(all_slices_or_none),
+        cmocka_unit_test(not_a_number),          cmocka_unit_test(refused),
+        cmocka_unit_test(stack_leaves_nothing),  cmocka_unit_test(stack_of_a_killed_run),
+        cmocka_unit_test(stack_spares_inputs),   cmocka_unit_test(resume_goes_on),
+        cmocka_unit_test(several_threads),       cmocka_unit_test(big_tiff),
     };
     return cmocka_run_group_tests(tests, fill, NULL);
 }
