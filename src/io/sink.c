@@ -82,6 +82,35 @@ static fbp_status name_file(struct fbp_sink *s, const char *path,
     return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
 }
 
+enum { MOST_LINKS = 40 };
+
+fbp_status fbp_sink_follow_link(char **path, const char *extensions)
+{
+    char target[4096];
+    ssize_t n = -1;
+
+    for (int i = 0; i <= MOST_LINKS; i++) {
+        n = readlink(*path, target, sizeof target - 1);
+        if (n < 0) /* no link, or nothing there */
+            return FBP_OK;
+        target[n] = '\0';
+        char *next = fbp_path_join(*path, target);
+        if (!next)
+            return fbp_fail_nomem((size_t)n, "a path");
+        if (!fbp_has_extension(next, extensions)) {
+            (void)!fbp_fail(FBP_ERR_INVALID,
+                            "%s: is a link to %s, whose name does not end in %s: name that file "
+                            "itself, or remove the link",
+                            *path, next, extensions);
+            free(next);
+            return FBP_ERR_INVALID;
+        }
+        free(*path);
+        *path = next;
+    }
+    return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself", *path);
+}
+
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
     char known[120] = "";
@@ -127,13 +156,27 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
+/* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
 static fbp_status name_files(struct fbp_sink *s, const char *path)
 {
+    const size_t n = strlen(s->path);
+    fbp_status st;
+
+    FBP_TRY(fbp_sink_follow_link(&s->path, s->format->extensions));
     s->part = fbp_format("%s.part", s->path);
     s->log = fbp_format("%s.part.log", s->path);
-    if (!s->part || !s->log)
-        return fbp_fail_nomem(strlen(path), "a path");
-    FBP_TRY(s->format->layout(path, &s->info, s->compress, &s->layout));
+    char *whole = fbp_format("%s%s", s->path, path + n);
+    if (s->part && s->log && whole)
+        st = s->format->layout(whole, &s->info, s->compress, &s->layout);
+    else
+        st = fbp_fail_nomem(n, "a path");
+    free(whole);
+    FBP_TRY(st);
+    if (s->layout.side_path && (strlen(s->path) != n || memcmp(path, s->path, n) != 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.*s: is a link, but the output is of two files, which are looked for "
+                        "beside each other: name %s itself",
+                        (int)n, path, s->path);
     s->part_offset = s->compress && !s->format->packs_header ? 0 : s->layout.header_bytes;
     return FBP_OK;
 }

@@ -234,12 +234,16 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     bool found = false;
 
     s->path = fbp_strdup(path);
-    s->part = fbp_format("%s.part", path);
-    s->log = fbp_format("%s.part.log", path);
-    if (!s->path || !s->part || !s->log)
+    if (!s->path)
         return fbp_fail_nomem(strlen(path), "a path");
-    if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern))
+    if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern)) {
         s->pattern.suffix = NULL;
+        FBP_TRY(fbp_sink_follow_link(&s->path, png_names));
+    }
+    s->part = fbp_format("%s.part", s->path);
+    s->log = fbp_format("%s.part.log", s->path);
+    if (!s->part || !s->log)
+        return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(check_kind(s));
     FBP_TRY(make_folder(s));
     FBP_TRY(check_others(s));
