@@ -1,7 +1,5 @@
 #include "recon.h"
 
-#include <sys/stat.h>
-
 const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
@@ -33,22 +31,6 @@ fbp_status recon_centre(struct fbp_scan *scan, double column)
     return st;
 }
 
-/* Would writing `output` replace what is read? */
-static bool is_read(const struct fbp_scan *scan, const char *output)
-{
-    const char *const inputs[] = {scan->path, scan->projections, scan->dark, scan->flat,
-                                  scan->bad_pixels};
-    struct stat in, out;
-
-    if (!output || stat(output, &out) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (inputs[i] && stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
-            return true;
-    return false;
-}
-
 /* Pictures; the library looks after volumes. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {
@@ -56,8 +38,9 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
                                    a->sweep || recon_is_picture(a) ? a->output : NULL};
 
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (is_read(scan, outputs[i]))
-            return cli_error("%s: is read for this reconstruction: choose another name",
+        if (outputs[i] && fbp_scan_reads(scan, outputs[i]))
+            return cli_error("%s: is read for this reconstruction, or would be next time: choose "
+                             "another name",
                              outputs[i]);
     return 0;
 }

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "io/follow.h"
 #include "io/format.h"
-#include "io/stack.h"
 #include "pipeline/devices.h"
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
@@ -327,30 +326,40 @@ void fbp_plan_destroy(fbp_plan **plan)
     *plan = NULL;
 }
 
-/* What the values depend on, the projections' file included by size and time; 0 if they are not
- * in a file, or in one that will have another size and time. */
-static uint64_t fingerprint(const fbp_plan *p)
+/* What the values depend on: of the projections all files, by size and time, and how they are read;
+ * 0 if they are not in files, or in some that will have another size and time. */
+static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
 {
+    const struct fbp_array_info *info = &source->info;
+    const uint64_t layout[] = {
+        info->type, info->big_endian, info->n[0],        info->n[1],
+        info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
+    const double values[] = {info->scale, info->offset};
+
     if (p->params.source || p->follow)
         return 0;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
-    h = fbp_hash(h, p->scan->projections, strlen(p->scan->projections));
-    h = fbp_stack_hash(h, p->scan->projections);
+    h = fbp_hash(h, layout, sizeof layout);
+    h = fbp_hash(h, values, sizeof values);
+    h = fbp_inputs_hash(h, &source->inputs);
     return h ? h : 1;
 }
 
-static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **sink)
+static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const char *output,
+                            fbp_sink **sink)
 {
     const struct fbp_grid *g = &p->tables.job.grid;
-    const char *const inputs[] = {p->params.source ? NULL : p->scan->projections, p->scan->dark,
-                                  p->scan->flat, p->scan->bad_pixels, p->scan->path};
+    struct fbp_inputs inputs = {0};
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
     const struct fbp_sink_params params = {
         .struct_size = sizeof params,
         .resume = p->params.resume != 0,
         .compress = p->params.compress != 0,
-        .fingerprint = fingerprint(p),
-        .keep = inputs,
-        .n_keep = sizeof inputs / sizeof *inputs,
+        .fingerprint = fingerprint(p, source),
+        .keep = (const char *const *)inputs.names,
+        .n_keep = inputs.n,
         .type = p->params.output_type,
         .range = {p->params.output_range[0], p->params.output_range[1]}};
     struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
@@ -361,7 +370,10 @@ static fbp_status open_sink(const fbp_plan *p, const char *output, fbp_sink **si
         info.origin_mm[i] = fbp_grid_coordinate(g, i, 0);
     }
     snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
-    return fbp_sink_open(sink, output, &info, &params);
+    st = fbp_sink_open(sink, output, &info, &params);
+fail:
+    fbp_inputs_clear(&inputs);
+    return st;
 }
 
 static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
@@ -481,7 +493,7 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     *report = (struct fbp_report){0};
     FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(check_source(p, source));
-    FBP_TRY_GOTO(open_sink(p, output, &sink));
+    FBP_TRY_GOTO(open_sink(p, source, output, &sink));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
     st = run_to(p, source, sink, report, start);

@@ -36,7 +36,9 @@ struct fbp_scan {
      * the view's matrix, scaled so that it is depths[k] at the iso-centre (NULL: 1). */
     bool filtered;
     double *depths;
-    char *note; /**< what its file left open and what was taken instead, a sentence; NULL */
+    char *note;   /**< what its file left open and what was taken instead, a sentence; NULL */
+    char **files; /**< what it was read from beside `path`: files of its geometry */
+    size_t n_files;
 };
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
@@ -62,6 +64,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, con
 /** 3x4 matrices from plain text: 12 numbers a view, '#' starts a comment.  Free *out. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **out,
                                                     size_t *n_views);
+
+/** Is `file` one of the files that a scan is read from, or would it become one: the scan's own, its
+ * geometry's, those of its arrays and of their samples, links to any of them?  Arrays are opened if
+ * the file is there. */
+FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
 
 /** Free what a scan owns and zero it. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);

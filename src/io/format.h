@@ -9,12 +9,16 @@
 #include "fbp/array.h"
 
 #include "base/status.h"
+#include "io/inputs.h"
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {
     char *path;   /**< as given, for messages */
     char *file;   /**< the part of it that names the file (io/member.h) */
     char *member; /**< and the array inside it; NULL: none */
+    /** What it is read from: `path`, then files that it leads to, of samples above all.  A format
+     *  that opens another file adds its name. */
+    struct fbp_inputs inputs;
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< of sample (0,0,0) in fd */

@@ -1,5 +1,6 @@
 /* CTSimU: a scenario and the metadata of what was made of it are two files that belong together. */
 #include "io/ctsimu.h"
+#include "io/inputs.h"
 #include "io/scan_json.h"
 
 #include "base/text.h"
@@ -66,6 +67,8 @@ static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJ
     fbp_status st = read_typed(beside, metadata_type, &metadata);
     if (st == FBP_OK)
         st = fbp_ct_metadata(out, beside, metadata);
+    if (st == FBP_OK)
+        st = fbp_scan_add_file(out, beside);
     cJSON_Delete(metadata);
     free(beside);
     return st;
@@ -103,6 +106,8 @@ static fbp_status load_metadata(struct fbp_scan *out, const char *path, const cJ
     }
     if (st == FBP_OK)
         st = fbp_ct_metadata(out, path, root);
+    if (st == FBP_OK && found)
+        st = fbp_scan_add_file(out, found);
     cJSON_Delete(scenario);
     free(found);
     return st;

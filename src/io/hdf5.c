@@ -160,6 +160,7 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
 
     if (!fbp_blob_take(reply, &at, &a, sizeof a))
         return fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
+    FBP_TRY(fbp_inputs_add(&src->inputs, a.file)); /* links may have led to another one */
     memcpy(a.info.format, src->info.format, sizeof a.info.format);
     src->info = a.info;
     if (a.how == FBP_HDF5_COLUMNS)

@@ -4,6 +4,7 @@
 #include "io/bytes.h"
 #include "io/hdf5.h"
 #include "io/hdf5_lib.h"
+#include "io/values.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
@@ -220,14 +221,6 @@ static fbp_status take_chunk(fbp_source *src, size_t k, unsigned char *scratch, 
     return st;
 }
 
-static void to_values(const struct fbp_array_info *i, const void *in, size_t n, float *out)
-{
-    if (i->scale != 0)
-        fbp_to_scaled(i->type, i->scale, i->offset, in, n, out);
-    else
-        fbp_to_float(i->type, in, n, out);
-}
-
 /* What region and chunk have in common, from the chunk to its place. */
 static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                 const unsigned char *data)
@@ -251,7 +244,7 @@ static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                                  (lo[0] - r->first[0])) *
                                     to_size;
             if (r->as_float)
-                to_values(&h->a.info, from, width, (float *)(void *)to);
+                fbp_to_values(&h->a.info, from, width, false, (float *)(void *)to);
             else
                 memcpy(to, from, width * size);
         }

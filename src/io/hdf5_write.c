@@ -20,7 +20,7 @@
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
 struct wanted {
-    const char *path, *data_set, *sketch;
+    const char *path, *file, *data_set, *sketch;
     const struct fbp_array_info *info;
 };
 
@@ -126,6 +126,29 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
     return FBP_OK;
 }
 
+/* The file is replaced as a whole: other data sets in it would be lost.  What is no HDF5 file is
+ * replaced as any other file is. */
+static fbp_status spare_others(const struct wanted *w)
+{
+    struct fbp_hdf5_list list;
+    hid_t file = -1;
+
+    if (access(w->file, F_OK) != 0)
+        return FBP_OK;
+    if (fbp_hdf5_open(w->file, w->path, &file) != FBP_OK ||
+        fbp_hdf5_list(file, w->file, &list) != FBP_OK) {
+        fbp_message_clear();
+        return FBP_OK;
+    }
+    for (size_t i = 0; i < list.n; i++)
+        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: this output would replace the whole file, which also holds %s: "
+                            "choose another file, or remove that one first",
+                            w->path, list.entries[i].path);
+    return FBP_OK; /* the child ends behind this: what is open or allocated goes with it */
+}
+
 /* In a child: the file without its samples; the reply is what stands before them. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
@@ -138,6 +161,7 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     int fd = -1;
 
     FBP_TRY(build(w, &offset));
+    FBP_TRY(spare_others(w));
     FBP_TRY(fbp_open_file(w->sketch, &fd, &end));
     if (offset == HADDR_UNDEF || offset > MAX_HEADER || end != offset + bytes)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -168,7 +192,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
     const size_t n = fbp_member_output(path, EXTENSIONS);
-    struct wanted w = {path, path[n] && path[n + 1] ? path + n + 1 : "volume", NULL, info};
+    struct wanted w = {path, NULL, path[n] && path[n + 1] ? path + n + 1 : "volume", NULL, info};
     struct fbp_blob reply = {0};
     char *sketch;
 
@@ -177,6 +201,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     if (!out->data_path)
         return fbp_fail_nomem(n, "a path");
     FBP_TRY(make_sketch(out->data_path, &sketch));
+    w.file = out->data_path;
     w.sketch = sketch;
     const fbp_status st =
         fbp_contain(path, FBP_HDF5_NAME, &fbp_hdf5_limits, make_header, &w, &reply);

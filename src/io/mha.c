@@ -317,7 +317,9 @@ static fbp_status open_data(struct fbp_source *src, const struct header *h, uint
     path = fbp_path_join(src->path, h->data_file);
     if (!path)
         return fbp_fail_nomem(strlen(h->data_file), "a path");
-    st = fbp_open_file(path, &fd, size);
+    st = fbp_inputs_add(&src->inputs, path);
+    if (st == FBP_OK)
+        st = fbp_open_file(path, &fd, size);
     free(path);
     if (st != FBP_OK) {
         char why[512];

@@ -75,6 +75,7 @@ bool fbp_names_is_folder(const char *path)
 struct entry {
     char *path;
     const struct fbp_format *format;
+    int error; /* why it cannot be looked at, such as a link that leads nowhere; 0 */
 };
 
 struct listing {
@@ -97,8 +98,9 @@ static fbp_status add(struct listing *l, const char *folder, const char *name)
     char *path = fbp_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
     if (!path)
         return fbp_fail_nomem(strlen(name), "a path");
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path)};
+    const int error = stat(path, &st) == 0 ? 0 : errno;
+    if (error || S_ISREG(st.st_mode))
+        l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path), error};
     else
         free(path);
     return FBP_OK;
@@ -160,6 +162,18 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                     "%s: none of its %zu files has the name of an array (.tif, .png, .mha …): name "
                     "the folder with the views, or describe headerless files with \"raw\"",
                     folder, l->n);
+}
+
+/* Without a view, all that come after it would be those before them. */
+static fbp_status check_views(const struct listing *l, const struct fbp_format *format)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->entries[i].format == format && l->entries[i].error)
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: one of the folder's files cannot be looked at: %s: mend or remove "
+                            "it (is it a link to a file that is gone?)",
+                            l->entries[i].path, strerror(l->entries[i].error));
+    return FBP_OK;
 }
 
 /* Runs of digits by their value, all else by its bytes. */
@@ -251,6 +265,7 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
 
     FBP_TRY_GOTO(list(&l, folder));
     FBP_TRY_GOTO(choose(&l, folder, raw, &format));
+    FBP_TRY_GOTO(check_views(&l, format));
     FBP_TRY_GOTO(
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
     for (size_t i = 0; i < l.n; i++)

@@ -119,7 +119,9 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
     if (!path)
         return fbp_fail_nomem(strlen(src->path), "a path");
     const bool there = access(path, F_OK) == 0;
-    const fbp_status st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
+    fbp_status st = fbp_inputs_add(&src->inputs, path);
+    if (st == FBP_OK)
+        st = there ? fbp_open_file(path, &fd, &size) : FBP_ERR_IO;
     free(path);
     if (!there)
         return fbp_fail(
@@ -163,6 +165,7 @@ static bool has_header_beside(const char *path)
                        recognise(header, n, &f) && !f.single;
     if (half.fd >= 0)
         close(half.fd);
+    fbp_inputs_clear(&half.inputs);
     fbp_message_clear();
     return found;
 }

@@ -257,7 +257,9 @@ static fbp_status open_beside(struct fbp_source *src, const struct nrrd_header *
 
     if (!path)
         return fbp_fail_nomem(strlen(h->data_file), "a path");
-    const fbp_status st = fbp_open_file(path, &fd, &size);
+    fbp_status st = fbp_inputs_add(&src->inputs, path);
+    if (st == FBP_OK)
+        st = fbp_open_file(path, &fd, &size);
     free(path);
     if (st != FBP_OK) {
         snprintf(why, sizeof why, "%s", fbp_message());

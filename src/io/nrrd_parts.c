@@ -223,13 +223,15 @@ static fbp_status divide(const struct fbp_source *src, struct parts *s, size_t d
     return FBP_OK;
 }
 
-static fbp_status check_all(const struct fbp_source *src)
+static fbp_status check_all(struct fbp_source *src)
 {
     const struct parts *s = src->state;
 
     for (size_t k = 0; k < s->n; k++) {
         fbp_source *one = NULL;
-        const fbp_status st = open_part(src, k, &one);
+        fbp_status st = open_part(src, k, &one);
+        if (st == FBP_OK)
+            st = fbp_inputs_add(&src->inputs, one->path);
         fbp_source_close(&one);
         if (st != FBP_OK) {
             char why[512];

@@ -62,6 +62,9 @@ void fbp_scan_clear(struct fbp_scan *scan)
     free(scan->bad_pixels);
     free(scan->depths);
     free(scan->note);
+    for (size_t i = 0; i < scan->n_files; i++)
+        free(scan->files[i]);
+    free(scan->files);
     *scan = (struct fbp_scan){0};
 }
 

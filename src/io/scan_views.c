@@ -1,5 +1,6 @@
 /* The views of a scan file: a circle of distances and angles, or matrices. */
 #include "io/geometry_file.h"
+#include "io/inputs.h"
 #include "io/scan_parts.h"
 
 #include "base/mem.h"
@@ -157,7 +158,9 @@ static fbp_status load_table(const struct fbp_scan_file *f, const char *key, dou
     char *path = fbp_path_join(f->top.file, text);
     if (!path)
         return fbp_fail_nomem(strlen(text), "a path");
-    const fbp_status st = fbp_matrices_load(path, out, n);
+    fbp_status st = fbp_matrices_load(path, out, n);
+    if (st == FBP_OK)
+        st = fbp_scan_add_file(f->scan, path);
     free(path);
     return fbp_json_because(&f->top, key, st);
 }
@@ -302,6 +305,10 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
         st = check_count(f, "geometry", g.n_views);
     if (st == FBP_OK)
         st = take_geometry(f, &g, text);
+    if (st == FBP_OK)
+        st = fbp_scan_add_file(f->scan, path);
+    for (size_t i = 0; st == FBP_OK && i < g.n_files; i++)
+        st = fbp_scan_add_file(f->scan, g.files[i]);
     fbp_scan_clear(&g);
     free(path);
     return fbp_json_because(&f->top, "geometry", st);

@@ -1,7 +1,6 @@
 #include "io/bytes.h"
 #include "io/member.h"
 #include "io/sink_stack.h"
-#include "io/stack.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -83,10 +82,38 @@ static fbp_status name_file(struct fbp_sink *s, const char *path,
     return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
 }
 
+enum { MOST_LINKS = 40 };
+
+fbp_status fbp_sink_follow_link(char **path, const char *extensions)
+{
+    char target[4096];
+    ssize_t n = -1;
+
+    for (int i = 0; i <= MOST_LINKS; i++) {
+        n = readlink(*path, target, sizeof target - 1);
+        if (n < 0) /* no link, or nothing there */
+            return FBP_OK;
+        target[n] = '\0';
+        char *next = fbp_path_join(*path, target);
+        if (!next)
+            return fbp_fail_nomem((size_t)n, "a path");
+        if (!fbp_has_extension(next, extensions)) {
+            (void)!fbp_fail(FBP_ERR_INVALID,
+                            "%s: is a link to %s, whose name does not end in %s: name that file "
+                            "itself, or remove the link",
+                            *path, next, extensions);
+            free(next);
+            return FBP_ERR_INVALID;
+        }
+        free(*path);
+        *path = next;
+    }
+    return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself", *path);
+}
+
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
     char known[120] = "";
-    struct stat st;
 
     for (size_t i = 0; i < N_FORMATS; i++) {
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
@@ -102,9 +129,16 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "%s: no format is known for this name: end it in one of %s .png, or use "
                         "null: or hash:",
                         path, known);
-    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
+    return fbp_sink_check_name(s->path);
+}
+
+fbp_status fbp_sink_check_name(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
-                        s->path);
+                        path);
     return FBP_OK;
 }
 
@@ -122,47 +156,38 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
+/* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
 static fbp_status name_files(struct fbp_sink *s, const char *path)
 {
+    const size_t n = strlen(s->path);
+    fbp_status st;
+
+    FBP_TRY(fbp_sink_follow_link(&s->path, s->format->extensions));
     s->part = fbp_format("%s.part", s->path);
     s->log = fbp_format("%s.part.log", s->path);
-    if (!s->part || !s->log)
-        return fbp_fail_nomem(strlen(path), "a path");
-    FBP_TRY(s->format->layout(path, &s->info, s->compress, &s->layout));
+    char *whole = fbp_format("%s%s", s->path, path + n);
+    if (s->part && s->log && whole)
+        st = s->format->layout(whole, &s->info, s->compress, &s->layout);
+    else
+        st = fbp_fail_nomem(n, "a path");
+    free(whole);
+    FBP_TRY(st);
+    if (s->layout.side_path && (strlen(s->path) != n || memcmp(path, s->path, n) != 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.*s: is a link, but the output is of two files, which are looked for "
+                        "beside each other: name %s itself",
+                        (int)n, path, s->path);
     s->part_offset = s->compress && !s->format->packs_header ? 0 : s->layout.header_bytes;
     return FBP_OK;
 }
 
-/* One that is still to come is known by its name only. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return strcmp(a, b) == 0 || fbp_stack_holds(a, b) ||
-           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
-/* Would writing the file `output` replace an input, which may be an array inside a file? */
-static bool replaces(const char *input, const char *output)
-{
-    char *file, *member;
-
-    if (!input || !output)
-        return false;
-    if (fbp_member_split(input, &file, &member) != FBP_OK)
-        return true;
-    const bool same = same_file(file, output);
-    free(file);
-    free(member);
-    return same;
-}
-
-/* By device and inode: a link, or another way to write the path, is the same file. */
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
+    const struct fbp_layout *l = &s->layout;
+
     for (size_t i = 0; i < params->n_keep; i++)
-        if (replaces(params->keep[i], s->layout.data_path) ||
-            replaces(params->keep[i], s->layout.side_path))
+        if (params->keep[i] && (fbp_input_is(params->keep[i], l->data_path) ||
+                                (l->side_path && fbp_input_is(params->keep[i], l->side_path))))
             return fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: this output would replace %s, which is read for it: choose another "
@@ -182,6 +207,9 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
     FBP_TRY(name_files(s, path));
+    FBP_TRY(fbp_sink_check_name(s->layout.data_path));
+    if (s->layout.side_path)
+        FBP_TRY(fbp_sink_check_name(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));

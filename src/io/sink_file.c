@@ -1,5 +1,6 @@
 /* The temporary file of a sink: locked, reserved, and at last published. */
 #include "io/bytes.h"
+#include "io/describe.h"
 #include "io/sink.h"
 
 #include "base/mem.h"
@@ -225,6 +226,16 @@ static fbp_status rename_to(const char *from, const char *to)
     return FBP_OK;
 }
 
+/* Found before anything has its name: one of two names would be taken otherwise. */
+static fbp_status check_name(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(EISDIR));
+    return FBP_OK;
+}
+
 static fbp_status write_side(const struct fbp_sink *s, const char *path)
 {
     const int fd = open_retry(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -239,23 +250,62 @@ static fbp_status write_side(const struct fbp_sink *s, const char *path)
     return st;
 }
 
-/* The samples under their final name, and the small file beside them where the format has one:
- * it is written before anything gets its name, as it may not find room on the disk. */
+/* Both files under their final names.  Samples say nothing without the small file, and a small file
+ * of other samples says something wrong: old samples go first, new ones come last, so that whenever
+ * this ends there is one volume or none. */
+static fbp_status publish_both(const struct fbp_sink *s, const char *data, const char *side)
+{
+    const struct fbp_layout *l = &s->layout;
+
+    FBP_TRY(write_side(s, side)); /* before anything gets its name: the disk may be full */
+    FBP_TRY(check_name(data, l->data_path));
+    FBP_TRY(check_name(side, l->side_path));
+    if (unlink(l->data_path) < 0 && errno != ENOENT)
+        return cannot("replace", l->data_path);
+    FBP_TRY(rename_to(side, l->side_path));
+    const fbp_status st = rename_to(data, l->data_path);
+    if (st != FBP_OK)
+        unlink(l->side_path);
+    return st;
+}
+
+/* An earlier output of integers under this name goes with its description, which would give the new
+ * samples its scale. */
+static fbp_status drop_described(const struct fbp_sink *s, const char *data)
+{
+    const char *old = s->layout.data_path;
+    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+    char *beside = fbp_format("%s.json", old);
+    fbp_status st = FBP_OK;
+
+    if (!beside)
+        return fbp_fail_nomem(strlen(old), "a path");
+    if (fbp_described_beside(old, &info)) {
+        st = check_name(data, old);
+        if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)
+            st = cannot("replace", old);
+        if (st == FBP_OK && unlink(beside) < 0)
+            st = cannot("remove", beside);
+    }
+    free(beside);
+    return st;
+}
+
+/* The samples under their final name, with the small file where the format has one. */
 static fbp_status publish_names(const struct fbp_sink *s, const char *data)
 {
+    const struct fbp_layout *l = &s->layout;
+    const bool described = l->side_path && fbp_has_extension(l->side_path, ".json");
     char *side;
-    fbp_status st;
 
-    if (!s->layout.side_path)
-        return rename_to(data, s->layout.data_path);
+    if (!described)
+        FBP_TRY(drop_described(s, data));
+    if (!l->side_path)
+        return rename_to(data, l->data_path);
     side = fbp_format("%s.part.side", s->path);
     if (!side)
         return fbp_fail_nomem(strlen(s->path), "a path");
-    st = write_side(s, side);
-    if (st == FBP_OK)
-        st = rename_to(data, s->layout.data_path);
-    if (st == FBP_OK)
-        st = rename_to(side, s->layout.side_path);
+    const fbp_status st = publish_both(s, data, side);
     if (st != FBP_OK)
         unlink(side);
     free(side);

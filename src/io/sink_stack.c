@@ -94,6 +94,30 @@ static bool fits_pattern(const struct fbp_pattern *p, const char *name, unsigned
            strncmp(rest, p->suffix, (size_t)p->n_suffix) == 0;
 }
 
+/* A name that cannot be taken would leave the slices after it without theirs. */
+static fbp_status check_names(const struct fbp_sink *s)
+{
+    fbp_status st = FBP_OK;
+
+    for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
+        char *name = name_of(s, z, "");
+        st = name ? fbp_sink_check_name(name) : fbp_fail_nomem(strlen(s->path), "a path");
+        free(name);
+    }
+    return st;
+}
+
+/* Is it the name of slice `number`, as this pattern writes it? */
+static bool is_name_of(const struct fbp_sink *s, unsigned long long number, const char *name)
+{
+    char *ours = name_of(s, (size_t)number, "");
+    const char *slash = ours ? strrchr(ours, '/') : NULL;
+    const bool same = ours && strcmp(slash ? slash + 1 : ours, name) == 0;
+
+    free(ours);
+    return same;
+}
+
 /* Slices of another, larger volume would be taken for some of this one. */
 static fbp_status check_others(const struct fbp_sink *s)
 {
@@ -102,45 +126,89 @@ static fbp_status check_others(const struct fbp_sink *s)
     DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
     fbp_status st = FBP_OK;
 
-    while (dir && st == FBP_OK && (e = readdir(dir))) {
-        if (!fits_pattern(&s->pattern, e->d_name, &number))
-            continue;
-        char *ours = name_of(s, (size_t)number, "");
-        const char *slash = ours ? strrchr(ours, '/') : NULL;
-        const bool same = ours && strcmp(slash ? slash + 1 : ours, e->d_name) == 0;
-        free(ours);
-        if (number >= s->info.n[2] || !same)
+    while (dir && st == FBP_OK && (e = readdir(dir)))
+        if (fits_pattern(&s->pattern, e->d_name, &number) &&
+            (number >= s->info.n[2] || !is_name_of(s, number, e->d_name)))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: %s is there and no slice of this volume of %zu: remove it or choose "
                           "another folder",
                           s->path, e->d_name, s->info.n[2]);
-    }
     if (dir)
         closedir(dir);
     return st;
 }
 
+/* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
+ * nobody writes them now. */
+static void drop_parts(const struct fbp_sink *s)
+{
+    static const char end[] = ".part";
+    unsigned long long number;
+    const struct dirent *e;
+    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
+
+    while (dir && (e = readdir(dir))) {
+        const size_t n = strlen(e->d_name), behind = strlen(end);
+        char name[sizeof e->d_name];
+        if (n <= behind || strcmp(e->d_name + n - behind, end) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(n - behind), e->d_name);
+        if (fits_pattern(&s->pattern, name, &number) && is_name_of(s, number, name))
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Files of slices that are there already, by device and inode. */
+struct slices_there {
+    struct stat *is;
+    size_t n;
+    bool hit;
+};
+
+static bool is_slice(void *user, const char *file)
+{
+    struct slices_there *there = user;
+    struct stat st;
+
+    if (stat(file, &st) != 0)
+        return true;
+    for (size_t i = 0; i < there->n && !there->hit; i++)
+        there->hit = st.st_dev == there->is[i].st_dev && st.st_ino == there->is[i].st_ino;
+    return !there->hit;
+}
+
+static fbp_status look_at_slices(const struct fbp_sink *s, struct slices_there *out)
+{
+    FBP_TRY(fbp_calloc((void **)&out->is, s->info.n[2], sizeof *out->is, "a table of slices"));
+    for (size_t z = 0; z < s->info.n[2]; z++) {
+        char *name = name_of(s, z, "");
+        out->n += name && stat(name, &out->is[out->n]) == 0;
+        free(name);
+    }
+    return FBP_OK;
+}
+
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
-    struct stat a, b;
+    struct slices_there there = {0};
+    const char *hit = NULL;
 
-    for (size_t i = 0; i < params->n_keep; i++) {
+    FBP_TRY(look_at_slices(s, &there));
+    for (size_t i = 0; i < params->n_keep && !hit; i++) {
         const char *keep = params->keep[i];
-        if (!keep)
-            continue;
-        bool hit = fbp_stack_joins(keep, s->path);
-        const bool is_there = !hit && stat(keep, &a) == 0;
-        for (size_t z = 0; !hit && is_there && z < s->info.n[2]; z++) {
-            char *name = name_of(s, z, "");
-            hit = name && stat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-            free(name);
-        }
-        if (hit)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: this output would replace or join %s, which is read for it: "
-                            "choose another folder",
-                            s->path, keep);
+        if (keep && there.n > 0)
+            fbp_stack_each(keep, is_slice, &there);
+        if (there.hit || (keep && fbp_stack_joins(keep, s->path)))
+            hit = keep;
     }
+    free(there.is);
+    if (hit)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: this output would replace or join %s, which is read for it: choose "
+                        "another folder",
+                        s->path, hit);
     return FBP_OK;
 }
 
@@ -166,15 +234,20 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     bool found = false;
 
     s->path = fbp_strdup(path);
-    s->part = fbp_format("%s.part", path);
-    s->log = fbp_format("%s.part.log", path);
-    if (!s->path || !s->part || !s->log)
+    if (!s->path)
         return fbp_fail_nomem(strlen(path), "a path");
-    if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern))
+    if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern)) {
         s->pattern.suffix = NULL;
+        FBP_TRY(fbp_sink_follow_link(&s->path, png_names));
+    }
+    s->part = fbp_format("%s.part", s->path);
+    s->log = fbp_format("%s.part.log", s->path);
+    if (!s->part || !s->log)
+        return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(check_kind(s));
     FBP_TRY(make_folder(s));
     FBP_TRY(check_others(s));
+    FBP_TRY(check_names(s));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_lock(s, s->log));
     if (params->resume)
@@ -182,6 +255,7 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     s->owned = !found;
     if (found)
         return fbp_journal_resume(s);
+    drop_parts(s);
     FBP_TRY(check_room(s));
     return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
 }
@@ -320,6 +394,7 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
     /* One call for all slices, at the price of whatever else the file system has to write. */
     if (syncfs(s->fd) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", s->path, strerror(errno));
+    FBP_TRY(check_names(s));
     for (size_t z = 0; z < s->info.n[2]; z++)
         FBP_TRY(publish_slice(s, z));
     unlink(s->log);

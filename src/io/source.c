@@ -200,6 +200,7 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
 {
     uint64_t size = 0;
 
+    FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
     if (fbp_stack_is(src->path))
         return fbp_stack_open(src, raw);
     if (is_to_come(src, raw))
@@ -267,6 +268,7 @@ void fbp_source_close(fbp_source **src)
         (*src)->close(*src);
     if ((*src)->fd >= 0)
         close((*src)->fd);
+    fbp_inputs_clear(&(*src)->inputs);
     free((*src)->path);
     free((*src)->file);
     free((*src)->member);

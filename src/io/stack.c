@@ -26,7 +26,7 @@ struct taken {
 /* Where a view's samples are, once its file has been looked at. */
 struct place {
     uint64_t offset;
-    bool plain; /* one run of samples at `offset`; else its format reads them */
+    bool plain; /* one run of samples at `offset` of the named file; else its format reads them */
     bool big_endian;
 };
 
@@ -115,69 +115,51 @@ bool fbp_stack_joins(const char *path, const char *file)
     return found;
 }
 
-bool fbp_stack_holds(const char *path, const char *file)
+/* The file of an array inside a file is that file. */
+static bool do_file(const char *name, fbp_stack_fn *fn, void *user)
 {
-    struct fbp_names names;
-    struct stat a, b;
-    bool holds = false;
+    char *file = NULL, *member = NULL;
+    const bool go_on = name && fbp_member_split(name, &file, &member) == FBP_OK && fn(user, file);
 
-    if (!fbp_stack_is(path))
-        return false;
-    if (fbp_names_open(&names, path, true) == FBP_OK) {
-        const bool is_there = stat(file, &b) == 0;
-        for (size_t k = 0; !holds && k < names.n; k++) {
-            char *name = fbp_names_get(&names, k);
-            holds =
-                name && (strcmp(name, file) == 0 || (is_there && stat(name, &a) == 0 &&
-                                                     a.st_dev == b.st_dev && a.st_ino == b.st_ino));
-            free(name);
-        }
-        holds |= names.list && joins(&names, file);
-    }
-    fbp_message_clear(); /* a folder that cannot be read holds nothing */
-    fbp_names_close(&names);
-    return holds;
-}
-
-static uint64_t hash_file(uint64_t h, const struct stat *s)
-{
-    const int64_t facts[3] = {(int64_t)s->st_size, (int64_t)s->st_mtim.tv_sec,
-                              (int64_t)s->st_mtim.tv_nsec};
-
-    return fbp_hash(h, facts, sizeof facts);
-}
-
-/* An array inside a file changes with the file. */
-static uint64_t hash_one(uint64_t h, const char *path)
-{
-    char *file, *member;
-    struct stat s;
-
-    if (fbp_member_split(path, &file, &member) != FBP_OK)
-        return h;
-    if (stat(file, &s) == 0)
-        h = hash_file(h, &s);
     free(file);
     free(member);
-    return h;
+    return go_on;
+}
+
+void fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user)
+{
+    struct fbp_names names = {0};
+
+    if (!fbp_stack_is(path)) {
+        (void)do_file(path, fn, user);
+        return;
+    }
+    bool go_on = fbp_names_open(&names, path, true) == FBP_OK;
+    for (size_t k = 0; go_on && k < names.n; k++) {
+        char *name = fbp_names_get(&names, k);
+        go_on = do_file(name, fn, user);
+        free(name);
+    }
+    fbp_message_clear(); /* a folder that cannot be read has no files */
+    fbp_names_close(&names);
+}
+
+static bool hash_file(void *user, const char *file)
+{
+    uint64_t *h = user;
+    struct stat s;
+
+    if (stat(file, &s) != 0)
+        s = (struct stat){0};
+    const int64_t facts[3] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec,
+                              (int64_t)s.st_mtim.tv_nsec};
+    *h = fbp_hash(fbp_hash(*h, file, strlen(file)), facts, sizeof facts);
+    return true;
 }
 
 uint64_t fbp_stack_hash(uint64_t h, const char *path)
 {
-    struct fbp_names names;
-    struct stat s;
-
-    if (!fbp_stack_is(path))
-        return hash_one(h, path);
-    if (fbp_names_open(&names, path, true) == FBP_OK)
-        for (size_t k = 0; k < names.n; k++) {
-            if (!look_at(&names, k, &s))
-                s = (struct stat){0};
-            h = hash_file(h, &s);
-            if (names.list)
-                h = fbp_hash(h, names.list[k], strlen(names.list[k]));
-        }
-    fbp_names_close(&names);
+    fbp_stack_each(path, hash_file, &h);
     return h;
 }
 
@@ -352,7 +334,9 @@ static fbp_status take_first(struct fbp_source *src)
     const bool compressed = one->in_order;
     src->unpacks = one->read || one->read_block;
     src->reader_bytes = fbp_source_bytes(one, 1);
+    const fbp_status st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
     fbp_source_close(&one);
+    FBP_TRY(st);
     if (src->growing && compressed)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: its views are compressed: compressed files cannot be followed while "
@@ -366,18 +350,31 @@ static fbp_status take_first(struct fbp_source *src)
     return FBP_OK;
 }
 
-static fbp_status check_all(const struct fbp_source *src)
+/* Samples in one run of the file that has the view's name: not in one beside it, in memory, in
+ * chunks, or compressed. */
+static bool is_plain(const struct fbp_source *one)
+{
+    struct stat opened, named;
+
+    return !one->read && !one->read_block && !one->member && fstat(one->fd, &opened) == 0 &&
+           stat(one->path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+static fbp_status check_all(struct fbp_source *src)
 {
     struct stack *s = src->state;
+    fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_calloc((void **)&s->places, src->info.n[2], sizeof *s->places, "places of views"));
-    for (size_t k = 0; k < src->info.n[2]; k++) {
+    for (size_t k = 0; st == FBP_OK && k < src->info.n[2]; k++) {
         fbp_source *one = NULL;
         FBP_TRY(open_view(src, k, &one));
-        s->places[k] = (struct place){one->offset, !one->read, one->info.big_endian};
+        s->places[k] = (struct place){one->offset, is_plain(one), one->info.big_endian};
+        st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1); /* that the pattern does not name */
         fbp_source_close(&one);
     }
-    return FBP_OK;
+    return st;
 }
 
 /* Is a view completely there?  What lacks is the message; FBP_OK also if it does. */

@@ -15,15 +15,17 @@ size_t fbp_stack_count(const char *pattern);
 /** malloc'ed name of a pattern's file k; NULL if there is none, or no memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
 
-/** Is `file` one of the pattern's or the folder's files, by its name or as a link to it, or would
- * it become one? */
-bool fbp_stack_holds(const char *path, const char *file);
+/** Return true to go on. */
+typedef bool fbp_stack_fn(void *user, const char *file);
+
+/** Each file of a pattern or a folder, or the one file that holds an array, there or not. */
+void fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user);
 
 /** Would a file of this name become one of a pattern's or folder's kind, beside its files? */
 bool fbp_stack_joins(const char *path, const char *file);
 
-/** Hash size and time of a file, or of all files of a stack; those that are missing count, too.
- */
+/** Hash name, size and time of a file, or of all files of a stack; those that are missing count,
+ * too. */
 uint64_t fbp_stack_hash(uint64_t h, const char *path);
 
 /** Fill in src, whose path is a pattern or a folder.  raw: n[2] is the number of files or 0, the

@@ -734,6 +734,20 @@ static void sink_refuses(void **state)
     assert_says("would replace");
     assert_int_equal(fbp_sink_open(&s, VOL ":/", &info, NULL), FBP_ERR_INVALID);
     assert_says("cannot be created");
+    assert_int_equal(fbp_sink_open(&s, VOL ":/other", &info, NULL), FBP_ERR_INVALID);
+    assert_says("would replace the whole file, which also holds /c");
+    assert_int_equal(fbp_sink_open(&s, VOL ":c", &info, NULL), FBP_OK);
+    fbp_sink_close(&s);
+    fbp_source *src = open_source(VOL ":/c", NULL); /* as it was */
+    fbp_source_close(&src);
+    const hid_t two = H5Fopen(VOL, H5F_ACC_RDWR, H5P_DEFAULT);
+    put_volume(two, "group/other", H5T_IEEE_F32LE, H5P_DEFAULT);
+    H5Fclose(two);
+    assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
+    assert_says("which also holds /");
+    put_file(VOL, "no HDF5", 7);
+    assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_OK);
+    fbp_sink_close(&s);
     assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/no/folder.h5", &info, NULL), FBP_ERR_IO);
     assert_says("create its folder first");
     assert_int_equal(fbp_sink_open(&s, FBP_TEST_DIR "/io_hdf5.xyz:a", &info, NULL),

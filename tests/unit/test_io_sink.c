@@ -391,6 +391,64 @@ static void publishing_fails(void **state)
     assert_int_equal(rmdir(STEM "_folder.mha"), 0);
 }
 
+static void assert_link(const char *link, const char *target)
+{
+    char found[600];
+    const ssize_t n = readlink(link, found, sizeof found - 1);
+    assert_true(n > 0);
+    found[n] = '\0';
+    assert_string_equal(found, target);
+}
+
+/* A link leads to the file that is written; it stays, whether the file is there or not. */
+static void links_are_followed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *link, *target, *file;
+    } cases[] = {{STEM "_link.mha", "io_sink_far/v.mha", STEM "_far/v.mha"},
+                 {STEM "_link.npy", STEM "_far/v.npy", STEM "_far/v.npy"},
+                 {STEM "_link.nrrd", STEM "_link2.nrrd", STEM "_far/v.nrrd"},
+                 {STEM "_link.h5", "io_sink_far/v.h5", STEM "_far/v.h5"}};
+    fbp_sink *two = NULL;
+    assert_int_equal(system("rm -rf " STEM "_link* " STEM "_far"), 0); // NOLINT(cert-env33-c)
+    mkdir(STEM "_far", 0777);
+    assert_int_equal(symlink("io_sink_far/v.nrrd", STEM "_link2.nrrd"), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unlink(cases[i].link);
+        assert_int_equal(symlink(cases[i].target, cases[i].link), 0);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(is_there(cases[i].file), again);
+            fbp_sink *s = sink(cases[i].link, 5, false, false);
+            put(s, 0, NZ);
+            finish(&s);
+            assert_link(cases[i].link, cases[i].target);
+            assert_holds_volume(cases[i].file, i != 1);
+            assert_holds_volume(cases[i].link, i != 1);
+            assert_no_leftovers(cases[i].link);
+            assert_no_leftovers(cases[i].file);
+        }
+    }
+    assert_link(STEM "_link2.nrrd", "io_sink_far/v.nrrd");
+    assert_int_equal(symlink("io_sink_far/v.mhd", STEM "_link.mhd"), 0);
+    assert_int_equal(open_sink(&two, STEM "_link.mhd", 0, false, false), FBP_ERR_INVALID);
+    assert_says("_link.mhd: is a link, but the output is of two files");
+    fbp_sink *s = NULL;
+    unlink(STEM "_link.mha");
+    assert_int_equal(symlink("io_sink_far/v.txt", STEM "_link.mha"), 0);
+    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID);
+    assert_says("v.txt, whose name does not end in .mha");
+    unlink(STEM "_link.mha");
+    assert_int_equal(symlink("io_sink_link.mha", STEM "_link.mha"), 0);
+    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_INVALID);
+    assert_says("too many links");
+    unlink(STEM "_link.mha");
+    assert_int_equal(symlink("io_sink_nowhere/v.mha", STEM "_link.mha"), 0);
+    assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_IO);
+    assert_says("io_sink_nowhere/v.mha.part: cannot create");
+    assert_int_equal(system("rm -rf " STEM "_link* " STEM "_far"), 0); // NOLINT(cert-env33-c)
+}
+
 static uint64_t hash_of(const size_t order[NZ], bool grouped)
 {
     fbp_sink *s = sink("hash:", 0, false, false);
@@ -457,6 +515,7 @@ int main(void)
         cmocka_unit_test(other_settings),
         cmocka_unit_test(one_writer_at_a_time),
         cmocka_unit_test(publishing_fails),
+        cmocka_unit_test(links_are_followed),
         cmocka_unit_test(hashes),
         cmocka_unit_test(nothing),
     };

@@ -131,22 +131,109 @@ static void every_type_and_format(void **state)
     assert_true(is_there(STEM ".npy.json"));
 }
 
-/* A description is not believed beside another array. */
+static void write_whole(const char *path, enum fbp_type type)
+{
+    fbp_sink *s = sink(path, type, 0, false);
+    put(s, 0, NZ);
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    fbp_sink_close(&s);
+}
+
+/* A description goes with the array that it is of, and is not believed beside another one. */
 static void stale_description(void **state)
 {
     (void)state;
-    fbp_sink *s = sink(STEM ".npy", FBP_U8, 0, false);
+    static const struct {
+        const char *path, *described;
+    } cases[] = {
+        {STEM ".npy", STEM ".npy"}, {STEM ".raw", STEM ".raw"}, {STEM ".mhd", STEM ".raw"}};
+    char json[600];
+    size_t n;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(json, sizeof json, "%s.json", cases[i].described);
+        write_whole(cases[i].described, FBP_U16);
+        assert_true(is_there(json));
+        char *text = get_file(json, &n);
+        write_whole(cases[i].path, FBP_F32);
+        assert_false(is_there(json));
+        put_file(json, text, n);
+        free(text);
+        if (i == 1) /* of which nothing else is known */
+            continue;
+        fbp_source *src = open_source(cases[i].path, NULL);
+        assert_true(fbp_source_info(src)->scale == 0);
+        fbp_source_close(&src);
+    }
+    put_file(json, "{\"mine\": 1}", 11); /* somebody else's */
+    write_whole(STEM ".mhd", FBP_F32);
+    assert_true(is_there(json));
+    remove(json);
+}
+
+/* Numbers never stand under their name without what they mean: neither of two files is there if
+ * the other one cannot be. */
+static void both_files_or_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *second;
+    } cases[] = {{STEM "_two.npy", STEM "_two.npy.json"},
+                 {STEM "_two.raw", STEM "_two.raw.json"},
+                 {STEM "_two.mhd", STEM "_two.raw"},
+                 {STEM "_two.nhdr", STEM "_two.raw"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int late = 0; late < 2; late++) {
+            fbp_sink *s = NULL;
+            char part[600];
+            snprintf(part, sizeof part, "%s.part", cases[i].path);
+            if (!late)
+                assert_int_equal(mkdir(cases[i].second, 0777), 0);
+            const fbp_status st = open_sink(&s, cases[i].path, FBP_U16, 7, false);
+            assert_int_equal(st, late ? FBP_OK : FBP_ERR_INVALID);
+            if (!late)
+                assert_says("not a regular file");
+            if (late) { /* between opening and finishing */
+                put(s, 0, NZ);
+                assert_int_equal(mkdir(cases[i].second, 0777), 0);
+                assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
+                assert_says("cannot be renamed");
+            }
+            fbp_sink_close(&s);
+            assert_false(is_there(cases[i].path));
+            assert_int_equal(is_there(part), late);
+            assert_int_equal(rmdir(cases[i].second), 0);
+            if (late) { /* nothing is lost */
+                s = sink(cases[i].path, FBP_U16, 7, true);
+                assert_true(fbp_sink_has(s, 0, NZ));
+                assert_int_equal(fbp_sink_finish(s), FBP_OK);
+                fbp_sink_close(&s);
+                assert_holds_volume(cases[i].path, FBP_U16, true);
+                remove(cases[i].path);
+                remove(cases[i].second);
+            }
+        }
+}
+
+/* One slice whose name is taken: no slice gets its name. */
+static void all_slices_or_none(void **state)
+{
+    (void)state;
+    fbp_sink *s = NULL;
+    clear_folder();
+    assert_int_equal(mkdir(STACK, 0777), 0);
+    assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
+    assert_int_equal(open_sink(&s, STACK "/%d.tif", FBP_F32, 0, false), FBP_ERR_INVALID);
+    assert_says("3.tif: is there and not a regular file");
+    assert_int_equal(files_in(STACK), 1);
+    assert_int_equal(rmdir(STACK "/3.tif"), 0);
+    s = sink(STACK "/%d.tif", FBP_F32, 0, false);
     put(s, 0, NZ);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    assert_int_equal(mkdir(STACK "/3.tif", 0777), 0);
+    assert_int_equal(fbp_sink_finish(s), FBP_ERR_INVALID);
     fbp_sink_close(&s);
-    s = sink(STEM ".npy", FBP_F32, 0, false);
-    put(s, 0, NZ);
-    assert_int_equal(fbp_sink_finish(s), FBP_OK);
-    fbp_sink_close(&s);
-    assert_true(is_there(STEM ".npy.json"));
-    fbp_source *src = open_source(STEM ".npy", NULL);
-    assert_true(fbp_source_info(src)->scale == 0);
-    fbp_source_close(&src);
+    assert_int_equal(files_in(STACK), 1);
+    clear_folder();
 }
 
 static void not_a_number(void **state)
@@ -231,6 +318,37 @@ static void stack_leaves_nothing(void **state)
     fbp_sink_close(&s);
     assert_int_equal(files_in(STACK), NZ);
     assert_holds_volume(STACK, FBP_F32, true);
+}
+
+/* A killed run of more slices leaves them unfinished; the next one of this name removes them. */
+static void stack_of_a_killed_run(void **state)
+{
+    static const char *const left[] = {"/s_0.tif.part", "/s_7.tif.part", "/s_12.tif.part"};
+    static const char *const others[] = {"/s_007.tif.part", "/s_x.tif.part", "/t_7.tif.part",
+                                         "/s_7.png.part"};
+
+    (void)state;
+    for (int resume = 0; resume < 2; resume++) {
+        clear_folder();
+        assert_int_equal(mkdir(STACK, 0777), 0);
+        for (size_t i = 0; i < 3; i++) {
+            char path[600];
+            snprintf(path, sizeof path, STACK "%s", left[i]);
+            put_file(path, "x", 1);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            char path[600];
+            snprintf(path, sizeof path, STACK "%s", others[i]);
+            put_file(path, "x", 1);
+        }
+        fbp_sink *s = sink(STACK "/s_%d.tif", FBP_F32, 5, resume);
+        put(s, 0, NZ);
+        assert_int_equal(fbp_sink_finish(s), FBP_OK);
+        fbp_sink_close(&s);
+        assert_int_equal(files_in(STACK), NZ + 4);
+        assert_true(is_there(STACK "/s_7.png.part") && is_there(STACK "/s_0.tif"));
+    }
+    clear_folder();
 }
 
 static void stack_spares_inputs(void **state)
@@ -376,15 +494,12 @@ static void big_tiff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_format),
-        cmocka_unit_test(stale_description),
-        cmocka_unit_test(not_a_number),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(stack_leaves_nothing),
-        cmocka_unit_test(stack_spares_inputs),
-        cmocka_unit_test(resume_goes_on),
-        cmocka_unit_test(several_threads),
-        cmocka_unit_test(big_tiff),
+        cmocka_unit_test(every_type_and_format), cmocka_unit_test(stale_description),
+        cmocka_unit_test(both_files_or_none),    cmocka_unit_test(all_slices_or_none),
+        cmocka_unit_test(not_a_number),          cmocka_unit_test(refused),
+        cmocka_unit_test(stack_leaves_nothing),  cmocka_unit_test(stack_of_a_killed_run),
+        cmocka_unit_test(stack_spares_inputs),   cmocka_unit_test(resume_goes_on),
+        cmocka_unit_test(several_threads),       cmocka_unit_test(big_tiff),
     };
     return cmocka_run_group_tests(tests, fill, NULL);
 }

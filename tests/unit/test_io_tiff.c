@@ -270,6 +270,15 @@ static void folders_and_patterns(void **state)
     assert_null(strstr(taken, "gaps"));
     fbp_source_close(&src);
 
+    /* a view that is not there would shift those behind it; what is no view is not missed */
+    assert_int_equal(symlink("gone.txt", FOLDER "/note.txt"), 0);
+    check(FOLDER, FBP_U16, NZ, values_of);
+    assert_int_equal(symlink("gone.tif", FOLDER "/view_10b.tif"), 0);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO);
+    assert_says("view_10b.tif: one of the folder's files cannot be looked at: No such file");
+    assert_int_equal(unlink(FOLDER "/view_10b.tif"), 0);
+    assert_int_equal(unlink(FOLDER "/note.txt"), 0);
+
     const struct tiff_way plain = {.rows = NY};
     put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 1, counts);
     src = open_source(FOLDER, NULL);

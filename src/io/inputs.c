@@ -1,0 +1,159 @@
+#include "io/inputs.h"
+#include "io/format.h"
+#include "io/names.h"
+#include "io/stack.h"
+
+#include "fbp/scan.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+fbp_status fbp_inputs_add(struct fbp_inputs *s, const char *name)
+{
+    if (!name || (s->n > 0 && strcmp(s->names[s->n - 1], name) == 0))
+        return FBP_OK;
+    if (s->n == s->room) {
+        const size_t room = s->room ? 2 * s->room : 4;
+        char **more = realloc(s->names, room * sizeof *more);
+        if (!more)
+            return fbp_fail_nomem(room * sizeof *more, "names of files");
+        s->names = more;
+        s->room = room;
+    }
+    s->names[s->n] = fbp_strdup(name);
+    if (!s->names[s->n])
+        return fbp_fail_nomem(strlen(name), "a path");
+    s->n++;
+    return FBP_OK;
+}
+
+fbp_status fbp_inputs_add_all(struct fbp_inputs *s, const struct fbp_inputs *more, size_t skip)
+{
+    for (size_t i = skip; i < more->n; i++)
+        FBP_TRY(fbp_inputs_add(s, more->names[i]));
+    return FBP_OK;
+}
+
+uint64_t fbp_inputs_hash(uint64_t h, const struct fbp_inputs *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        h = fbp_hash(h, s->names[i], strlen(s->names[i]));
+        h = fbp_stack_hash(h, s->names[i]);
+    }
+    return h;
+}
+
+void fbp_inputs_clear(struct fbp_inputs *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->names[i]);
+    free(s->names);
+    *s = (struct fbp_inputs){0};
+}
+
+/* The file that is to be written, and whether it was found among others. */
+struct search {
+    const char *file;
+    bool is_there, found;
+    struct stat is;
+};
+
+static bool compare(void *user, const char *file)
+{
+    struct search *s = user;
+    struct stat st;
+
+    s->found =
+        strcmp(file, s->file) == 0 || (s->is_there && stat(file, &st) == 0 &&
+                                       st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino);
+    return !s->found;
+}
+
+bool fbp_input_is(const char *input, const char *file)
+{
+    struct search s = {.file = file};
+
+    s.is_there = stat(file, &s.is) == 0;
+    fbp_stack_each(input, compare, &s);
+    return s.found || (fbp_names_is_folder(input) && fbp_stack_joins(input, file));
+}
+
+/* An array that cannot be opened is what its name says. */
+static fbp_status add_array(struct fbp_inputs *s, const char *path, const struct fbp_raw *raw)
+{
+    fbp_source *source = NULL;
+
+    if (!path)
+        return FBP_OK;
+    if (fbp_source_open(&source, path, raw) != FBP_OK) {
+        fbp_message_clear();
+        return fbp_inputs_add(s, path);
+    }
+    const fbp_status st = fbp_inputs_add_all(s, &source->inputs, 0);
+    fbp_source_close(&source);
+    return st;
+}
+
+fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
+{
+    char **more = realloc(scan->files, (scan->n_files + 1) * sizeof *more);
+
+    if (!more)
+        return fbp_fail_nomem((scan->n_files + 1) * sizeof *more, "names of files");
+    scan->files = more;
+    more[scan->n_files] = fbp_strdup(path);
+    if (!more[scan->n_files])
+        return fbp_fail_nomem(strlen(path), "a path");
+    scan->n_files++;
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
+                           const struct fbp_source *projections)
+{
+    struct fbp_raw raw = scan->raw;
+
+    FBP_TRY(fbp_inputs_add(out, scan->path));
+    for (size_t i = 0; i < scan->n_files; i++)
+        FBP_TRY(fbp_inputs_add(out, scan->files[i]));
+    if (projections)
+        FBP_TRY(fbp_inputs_add_all(out, &projections->inputs, 0));
+    else
+        FBP_TRY(add_array(out, scan->projections, &raw));
+    raw.n[2] = 0; /* headerless images: as many as there are */
+    FBP_TRY(add_array(out, scan->dark, &raw));
+    FBP_TRY(add_array(out, scan->flat, &raw));
+    return add_array(out, scan->bad_pixels, &raw);
+}
+
+static bool hold(const struct fbp_inputs *s, const char *file)
+{
+    bool held = false;
+
+    for (size_t i = 0; i < s->n && !held; i++)
+        held = fbp_input_is(s->names[i], file);
+    return held;
+}
+
+bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
+{
+    const char *const names[] = {scan->path, scan->projections, scan->dark, scan->flat,
+                                 scan->bad_pixels};
+    struct fbp_inputs all = {0};
+    bool reads = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !reads; i++)
+        reads = names[i] && fbp_input_is(names[i], file);
+    for (size_t i = 0; i < scan->n_files && !reads; i++)
+        reads = fbp_input_is(scan->files[i], file);
+    if (!reads && access(file, F_OK) == 0) /* what is not there is nobody's file of samples */
+        reads = fbp_scan_inputs(&all, scan, NULL) != FBP_OK || hold(&all, file);
+    fbp_inputs_clear(&all);
+    fbp_message_clear();
+    return reads;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Outputs and what is read for them: nothing is written over an input, of whatever file its samples
+# are; nothing that was written before changes what an output means.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 simulate --size 16 --views 24 --scale 0.02 -o first.json -q
+
+# Projections in other formats, with samples in files of their own.
+scan() { # NAME PROJECTIONS [MORE]
+    cat >"$1.json" <<JSON
+{"fbp_scan": 1, "kind": "parallel", "projections": "$2", "detector": {"pitch_mm": 1, "row_order": "bottom-up"},
+ "angles_deg": {"start": 0, "step": 11.25}, "volume": {"size": [12, 12, 4], "voxel_mm": 1}${3-}}
+JSON
+}
+# kept FILE ARGUMENTS…: refused, FILE is as before, nothing is left.
+kept() {
+    local file=$1 before after
+    shift
+    before=$(cksum <"$file")
+    ls >before
+    run 1 "$@" -q
+    one_line err
+    has err 'which is read for it|is read for this reconstruction'
+    after=$(cksum <"$file")
+    [ "$before" = "$after" ] || say "$last: $file was changed"
+    ls >after
+    cmp -s before after || say "$last: left files: $(diff before after)"
+}
+touch out err before after
+run 0 recon first.json -o scan.mhd --size 16 -q
+scan mhd scan.mhd
+kept scan.raw recon mhd.json -o scan.raw
+kept scan.mhd recon mhd.json -o scan.mhd
+run 0 recon first.json -o other.nhdr --size 16 -q
+scan nhdr other.nhdr
+kept other.raw recon nhdr.json -o other.mhd
+kept other.raw recon nhdr.json -o other.raw
+mkdir views
+run 0 recon first.json -o 'views/v%03d.png' --size 16 --output-type uint16 --output-range=-1,1 -q
+scan png 'views/v%03d.png 0 15'
+kept views/v003.png recon png.json -o v.mha --preview views/v003.png
+absent v.mha
+ln -s views/v004.png link.png
+run 1 recon png.json -o v.mha --preview link.png -q
+has err 'link.png: is read for this reconstruction'
+scan folder views
+run 1 recon folder.json -o v.mha --preview views/new.png -q
+has err 'or would be next time'
+absent views/new.png
+run 0 recon folder.json -o v.mha --preview new.png -q
+
+# A run that was killed goes on only from the same numbers, read in the same way.
+touch -d '1 hour ago' scan.raw
+cp scan.raw as-it-was.raw
+big=', "raw": {"type": "uint16", "shape": [16, 16, 16], "big_endian": true, "header_bytes": 8192}'
+little=', "raw": {"type": "uint16", "shape": [16, 16, 16], "header_bytes": 8192}'
+floats=', "raw": {"type": "float32", "shape": [16, 16, 16]}'
+scan headerless as-it-was.raw "$floats"
+scan big as-it-was.raw "$big"
+scan little as-it-was.raw "$little"
+sed 's/bottom-up/top-down/' headerless.json >top-down.json
+run 0 recon first.json -o p.npy --size 16 --output-type uint16 --output-range=-1,1 -q
+scan npy p.npy
+slow=(-o killed.mha --device ref --size 128 --voxel 0.1 --slab 1 -q)
+killed() { # SCAN: a run of it that had written some slices
+    local pid i
+    rm -f killed.mha*
+    cp "$1" now.json
+    "$fbp" recon now.json "${slow[@]}" &
+    pid=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ -e killed.mha.part.log ] && [ "$(wc -l <killed.mha.part.log)" -ge 3 ] && break
+        sleep 0.01
+    done
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    exists killed.mha.part
+    absent killed.mha
+}
+refused() { # SCAN
+    cp "$1" now.json
+    run 1 recon now.json "${slow[@]}" --resume
+    has err 'belongs to a run with other settings or data'
+}
+killed headerless.json
+refused top-down.json
+refused big.json
+cp headerless.json now.json
+run 0 recon now.json "${slow[@]}" --resume --json
+is "$(json slabs_resumed) > 0"
+killed big.json
+refused little.json
+refused headerless.json
+killed mhd.json
+touch scan.raw
+refused mhd.json
+killed npy.json
+sed -i 's/"offset": -1/"offset": -2/' p.npy.json
+grep -q '"offset": -2' p.npy.json || say "p.npy.json has no offset of -1"
+refused npy.json
+
+finish

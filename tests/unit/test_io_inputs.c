@@ -1,0 +1,237 @@
+/* What a scan is read from: no output may replace any of these files, and a change of any of them
+ * is another scan. */
+#include "unit/hdf5_files.h"
+
+#include "fbp/scan.h"
+#include "io/format.h"
+#include "io/inputs.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define FOLDER FBP_TEST_DIR "/io_inputs"
+
+static void put_text_file(const char *name, const char *text)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, FOLDER "/%s", name);
+    put_file(path, text, strlen(text));
+}
+
+static void put_samples(const char *name)
+{
+    static const float zero[N];
+    char path[600];
+
+    snprintf(path, sizeof path, FOLDER "/%s", name);
+    put_file(path, zero, sizeof zero);
+}
+
+static void put_mhd(const char *name, const char *samples)
+{
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "NDims = 3\nDimSize = %d %d %d\nElementType = MET_FLOAT\nElementDataFile = %s\n", NX,
+             NY, 1, samples);
+    put_text_file(name, text);
+    put_samples(samples);
+}
+
+static void mhd(void)
+{
+    put_mhd("p.mhd", "samples.raw");
+}
+
+static void put_nhdr(const char *slices, const char *files)
+{
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %s\nendian: little\n"
+             "encoding: raw\ndata file: %s\n",
+             NX, NY, slices, files);
+    put_text_file("p.nhdr", text);
+}
+
+static void nhdr(void)
+{
+    put_nhdr("6", "samples.raw");
+    put_samples("samples.raw");
+}
+
+static void nhdr_list(void)
+{
+    put_nhdr("2", "LIST\nfirst.raw\nsamples.raw");
+    put_samples("first.raw");
+    put_samples("samples.raw");
+}
+
+static void nhdr_pattern(void)
+{
+    put_nhdr("2", "%d.raw 1 2 1");
+    put_samples("1.raw");
+    put_samples("2.raw");
+}
+
+static void nifti_pair(void)
+{
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    static const float zero[N];
+    fbp_sink *s = NULL;
+    size_t n;
+
+    assert_int_equal(fbp_sink_open(&s, FOLDER "/p.nii", &info, NULL), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, NZ, zero), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    char *whole = get_file(FOLDER "/p.nii", &n);
+    memcpy(whole + 108, zero, sizeof *zero); /* where the samples start */
+    memcpy(whole + 344, "ni1", 4);
+    put_file(FOLDER "/p.hdr", whole, 348);
+    free(whole);
+    remove(FOLDER "/p.nii");
+    put_samples("p.img");
+}
+
+static void hdf5_link(void)
+{
+    const hid_t raw = new_file(FOLDER "/samples.h5"), file = new_file(FOLDER "/p.h5");
+
+    put_volume(raw, "d", H5T_IEEE_F32LE, chunks(2, NY, NX));
+    assert_true(H5Lcreate_external("samples.h5", "/d", file, "/l", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+    H5Fclose(raw);
+}
+
+static void stack_of_mhd(void)
+{
+    put_mhd("v0.mhd", "a.raw");
+    put_mhd("v1.mhd", "samples.raw");
+}
+
+static const struct {
+    const char *name, *projections;
+    void (*make)(void);
+    const char *samples;
+} cases[] = {
+    {"the file itself", "p.mhd", mhd, "p.mhd"},
+    {"MHD", "p.mhd", mhd, "samples.raw"},
+    {"NHDR", "p.nhdr", nhdr, "samples.raw"},
+    {"a list of NHDR", "p.nhdr", nhdr_list, "samples.raw"},
+    {"a pattern of NHDR", "p.nhdr", nhdr_pattern, "2.raw"},
+    {"the samples of a pair", "p.hdr", nifti_pair, "p.img"},
+    {"the header of a pair", "p.img", nifti_pair, "p.hdr"},
+    {"a link of HDF5", "p.h5:/l", hdf5_link, "samples.h5"},
+    {"a file of FILE:ARRAY", "samples.h5:/d", hdf5_link, "samples.h5"},
+    {"a pattern of MHD", "v%d.mhd 0 1", stack_of_mhd, "samples.raw"},
+    {"a pattern's view", "v%d.mhd 0 1", stack_of_mhd, "v1.mhd"},
+    {"a folder of MHD", "", stack_of_mhd, "samples.raw"},
+};
+
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static void empty_folder(void)
+{
+    assert_int_equal(system("rm -rf '" FOLDER "'"), 0);
+    assert_int_equal(mkdir(FOLDER, 0777), 0);
+}
+
+/* A hash of what scan i is read from. */
+static uint64_t hash_of(const struct fbp_scan *scan)
+{
+    struct fbp_inputs inputs = {0};
+
+    assert_int_equal(fbp_scan_inputs(&inputs, scan, NULL), FBP_OK);
+    const uint64_t h = fbp_inputs_hash(1, &inputs);
+    fbp_inputs_clear(&inputs);
+    return h;
+}
+
+static void check_outputs(const char *name, const struct fbp_scan *scan, const char *samples)
+{
+    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    struct fbp_inputs inputs = {0};
+    fbp_sink *sink = NULL;
+
+    assert_int_equal(fbp_scan_inputs(&inputs, scan, NULL), FBP_OK);
+    const struct fbp_sink_params params = {.struct_size = sizeof params,
+                                           .keep = (const char *const *)inputs.names,
+                                           .n_keep = inputs.n};
+    const bool opened = fbp_sink_open(&sink, samples, &info, &params) == FBP_OK;
+    fbp_sink_close(&sink);
+    if (opened)
+        fail_msg("%s: %s would be replaced", name, samples);
+    if (!strstr(fbp_message(), "would replace"))
+        fail_msg("%s: \"%s\"", name, fbp_message());
+    fbp_inputs_clear(&inputs);
+}
+
+static void every_file_is_known(void **state)
+{
+    char projections[600], samples[600];
+
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = {.projections = projections};
+        const char *const link = FOLDER "/a_link.png";
+        empty_folder();
+        cases[i].make();
+        snprintf(projections, sizeof projections, FOLDER "/%s", cases[i].projections);
+        snprintf(samples, sizeof samples, FOLDER "/%s", cases[i].samples);
+        if (!fbp_scan_reads(&scan, samples))
+            fail_msg("%s: does not read %s", cases[i].name, samples);
+        assert_false(fbp_scan_reads(&scan, FOLDER "/other.png"));
+        assert_int_equal(symlink(samples, link), 0);
+        assert_true(fbp_scan_reads(&scan, link));
+        assert_int_equal(unlink(link), 0);
+        if (fbp_has_extension(samples, ".raw .h5"))
+            check_outputs(cases[i].name, &scan, samples);
+
+        const uint64_t h = hash_of(&scan);
+        const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        assert_true(h == hash_of(&scan));
+        assert_int_equal(utimensat(AT_FDCWD, samples, times, 0), 0);
+        if (h == hash_of(&scan))
+            fail_msg("%s: a change of %s is not seen", cases[i].name, samples);
+    }
+    empty_folder();
+}
+
+/* Flats, darks, masks and files of geometry count, too. */
+static void all_of_a_scan(void **state)
+{
+    static char p[] = FOLDER "/p.mhd", dark[] = FOLDER "/v0.mhd", flat[] = FOLDER "/v1.mhd";
+    struct fbp_scan scan = {.projections = p, .dark = dark, .flat = flat};
+
+    (void)state;
+    empty_folder();
+    put_mhd("p.mhd", "p.raw");
+    stack_of_mhd();
+    assert_true(fbp_scan_reads(&scan, FOLDER "/a.raw"));
+    assert_true(fbp_scan_reads(&scan, FOLDER "/samples.raw"));
+    put_text_file("matrices.txt", "1 0 0 0  0 0 1 0  0 1 0 100\n");
+    put_text_file("second.json",
+                  "{\"fbp_scan\": 1, \"projections\": \"p.mhd\", \"matrices\": \"matrices.txt\","
+                  " \"detector\": {\"pitch_mm\": 1}}");
+    put_text_file("first.json", "{\"fbp_scan\": 1, \"projections\": \"p.mhd\","
+                                " \"geometry\": \"second.json\"}");
+    struct fbp_scan loaded;
+    if (fbp_scan_load(&loaded, FOLDER "/first.json") != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_true(fbp_scan_reads(&loaded, FOLDER "/first.json"));
+    assert_true(fbp_scan_reads(&loaded, FOLDER "/second.json"));
+    assert_true(fbp_scan_reads(&loaded, FOLDER "/matrices.txt"));
+    assert_true(fbp_scan_reads(&loaded, FOLDER "/p.raw"));
+    assert_false(fbp_scan_reads(&loaded, FOLDER "/a.raw"));
+    fbp_scan_clear(&loaded);
+    assert_int_equal(system("rm -rf '" FOLDER "'"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_known),
+                                       cmocka_unit_test(all_of_a_scan)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
