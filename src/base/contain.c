@@ -161,8 +161,8 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
         return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
     if (outcome == TOO_LATE)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s was not done with it after %.0f s: the file is damaged, copy it "
-                        "again",
+                        "%s: %s was not done with it after %.0f s: the disk is slow or busy, or "
+                        "the file is damaged: try again with a copy of it on a fast disk",
                         path, library, limits->seconds);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: %s failed inside (%s): the file is damaged, copy it again", path, library,

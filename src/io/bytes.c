@@ -182,6 +182,39 @@ void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
     }
 }
 
+#define FBP_SCALE(T)                                           \
+    for (size_t i = 0; i < n; i++) {                           \
+        T x;                                                   \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x); \
+        out[i] = (float)(scale * (double)x + offset);          \
+    }                                                          \
+    break
+
+void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                   float *out)
+{
+    switch (type) {
+    case FBP_U8:
+        FBP_SCALE(uint8_t);
+    case FBP_I8:
+        FBP_SCALE(int8_t);
+    case FBP_U16:
+        FBP_SCALE(uint16_t);
+    case FBP_I16:
+        FBP_SCALE(int16_t);
+    case FBP_U32:
+        FBP_SCALE(uint32_t);
+    case FBP_I32:
+        FBP_SCALE(int32_t);
+    case FBP_F32:
+        FBP_SCALE(float);
+    case FBP_F64:
+        FBP_SCALE(double);
+    case FBP_TYPE_NONE:
+        break;
+    }
+}
+
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes)
 {
     uint64_t total = 1;

@@ -27,6 +27,11 @@ void fbp_swap_bytes(void *data, size_t size, size_t n);
 /** n samples in native byte order, of any alignment, to float. */
 void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
 
+/** The same, as scale * number + offset; in double, as a float does not hold all 32-bit integers.
+ */
+void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                   float *out);
+
 /** Bytes of all samples of a header; FBP_ERR_INVALID if a size is 0 or the product overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 

@@ -220,6 +220,14 @@ static fbp_status take_chunk(fbp_source *src, size_t k, unsigned char *scratch, 
     return st;
 }
 
+static void to_values(const struct fbp_array_info *i, const void *in, size_t n, float *out)
+{
+    if (i->scale != 0)
+        fbp_to_scaled(i->type, i->scale, i->offset, in, n, out);
+    else
+        fbp_to_float(i->type, in, n, out);
+}
+
 /* What region and chunk have in common, from the chunk to its place. */
 static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                 const unsigned char *data)
@@ -243,7 +251,7 @@ static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                                  (lo[0] - r->first[0])) *
                                     to_size;
             if (r->as_float)
-                fbp_to_float(h->a.info.type, from, width, (float *)(void *)to);
+                to_values(&h->a.info, from, width, (float *)(void *)to);
             else
                 memcpy(to, from, width * size);
         }

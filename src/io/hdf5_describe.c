@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,14 +33,15 @@ static fbp_status choose(struct look *l)
 {
     static const char *const usual[] = {"/exchange/data", "/volume"};
     const struct fbp_hdf5_entry *found = NULL, *e = l->list.entries;
-    size_t n = 0;
 
     for (size_t i = 0; i < 2 && !found; i++)
         found = fbp_hdf5_find(&l->list, usual[i]);
-    for (int rank = 3; rank >= 2 && !found; rank--) {
-        n = 0;
+    /* Three dimensions before two, the file's own before those that links lead to. */
+    for (int turn = 0; turn < 4 && !found; turn++) {
+        size_t n = 0;
         for (size_t i = 0; i < l->list.n; i++)
-            if (e[i].numeric && e[i].rank == rank && n++ == 0)
+            if (e[i].numeric && e[i].rank == 3 - turn / 2 && e[i].linked == turn % 2 &&
+                !e[i].again && n++ == 0)
                 found = &e[i];
         if (n > 1)
             return fbp_hdf5_missing(l->wanted->file, NULL, &l->list);
@@ -86,6 +88,22 @@ static fbp_status parse_member(struct look *l)
     return query ? parse_query(l, query) : FBP_OK;
 }
 
+/* It may be a group, or not be there at all. */
+static fbp_status cannot_open(struct look *l)
+{
+    char why[200], link[260], text[600];
+    H5O_info_t about;
+
+    fbp_hdf5_reason(why, sizeof why);
+    if (H5Lexists(l->file, l->member, H5P_DEFAULT) <= 0 ||
+        (H5Oget_info_by_name2(l->file, l->member, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+         about.type != H5O_TYPE_DATASET))
+        return fbp_hdf5_missing(l->wanted->file, l->member, &l->list);
+    fbp_hdf5_link(l->file, l->member, link, sizeof link);
+    fbp_hdf5_unread(l->member, link, why, text, sizeof text);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s", l->wanted->file, text);
+}
+
 static fbp_status open_all(struct look *l)
 {
     char why[200];
@@ -94,13 +112,8 @@ static fbp_status open_all(struct look *l)
     FBP_TRY(fbp_hdf5_list(l->file, l->wanted->file, &l->list));
     FBP_TRY(parse_member(l));
     l->data = H5Dopen2(l->file, l->member, H5P_DEFAULT);
-    if (l->data < 0) {
-        const struct fbp_hdf5_entry *e = fbp_hdf5_find(&l->list, l->member);
-        if (!e)
-            return fbp_hdf5_missing(l->wanted->file, l->member, &l->list);
-        return fbp_fail(FBP_ERR_INVALID, "%s: the data set cannot be opened%s: the file is damaged",
-                        l->wanted->path, fbp_hdf5_reason(why, sizeof why));
-    }
+    if (l->data < 0)
+        return cannot_open(l);
     l->type = H5Dget_type(l->data);
     l->space = H5Dget_space(l->data);
     l->plist = H5Dget_create_plist(l->data);
@@ -137,25 +150,25 @@ static fbp_status take_size(struct look *l)
     return FBP_OK;
 }
 
-/* The samples' own type where this program has it, else what the library is to convert it to. */
-static fbp_status take_type(struct look *l)
+/* The type itself where this program has it, else what the library is to convert it to. */
+static fbp_status take_number(struct look *l, hid_t type)
 {
     static const enum fbp_type ints[2][5] = {{0, FBP_U8, FBP_U16, 0, FBP_U32},
                                              {0, FBP_I8, FBP_I16, 0, FBP_I32}};
     struct fbp_hdf5_array *a = &l->a;
-    const H5T_class_t class = H5Tget_class(l->type);
-    const size_t size = H5Tget_size(l->type);
+    const H5T_class_t class = H5Tget_class(type);
+    const size_t size = H5Tget_size(type);
     bool plain = true;
 
     if (class == H5T_INTEGER) {
-        const int is_signed = H5Tget_sign(l->type) == H5T_SGN_2;
+        const int is_signed = H5Tget_sign(type) == H5T_SGN_2;
         a->info.type = size <= 4 ? ints[is_signed][size] : FBP_TYPE_NONE;
-        plain = a->info.type != FBP_TYPE_NONE && H5Tget_precision(l->type) == 8 * size;
+        plain = a->info.type != FBP_TYPE_NONE && H5Tget_precision(type) == 8 * size;
     } else if (class == H5T_FLOAT) {
         const bool ieee32 =
-            H5Tequal(l->type, H5T_IEEE_F32LE) > 0 || H5Tequal(l->type, H5T_IEEE_F32BE) > 0;
+            H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0;
         const bool ieee64 =
-            H5Tequal(l->type, H5T_IEEE_F64LE) > 0 || H5Tequal(l->type, H5T_IEEE_F64BE) > 0;
+            H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
         a->info.type = ieee64 ? FBP_F64 : FBP_F32;
         plain = ieee32 || ieee64;
         if (!plain && size > 4)
@@ -167,9 +180,20 @@ static fbp_status take_type(struct look *l)
     }
     if (a->info.type == FBP_TYPE_NONE)
         a->info.type = FBP_F64;
-    a->info.big_endian = plain && H5Tget_order(l->type) == H5T_ORDER_BE;
+    a->info.big_endian = plain && H5Tget_order(type) == H5T_ORDER_BE;
     a->how = plain ? FBP_HDF5_CONTIGUOUS : FBP_HDF5_LIBRARY; /* so far */
     return FBP_OK;
+}
+
+/* An enumeration, as h5py writes truth values, is of integers. */
+static fbp_status take_type(struct look *l)
+{
+    if (H5Tget_class(l->type) != H5T_ENUM)
+        return take_number(l, l->type);
+    const hid_t super = H5Tget_super(l->type);
+    const fbp_status st = take_number(l, super);
+    H5Tclose(super);
+    return st;
 }
 
 /* Attributes of our own sink; what other programs write starts at the top row. */
@@ -191,6 +215,27 @@ static void take_attributes(struct look *l)
         i->spacing_mm[k] = 1;
     if (fbp_hdf5_text_of(l->data, "MATLAB_class", matlab, sizeof matlab))
         l->a.how = FBP_HDF5_COLUMNS;
+}
+
+/* What the numbers stand for; either attribute will do. */
+static fbp_status take_scale(struct look *l)
+{
+    struct fbp_array_info *i = &l->a.info;
+    double scale = 1, offset = 0;
+    const bool scaled = fbp_hdf5_numbers_of(l->data, FBP_HDF5_SCALE, &scale, 1);
+
+    if (!fbp_hdf5_numbers_of(l->data, FBP_HDF5_OFFSET, &offset, 1) && !scaled)
+        return FBP_OK;
+    if (!isfinite(scale) || scale == 0 || !isfinite(offset))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: its attributes say value = %g * number + %g, which cannot be: correct "
+                        "or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
+                        l->wanted->path, scale, offset);
+    if (scale < 1 || scale > 1 || offset < 0 || offset > 0) {
+        i->scale = scale;
+        i->offset = offset;
+    }
+    return FBP_OK;
 }
 
 static size_t common(const char *a, const char *b)
@@ -232,7 +277,7 @@ static fbp_status take_selection(struct look *l)
     if (l->key < 0)
         return FBP_OK;
     FBP_TRY(find_key(l, &name));
-    FBP_TRY(fbp_hdf5_numbers(l->file, l->wanted->path, name, (size_t)1 << 24, &keys, &n));
+    FBP_TRY(fbp_hdf5_keys(l->file, l->wanted->path, name, &l->list, &keys, &n));
     fbp_status st = fbp_calloc((void **)&l->map, n, sizeof *l->map, "selected images");
     for (size_t i = 0; st == FBP_OK && i < n; i++)
         if (keys[i] >= (double)l->key && keys[i] <= (double)l->key)
@@ -457,10 +502,12 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     uint64_t bytes = 0;
 
     FBP_TRY(open_all(l));
+    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, NULL, NULL));
     FBP_TRY(take_size(l));
     FBP_TRY(take_type(l));
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
     take_attributes(l);
+    FBP_TRY(take_scale(l));
     FBP_TRY(take_selection(l));
     FBP_TRY(look_layout(l, chunks));
     FBP_TRY(fbp_blob_put(reply, &l->a, sizeof l->a));
@@ -506,6 +553,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     }
     const hid_t data = H5Dopen2(file, a->data_set, H5P_DEFAULT), from = H5Dget_space(data);
     const hid_t to = H5Screate_simple(a->rank, room, NULL);
+    FBP_TRY(fbp_hdf5_check_virtual(data, b->path, first, n));
     H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
     if (H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, b->out) < 0)

@@ -1,12 +1,11 @@
 #include "io/hdf5_lib.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_ENTRIES = 4096, SHOWN = 8 };
+static const size_t MAX_FRAMES = (size_t)1 << 24;
 
 const struct fbp_limits fbp_hdf5_limits = {(uint64_t)1 << 30, 60};
 
@@ -53,110 +52,6 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
                     name, fbp_hdf5_reason(why, sizeof why));
 }
 
-static bool is_numeric(hid_t type)
-{
-    const H5T_class_t c = H5Tget_class(type);
-
-    return c == H5T_INTEGER || c == H5T_FLOAT || c == H5T_ENUM;
-}
-
-static void look_at(hid_t data, struct fbp_hdf5_entry *e)
-{
-    const hid_t space = H5Dget_space(data), type = H5Dget_type(data);
-    hsize_t n[H5S_MAX_RANK];
-
-    e->rank = space >= 0 ? H5Sget_simple_extent_dims(space, n, NULL) : -1;
-    for (int i = 0; i < e->rank && i < FBP_HDF5_RANK; i++)
-        e->n[i] = n[i];
-    e->numeric = type >= 0 && is_numeric(type);
-    H5Tclose(type);
-    H5Sclose(space);
-}
-
-static herr_t visit(hid_t root, const char *name, const H5O_info_t *info, void *user)
-{
-    struct fbp_hdf5_list *list = user;
-
-    if (info->type != H5O_TYPE_DATASET || strlen(name) + 2 > FBP_HDF5_PATH)
-        return 0;
-    if (list->n == list->room) {
-        const size_t room = 2 * list->room + 16;
-        void *more =
-            room > MAX_ENTRIES ? NULL : realloc(list->entries, room * sizeof *list->entries);
-        if (!more)
-            return 1; /* enough */
-        list->entries = more;
-        list->room = room;
-    }
-    struct fbp_hdf5_entry *e = &list->entries[list->n];
-    *e = (struct fbp_hdf5_entry){0};
-    snprintf(e->path, sizeof e->path, "/%s", name);
-    const hid_t data = H5Dopen2(root, name, H5P_DEFAULT);
-    if (data < 0)
-        return 0;
-    look_at(data, e);
-    H5Dclose(data);
-    list->n++;
-    return 0;
-}
-
-fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out)
-{
-    char why[200];
-
-    *out = (struct fbp_hdf5_list){0};
-    if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, out, H5O_INFO_BASIC) < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: its groups cannot be read%s: the file is damaged, copy it again", name,
-                        fbp_hdf5_reason(why, sizeof why));
-    return FBP_OK;
-}
-
-const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->entries[i].path + (path[0] != '/'), path) == 0)
-            return &list->entries[i];
-    return NULL;
-}
-
-/* "/exchange/data (181 x 2 x 640)" */
-static void append(char *text, size_t n, const struct fbp_hdf5_entry *e, bool first)
-{
-    size_t used = strlen(text);
-
-    used += (size_t)snprintf(text + used, n - used, "%s%.80s (", first ? "" : ", ", e->path);
-    for (int i = 0; i < e->rank && i < FBP_HDF5_RANK && used < n; i++)
-        used += (size_t)snprintf(text + used, n - used, "%s%llu", i ? " x " : "",
-                                 (unsigned long long)e->n[i]);
-    if (used < n)
-        snprintf(text + used, n - used, ")");
-}
-
-fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list)
-{
-    const char *names[MAX_ENTRIES] = {0}, *nearest;
-    char known[700] = "";
-    size_t n = 0;
-
-    for (size_t i = 0; i < list->n; i++)
-        if (list->entries[i].numeric && list->entries[i].rank >= 2)
-            names[n++] = list->entries[i].path;
-    nearest = member ? fbp_nearest(member, names, n) : NULL;
-    for (size_t i = 0, shown = 0; i < list->n && shown < SHOWN; i++)
-        if (list->entries[i].numeric && list->entries[i].rank >= 2)
-            append(known, sizeof known, &list->entries[i], shown++ == 0);
-    if (!member)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s%s", file,
-                        n ? "holds several data sets: name one as FILE:DATASET; it has "
-                          : "holds no array of numbers of two or three dimensions",
-                        known, n > SHOWN ? ", …" : "", n ? "" : ": is it the right file?");
-    return fbp_fail(FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s: it has %s%s", file,
-                    member, nearest ? ": did you mean \"" : "", nearest ? nearest : "",
-                    nearest ? "\"?" : "", n ? known : "no array of two or three dimensions",
-                    n > SHOWN ? ", …" : "");
-}
-
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
                             double **out, size_t *n)
 {
@@ -168,9 +63,11 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
 
     *out = NULL;
     *n = 0;
-    if (count <= 0 || (size_t)count > most || !is_numeric(type))
+    if (count <= 0 || (size_t)count > most || !fbp_hdf5_is_numeric(type))
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s: expected 1 to %zu numbers, found %lld of them",
                       name, path, most, (long long)count);
+    if (st == FBP_OK)
+        st = fbp_hdf5_check_virtual(data, name, NULL, NULL);
     if (st == FBP_OK)
         st = fbp_calloc((void **)out, (size_t)count, sizeof **out, path);
     if (st == FBP_OK && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {
@@ -184,6 +81,32 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     H5Tclose(type);
     H5Sclose(space);
     H5Dclose(data);
+    return st;
+}
+
+fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
+                         const struct fbp_hdf5_list *list, double **out, size_t *n)
+{
+    char control[FBP_HDF5_PATH + 16];
+    double *finer = NULL;
+    size_t n_finer = 0;
+
+    snprintf(control, sizeof control, "%s_control", path);
+    FBP_TRY(fbp_hdf5_numbers(file, name, path, MAX_FRAMES, out, n));
+    if (!fbp_hdf5_find(list, control))
+        return FBP_OK;
+    fbp_status st = fbp_hdf5_numbers(file, name, control, MAX_FRAMES, &finer, &n_finer);
+    if (st == FBP_OK && n_finer != *n)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu entries, %s %zu: correct the file", name,
+                      control, n_finer, path, *n);
+    for (size_t i = 0; st == FBP_OK && i < *n; i++)
+        if ((*out)[i] >= 0 && (*out)[i] <= 0)
+            (*out)[i] = finer[i];
+    free(finer);
+    if (st != FBP_OK) {
+        free(*out);
+        *out = NULL;
+    }
     return st;
 }
 
@@ -216,7 +139,7 @@ bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_
 {
     const hid_t a = H5Aexists(object, attribute) > 0 ? H5Aopen(object, attribute, H5P_DEFAULT) : -1;
     const hid_t type = a >= 0 ? H5Aget_type(a) : -1, space = a >= 0 ? H5Aget_space(a) : -1;
-    const bool found = type >= 0 && is_numeric(type) &&
+    const bool found = type >= 0 && fbp_hdf5_is_numeric(type) &&
                        H5Sget_simple_extent_npoints(space) == (hssize_t)n &&
                        H5Aread(a, H5T_NATIVE_DOUBLE, out) >= 0;
 

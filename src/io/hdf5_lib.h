@@ -13,6 +13,11 @@
 
 #define FBP_HDF5_NAME "the HDF5 library"
 
+/** Attributes of numbers that stand for values, named as netCDF and its CF conventions have them:
+ *  value = scale_factor * number + add_offset. */
+#define FBP_HDF5_SCALE  "scale_factor"
+#define FBP_HDF5_OFFSET "add_offset"
+
 enum { FBP_HDF5_RANK = 4, FBP_HDF5_PATH = 256 };
 
 /** A data set of a file. */
@@ -21,12 +26,15 @@ struct fbp_hdf5_entry {
     int rank;                 /**< may be above FBP_HDF5_RANK */
     hsize_t n[FBP_HDF5_RANK];
     bool numeric; /**< integers or floats */
+    bool linked;  /**< by way of a soft or an external link */
+    bool again;   /**< another name of one that is listed before */
 };
 
-/** All data sets that can be reached without links to other files. */
+/** All data sets: those of the file first, then those that links lead to. */
 struct fbp_hdf5_list {
     struct fbp_hdf5_entry *entries;
     size_t n, room;
+    char unread[600]; /**< "/a (a link to b.h5:/a) cannot be opened, the library says …"; "" */
 };
 
 /** Does a file start like HDF5, perhaps behind a user block? */
@@ -41,7 +49,17 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 /** The library's own reason for its last failure, or "" */
 const char *fbp_hdf5_reason(char *buf, size_t n);
 
+/** Integers, floats, and enumerations of integers. */
+bool fbp_hdf5_is_numeric(hid_t type);
+
 fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
+
+/** Why a path cannot be opened, and what to do.  link: what fbp_hdf5_link() says of it; why:
+ *  fbp_hdf5_reason(). */
+void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *out, size_t n);
+
+/** " (a link to raw.h5:/data)" if the path is a soft or external link, else "" */
+void fbp_hdf5_link(hid_t file, const char *path, char *out, size_t n);
 
 /** The data set of a path, as the list has it; NULL. */
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
@@ -52,6 +70,17 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
 /** A numeric data set of any shape as n doubles; at most `most`.  free() them. */
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
                             double **out, size_t *n);
+
+/** image_key of each frame, at `path`: 0 projections, 1 flats, 2 darks.  Frames that image_key has
+ *  as projections and image_key_control, beside it, has not have the key of that: -1 of the frames
+ *  that alignment is seen from.  free() them. */
+fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
+                         const struct fbp_hdf5_list *list, double **out, size_t *n);
+
+/** Of a virtual data set: are all files there that its samples are in, or those of the part from
+ *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value. */
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
+                                  const hsize_t *n);
 
 /** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);

@@ -71,30 +71,25 @@ static void units_of(const struct search *s, const char *path, char *out, size_t
 static double millimetres(const char *unit)
 {
     static const struct {
-        const char *name;
+        const char *names; /* one of these, or with an s behind it */
         double mm;
-    } table[] = {{"mm", 1},
-                 {"millimeter", 1},
-                 {"millimetre", 1},
-                 {"m", 1e3},
-                 {"meter", 1e3},
-                 {"metre", 1e3},
-                 {"cm", 10},
-                 {"um", 1e-3},
-                 {"µm", 1e-3},
-                 {"μm", 1e-3},
-                 {"micron", 1e-3},
-                 {"microns", 1e-3},
-                 {"nm", 1e-6},
-                 {"meters", 1e3},
-                 {"metres", 1e3},
-                 {"micrometer", 1e-3},
-                 {"micrometers", 1e-3},
-                 {"micrometre", 1e-3}};
+    } table[] = {
+        {"mm millimeter millimetre", 1},
+        {"m meter metre", 1e3},
+        {"cm centimeter centimetre", 10},
+        {"um µm μm micron micrometer micrometre", 1e-3}, /* both of Unicode's mus */
+        {"nm nanometer nanometre", 1e-6},
+    };
+    const size_t length = strlen(unit);
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcasecmp(table[i].name, unit) == 0)
-            return table[i].mm;
+        for (const char *p = table[i].names; *p;) {
+            const size_t n = strcspn(p, " ");
+            const bool many = length == n + 1 && n > 3 && (unit[n] == 's' || unit[n] == 'S');
+            if ((length == n || many) && strncasecmp(p, unit, n) == 0)
+                return table[i].mm;
+            p += n + strspn(p + n, " ");
+        }
     return 0;
 }
 
@@ -183,9 +178,9 @@ static fbp_status sort_frames(struct search *s, const char *key, double *angles)
     double *keys = NULL;
     size_t n = 0, kept = 0, others = 0;
 
-    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, key, MAX_VIEWS, &keys, &n));
+    FBP_TRY(fbp_hdf5_keys(s->file, s->path, key, &s->list, &keys, &n));
     for (size_t i = 0; i < n && i < f->n_angles; i++) {
-        const int k = keys[i] > -1 && keys[i] < 4 ? (int)keys[i] : 3;
+        const int k = keys[i] >= 0 && keys[i] < 4 ? (int)keys[i] : 3;
         f->has_flat |= k == 1;
         f->has_dark |= k == 2;
         others += k != 0;
@@ -238,8 +233,8 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
                         "(images with rotation_angle): name its data sets in a scan file: "
-                        "\"projections\": \"FILE:/DATASET\"",
-                        s.path);
+                        "\"projections\": \"FILE:/DATASET\"%s%s",
+                        s.path, s.list.unread[0] ? "; " : "", s.list.unread);
     for (size_t i = 0; i < s.found.n_angles; i++)
         if (!isfinite(angles[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",

@@ -24,16 +24,26 @@ struct wanted {
     const struct fbp_array_info *info;
 };
 
-static bool put_numbers(hid_t data, const char *name, const double v[3])
+static bool put_doubles(hid_t data, const char *name, hid_t space, const double *v)
 {
-    const hsize_t n = 3;
-    const hid_t space = H5Screate_simple(1, &n, NULL);
     const hid_t a = H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = H5Awrite(a, H5T_NATIVE_DOUBLE, v) >= 0;
 
     H5Aclose(a);
     H5Sclose(space);
     return done;
+}
+
+static bool put_numbers(hid_t data, const char *name, const double v[3])
+{
+    const hsize_t n = 3;
+
+    return put_doubles(data, name, H5Screate_simple(1, &n, NULL), v);
+}
+
+static bool put_number(hid_t data, const char *name, double v)
+{
+    return put_doubles(data, name, H5Screate(H5S_SCALAR), &v);
 }
 
 static bool put_text(hid_t data, const char *name, const char *text)
@@ -60,6 +70,9 @@ static bool put_attributes(hid_t data, const struct fbp_array_info *i)
     if (given)
         done = done && put_numbers(data, "voxel_mm", i->spacing_mm) &&
                put_numbers(data, "origin_mm", i->origin_mm);
+    if (i->scale != 0)
+        done = done && put_number(data, FBP_HDF5_SCALE, i->scale) &&
+               put_number(data, FBP_HDF5_OFFSET, i->offset);
     return i->unit[0] ? done && put_text(data, "unit", i->unit) : done;
 }
 

@@ -15,7 +15,8 @@ struct cursor {
     pthread_mutex_t lock;
     z_stream z;
     bool ready;        /* z is initialised */
-    bool ended;        /* the stream is, and its checksum was right */
+    bool gzip;         /* another member may follow the first */
+    bool ended;        /* the last member has, and all checksums were right */
     uint64_t start;    /* of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
     uint64_t pos;      /* bytes of the stream delivered so far */
@@ -30,6 +31,7 @@ static fbp_status rewind_stream(struct cursor *c)
         inflateEnd(&c->z);
     memset(&c->z, 0, sizeof c->z);
     c->ready = inflateInit2(&c->z, 15 + 32) == Z_OK; /* zlib or gzip, by its header */
+    c->ended = false;
     c->file_pos = c->start;
     c->pos = 0;
     return c->ready ? FBP_OK : fbp_fail_nomem(1 << 16, "zlib");
@@ -50,28 +52,62 @@ static fbp_status feed(fbp_source *src, struct cursor *c)
     return FBP_OK;
 }
 
+/* Behind the end of a gzip member: does another one follow?  Zeros that fill up a block, or what
+ * else there may be, are none. */
+static fbp_status next_member(fbp_source *src, struct cursor *c, bool *found)
+{
+    unsigned char head[3] = {0};
+    const uint64_t at = c->file_pos - c->z.avail_in;
+    const ssize_t n = c->gzip ? pread(src->fd, head, sizeof head, (off_t)at) : 0;
+
+    *found = n == (ssize_t)sizeof head && fbp_is_gzip(head, sizeof head);
+    if (*found && inflateReset(&c->z) != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
+    return FBP_OK;
+}
+
+/* Up to `room` bytes more, of the next members, too; c->ended: there are no more. */
+static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char *out, uInt room,
+                               size_t *got)
+{
+    bool more = false;
+
+    if (c->z.avail_in == 0 && !c->ended)
+        FBP_TRY(feed(src, c));
+    c->z.next_out = out;
+    c->z.avail_out = room;
+    const int code = inflate(&c->z, Z_NO_FLUSH);
+    *got = room - c->z.avail_out;
+    c->pos += *got;
+    if (code == Z_OK || code == Z_BUF_ERROR)
+        return FBP_OK;
+    if (code != Z_STREAM_END && c->pos == c->total)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples do not agree with their checksum: the file is "
+                        "damaged, copy it again",
+                        src->path);
+    if (code != Z_STREAM_END)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the compressed samples cannot be decoded after %llu bytes: the file is damaged",
+            src->path, (unsigned long long)c->pos);
+    FBP_TRY(next_member(src, c, &more));
+    c->ended = !more;
+    return FBP_OK;
+}
+
 /* The next n bytes of the samples. */
 static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char *out, size_t n)
 {
     while (n > 0) {
-        const uInt room = n < (1u << 30) ? (uInt)n : 1u << 30;
-        int code;
-
-        if (c->z.avail_in == 0)
-            FBP_TRY(feed(src, c));
-        c->z.next_out = out;
-        c->z.avail_out = room;
-        code = inflate(&c->z, Z_NO_FLUSH);
-        c->ended = code == Z_STREAM_END;
-        const size_t got = room - c->z.avail_out;
+        size_t got = 0;
+        if (c->ended)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the compressed samples end after %llu bytes: the file is damaged",
+                            src->path, (unsigned long long)c->pos);
+        FBP_TRY(inflate_some(src, c, out, n < (1u << 30) ? (uInt)n : 1u << 30, &got));
         out += got;
         n -= got;
-        c->pos += got;
-        if (code != Z_OK && code != Z_BUF_ERROR && !(code == Z_STREAM_END && n == 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the compressed samples %s after %llu bytes: the file is damaged",
-                            src->path, code == Z_STREAM_END ? "end" : "cannot be decoded",
-                            (unsigned long long)c->pos);
     }
     return FBP_OK;
 }
@@ -80,26 +116,16 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
 static fbp_status check_end(fbp_source *src, struct cursor *c)
 {
     unsigned char more;
-    int code = Z_OK;
+    size_t got = 0;
 
-    while (code == Z_OK || code == Z_BUF_ERROR) {
-        if (c->z.avail_in == 0)
-            FBP_TRY(feed(src, c));
-        c->z.next_out = &more;
-        c->z.avail_out = 1;
-        code = inflate(&c->z, Z_NO_FLUSH);
-        if (c->z.avail_out == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: there are more compressed samples than the header says: the "
-                            "file is damaged",
-                            src->path);
-    }
-    if (code != Z_STREAM_END)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the compressed samples do not agree with their checksum: the file "
-                        "is damaged, copy it again",
-                        src->path);
-    return FBP_OK;
+    while (!c->ended && got == 0)
+        FBP_TRY(inflate_some(src, c, &more, 1, &got));
+    if (got == 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: there are more compressed samples than the header says: the file is "
+                    "damaged",
+                    src->path);
 }
 
 static fbp_status seek_to(fbp_source *src, struct cursor *c, uint64_t pos)
@@ -152,6 +178,7 @@ static void close_compressed(fbp_source *src)
 
 fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes)
 {
+    unsigned char head[3];
     struct cursor *c = NULL;
     uint64_t total = 0;
 
@@ -162,6 +189,8 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t byte
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
     pthread_mutex_init(&c->lock, NULL);
     c->start = src->offset;
+    c->gzip = pread(src->fd, head, sizeof head, (off_t)src->offset) == (ssize_t)sizeof head &&
+              fbp_is_gzip(head, sizeof head);
     c->skip = skip;
     c->total = total;
     src->state = c;
@@ -199,7 +228,10 @@ size_t fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out,
 
     if (inflateInit2(&z, 15 + 32) != Z_OK)
         return 0;
-    (void)inflate(&z, Z_SYNC_FLUSH); /* it may well fail behind what is wanted */
+    /* It may well fail behind what is wanted; a gzip stream may be of several members. */
+    while (inflate(&z, Z_SYNC_FLUSH) == Z_STREAM_END && fbp_is_gzip(z.next_in, z.avail_in) &&
+           z.avail_out > 0 && inflateReset(&z) == Z_OK)
+        ;
     inflateEnd(&z);
     return max - z.avail_out;
 }

@@ -80,21 +80,43 @@ static fbp_status walk(struct walker *w)
     return w->end > HEADER ? FBP_OK : damaged(w, "no variable at byte");
 }
 
+/* Version 4 has no text before its first variable, but five integers: type, in decimal digits the
+ * second of which is 0, rows, columns, 1 if complex, length of the name. */
+static bool is_version_4(struct walker *w, const unsigned char *head)
+{
+    for (int big = 0; big < 2; big++) {
+        w->big_endian = big;
+        const uint32_t type = number(w, head), complex = number(w, head + 12);
+        const uint32_t length = number(w, head + 16);
+        if (type < 5000 && type / 100 % 10 == 0 && type / 10 % 10 < 6 && type % 10 < 3 &&
+            complex < 2 && length > 0 && length < 256 && 20 + length <= w->end)
+            return true;
+    }
+    return false;
+}
+
 fbp_status fbp_mat_check(const char *file)
 {
     struct walker *w = NULL;
-    unsigned char head[HEADER];
+    unsigned char head[HEADER] = {0};
     fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&w, 1, sizeof *w, "a MAT file"));
     w->path = file;
     w->fd = -1;
     FBP_TRY_GOTO(fbp_open_file(file, &w->fd, &w->end));
+    FBP_TRY_GOTO(fbp_read_at(w->fd, file, 0, head, w->end < HEADER ? w->end : HEADER));
+    if (is_version_4(w, head)) {
+        st = fbp_fail(FBP_ERR_UNSUPPORTED,
+                      "%s: is a MAT file of version 4, which is not read: save it by save -v7 "
+                      "(scipy: format='5')",
+                      file);
+        goto fail;
+    }
     if (w->end < HEADER) {
         st = fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file: copy it again", file);
         goto fail;
     }
-    FBP_TRY_GOTO(fbp_read_at(w->fd, file, 0, head, HEADER));
     w->big_endian = head[126] == 'M';
     st = walk(w);
 fail:

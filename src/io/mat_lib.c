@@ -14,6 +14,7 @@ struct names {
     char (*name)[NAME];
     char (*size)[64];
     size_t n;
+    char other[NAME + 80]; /* the first array of other numbers, "A is complex"; "" */
 };
 
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n)
@@ -88,11 +89,29 @@ matvar_t *fbp_mat_find(mat_t *mat, const char *member, matvar_t **top)
     return v;
 }
 
+/* What is wrong with an array; NULL: nothing, or it is no array of numbers at all. */
+static const char *why_not(const matvar_t *v)
+{
+    if (v->isComplex)
+        return "complex";
+    switch (v->class_type) {
+    case MAT_C_SPARSE:
+        return "sparse";
+    case MAT_C_INT64:
+    case MAT_C_UINT64:
+        return "of 64-bit integers";
+    default:
+        return NULL;
+    }
+}
+
 static void add(struct names *out, const matvar_t *v, const char *name)
 {
     char *size = out->size[out->n];
     size_t used = 0;
 
+    if (why_not(v) && !out->other[0])
+        snprintf(out->other, sizeof out->other, "%s is %s", name, why_not(v));
     if (fbp_mat_type(v) == FBP_TYPE_NONE || v->rank < 2 || v->rank > 8 || out->n == MAX_NAMES ||
         (v->rank == 2 && (v->dims[0] < 2 || v->dims[1] < 2)))
         return;
@@ -145,6 +164,11 @@ fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
     for (size_t i = 0; i < all.n && i < SHOWN; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s (%s)", i ? ", " : "",
                  all.name[i], all.size[i]);
+    if (!all.n && all.other[0])
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s: double, single and integers of 8 to 32 bits are read, full and "
+                        "real: save it as single",
+                        file, all.other);
     if (!member)
         return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
                         all.n ? "holds several arrays: name one as FILE:VARIABLE; it has "

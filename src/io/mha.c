@@ -17,16 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_HEADER = 1 << 16 };
+enum { MAX_HEADER = 1 << 16, MAX_DIMS = 10 };
 
 /* The header as it stands; checked when it is complete. */
 struct header {
-    size_t n_dims, n_sizes, sizes[3];
+    size_t n_dims, n_sizes, sizes[MAX_DIMS];
     size_t n_spacing, n_size, n_origin;
-    double spacing[3], size[3], origin[3];
+    double spacing[MAX_DIMS], size[MAX_DIMS], origin[MAX_DIMS];
     double slope, intercept; /* slope 0: not given */
     enum fbp_type type;
-    bool msb, compressed, ascii;
+    bool msb, compressed, ascii, wide; /* wide: integers of 64 bits */
     long long channels, header_size, compressed_size;
     char unit[16];
     char data_file[1024];
@@ -52,14 +52,14 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
-/* Up to three numbers; false if anything else stands there. */
-static bool numbers(const char *value, double out[3], size_t *n)
+/* One number a dimension; false if anything else stands there. */
+static bool numbers(const char *value, double out[MAX_DIMS], size_t *n)
 {
     *n = 0;
     while (*value) {
         char *end = NULL;
         const double x = fbp_number(value, &end);
-        if (end == value || *n == 3 || !isfinite(x))
+        if (end == value || *n == MAX_DIMS || !isfinite(x))
             return false;
         out[(*n)++] = x;
         value = end + strspn(end, " \t");
@@ -69,7 +69,7 @@ static bool numbers(const char *value, double out[3], size_t *n)
 
 static bool one_number(const char *value, double *out)
 {
-    double x[3];
+    double x[MAX_DIMS];
     size_t n;
     const bool fine = numbers(value, x, &n) && n == 1;
 
@@ -77,14 +77,14 @@ static bool one_number(const char *value, double *out)
     return fine;
 }
 
-static bool sizes(const char *value, size_t out[3], size_t *n)
+static bool sizes(const char *value, size_t out[MAX_DIMS], size_t *n)
 {
     *n = 0;
     while (*value) {
         char *end = NULL;
         errno = 0;
         const unsigned long long x = strtoull(value, &end, 10);
-        if (!isdigit((unsigned char)*value) || errno || *n == 3 || x > SIZE_MAX)
+        if (!isdigit((unsigned char)*value) || errno || *n == MAX_DIMS || x > SIZE_MAX)
             return false;
         out[(*n)++] = (size_t)x;
         value = end + strspn(end, " \t");
@@ -133,7 +133,7 @@ static bool text(const char *value, char *out, size_t n)
 /* One line; unknown keys are somebody else's business. */
 static bool set(struct header *h, const char *key, const char *value)
 {
-    size_t one = 0, dims[3];
+    size_t one = 0, dims[MAX_DIMS];
 
     if (strcmp(key, "NDims") == 0) {
         const bool fine = sizes(value, dims, &one) && one == 1;
@@ -148,8 +148,10 @@ static bool set(struct header *h, const char *key, const char *value)
         return numbers(value, h->size, &h->n_size);
     if (strcmp(key, "Offset") == 0 || strcmp(key, "Origin") == 0 || strcmp(key, "Position") == 0)
         return numbers(value, h->origin, &h->n_origin);
-    if (strcmp(key, "ElementType") == 0)
-        return element_type(value, &h->type);
+    if (strcmp(key, "ElementType") == 0) {
+        h->wide = strcmp(value, "MET_LONG_LONG") == 0 || strcmp(value, "MET_ULONG_LONG") == 0;
+        return h->wide || element_type(value, &h->type);
+    }
     if (strcmp(key, "BinaryDataByteOrderMSB") == 0 || strcmp(key, "ElementByteOrderMSB") == 0)
         return truth(value, &h->msb);
     if (strcmp(key, "CompressedData") == 0)
@@ -230,17 +232,30 @@ static bool names_many(const char *data_file)
 
 static fbp_status check(const char *path, const struct header *h)
 {
+    if (h->wide)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: MetaImage: integers of 64 bits are not read: save it as MET_INT, or as "
+            "MET_DOUBLE if they are large",
+            path);
     if (!h->data_file[0] || !h->n_sizes || h->type == FBP_TYPE_NONE)
         return fbp_fail(FBP_ERR_INVALID, "%s: MetaImage header: %s is missing: the file is damaged",
                         path,
                         !h->n_sizes                ? "DimSize"
                         : h->type == FBP_TYPE_NONE ? "ElementType"
                                                    : "ElementDataFile");
-    if (h->n_dims < 2 || h->n_dims > 3 || h->n_sizes != h->n_dims)
+    if (h->n_dims < 2 || h->n_sizes != h->n_dims)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: MetaImage header: NDims = %zu with %zu sizes: two or three dimensions "
-                        "are needed",
+                        "are needed, and a size of each: correct the header",
                         path, h->n_dims, h->n_sizes);
+    for (size_t i = 3; i < h->n_dims; i++)
+        if (h->sizes[i] != 1)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: MetaImage: has %zu dimensions, the size of number %zu is %zu: two "
+                            "or three are read, more if their size is 1: save each volume as a "
+                            "file of its own",
+                            path, h->n_dims, i + 1, h->sizes[i]);
     if (h->ascii || (h->channels != 0 && h->channels != 1))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: MetaImage: text samples and several channels are not supported: save "
@@ -251,9 +266,10 @@ static fbp_status check(const char *path, const struct header *h)
                         h->header_size);
     if (names_many(h->data_file))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: MetaImage: lists of sample files are not supported: save it as one "
-                        "file",
-                        path);
+                        "%s: MetaImage: samples in several files (ElementDataFile = %.80s) are not "
+                        "read: save it as one file, or name the files by a pattern with \"raw\" in "
+                        "the scan file, such as \"slice%%03d.raw 1 100\"",
+                        path, h->data_file);
     return FBP_OK;
 }
 

@@ -313,9 +313,11 @@ static fbp_status parse_line(const char *path, char *line, struct nrrd_header *h
         return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: \"%.80s\" is damaged: correct it", path,
                         line);
     }
-    if (!colon || colon - line >= (long)sizeof key)
+    if (!colon)
         return fbp_fail(FBP_ERR_INVALID, "%s: NRRD header: no field in the line \"%.40s\"", path,
                         line);
+    if (colon - line >= (long)sizeof key) /* longer than any that we know */
+        return FBP_OK;
     memcpy(key, line, (size_t)(colon - line));
     key[colon - line] = '\0';
     squeeze(key);

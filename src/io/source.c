@@ -268,11 +268,10 @@ void fbp_source_close(fbp_source **src)
 /* Numbers of the file's type, in native byte order, to values. */
 static void to_values(const fbp_source *src, const void *in, size_t n, float *out)
 {
-    const double scale = src->info.scale, offset = src->info.offset;
-
-    fbp_to_float(src->info.type, in, n, out);
-    for (size_t i = 0; scale != 0 && i < n; i++)
-        out[i] = (float)(scale * (double)out[i] + offset);
+    if (src->info.scale != 0)
+        fbp_to_scaled(src->info.type, src->info.scale, src->info.offset, in, n, out);
+    else
+        fbp_to_float(src->info.type, in, n, out);
 }
 
 /* `count` samples in one run, `first` samples behind the start. */

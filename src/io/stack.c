@@ -186,11 +186,18 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
         fbp_source_close(out);
         return FBP_ERR_INVALID;
     }
-    (void)!fbp_fail(FBP_ERR_INVALID,
-                    "%s: holds %zu x %zu x %zu %s, the other views are %zu x %zu x 1 %s: give "
-                    "files that are alike",
-                    (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
-                    b->n[1], fbp_type_name(b->type));
+    if (a->row_order != b->row_order)
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: has row 0 at the %s, the other views at the %s (the tag Orientation "
+                        "of TIFF says so): give files that are alike",
+                        (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
+                        a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
+    else
+        (void)!fbp_fail(FBP_ERR_INVALID,
+                        "%s: holds %zu x %zu x %zu %s, the other views are %zu x %zu x 1 %s: give "
+                        "files that are alike",
+                        (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
+                        b->n[1], fbp_type_name(b->type));
     fbp_source_close(out);
     return FBP_ERR_INVALID;
 }

@@ -118,7 +118,13 @@ static fbp_status take_page(fbp_source *src, const struct fbp_tiff *t, size_t k,
         i->big_endian = TIFFIsBigEndian(t->tif) != 0;
         i->row_order = order;
     }
-    if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type || i->row_order != order)
+    if (i->row_order != order)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: TIFF page %zu has row 0 at the %s (Orientation %d), the first page at "
+                        "the %s: save pages that are alike",
+                        src->path, k, p->top_down ? "top" : "bottom", p->top_down ? 1 : 4,
+                        p->top_down ? "bottom" : "top");
+    if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: TIFF page %zu is %u x %u %s, the first is %zu x %zu %s: save pages "
                         "that are alike",
@@ -169,24 +175,59 @@ static size_t imagej_slices(const char *text, size_t n)
     return slices > 1 && slices < UINT32_MAX ? (size_t)slices : 1;
 }
 
-/* Our line, or that of ImageJ, in the first page's description. */
-static void take_description(fbp_source *src, const struct fbp_tiff *t)
+/* tifffile, told to truncate, writes one directory, too: {"shape": [40, 64, 96], "truncated": true}
+ */
+static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
+{
+    static const char first[] = "{\"shape\": [", key[] = "\"truncated\": true";
+    const char *p = text + sizeof first - 1;
+    uint64_t all = 1;
+
+    if (n < sizeof first || strncmp(text, first, sizeof first - 1) != 0 ||
+        !memmem(text, n, key, sizeof key - 1))
+        return 1;
+    for (char *end = NULL; *p && *p != ']'; p = end + strspn(end, ", ")) {
+        const unsigned long long size = strtoull(p, &end, 10);
+        if (end == p || __builtin_mul_overflow(all, size, &all))
+            return 1;
+    }
+    all /= page_samples;
+    return all > 1 && all < UINT32_MAX ? (size_t)all : 1;
+}
+
+/* Where the one directory stands for several slices, they are to be there.  A page that was taken
+ * out of a stack keeps its description; what does that writes directories behind the samples. */
+static fbp_status take_slices(fbp_source *src, const struct fbp_tiff *t, const char *text)
 {
     const struct pages *s = src->state;
     struct fbp_array_info *i = &src->info;
+    const uint64_t samples = (uint64_t)i->n[0] * i->n[1], at = s->places[0].at;
+    const uint64_t room = (s->size - at) / (samples * fbp_type_size(i->type));
+    size_t slices = imagej_slices(text, strlen(text));
+
+    if (slices == 1)
+        slices = shaped_slices(text, strlen(text), samples);
+    if (room >= slices)
+        i->n[2] = slices;
+    else if (TIFFCurrentDirOffset(t->tif) < at)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: TIFF: its description tells of %zu slices, there is room for %llu: it "
+                        "is truncated, copy it again",
+                        src->path, slices, (unsigned long long)room);
+    return FBP_OK;
+}
+
+/* Our line, or that of ImageJ or tifffile, in the first page's description. */
+static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
+{
+    const struct pages *s = src->state;
     char *text = NULL;
 
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
-        return;
-    const size_t n = strlen(text);
-    i->n[2] = s->n;
-    (void)fbp_described(text, n, false, i);
-    if (s->n != 1 || !s->places[0].plain)
-        return;
-    const size_t slices = imagej_slices(text, n);
-    const uint64_t page = (uint64_t)i->n[0] * i->n[1] * fbp_type_size(i->type);
-    if (slices > 1 && (s->size - s->places[0].at) / page >= slices)
-        i->n[2] = slices;
+        return FBP_OK;
+    src->info.n[2] = s->n;
+    (void)fbp_described(text, strlen(text), false, &src->info);
+    return s->n == 1 && s->places[0].plain ? take_slices(src, t, text) : FBP_OK;
 }
 
 /* Samples of all pages in one run: io/source.c reads them. */
@@ -211,7 +252,7 @@ static fbp_status open_pages(fbp_source *src)
     FBP_TRY_GOTO(take_pages(src, t));
     src->info.n[2] = s->n;
     TIFFSetDirectory(t->tif, 0);
-    take_description(src, t);
+    FBP_TRY_GOTO(take_description(src, t));
     if (!is_one_run(src)) {
         put_handle(s, t);
         return FBP_OK;

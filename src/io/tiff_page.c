@@ -177,7 +177,7 @@ static bool is_plain(const struct fbp_tiff *t, const struct fbp_tiff_page *p,
     const uint64_t all = (uint64_t)p->w * p->h * fbp_type_size(p->type);
 
     if (codec->code != COMPRESSION_NONE || p->tile_w ||
-        (fbp_type_size(p->type) == 1 && tag(t, TIFFTAG_FILLORDER) != FILLORDER_MSB2LSB) ||
+        tag(t, TIFFTAG_FILLORDER) != FILLORDER_MSB2LSB || /* libtiff turns the bits of each byte */
         TIFFNumberOfStrips(t->tif) < p->n_bands)
         return false;
     const uint64_t first = TIFFGetStrileOffset(t->tif, 0);

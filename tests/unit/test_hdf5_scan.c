@@ -86,7 +86,20 @@ static void nxtomo(void **state)
     static const struct {
         const char *unit;
         double mm;
-    } units[] = {{"um", 1e-3}, {"µm", 1e-3}, {"mm", 1}, {"m", 1e3}, {"furlong", 0}, {NULL, 0}};
+    } units[] = {{"um", 1e-3},
+                 {"µm", 1e-3},
+                 {"mm", 1},
+                 {"m", 1e3},
+                 {"furlong", 0},
+                 {NULL, 0},
+                 {"millimeters", 1},
+                 {"Millimetres", 1},
+                 {"centimeter", 10},
+                 {"centimetres", 10},
+                 {"micrometers", 1e-3},
+                 {"microns", 1e-3},
+                 {"nanometer", 1e-6},
+                 {"ms", 0}};
 
     (void)state;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -106,6 +119,71 @@ static void nxtomo(void **state)
         assert_true((strstr(scan.note, "no pixel size") == NULL) == known);
         fbp_scan_clear(&scan);
     }
+}
+
+/* Frames that alignment is seen from are images of the sample, but not of the scan. */
+static void alignment_frames_are_no_projections(void **state)
+{
+    const double control[NZ] = {1, 0, -1, 2, 0, 3};
+    fbp_source *src;
+    float out[N];
+
+    (void)state;
+    hid_t file = new_file(H5);
+    put_tomo(file, "mm");
+    put_list(file, "/entry/instrument/detector/image_key_control", H5T_STD_I64LE, NZ, control);
+    H5Fclose(file);
+    struct fbp_scan scan = load();
+    assert_int_equal(scan.n_views, 2);
+    assert_true(near(angle_of(&scan.views[0]), 30) && near(angle_of(&scan.views[1]), 120));
+    src = open_source(scan.projections, NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 2);
+    assert_int_equal(fbp_source_read(src, 1, 1, 0, NY, out), FBP_OK);
+    assert_true((double)out[0] == value((size_t)4 * NY * NX));
+    fbp_source_close(&src);
+    fbp_scan_clear(&scan);
+
+    file = new_file(H5);
+    put_tomo(file, "mm");
+    put_list(file, "/entry/instrument/detector/image_key_control", H5T_STD_I64LE, NZ - 1, control);
+    H5Fclose(file);
+    assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
+    assert_says("image_key_control has 5 entries");
+}
+
+/* The images of an NXtomo file are often in the file of the detector. */
+static void linked_images(void **state)
+{
+    static const char far[] = FBP_TEST_DIR "/hdf5_scan_far.h5";
+    const double keys[NZ] = {1, 0, 0, 2, 0, 0};
+
+    (void)state;
+    hid_t file = new_file(far);
+    put_volume(file, "/raw/images", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    file = new_file(H5);
+    put_list(file, "/entry/instrument/detector/image_key", H5T_STD_I64LE, NZ, keys);
+    put_list(file, "/entry/sample/rotation_angle", H5T_IEEE_F64LE, NZ, degrees);
+    H5Lcreate_external("hdf5_scan_far.h5", "/raw/images", file, "/entry/instrument/detector/data",
+                       H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/entry/instrument/detector", file, "/entry/data", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    struct fbp_scan scan = load();
+    assert_int_equal(scan.n_views, 4);
+    assert_non_null(strstr(scan.projections, "/data?image_key=0"));
+    fbp_scan_clear(&scan);
+    remove(far);
+    assert_int_equal(fbp_scan_load(&scan, H5), FBP_ERR_INVALID);
+    assert_says("a link to hdf5_scan_far.h5:/raw/images");
+
+    file = new_file(H5);
+    put_volume(file, "/measured", H5T_STD_U16LE, H5P_DEFAULT);
+    put_list(file, "/exchange/theta", H5T_IEEE_F64LE, NZ, degrees);
+    H5Lcreate_soft("/measured", file, "/exchange/data", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    scan = load();
+    assert_string_equal(scan.projections, H5 ":/exchange/data");
+    fbp_scan_clear(&scan);
 }
 
 static void expect(const char *says)
@@ -202,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_exchange),
         cmocka_unit_test(nxtomo),
+        cmocka_unit_test(alignment_frames_are_no_projections),
+        cmocka_unit_test(linked_images),
         cmocka_unit_test(what_lacks),
         cmocka_unit_test(scan_file_names_data_sets),
     };

@@ -149,6 +149,240 @@ static void elsewhere(void **state)
     remove(VOL);
 }
 
+static void expect_invalid(const char *set, const char *says)
+{
+    fbp_source *src = NULL;
+    char path[600];
+
+    snprintf(path, sizeof path, H5 ":%s", set);
+    assert_int_equal(fbp_source_open(&src, path, NULL), FBP_ERR_INVALID);
+    assert_says("io_hdf5.h5");
+    assert_says(says);
+}
+
+/* Links to groups and to data sets, of this file and of another, in circles and to nowhere. */
+static void links_are_followed(void **state)
+{
+    fbp_source *src;
+    hid_t file;
+
+    (void)state;
+    file = new_file(VOL);
+    put_volume(file, "/raw/data", H5T_STD_U16LE, chunks(2, 2, 3));
+    H5Lcreate_external(H5, "/", file, "back", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    file = new_file(H5);
+    H5Lcreate_external("io_hdf5_volume.h5", "/raw", file, "entry", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/entry", file, "same", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/", file, "circle", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/itself", file, "itself", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("io_hdf5_volume.h5", "/", file, "all", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    check_set("/entry/data", FBP_U16);
+    check_set("/same/data", FBP_U16);
+    src = open_source(H5, NULL); /* it is one data set by several names */
+    check_parts(src);
+    fbp_source_close(&src);
+    expect_invalid("/entry/dat", "did you mean \"/entry/data\"?");
+    expect_invalid("/lost", "/lost (a link to gone.h5:/d) cannot be opened");
+    expect_invalid("/itself", "/itself (a link to /itself) cannot be opened");
+
+    file = new_file(VOL);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
+    assert_says("/lost (a link to gone.h5:/d) cannot be opened");
+    assert_says("put the file there");
+
+    /* What the file holds itself comes before what links lead to. */
+    file = new_file(VOL);
+    put_volume(file, "/own", H5T_STD_U8LE, H5P_DEFAULT);
+    H5Lcreate_external("gone.h5", "/d", file, "lost", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    src = open_source(VOL, NULL);
+    assert_int_equal(fbp_source_info(src)->type, FBP_U8);
+    fbp_source_close(&src);
+    remove(VOL);
+}
+
+/* A data set whose header the library does not know: its version is the byte behind the type of
+ * the layout's message, here looked for by what is around it. */
+static void unread_data_set(void **state)
+{
+    const hid_t file = new_file(H5);
+    fbp_source *src;
+    size_t n, found = 0;
+
+    (void)state;
+    put_volume(file, "/d", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    char *bytes = get_file(H5, &n);
+    for (size_t i = 0; i + 26 < n; i++) /* layout: type 8, 24 bytes; version 3, contiguous */
+        if (memcmp(bytes + i, "\x08\0\x18\0", 4) == 0 && bytes[i + 8] == 3 && bytes[i + 9] == 1) {
+            bytes[i + 8] = 99;
+            found++;
+        }
+    assert_int_equal(found, 1);
+    put_file(H5, bytes, n);
+    free(bytes);
+    for (int named = 0; named < 2; named++) {
+        assert_int_equal(fbp_source_open(&src, named ? H5 ":/d" : H5, NULL), FBP_ERR_INVALID);
+        assert_says("/d cannot be opened, the library says: ");
+        assert_says("newer HDF5 than");
+    }
+}
+
+/* As h5py writes an array of truth values. */
+static void truth_values(void **state)
+{
+    const hsize_t n[3] = {NZ, NY, NX};
+    const hid_t type = H5Tenum_create(H5T_STD_I8LE), space = H5Screate_simple(3, n, NULL);
+    const hid_t file = new_file(H5);
+    signed char v[N];
+    float out[N];
+
+    (void)state;
+    for (signed char k = 0; k < 2; k++)
+        H5Tenum_insert(type, k ? "TRUE" : "FALSE", &k);
+    for (int i = 0; i < N; i++)
+        v[i] = i % 3 == 0;
+    for (int packed = 0; packed < 3; packed++) {
+        static const char *const names[] = {"/run", "/chunks", "/filter"};
+        const hid_t how = packed ? chunks(2, 3, 4) : H5Pcreate(H5P_DATASET_CREATE);
+        if (packed == 2)
+            H5Pset_fletcher32(how); /* the library reads it */
+        const hid_t set =
+            H5Dcreate2(file, names[packed], type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+        assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
+        H5Dclose(set);
+        H5Pclose(how);
+    }
+    H5Fclose(file);
+    for (int packed = 0; packed < 3; packed++) {
+        fbp_source *src = open_source(packed == 0   ? H5 ":/run"
+                                      : packed == 1 ? H5 ":/chunks"
+                                                    : H5 ":/filter",
+                                      NULL);
+        assert_int_equal(fbp_source_info(src)->type, FBP_I8);
+        assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_OK);
+        for (int i = 0; i < N; i++)
+            assert_true((double)out[i] == (i % 3 == 0));
+        fbp_source_close(&src);
+    }
+}
+
+/* The first n slices of a source in slices [at, at + n) of a virtual data set. */
+static void map(hid_t how, hsize_t at, hsize_t n, const char *file, const char *set)
+{
+    const hsize_t whole[3] = {NZ, NY, NX}, taken[3] = {n, NY, NX}, start[3] = {at, 0, 0};
+    const hsize_t zero[3] = {0};
+    const hid_t to = H5Screate_simple(3, whole, NULL), from = H5Screate_simple(3, whole, NULL);
+
+    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, NULL, taken, NULL);
+    H5Sselect_hyperslab(from, H5S_SELECT_SET, zero, NULL, taken, NULL);
+    assert_true(H5Pset_virtual(how, to, file, set, from) >= 0);
+    H5Sclose(to);
+    H5Sclose(from);
+}
+
+/* "part%b": as many slices of one, as there are files. */
+static void put_blocks(hid_t file, const char *name, const char *part)
+{
+    const hsize_t n[3] = {0, NY, NX}, most[3] = {H5S_UNLIMITED, NY, NX}, one[3] = {1, NY, NX};
+    const hsize_t many[3] = {H5S_UNLIMITED, 1, 1}, start[3] = {0};
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, n, most);
+    const hid_t to = H5Screate_simple(3, n, most), from = H5Screate_simple(3, one, NULL);
+
+    H5Sselect_hyperslab(to, H5S_SELECT_SET, start, one, many, one);
+    assert_true(H5Pset_virtual(how, to, part, "/d", from) >= 0);
+    const hid_t set = H5Dcreate2(file, name, H5T_STD_U16LE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(to);
+    H5Sclose(from);
+    H5Sclose(space);
+    H5Pclose(how);
+}
+
+static void put_part(const char *name, hsize_t n)
+{
+    const hsize_t size[3] = {n, NY, NX};
+    const hid_t file = new_file(name);
+    double v[N];
+
+    for (size_t i = 0; i < N; i++)
+        v[i] = value(i);
+    put_set(file, "/d", H5T_STD_U16LE, 3, size, H5P_DEFAULT, v);
+    H5Fclose(file);
+}
+
+/* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
+static void virtual_sources_must_be_there(void **state)
+{
+    static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
+                                        FBP_TEST_DIR "/io_hdf5_part1.h5"};
+    hid_t file, how = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t n[3] = {NZ, NY, NX};
+    fbp_source *src;
+    float out[N];
+
+    (void)state;
+    put_part(VOL, NZ);
+    file = new_file(H5);
+    put_volume(file, "/own", H5T_STD_U16LE, H5P_DEFAULT);
+    map(how, 0, NZ, "io_hdf5_volume.h5", "/d");
+    put_set(file, "/beside", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, "/not/there/any/more/io_hdf5_volume.h5", "/d");
+    put_set(file, "/moved", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/own");
+    put_set(file, "/here", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/beside");
+    put_set(file, "/twice", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/nothing");
+    put_set(file, "/wrong", H5T_STD_U16LE, 3, n, how, NULL);
+    how = H5Pcreate(H5P_DATASET_CREATE);
+    map(how, 0, NZ, ".", "/itself");
+    put_set(file, "/itself", H5T_STD_U16LE, 3, n, how, NULL);
+    put_blocks(file, "/blocks", "io_hdf5_part%b.h5");
+    H5Fclose(file);
+    check_set("/beside", FBP_U16);
+    check_set("/moved", FBP_U16);
+    check_set("/here", FBP_U16);
+    check_set("/twice", FBP_U16);
+    expect_invalid("/wrong", "no such data set");
+    expect_invalid("/itself", "refer to each other");
+    for (int k = 0; k < 2; k++)
+        put_part(part[k], 1);
+    src = open_source(H5 ":/blocks", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 2);
+    assert_int_equal(fbp_source_read(src, 0, 2, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
+        assert_true((double)out[i] == value(i % (NY * NX)));
+    fbp_source_close(&src);
+    remove(part[1]);
+    src = open_source(H5 ":/blocks", NULL);
+    assert_int_equal(fbp_source_info(src)->n[2], 1);
+    fbp_source_close(&src);
+    remove(part[0]);
+
+    put_part(VOL, NZ - 1);
+    expect_invalid("/beside", "smaller than what is taken of it");
+    put_part(VOL, NZ);
+    src = open_source(H5 ":/beside", NULL);
+    remove(VOL); /* while it is being read */
+    assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
+    assert_says("io_hdf5_volume.h5");
+    fbp_source_close(&src);
+    expect_invalid("/beside", "io_hdf5_volume.h5:/d: that file is not there");
+    expect_invalid("/moved", "/not/there/any/more/io_hdf5_volume.h5");
+    expect_invalid("/twice", "io_hdf5_volume.h5:/d: that file is not there");
+}
+
 static void unwritten_chunks_are_filled(void **state)
 {
     const hsize_t n[3] = {NZ, NY, NX}, one[3] = {1, 1, 1}, at[3] = {0, 0, 0};
@@ -386,6 +620,60 @@ static void damage(void **state)
     remove(VOL);
 }
 
+static void put_number(hid_t file, const char *set, const char *attribute, double v)
+{
+    const hid_t data = H5Dopen2(file, set, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+    const hid_t a = H5Acreate2(data, attribute, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+
+    assert_true(H5Awrite(a, H5T_NATIVE_DOUBLE, &v) >= 0);
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Dclose(data);
+}
+
+/* In one run, in chunks, and turned by MATLAB; the greatest integers lose nothing before the offset
+ * is added. */
+static void numbers_stand_for_values(void **state)
+{
+    static const char *const sets[] = {"/run", "/chunked", "/columns"};
+    const hsize_t n[3] = {2, 3, 4}, one[3] = {1, 3, 2};
+    const hid_t file = new_file(H5), how = H5Pcreate(H5P_DATASET_CREATE);
+    double v[24];
+    float out[24];
+    fbp_source *src;
+
+    (void)state;
+    for (int i = 0; i < 24; i++)
+        v[i] = 2147483647 - i;
+    H5Pset_chunk(how, 3, one);
+    put_set(file, sets[0], H5T_STD_I32BE, 3, n, H5P_DEFAULT, v);
+    put_set(file, sets[1], H5T_STD_I32LE, 3, n, how, v);
+    put_set(file, sets[2], H5T_STD_I32LE, 3, n, H5P_DEFAULT, v);
+    put_text(file, sets[2], "MATLAB_class", "int32");
+    for (int k = 0; k < 3; k++)
+        put_number(file, sets[k], "add_offset", -2147483647);
+    put_number(file, sets[1], "scale_factor", 1);
+    put_set(file, "/bad", H5T_STD_I32LE, 3, n, H5P_DEFAULT, v);
+    put_number(file, "/bad", "scale_factor", 0);
+    H5Fclose(file);
+    for (int k = 0; k < 3; k++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s:%s", H5, sets[k]);
+        src = open_source(path, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        assert_true(info->scale == 1 && info->offset == -2147483647);
+        assert_int_equal(fbp_source_read(src, 0, info->n[2], 0, info->n[1], out), FBP_OK);
+        for (int i = 0; i < 24; i++) {
+            const int at = k < 2 ? i : i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
+            if ((double)out[i] != -at)
+                fail_msg("%s: %d: %g instead of %d", sets[k], i, (double)out[i], -at);
+        }
+        fbp_source_close(&src);
+    }
+    assert_int_equal(fbp_source_open(&src, H5 ":/bad", NULL), FBP_ERR_INVALID);
+    assert_says("scale_factor");
+}
+
 /* Slices in any order; what is written is read back by the library and by this program. */
 static void sink(void **state)
 {
@@ -502,12 +790,23 @@ static void names_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),     cmocka_unit_test(every_layout),
-        cmocka_unit_test(elsewhere),      cmocka_unit_test(unwritten_chunks_are_filled),
-        cmocka_unit_test(two_dimensions), cmocka_unit_test(images_by_key),
-        cmocka_unit_test(threads),        cmocka_unit_test(matlab_turns_axes),
-        cmocka_unit_test(wrong_names),    cmocka_unit_test(damage),
-        cmocka_unit_test(sink),           cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(every_layout),
+        cmocka_unit_test(links_are_followed),
+        cmocka_unit_test(unread_data_set),
+        cmocka_unit_test(truth_values),
+        cmocka_unit_test(virtual_sources_must_be_there),
+        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(unwritten_chunks_are_filled),
+        cmocka_unit_test(two_dimensions),
+        cmocka_unit_test(images_by_key),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(matlab_turns_axes),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(numbers_stand_for_values),
+        cmocka_unit_test(sink),
+        cmocka_unit_test(sink_refuses),
         cmocka_unit_test(names_split),
     };
 

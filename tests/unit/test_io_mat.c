@@ -193,6 +193,49 @@ static void wrong_arrays(void **state)
     }
 }
 
+/* Version 4 as it is written on either kind of machine, and arrays of numbers that are not read. */
+static void what_is_not_read(void **state)
+{
+    static const char little[] = "\0\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0A";
+    static const char big[] = "\0\0\3\350\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\2A";
+    static const double values[4] = {1, 2, 3, 4};
+    const struct {
+        enum matio_classes class;
+        enum matio_types type;
+        int flags;
+        const char *says;
+    } table[] = {{MAT_C_INT64, MAT_T_INT64, 0, "A is of 64-bit integers: "},
+                 {MAT_C_UINT64, MAT_T_UINT64, 0, "A is of 64-bit integers: "},
+                 {MAT_C_DOUBLE, MAT_T_DOUBLE, MAT_F_COMPLEX, "A is complex: "}};
+    int64_t numbers[4] = {1, 2, 3, 4};
+    mat_complex_split_t parts = {(void *)(uintptr_t)values, (void *)(uintptr_t)values};
+    size_t dims[2] = {2, 2};
+    fbp_source *src;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        char file[200] = "";
+        memcpy(file, k ? big : little, sizeof little);
+        memcpy(file + 22, values, sizeof values);
+        put_file(MAT, file, k ? sizeof file : 22 + sizeof values);
+        assert_int_equal(fbp_source_open(&src, MAT, NULL), FBP_ERR_UNSUPPORTED);
+        assert_says("io_mat.mat: is a MAT file of version 4");
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        mat_t *file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
+        assert_non_null(file);
+        put(file,
+            Mat_VarCreate("A", table[i].class, table[i].type, 2, dims,
+                          table[i].flags ? (void *)&parts : numbers, table[i].flags),
+            MAT_COMPRESSION_NONE);
+        Mat_Close(file);
+        const fbp_status st = fbp_source_open(&src, MAT, NULL);
+        assert_says(table[i].says);
+        assert_int_equal(st, FBP_ERR_UNSUPPORTED);
+        assert_says("save it as single");
+    }
+}
+
 static void damage(void **state)
 {
     size_t n;
@@ -226,9 +269,9 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_class), cmocka_unit_test(fields_by_dots),
-        cmocka_unit_test(whole_scan),  cmocka_unit_test(wrong_arrays),
-        cmocka_unit_test(damage),
+        cmocka_unit_test(every_class),      cmocka_unit_test(fields_by_dots),
+        cmocka_unit_test(whole_scan),       cmocka_unit_test(wrong_arrays),
+        cmocka_unit_test(what_is_not_read), cmocka_unit_test(damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,59 @@ static void versions_orders_and_files(void **state)
         }
 }
 
+/* bgzip, pigz -i and `cat a.gz b.gz` write members one after another; zcat reads them, too. */
+static void several_members(void **state)
+{
+    (void)state;
+    static const size_t cuts[] = {1, 200, 347, 352, 400};
+    struct image im;
+    char *file[3];
+    size_t n[3], all = 0;
+
+    make(&im, 1, false);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        char whole[4096];
+        gz_file(STEM "_0.gz", im.b, cuts[i]);
+        gz_file(STEM "_1.gz", im.b + cuts[i], im.n - cuts[i]);
+        gz_file(STEM "_2.gz", "", 0); /* bgzip's end */
+        all = 0;
+        for (int k = 0; k < 3; k++) {
+            char name[200];
+            snprintf(name, sizeof name, STEM "_%d.gz", k);
+            file[k] = get_file(name, &n[k]);
+            assert_true(all + n[k] + 100 < sizeof whole);
+            memcpy(whole + all, file[k], n[k]);
+            all += n[k];
+            free(file[k]);
+        }
+        put_file(STEM ".nii.gz", whole, all);
+        assert_values(STEM ".nii.gz", 1, 0);
+        memset(whole + all, 0, 100); /* to the end of a block */
+        put_file(STEM ".nii.gz", whole, all + 100);
+        assert_values(STEM ".nii.gz", 1, 0);
+        if (cuts[i] < 352)
+            continue;
+        fbp_source *src = NULL;
+        float out[N];
+        put_file(STEM ".nii.gz", whole, n[0]); /* the first member alone */
+        fbp_status st = fbp_source_open(&src, STEM ".nii.gz", NULL);
+        for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
+            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], out);
+        assert_int_equal(st, FBP_ERR_INVALID);
+        assert_says("the compressed samples end after");
+        fbp_source_close(&src);
+        whole[n[0] + n[1] - 6] ^= 1; /* the checksum of the second */
+        put_file(STEM ".nii.gz", whole, all);
+        src = open_source(STEM ".nii.gz", NULL);
+        st = FBP_OK;
+        for (size_t z = 0; st == FBP_OK && z < fbp_source_info(src)->n[2]; z++)
+            st = fbp_source_read(src, z, 1, 0, fbp_source_info(src)->n[1], out);
+        assert_int_equal(st, FBP_ERR_INVALID);
+        assert_says("do not agree with their checksum");
+        fbp_source_close(&src);
+    }
+}
+
 /* A headerless file may be called .img, whatever lies beside it. */
 static void not_ours(void **state)
 {
@@ -434,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_orders_and_files),
+        cmocka_unit_test(several_members),
         cmocka_unit_test(not_ours),
         cmocka_unit_test(types),
         cmocka_unit_test(scales),

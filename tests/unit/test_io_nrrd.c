@@ -99,7 +99,7 @@ static void types_and_orders(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int big = 0; big < 2; big++) {
             unsigned char sample[8] = {4, 3, 2, 1}; /* little */
-            char header[200];
+            char header[300];
             float out = 0;
             if (cases[i].type == FBP_F32)
                 memcpy(sample, &f, sizeof f);
@@ -112,7 +112,9 @@ static void types_and_orders(void **state)
             }
             snprintf(header, sizeof header,
                      "NRRD0005\n# a comment\r\ntype: %s\ndimension: 2\nsizes: 1 1\nendian: %s\n"
-                     "key:=value\nencoding: raw\n\n",
+                     "key:=value\na field of some other program that is longer than all of those "
+                     "of NRRD: 1\n"
+                     "encoding: raw\n\n",
                      cases[i].name, big ? "big" : "little");
             put_array(FILE_, header, sample, cases[i].size);
             fbp_source *src = open_source(FILE_, NULL);

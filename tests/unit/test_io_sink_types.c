@@ -97,6 +97,7 @@ static void every_type_and_format(void **state)
         {STEM ".nrrd", STEM ".nrrd", false, true},
         {STEM ".nhdr", STEM ".nhdr", false, true},
         {STEM ".tif", STEM ".tif", false, true},
+        {STEM ".h5", STEM ".h5", false, true},
         {STACK "/s_%03d.tif", STACK, false, true},
         {STACK "/%d.png", STACK "/%d.png 0 5", true, true},
     };

@@ -243,6 +243,18 @@ static void metaimage_keys(void **state)
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
 
+    put_array(MHA,
+              "NDims = 5\nDimSize = 1 1 2 1 1\nElementSpacing = 1 2 3 4 5\nOffset = 6 7 8 9 0\n"
+              "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
+              v, sizeof v);
+    src = open_source(MHA, NULL);
+    info = fbp_source_info(src);
+    assert_true(info->n[0] == 1 && info->n[1] == 1 && info->n[2] == 2);
+    assert_true(info->spacing_mm[2] == 3 && info->origin_mm[2] == 8);
+    assert_int_equal(fbp_source_read(src, 0, 2, 0, 1, out), FBP_OK);
+    assert_memory_equal(out, v, sizeof v);
+    fbp_source_close(&src);
+
     put_array(DAT, "abc", v, sizeof v);
     put_array(MHD,
               "NDims = 2\nDimSize = 2 1\nElementType = MET_FLOAT\nHeaderSize = 3\n"
@@ -253,6 +265,35 @@ static void metaimage_keys(void **state)
     assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, out), FBP_OK);
     assert_memory_equal(out, v, sizeof v);
     fbp_source_close(&src);
+}
+
+/* A float would not hold these integers: the offset is added before they become one. */
+static void scaled_integers_lose_nothing(void **state)
+{
+    const uint32_t v[4] = {4294967295, 4294967294, 4294967293, 4294967040};
+    float out[4];
+
+    (void)state;
+    for (int packed = 0; packed < 2; packed++) {
+        unsigned char bytes[sizeof v + 64];
+        uLongf n = sizeof bytes;
+        if (packed)
+            assert_int_equal(compress(bytes, &n, (const void *)v, sizeof v), Z_OK);
+        put_array(MHA,
+                  packed ? "NDims = 2\nDimSize = 2 2\nElementType = MET_UINT\n"
+                           "CompressedData = True\nElementToIntensityFunctionSlope = 2\n"
+                           "ElementToIntensityFunctionOffset = -8589934590\n"
+                           "ElementDataFile = LOCAL\n"
+                         : "NDims = 2\nDimSize = 2 2\nElementType = MET_UINT\n"
+                           "ElementToIntensityFunctionSlope = 2\n"
+                           "ElementToIntensityFunctionOffset = -8589934590\n"
+                           "ElementDataFile = LOCAL\n",
+                  packed ? (const void *)bytes : v, packed ? n : sizeof v);
+        fbp_source *src = open_source(MHA, NULL);
+        assert_int_equal(fbp_source_read(src, 0, 1, 0, 2, out), FBP_OK);
+        assert_true(out[0] == 0 && out[1] == -2 && out[2] == -4 && out[3] == -510);
+        fbp_source_close(&src);
+    }
 }
 
 /* The format is known by what the file holds, whatever it is called. */
@@ -340,6 +381,7 @@ int main(void)
         cmocka_unit_test(npy),
         cmocka_unit_test(raw),
         cmocka_unit_test(metaimage_keys),
+        cmocka_unit_test(scaled_integers_lose_nothing),
         cmocka_unit_test(content_before_name),
         cmocka_unit_test(threads_share_a_stream),
     };

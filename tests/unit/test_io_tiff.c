@@ -139,6 +139,32 @@ static void orientation_and_description(void **state)
     check(FILE_, FBP_U16, NZ, values_of);
 }
 
+/* The bits of each byte turned round, of any type, packed or not. */
+static void order_of_bits(void **state)
+{
+    (void)state;
+    static const uint16_t codecs[] = {COMPRESSION_NONE, COMPRESSION_LZW};
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t c = 0; c < 2; c++) {
+            const struct tiff_way w = {.compression = codecs[c], .bits = wide ? 16 : 8};
+            TIFF *t = TIFFOpen(FILE_, "wl");
+            assert_non_null(t);
+            put_tags(t, &w, NX, NY);
+            TIFFSetField(t, TIFFTAG_FILLORDER, FILLORDER_LSB2MSB);
+            uint8_t narrow[PAGE];
+            for (size_t i = 0; i < PAGE; i++)
+                narrow[i] = (uint8_t)(i % 251);
+            put_strips(t, NY, NX * (wide ? 2 : 1), NY,
+                       wide ? (const char *)counts : (char *)narrow);
+            assert_true(TIFFWriteDirectory(t));
+            TIFFClose(t);
+            float values[PAGE];
+            for (size_t i = 0; i < PAGE; i++)
+                values[i] = wide ? values_of[i] : (float)narrow[i];
+            check(FILE_, wide ? FBP_U16 : FBP_U8, 1, values);
+        }
+}
+
 /* One directory, the samples of all slices behind it. */
 static void imagej_run(void **state)
 {
@@ -159,6 +185,51 @@ static void imagej_run(void **state)
     put_file(FILE_, whole, n);
     free(whole);
     check(FILE_, FBP_U16, NZ, values_of);
+}
+
+/* One directory before the samples, as ImageJ and tifffile write it: tag, type, count, value. */
+static size_t put_directory(unsigned char *out, const char *description)
+{
+    const uint32_t n = (uint32_t)strlen(description) + 1, text = 8 + 2 + 9 * 12 + 4;
+    const uint32_t tags[9][4] = {{256, 4, 1, NX},       {257, 4, 1, NY}, {258, 3, 1, 16},
+                                 {259, 3, 1, 1},        {262, 3, 1, 1},  {270, 2, n, text},
+                                 {273, 4, 1, text + n}, {278, 4, 1, NY}, {279, 4, 1, PAGE * 2}};
+    memcpy(out, "II*\0\x08\0\0\0\x09\0", 10);
+    for (int i = 0; i < 9; i++) {
+        const uint16_t head[2] = {(uint16_t)tags[i][0], (uint16_t)tags[i][1]};
+        memcpy(out + 10 + 12 * i, head, 4);
+        memcpy(out + 14 + 12 * i, tags[i] + 2, 8);
+    }
+    memset(out + text - 4, 0, 4);
+    memcpy(out + text, description, n);
+    return text + n;
+}
+
+/* All the slices that the description tells of, or none. */
+static void one_directory(void **state)
+{
+    (void)state;
+    static const char *const told[] = {"ImageJ=1.54f\nimages=3\nslices=3\nloop=false\n",
+                                       "{\"shape\": [3, 29, 37], \"truncated\": true}",
+                                       "{\"shape\": [1, 3, 1, 29, 37, 1], \"truncated\": true}"};
+    static unsigned char file[500 + sizeof counts];
+    fbp_source *src;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t n = put_directory(file, told[i]);
+        memcpy(file + n, counts, sizeof counts);
+        put_file(FILE_, file, n + sizeof counts);
+        check(FILE_, FBP_U16, NZ, values_of);
+        for (size_t has = 1; has < 3; has++) {
+            put_file(FILE_, file, n + has * PAGE * 2 + 5);
+            assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
+            assert_says("tells of 3 slices, there is room for ");
+            assert_says(has == 1 ? "1: it is truncated" : "2: it is truncated");
+        }
+    }
+    const size_t n = put_directory(file, "{\"shape\": [3, 29, 37]}"); /* a page of such a stack */
+    memcpy(file + n, counts, sizeof counts);
+    put_file(FILE_, file, n + PAGE * 2);
+    check(FILE_, FBP_U16, 1, values_of);
 }
 
 static void put_views(const char *folder)
@@ -324,6 +395,22 @@ static void pages_must_be_alike(void **state)
     fbp_source *src;
     assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
     assert_says("page 1 is 37 x 28 uint16, the first is 37 x 29 uint16: save pages");
+    t = TIFFOpen(FILE_, "wl");
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct tiff_way turned = {.rows = NY, .orientation = (uint16_t)(k ? 4 : 1)};
+        put_tags(t, &turned, NX, NY);
+        put_strips(t, NY, NX * 2, NY, (const char *)counts);
+        assert_true(TIFFWriteDirectory(t));
+    }
+    TIFFClose(t);
+    assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
+    assert_says("page 1 has row 0 at the bottom (Orientation 4), the first page at the top");
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct tiff_way turned = {.orientation = (uint16_t)(k ? 4 : 1)};
+        put_tiff(k ? STEM "_o1.tif" : STEM "_o0.tif", &turned, NX, NY, 1, counts);
+    }
+    assert_int_equal(fbp_source_open(&src, STEM "_o%d.tif 0 1", NULL), FBP_ERR_INVALID);
+    assert_says("_o1.tif: has row 0 at the bottom, the other views at the top");
     assert_int_equal(fbp_source_open(&src, STEM "_missing.tif", NULL), FBP_ERR_IO);
     assert_int_equal(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED);
     assert_says("cannot be followed while it grows");
@@ -417,7 +504,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_codec),
         cmocka_unit_test(orientation_and_description),
+        cmocka_unit_test(order_of_bits),
         cmocka_unit_test(imagej_run),
+        cmocka_unit_test(one_directory),
         cmocka_unit_test(folders_and_patterns),
         cmocka_unit_test(folder_of_raw_files),
         cmocka_unit_test(outputs_spare_folders),
