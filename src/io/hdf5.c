@@ -130,7 +130,7 @@ static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_arra
                               struct fbp_hdf5_chunk **chunks)
 {
     const size_t n = a->selected ? a->info.n[2] : 0;
-    size_t at = sizeof *a;
+    size_t at = sizeof *a + a->file_bytes;
     bool whole = true;
 
     if (n) {
@@ -150,6 +150,20 @@ static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_arra
     return FBP_OK;
 }
 
+/* Links may have led to another file, and virtual data sets to many. */
+static fbp_status note_files(struct fbp_source *src, const struct fbp_hdf5_array *a,
+                             const struct fbp_blob *reply)
+{
+    const char *name = (const char *)reply->bytes + sizeof *a, *end = name + a->file_bytes;
+
+    if (a->file_bytes > reply->n - sizeof *a || (a->file_bytes && end[-1] != '\0'))
+        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back whole", src->path);
+    FBP_TRY(fbp_inputs_add(&src->inputs, a->file));
+    for (; name < end; name += strlen(name) + 1)
+        FBP_TRY(fbp_inputs_add(&src->inputs, name));
+    return FBP_OK;
+}
+
 static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
 {
     struct fbp_hdf5_array a;
@@ -160,7 +174,7 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
 
     if (!fbp_blob_take(reply, &at, &a, sizeof a))
         return fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
-    FBP_TRY(fbp_inputs_add(&src->inputs, a.file)); /* links may have led to another one */
+    FBP_TRY(note_files(src, &a, reply));
     memcpy(a.info.format, src->info.format, sizeof a.info.format);
     src->info = a.info;
     if (a.how == FBP_HDF5_COLUMNS)

@@ -19,7 +19,8 @@ struct fbp_hdf5_chunk {
     uint32_t left_out; /**< bit i: filter i was not applied */
 };
 
-/** What the library says; followed in the reply by map[n[2]] (if `selected`) and the chunks. */
+/** What the library says; followed in the reply by names of files, map[n[2]] (if `selected`) and
+ * the chunks. */
 struct fbp_hdf5_array {
     enum fbp_hdf5_how how;
     struct fbp_array_info info; /**< all but `format`; n[2]: selected slices */
@@ -31,6 +32,7 @@ struct fbp_hdf5_array {
     bool selected, shuffle, deflate;
     unsigned char fill[8]; /**< a sample nobody wrote, in the byte order of the file */
     size_t n_chunks;       /**< entries in the table: a whole grid of chunks */
+    size_t file_bytes;     /**< of names of virtual sources' files, in the reply behind this */
     char file[1024];       /**< that holds the samples: links lead to others, too */
     char data_set[1024];
 };

@@ -26,6 +26,7 @@ struct look {
     long key; /* of image_key; -1: all slices */
     struct fbp_hdf5_array a;
     uint64_t *map;
+    struct fbp_blob files; /* of virtual sources */
 };
 
 /* The array that a file is about, where no name is given. */
@@ -502,7 +503,7 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     uint64_t bytes = 0;
 
     FBP_TRY(open_all(l));
-    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, NULL, NULL));
+    FBP_TRY(fbp_hdf5_check_virtual(l->data, l->wanted->path, NULL, NULL, &l->files));
     FBP_TRY(take_size(l));
     FBP_TRY(take_type(l));
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
@@ -510,7 +511,10 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     FBP_TRY(take_scale(l));
     FBP_TRY(take_selection(l));
     FBP_TRY(look_layout(l, chunks));
+    l->a.file_bytes = l->files.n;
     FBP_TRY(fbp_blob_put(reply, &l->a, sizeof l->a));
+    if (l->files.n)
+        FBP_TRY(fbp_blob_put(reply, l->files.bytes, l->files.n));
     if (l->map)
         FBP_TRY(fbp_blob_put(reply, l->map, l->a.info.n[2] * sizeof *l->map));
     return *chunks ? fbp_blob_put(reply, *chunks, l->a.n_chunks * sizeof **chunks) : FBP_OK;
@@ -553,7 +557,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     }
     const hid_t data = H5Dopen2(file, a->data_set, H5P_DEFAULT), from = H5Dget_space(data);
     const hid_t to = H5Screate_simple(a->rank, room, NULL);
-    FBP_TRY(fbp_hdf5_check_virtual(data, b->path, first, n));
+    FBP_TRY(fbp_hdf5_check_virtual(data, b->path, first, n, NULL));
     H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
     if (H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, b->out) < 0)

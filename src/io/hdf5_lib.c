@@ -67,7 +67,7 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
         st = fbp_fail(FBP_ERR_INVALID, "%s: %s: expected 1 to %zu numbers, found %lld of them",
                       name, path, most, (long long)count);
     if (st == FBP_OK)
-        st = fbp_hdf5_check_virtual(data, name, NULL, NULL);
+        st = fbp_hdf5_check_virtual(data, name, NULL, NULL, NULL);
     if (st == FBP_OK)
         st = fbp_calloc((void **)out, (size_t)count, sizeof **out, path);
     if (st == FBP_OK && H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {

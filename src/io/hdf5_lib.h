@@ -78,9 +78,11 @@ fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
                          const struct fbp_hdf5_list *list, double **out, size_t *n);
 
 /** Of a virtual data set: are all files there that its samples are in, or those of the part from
- *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value. */
+ *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value.
+ *
+ *  files: the names of these files are appended, each with its '\0'; may be NULL. */
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
-                                  const hsize_t *n);
+                                  const hsize_t *n, struct fbp_blob *files);
 
 /** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
 bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);

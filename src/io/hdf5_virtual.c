@@ -21,6 +21,7 @@ struct virtual_set {
     int depth;
     const hsize_t *first, *n; /* of the part that is wanted; NULL: all */
     size_t *n_looked;         /* sources, of all depths */
+    struct fbp_blob *files;   /* takes their names; NULL */
     char last[NAME];
     hid_t last_file;
 };
@@ -131,6 +132,22 @@ static fbp_status check_extent(const struct virtual_set *v, size_t i, hid_t sour
                             "it is truncated or not complete, copy it again");
 }
 
+/* The name of the file that a source is in, once if many follow each other. */
+static fbp_status note_file(const struct virtual_set *v, hid_t source)
+{
+    struct fbp_blob *files = v->files;
+    char name[NAME] = "";
+    const ssize_t n = files ? H5Fget_name(source, name, NAME) : 0;
+    const size_t size = strlen(name) + 1;
+
+    if (n <= 0 || n >= NAME)
+        return FBP_OK; /* a name that is too long is not found by other means, either */
+    if (files->n >= size && memcmp(files->bytes + files->n - size, name, size) == 0 &&
+        (files->n == size || files->bytes[files->n - size - 1] == '\0'))
+        return FBP_OK;
+    return fbp_blob_put(files, name, size);
+}
+
 static fbp_status check_source(struct virtual_set *v, size_t i, const char *file, const char *set)
 {
     const hid_t f = open_file(v, file);
@@ -147,7 +164,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
         return missing(v, file, set, "there is no such data set in that file, or it cannot be read",
                        "is it the right file?");
     FBP_TRY(check_extent(v, i, source, file, set));
-    struct virtual_set all = {.path = v->path, .n_looked = v->n_looked};
+    FBP_TRY(note_file(v, source));
+    struct virtual_set all = {.path = v->path, .n_looked = v->n_looked, .files = v->files};
     const fbp_status st = check_set(&all, source, v->depth + 1);
     H5Dclose(source);
     return st;
@@ -264,10 +282,11 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
 }
 
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
-                                  const hsize_t *n)
+                                  const hsize_t *n, struct fbp_blob *files)
 {
     size_t n_looked = 0;
-    const struct virtual_set wanted = {.path = path, .first = first, .n = n, .n_looked = &n_looked};
+    const struct virtual_set wanted = {
+        .path = path, .first = first, .n = n, .n_looked = &n_looked, .files = files};
 
     return check_set(&wanted, data, 0);
 }

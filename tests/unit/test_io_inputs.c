@@ -105,6 +105,35 @@ static void hdf5_link(void)
     H5Fclose(raw);
 }
 
+/* Two slices in a file each, the second in a virtual data set again. */
+static void hdf5_virtual(void)
+{
+    const hsize_t all[3] = {2, NY, NX}, one[3] = {1, NY, NX};
+    static const char *const sources[] = {"first.h5", "nested.h5"};
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), nested = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(3, all, NULL), part = H5Screate_simple(3, one, NULL);
+
+    for (hsize_t k = 0; k < 2; k++) {
+        const hsize_t start[3] = {k, 0, 0};
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, one, NULL);
+        assert_true(H5Pset_virtual(how, space, sources[k], "/d", part) >= 0);
+    }
+    assert_true(H5Pset_virtual(nested, part, "samples.h5", "/d", part) >= 0);
+    const hid_t file = new_file(FOLDER "/p.h5"), first = new_file(FOLDER "/first.h5"),
+                middle = new_file(FOLDER "/nested.h5"), last = new_file(FOLDER "/samples.h5");
+    double v[NY * NX] = {0};
+    put_set(file, "d", H5T_IEEE_F32LE, 3, all, how, NULL);
+    put_set(first, "d", H5T_IEEE_F32LE, 3, one, H5P_DEFAULT, v);
+    put_set(middle, "d", H5T_IEEE_F32LE, 3, one, nested, NULL);
+    put_set(last, "d", H5T_IEEE_F32LE, 3, one, H5P_DEFAULT, v);
+    H5Fclose(last);
+    H5Fclose(middle);
+    H5Fclose(first);
+    H5Fclose(file);
+    H5Sclose(part);
+    H5Sclose(space);
+}
+
 static void stack_of_mhd(void)
 {
     put_mhd("v0.mhd", "a.raw");
@@ -124,6 +153,9 @@ static const struct {
     {"the samples of a pair", "p.hdr", nifti_pair, "p.img"},
     {"the header of a pair", "p.img", nifti_pair, "p.hdr"},
     {"a link of HDF5", "p.h5:/l", hdf5_link, "samples.h5"},
+    {"a source of a virtual data set", "p.h5", hdf5_virtual, "first.h5"},
+    {"a virtual source", "p.h5", hdf5_virtual, "nested.h5"},
+    {"a source of a virtual source", "p.h5", hdf5_virtual, "samples.h5"},
     {"a file of FILE:ARRAY", "samples.h5:/d", hdf5_link, "samples.h5"},
     {"a pattern of MHD", "v%d.mhd 0 1", stack_of_mhd, "samples.raw"},
     {"a pattern's view", "v%d.mhd 0 1", stack_of_mhd, "v1.mhd"},
