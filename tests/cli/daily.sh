@@ -168,12 +168,30 @@ wrong_water() { # STATUS PATTERN ARGUMENTS…
 }
 wrong_water 1 'no voxel lies in a sphere' --hu-from-roi 0,0,0,0.1
 wrong_water 1 'choose one inside it' --hu-from-roi 150,0,0,20
+wrong_water 1 'field of view .* choose one inside it' --hu-from-roi 1000,0,0,5
 wrong_water 1 'not that of water' --hu-from-roi 55,0,0,2
 wrong_water 1 'smaller radius' --hu-from-roi 0,0,0,90000
 wrong_water 2 'a radius above 0' --hu-from-roi 0,0,0,0
 wrong_water 2 'leave one of them out' --hu-from-roi 0,0,0,5 --hu 0.02
 wrong_water 2 'leave --follow out' --hu-from-roi 0,0,0,5 --follow
 wrong_water 2 'numbers' --hu-from-roi 0,0,5
+
+# A sphere that some views see in part has no value: of a long cylinder, where the rows end.
+echo "0 0 0 60 60 400 0 0.02" >long.txt
+run 0 simulate --phantom long.txt --size 64 --voxel 2 --views 60 --detector 96x48 \
+    -o water.json -q
+run 0 geometry check water.json --json
+top=$(json fov_z_mm.1)
+run 0 recon water.json -o null: --hu-from-roi 40,0,0,8 --json
+mu=$(json water.mean)
+wrong_water 1 "all views see a sphere of 8 mm at \(40, 0\) mm for z from -" \
+    --hu-from-roi "40,0,$(awk "BEGIN { print $top - 8 }"),8"
+seen=$(sed 's/.* to \([0-9.]*\) mm, not for.*/\1/' err)
+is "$seen > 0.8 * $top - 8 && $seen < $top - 8"
+run 0 recon water.json -o null: --hu-from-roi "40,0,$(awk "BEGIN { print $seen - 0.1 }"),8" --json
+is "$(json water.mean) > 0.95 * $mu && $(json water.mean) < 1.05 * $mu"
+wrong_water 1 'choose another z' --hu-from-roi "0,0,-$top,8"
+wrong_water 1 'no z lets all views see' --hu-from-roi 0,0,0,60
 
 # A folder of views, one a file, with darks, flats and angles beside them.
 mkdir -p folder/flats
