@@ -247,7 +247,66 @@ mkdir empty
 run 1 init empty
 has err 'no projections in it'
 run 1 init nowhere
-has err 'is it a folder'
+has err 'cannot be looked into: No such file'
+run 1 init guess.json
+has err 'cannot be looked into: Not a directory'
+
+# Whatever lies between the files of a series; names that are not what they seem.
+rm -r folder
+mkdir -p folder/rec
+for k in 0 1 2 3; do
+    run 0 simulate --size 16 --views 1 -o folder/p_000$k.json -q
+    rm folder/p_000$k.json
+    echo "exposure=1" >folder/p_000$k.txt
+    echo "<a/>" >folder/p_000$k.mha.xml
+    cp folder/p_000$k.mha folder/p_000${k}b.mha
+done
+cp volume.mha folder/rec/slices.mha
+run 0 simulate --size 32 --views 30 -o folder/rec/volume_of_bytes.json -q
+rm folder/rec/volume_of_bytes.json
+run 0 init folder
+has err '^projections: 4 views of 24 x 24 pixels'
+has err 'volume_of_bytes.mha: 48 x 48 x 30, by its name a volume, not used'
+[ "$(json projections)" = "folder/p_%04d.mha 0 3" ] || say "$last: $(json projections)"
+rm folder/p_*
+run 1 init folder
+has err 'no projections in it: .*volume_of_bytes.mha, is taken for a volume'
+mv folder/rec/volume_of_bytes.mha folder/white_tooth.mha
+run 1 init folder
+has err 'no projections in it: .*white_tooth.mha, is taken for flats: rename it'
+one_line err
+
+# A file of another program: a whole scan, or the geometry and level of air of one.
+rm -r folder
+mkdir folder
+for k in 1 2 3 4; do
+    run 0 simulate --size 16 --views 1 --detector 30x20 -o bar_000$k.json -q
+    cp bar_000$k.mha folder/foo_000$k.tif # formats are known by their content
+done
+printf '%s\n' '[XTekCT]' Name=foo WhiteLevel=60000 DetectorPixelsX=30 DetectorPixelsY=20 Projections=4 \
+    DetectorPixelSizeX=.2 DetectorPixelSizeY=.2 SrcToObject=120 SrcToDetector=900 AngularStep=90 \
+    >folder/foo.xtekct
+run 1 init folder
+has err 'foo.xtekct: describes a whole scan already: give it to fbp recon'
+rm folder/foo_000*
+mv bar_000*.mha folder/
+run 0 init folder
+has err 'foo.xtekct: names projections that are not there: .*foo_0001.tif'
+has err '^i0: from foo.xtekct'
+is "$(json i0) == 60000"
+[ "$(json geometry)" = folder/foo.xtekct ] || say "$last: $(json geometry)"
+
+# What cannot be read is said; root reads all.
+mkdir folder/flats
+cp folder/bar_0001.mha folder/flats/
+echo "0 90 180 270" >folder/angles.txt
+chmod 0 folder/flats folder/angles.txt
+if [ ! -r folder/angles.txt ]; then
+    run 0 init folder
+    has err 'folder/flats: cannot be read: Permission denied: left out'
+    has err 'folder/angles.txt: cannot be read: Permission denied: left out'
+fi
+chmod 755 folder/flats folder/angles.txt
 run 2 init folder -o scan.txt
 has err 'ends in .json'
 run 2 init
