@@ -92,6 +92,47 @@ done
 sed 's/turned0.mha/turned0.8.mha/' turned0.json >untold.json
 sweep_finds untold 0.8 0.25 tilt=-1.6:2:0.2
 
+# The panel's centre is found where it is also where the panel is turned, and shifted along its columns.
+run 0 simulate --phantom rods.txt --size 64 --voxel 1.5 --views 160 --pitch 1.5 --detector 160x220 \
+    --sod 400 --sdd 600 --tilt 0,0,1.5 --offset 6,60 -o shifted.json -q
+sweep_finds shifted 6 0.4 offset=3:9:0.5
+
+# What a sweep finds can be used, and kept, whatever says where source and panel are: a circle, a
+# parallel beam, a file of another program, a whole scan of one.
+run 0 simulate --size 32 --views 40 --offset 5,0 -o circle.json -q
+run 0 simulate --size 32 --views 40 --kind parallel --arc 180 --offset 5,0 -o beam.json -q
+run 0 geometry convert circle.json -o g.xml -q
+echo '{"fbp_scan": 1, "projections": "circle.mha", "geometry": "g.xml"}' >foreign.json
+mkdir whole
+for k in 0 1 2 3 4 5; do
+    run 0 simulate --size 32 --views 1 --start $((k * 60)) --detector 48x48 -o whole/k.json -q
+    mv whole/k.mha whole/foo_000$((k + 1)).tif
+done
+printf '%s\n' '[XTekCT]' Name=foo DetectorPixelsX=48 DetectorPixelsY=48 Projections=6 \
+    WhiteLevel=60000 DetectorPixelSizeX=12.8 DetectorPixelSizeY=12.8 SrcToObject=750 \
+    SrcToDetector=1200 AngularStep=60 >whole/foo.xtekct
+can_be_used() { # SCAN PARAMETER=FROM:TO:STEP OTHER OPTIONS…
+    local scan=$1 sweep=$2 best name=${2%%=*}
+    shift 2
+    run 0 recon "$scan" --sweep "$sweep" "$@" -o used.png --json -q
+    best=$(json best)
+    run 0 recon "$scan" "--$name" "$best" "$@" -o used.mha -q
+    run 0 recon "$scan" "$@" -o unused.mha -q
+    ! cmp -s used.mha unused.mha || say "$scan: --$name $best changes nothing"
+    run 0 geometry convert "$scan" "--$name" "$best" "$@" -o kept.json -q
+    run 0 recon kept.json -o kept.mha -q
+    run 0 compare kept.mha used.mha --json
+    is "$(json nrmse) < 1e-4"
+}
+for scan in circle.json foreign.json whole/foo.xtekct beam.json; do
+    can_be_used $scan centre=20:26:1
+    can_be_used $scan offset=-1:9:1
+    can_be_used $scan tilt=-2:2:0.7 --centre 23
+    [ $scan != beam.json ] || continue
+    can_be_used $scan sod=700:800:20
+    can_be_used $scan sdd=1100:1300:60 --sod 740 --flip-v
+done
+
 # Real data of a synchrotron, where it is and can be read: 296.0 within half a pixel.
 tooth=$here/../../../shared/data/tooth_parallel_aps/tooth.h5
 if "$fbp" recon "$tooth" --slice 0 -o null: -q >out 2>err; then
@@ -116,7 +157,11 @@ run 0 recon off1.json --sweep centre=54:56:0.5 -o sheet.png
 has out 'at the end of the range'
 run 0 recon off1.json --sweep sdd=395:405:5 -o sheet.png
 has out 'hardly tells'
-has out '"source_to_detector_mm"|^best sdd'
+has out '^best sdd'
+has out '^use it: --sdd '
+has out '^keep it: fbp geometry convert off1.json --sdd [0-9.]+ -o FILE.json'
+run 0 recon off1.json --sweep tilt=0:1:0.5 --centre 52 --flip-u -o sheet.png
+has out '^use it: --flip-u --centre 52 --tilt '
 run 0 recon off1.json --sweep centre=50:54:1 --slice 10 -o quiet.png -q
 empty out
 rm sheet.png
@@ -141,7 +186,13 @@ wrong_sweep 2 'ends in .svg' --sweep centre=1:2:1 -o sheet.png --curve c.png
 wrong_sweep 2 '--curve needs --sweep' -o v.mha --curve c.svg
 wrong_sweep 1 'has no source' --sweep sod=300:500:50 -o sheet.png
 wrong_sweep 1 '--slice 64: the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
-wrong_sweep 1 'centre = -200: .*axis' --sweep centre=-200:0:50 -o sheet.png
+wrong_sweep 1 'centre -200: the detector.s columns are 0 to 111: give the column itself' \
+    --sweep centre=-200:0:50 -o sheet.png
+wrong_sweep 1 '--centre 1000: the detector.s columns are 0 to 111' --centre 1000 -o late.mha
+wrong_sweep 1 '--sdd: a parallel beam has no source' --sdd 500 -o late.mha
+wrong_sweep 2 'a NAME of centre' --sweep =0:1:1 -o sheet.png
+wrong_sweep 2 'say the same: leave one' --sweep centre=50:52:1 --offset 3 -o sheet.png
+wrong_sweep 2 'say the same: leave one' --centre 52 --offset 3 -o late.mha
 wrong_sweep 1 'its folder is missing' --sweep centre=50:52:1 -o missing/sheet.png
 
 # Water: a ball of 0.02 / mm becomes 0 HU, nothing -1000.
