@@ -32,7 +32,7 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct geometry_args a = {0};
+    struct geometry_args a = {.from = GEOMETRY_FROM};
     struct fbp_scan scan = {0};
     struct check c;
     int rc = opt_parse(self, &a, argc, argv);
@@ -45,10 +45,13 @@ static int run(const struct command *self, int argc, char **argv)
         return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
     rc = geometry_load(&a.from, &scan);
     if (rc == 0)
-        rc = check_geometry(&scan, &c);
-    if (rc == 0)
-        rc = a.output ? draw(&a, &scan, &c)
-                      : (a.json ? check_print_json : check_print_text)(&scan, &c);
+        rc = check_geometry(&scan, a.from.path, &c);
+    if (rc == 0 && !a.output)
+        rc = (a.json ? check_print_json : check_print_text)(&scan, &c);
+    if (rc == 0 && c.error[0])
+        rc = cli_error("%s", c.error);
+    if (rc == 0 && a.output)
+        rc = draw(&a, &scan, &c);
     fbp_scan_clear(&scan);
     return rc;
 }

@@ -50,7 +50,7 @@ static int convert(const struct convert_args *a)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct convert_args a = {0};
+    struct convert_args a = {.from = GEOMETRY_FROM};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)

@@ -17,6 +17,8 @@ static int run(const struct command *self, int argc, char **argv)
     fbp_plan *plan;
     int rc = opt_parse(self, &a, argc, argv);
 
+    if (rc == OPT_GO_ON)
+        rc = adjust_check(self, a.adjust);
     if (rc != OPT_GO_ON)
         return rc;
     if (a.model)

@@ -97,6 +97,10 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
 
     if (!sweep_parse(a->sweep, &range, why, sizeof why))
         return opt_usage(self, "--sweep: %s", why);
+    a->adjust[range.parameter] = range.from; /* replaces what is given */
+    const int rc = adjust_check(self, a->adjust);
+    if (rc != OPT_GO_ON)
+        return rc;
     progress_start(progress, 0, a->quiet);
     progress->visible = false; /* the sweep says itself how far it is */
     return sweep_run(a, &range);

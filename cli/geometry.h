@@ -2,7 +2,7 @@
 #ifndef FBP_CLI_GEOMETRY_H
 #define FBP_CLI_GEOMETRY_H
 
-#include "cli.h"
+#include "adjust.h"
 
 /** A file and what is known beside it. */
 struct geometry_from {
@@ -10,7 +10,14 @@ struct geometry_from {
     size_t detector[2];
     double pitch[2];
     bool flip_u, flip_v, reverse;
+    double adjust[ADJUSTS]; /**< NaN: as the file has it */
 };
+
+/** What a struct geometry_from starts with. */
+#define GEOMETRY_FROM         \
+    {                         \
+        .adjust = ADJUST_NONE \
+    }
 
 // clang-format off
 /** Rows of an option table for a member `from` of S. */
@@ -27,13 +34,14 @@ struct geometry_from {
         .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),           \
     OPT(S, from.flip_u, .name = "flip-u", .help = "detector columns run the other way"),          \
     OPT(S, from.flip_v, .name = "flip-v", .help = "detector rows run the other way"),             \
-    OPT(S, from.reverse, .name = "reverse", .help = "the source goes round the other way")
+    OPT(S, from.reverse, .name = "reverse", .help = "the source goes round the other way"),       \
+    ADJUST_OPTIONS(S, from.adjust)
 // clang-format on
 
 /** OPT_GO_ON, or the exit status of wrong usage, which has been said. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
-/** Load and flip; returns 0, or 1 with the failure reported. */
+/** Load, flip and adjust; returns 0, or 1 with the failure reported. */
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan);
 
 #endif /* FBP_CLI_GEOMETRY_H */

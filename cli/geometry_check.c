@@ -68,7 +68,8 @@ static fbp_status land_all(const struct fbp_scan *scan, struct check *c)
         land(P, iso, cr);
         for (int i = 0; i < 2; i++)
             widen(&c->iso[i], cr[i], k);
-        land_corners(c, P, k);
+        if (c->seen)
+            land_corners(c, P, k);
     }
     return FBP_OK;
 }
@@ -107,7 +108,18 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 static void warn_angles(struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
+    const double arc = cli_degrees(f->arc_rad);
 
+    if (f->n_angles < 3) {
+        warn(c, "all views stand at %zu angle%s: from so few nothing can be reconstructed",
+             f->n_angles, f->n_angles == 1 ? "" : "s");
+        return;
+    }
+    if (f->n_angles > 8 && arc > 3 && arc < 6.6)
+        warn(c,
+             "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
+             "degrees are expected",
+             arc);
     if (f->coverage == FBP_COVERAGE_PARTIAL)
         warn(c,
              "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
@@ -119,6 +131,14 @@ static void warn_angles(struct check *c)
     if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
         warn(c, "there is a gap of %.4g degrees between neighbouring views: are views missing?",
              cli_degrees(f->gap_rad + f->step_rad[1]));
+}
+
+static void warn_fan(struct check *c)
+{
+    const double fan = cli_degrees(c->facts.fan_rad[1] - c->facts.fan_rad[0]);
+
+    if (fan > 120)
+        warn(c, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
 }
 
 /* Distance from the axis of the middle of the volume's farther side.  That the corners of a cube
@@ -153,27 +173,47 @@ static void warn_volume(const struct fbp_scan *scan, struct check *c)
              c->corners[1].lo, c->corners[1].hi, last_row);
 }
 
-int check_geometry(const struct fbp_scan *scan, struct check *c)
+/* What goes wrong behind the views themselves leaves them known. */
+static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
-    *c = (struct check){.grid = scan->volume};
-    if (c->grid.n[0] == 0)
-        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid);
-    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid,
-                           &c->facts) != FBP_OK ||
-        land_all(scan, c) != FBP_OK)
-        return cli_fail();
+    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel,
+                           c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)
+        snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
+    c->seen = c->facts.fov_radius_mm > 0;
+    return c->facts.n_angles > 0 ? 0 : cli_error("%s", c->error);
+}
+
+static void look_at_volume(const struct fbp_scan *scan, struct check *c)
+{
     fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &c->grid, 0,
                       c->grid.n[2], &c->rows[0], &c->rows[1]);
+    flips_of(scan, &c->facts,
+             fmin(fmin(c->grid.voxel_mm[0], c->grid.voxel_mm[1]), c->grid.voxel_mm[2]), c->flips);
+    warn_volume(scan, c);
+}
+
+int check_geometry(const struct fbp_scan *scan, const char *path, struct check *c)
+{
+    *c = (struct check){.grid = scan->volume};
+    if (find_facts(scan, path, c) != 0)
+        return 1;
+    if (c->seen && c->grid.n[0] == 0) {
+        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid);
+        if (find_facts(scan, path, c) != 0)
+            return 1;
+    }
+    if (land_all(scan, c) != FBP_OK)
+        return cli_fail();
     for (int i = 0; i < 2; i++) {
         const struct fbp_view *v = &scan->views[i ? scan->n_views - 1 : 0];
         c->theta_deg[i] = cli_degrees(atan2(v->s[1], v->s[0]));
     }
     land_axis(scan, c);
-    flips_of(scan, &c->facts,
-             fmin(fmin(c->grid.voxel_mm[0], c->grid.voxel_mm[1]), c->grid.voxel_mm[2]), c->flips);
     c->flip[0] = (double)scan->panel.n_columns - 1 - (c->iso[0].lo + c->iso[0].hi);
     c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
     warn_angles(c);
-    warn_volume(scan, c);
+    warn_fan(c);
+    if (c->seen)
+        look_at_volume(scan, c);
     return 0;
 }

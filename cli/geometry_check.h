@@ -13,6 +13,8 @@ struct span {
 enum { MAX_WARNINGS = 8 };
 
 struct check {
+    char error[400]; /**< why nothing can be reconstructed; "": all is well */
+    bool seen;       /**< every view sees the axis; else nothing is known of volume and flips */
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
     struct span iso[2];     /**< column, row where the iso-centre lands */
@@ -28,8 +30,9 @@ struct check {
     char warnings[MAX_WARNINGS][240];
 };
 
-/** @return 0, or 1 with the failure reported. */
-int check_geometry(const struct fbp_scan *scan, struct check *c);
+/** Whatever can be said of a scan, also of one that cannot be reconstructed (c->error).
+ *  @return 0, or 1 with the failure reported, which names the file `path`. */
+int check_geometry(const struct fbp_scan *scan, const char *path, struct check *c);
 int check_print_text(const struct fbp_scan *scan, const struct check *c);
 int check_print_json(const struct fbp_scan *scan, const struct check *c);
 

@@ -8,7 +8,7 @@ int geometry_check_usage(const struct command *self, const struct geometry_from 
 
     if (origin && strcmp(origin, "center") != 0 && strcmp(origin, "corner") != 0)
         return opt_usage(self, "--matrix-origin: expected center or corner, got \"%s\"", origin);
-    return OPT_GO_ON;
+    return adjust_check(self, from->adjust);
 }
 
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan)
@@ -23,5 +23,5 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan)
         return cli_fail();
     fbp_views_flip(scan->views, scan->n_views,
                    cli_flips(from->flip_u, from->flip_v, from->reverse));
-    return 0;
+    return adjust_scan(scan, from->adjust);
 }

@@ -48,13 +48,21 @@ static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_
     printf("magnification %.5g\n", f->magnification);
 }
 
+static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
+{
+    return scan->kind == FBP_PARALLEL && f->coverage == FBP_COVERAGE_SHORT &&
+           fabs(f->arc_rad - f->needed_rad) < 1e-6;
+}
+
 /* Which rays are measured twice, and what is done about it. */
-static const char *weights_of(const struct fbp_geometry_facts *f)
+static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     if (f->coverage == FBP_COVERAGE_FULL)
         return f->offset ? "Wang's: a full turn of an offset detector, half of it sees the object "
                            "at a time"
                          : "none for redundancy: a full turn measures every ray twice";
+    if (half_turn(scan, f))
+        return "Parker's, which are all 1: half a turn measures every ray once";
     return f->coverage == FBP_COVERAGE_SHORT
                ? "Parker's: a short scan measures some rays twice"
                : "Parker's, but the arc is too short for any: expect streaks";
@@ -66,20 +74,35 @@ static double tidy(double x)
     return fabs(x) < 1e-9 ? 0 : x;
 }
 
-static void print_angles(const struct check *c)
+static void print_steps(const struct fbp_geometry_facts *f)
+{
+    printf("            steps %.4g to %.4g, median %.4g; ", cli_degrees(f->step_rad[0]),
+           cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]));
+    if (f->coverage == FBP_COVERAGE_FULL)
+        printf("largest gap beyond a step %.4g\n", f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0);
+    else
+        printf("the other %.6g of a turn are not measured\n",
+               fmax(0, 360 - cli_degrees(f->arc_rad)));
+}
+
+static void print_angles(const struct fbp_scan *scan, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
 
-    printf("angles      %s%s scan: %.6g degrees, of %.6g needed; %s\n", coverage_name(f),
-           f->offset ? ", offset-detector" : "", cli_degrees(f->arc_rad),
-           cli_degrees(f->needed_rad), direction_name(f->direction));
+    printf("angles      %s%s scan: ", coverage_name(f), f->offset ? ", offset-detector" : "");
+    if (f->n_angles < 3)
+        printf("%zu angle%s; %.6g degrees are needed\n", f->n_angles, f->n_angles == 1 ? "" : "s",
+               cli_degrees(f->needed_rad));
+    else
+        printf("%.6g degrees, of %.6g needed; %s\n", cli_degrees(f->arc_rad),
+               cli_degrees(f->needed_rad), direction_name(f->direction));
     printf("            first view at theta %.6g (TIGRE), which is alpha %.6g (RTK, ASTRA, LEAP); "
            "last at theta %.6g\n",
            tidy(c->theta_deg[0]), tidy(c->theta_deg[0] + 90), tidy(c->theta_deg[1]));
-    printf("            steps %.4g to %.4g, median %.4g; largest gap beyond a step %.4g\n",
-           cli_degrees(f->step_rad[0]), cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]),
-           f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0);
-    printf("weights     %s\n", weights_of(f));
+    if (f->n_angles > 2)
+        print_steps(f);
+    if (c->seen)
+        printf("weights     %s\n", weights_of(scan, f));
 }
 
 static void print_panel(const struct fbp_scan *scan, const struct check *c)
@@ -194,11 +217,13 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
 int check_print_text(const struct fbp_scan *scan, const struct check *c)
 {
     print_source(scan, &c->facts);
-    print_angles(c);
+    print_angles(scan, c);
     print_panel(scan, c);
-    print_volume(scan, c);
-    print_symmetries(c->facts.symmetry);
-    print_flips(scan, c);
+    if (c->seen) {
+        print_volume(scan, c);
+        print_symmetries(c->facts.symmetry);
+        print_flips(scan, c);
+    }
     for (size_t i = 0; i < c->n_warnings; i++)
         printf("warning     %s\n", c->warnings[i]);
     return 0;
@@ -224,25 +249,26 @@ static void add_flip(cJSON *o, const struct flip *f)
     cJSON_AddNumberToObject(o, "turn_deg", cli_degrees(f->turn_rad));
 }
 
-static void add_landing(cJSON *root, const struct check *c)
+static void add_flips(cJSON *root, const struct check *c)
 {
-    cJSON *iso = cJSON_AddObjectToObject(root, "iso_centre");
-    cJSON *corners = cJSON_AddObjectToObject(root, "corners");
-    cJSON *flips = cJSON_AddObjectToObject(root, "flips");
     static const char *const names[N_FLIPS] = {
         "u", "v", "u+v", "direction", "u+direction", "v+direction", "u+v+direction"};
+    cJSON *flips = cJSON_AddObjectToObject(root, "flips");
 
-    cli_json_numbers(root, "axis_column_bottom", c->axis[0], 2);
-    cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
-    add_span(iso, "column", &c->iso[0]);
-    add_span(iso, "row", &c->iso[1]);
-    add_span(corners, "column", &c->corners[0]);
-    add_span(corners, "row", &c->corners[1]);
     cJSON_AddNumberToObject(flips, "u_moves_axis_by_columns", c->flip[0]);
     cJSON_AddNumberToObject(flips, "v_moves_middle_by_rows", c->flip[1]);
     for (int i = 0; i < N_FLIPS; i++)
         add_flip(cJSON_AddObjectToObject(flips, names[i]), &c->flips[i]);
-    cli_json_sizes(root, "rows_needed", c->rows, 2);
+}
+
+static void add_landing(cJSON *root, const struct check *c)
+{
+    cJSON *iso = cJSON_AddObjectToObject(root, "iso_centre");
+
+    add_span(iso, "column", &c->iso[0]);
+    add_span(iso, "row", &c->iso[1]);
+    cli_json_numbers(root, "axis_column_bottom", c->axis[0], 2);
+    cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
 }
 
 static void add_angles(cJSON *root, const struct check *c)
@@ -262,6 +288,7 @@ static void add_angles(cJSON *root, const struct check *c)
     cJSON_AddNumberToObject(root, "alpha_deg", c->theta_deg[0] + 90);
     cJSON_AddNumberToObject(root, "last_theta_deg", c->theta_deg[1]);
     cJSON_AddNumberToObject(root, "start_deg", cli_degrees(f->start_rad));
+    cJSON_AddNumberToObject(root, "angles", (double)f->n_angles);
     cJSON_AddNumberToObject(root, "arc_deg", cli_degrees(f->arc_rad));
     cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
@@ -271,6 +298,11 @@ static void add_angles(cJSON *root, const struct check *c)
 static void add_volume(cJSON *root, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
+    cJSON *corners = cJSON_AddObjectToObject(root, "corners");
+
+    add_span(corners, "column", &c->corners[0]);
+    add_span(corners, "row", &c->corners[1]);
+    cli_json_sizes(root, "rows_needed", c->rows, 2);
 
     cli_json_sizes(root, "size", c->grid.n, 3);
     cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
@@ -299,11 +331,16 @@ int check_print_json(const struct fbp_scan *scan, const struct check *c)
     cJSON_AddNumberToObject(root, "skew_deg", cli_degrees(f->skew_rad));
     add_angles(root, c);
     add_landing(root, c);
-    add_volume(root, c);
+    if (c->seen) {
+        add_volume(root, c);
+        add_flips(root, c);
+    }
     cJSON *list = cJSON_AddArrayToObject(root, "symmetries");
     for (int i = 0; i < N_SYMMETRIES; i++)
         if (f->symmetry & symmetries[i].flag)
             cJSON_AddItemToArray(list, cJSON_CreateString(symmetries[i].name));
+    if (c->error[0])
+        cJSON_AddStringToObject(root, "error", c->error);
     list = cJSON_AddArrayToObject(root, "warnings");
     for (size_t i = 0; i < c->n_warnings; i++)
         cJSON_AddItemToArray(list, cJSON_CreateString(c->warnings[i]));

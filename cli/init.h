@@ -17,7 +17,15 @@ struct init_series {
     bool volume;                /**< in 1/mm or HU */
 };
 
-enum init_role { INIT_PROJECTIONS, INIT_DARK, INIT_FLAT, INIT_BAD, INIT_ANGLES, INIT_ROLES };
+enum init_role {
+    INIT_PROJECTIONS,
+    INIT_DARK,
+    INIT_FLAT,
+    INIT_BAD,
+    INIT_ANGLES,
+    INIT_VOLUME, /**< slices of a volume, which are not used */
+    INIT_ROLES
+};
 
 /** All of a folder and of the folders in it. */
 struct init_folder {
@@ -42,6 +50,24 @@ enum init_role init_role_of(const char *path);
 
 /** "path" of one file, or the pattern "before%04dafter first last"; free(). */
 char *init_pattern(const struct init_series *series);
+
+/** What is taken for what; NULL: nothing. */
+struct init_found {
+    const struct init_series *of[INIT_ROLES];
+};
+
+/** The largest array whose name says nothing else is the projections; others of its panel by their
+ *  names. */
+void init_assign(const struct init_folder *folder, struct init_found *out);
+
+/** Is there something to guess?  0, or an exit status, which has been said. */
+int init_check_need(const struct init_folder *folder, const struct init_found *found);
+
+/** Say on standard error which arrays are not used. */
+void init_say_rest(const struct init_folder *folder, const struct init_found *found);
+
+/** Path below the folder. */
+const char *init_inside(const struct init_folder *folder, const char *path);
 
 /** Write the scan file that a folder suggests; returns an exit status. */
 int init_write(const struct init_folder *folder, const struct init_known *known);

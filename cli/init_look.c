@@ -3,73 +3,34 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* Names of all files, sorted: those of a series stand together. */
-struct names {
-    char **list;
+/* A file and its place in a series: the path is before + number + after. */
+struct file {
+    char *path;
+    char *before;      /* of a file without a number the whole path */
+    const char *after; /* into path; "" without a number */
+    size_t number;
+    int digits; /* 0: it has none */
+};
+
+struct files {
+    struct file *list;
     size_t n, room;
 };
 
-static bool add_name(struct names *names, char *path)
+static void clear_files(struct files *files)
 {
-    if (!path)
-        return false;
-    if (names->n == names->room) {
-        const size_t room = names->room ? 2 * names->room : 256;
-        char **list = realloc(names->list, room * sizeof *list);
-        if (!list) {
-            free(path);
-            return false;
-        }
-        names->list = list;
-        names->room = room;
+    for (size_t i = 0; i < files->n; i++) {
+        free(files->list[i].path);
+        free(files->list[i].before);
     }
-    names->list[names->n++] = path;
-    return true;
-}
-
-static char *join(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder);
-    char *path = NULL;
-
-    if (asprintf(&path, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name) < 0)
-        return NULL;
-    return path;
-}
-
-/* Files of a folder and, once, of the folders in it. */
-static int list_files(const char *folder, bool deeper, struct names *names)
-{
-    DIR *dir = opendir(folder);
-    int rc = 0;
-
-    if (!dir)
-        return deeper ? cli_error("%s: cannot be looked into: is it a folder?", folder) : 0;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
-        struct stat info;
-        char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
-        if (!path || stat(path, &info) != 0) {
-            free(path);
-        } else if (S_ISREG(info.st_mode)) {
-            rc = add_name(names, path) ? 0 : cli_error("out of memory for names of files");
-        } else {
-            if (S_ISDIR(info.st_mode) && deeper)
-                rc = list_files(path, false, names);
-            free(path);
-        }
-    }
-    closedir(dir);
-    return rc;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strverscmp(*(char *const *)a, *(char *const *)b);
+    free(files->list);
 }
 
 /* The last digits of a file's name but for its extension: [*at, *end); false if there are none. */
@@ -89,67 +50,143 @@ static bool find_number(const char *path, size_t *at, size_t *end)
     return *end > e && *end - e <= 9;
 }
 
-/* Does `path` continue a series, with the next number? */
-static bool same_series(const struct init_series *s, const char *path, size_t *number, int *digits)
+static bool make_room(struct files *files)
 {
-    size_t at, end;
-
-    if (!s->after[0] || !find_number(path, &at, &end) || strlen(s->before) != at ||
-        strncmp(path, s->before, at) != 0 || strcmp(path + end, s->after) != 0)
-        return false;
-    *number = (size_t)strtoul(path + at, NULL, 10);
-    *digits = (int)(end - at);
-    return true;
+    if (files->n < files->room)
+        return true;
+    const size_t room = files->room ? 2 * files->room : 256;
+    struct file *list = realloc(files->list, room * sizeof *list);
+    if (list) {
+        files->list = list;
+        files->room = room;
+    }
+    return list != NULL;
 }
 
-static bool start_series(const char *path, struct init_series *s)
+/* Takes the path over, also on failure. */
+static int add_file(struct files *files, char *path)
+{
+    size_t at, end;
+    const bool numbered = find_number(path, &at, &end) && !strchr(path, '%');
+    char *before = numbered ? strndup(path, at) : strdup(path);
+
+    if (!before || !make_room(files)) {
+        free(before);
+        free(path);
+        return cli_error("out of memory for names of files");
+    }
+    files->list[files->n++] = (struct file){
+        .path = path,
+        .before = before,
+        .after = numbered ? path + end : path + strlen(path),
+        .number = numbered ? (size_t)strtoul(path + at, NULL, 10) : 0,
+        .digits = numbered ? (int)(end - at) : 0,
+    };
+    return 0;
+}
+
+static char *join(const char *folder, const char *name)
+{
+    const size_t n = strlen(folder);
+    char *path = NULL;
+
+    if (asprintf(&path, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name) < 0)
+        return NULL;
+    return path;
+}
+
+static void say_unreadable(const char *path)
+{
+    fprintf(stderr, "%s: cannot be read: %s: left out\n", path, strerror(errno));
+}
+
+/* Files of a folder and, once, of the folders in it. */
+static int list_files(const char *folder, bool deeper, struct files *files)
+{
+    DIR *dir = opendir(folder);
+    int rc = 0;
+
+    if (!dir && deeper)
+        return cli_error("%s: cannot be looked into: %s: name the folder of the data", folder,
+                         strerror(errno));
+    if (!dir) {
+        say_unreadable(folder);
+        return 0;
+    }
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
+        struct stat info;
+        char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
+        const bool there = path && stat(path, &info) == 0;
+        if (there && S_ISDIR(info.st_mode) && deeper)
+            rc = list_files(path, false, files);
+        if (there && S_ISREG(info.st_mode) && access(path, R_OK) == 0) {
+            rc = add_file(files, path);
+            continue;
+        }
+        if (there && S_ISREG(info.st_mode))
+            say_unreadable(path);
+        free(path);
+    }
+    closedir(dir);
+    return rc;
+}
+
+/* Those of a series stand together, in the order of their numbers, whatever lies between them. */
+static int compare_files(const void *a, const void *b)
+{
+    const struct file *x = a, *y = b;
+    int order = strverscmp(x->before, y->before);
+
+    if (order == 0)
+        order = strcmp(x->after, y->after);
+    if (order == 0)
+        order = (x->number > y->number) - (x->number < y->number);
+    return order ? order : strcmp(x->path, y->path);
+}
+
+static bool start_series(const struct file *file, struct init_series *s)
 {
     struct stat info;
-    size_t at, end;
 
-    *s = (struct init_series){.path = strdup(path)};
-    const bool numbered = find_number(path, &at, &end) && !strchr(path, '%');
-    s->before = numbered ? strndup(path, at) : strdup(path);
-    s->after = strdup(numbered ? path + end : "");
-    if (numbered) {
-        s->first = s->last = (size_t)strtoul(path + at, NULL, 10);
-        s->digits = (int)(end - at);
-    }
-    if (stat(path, &info) == 0)
+    *s = (struct init_series){.path = strdup(file->path),
+                              .before = strdup(file->before),
+                              .after = strdup(file->after),
+                              .first = file->number,
+                              .last = file->number,
+                              .digits = file->digits};
+    if (stat(file->path, &info) == 0)
         s->bytes = (uint64_t)info.st_size;
     return s->path && s->before && s->after;
 }
 
 /* Numbers 8, 9, 10 have no zeros before them; 08, 09, 10 have. */
-static bool continues(struct init_series *s, const char *path)
+static bool continues(struct init_series *s, const struct file *file)
 {
-    size_t number;
-    int digits;
-
-    if (!same_series(s, path, &number, &digits))
-        return false;
-    const bool padded = digits == s->digits;
     char plain[24];
-    snprintf(plain, sizeof plain, "%zu", number);
-    if (number != s->last + 1 || s->missing || (!padded && (size_t)digits != strlen(plain))) {
+
+    if (!s->after[0] || strcmp(s->before, file->before) != 0 || strcmp(s->after, file->after) != 0)
+        return false;
+    const bool padded = file->digits == s->digits;
+    const int digits = snprintf(plain, sizeof plain, "%zu", file->number);
+    if (file->number != s->last + 1 || s->missing || (!padded && file->digits != digits)) {
         s->missing++;
         return true;
     }
     s->digits = padded ? s->digits : 0;
-    s->last = number;
+    s->last = file->number;
     return true;
 }
 
-static int make_series(const struct names *names, struct init_folder *out)
+static int make_series(const struct files *files, struct init_folder *out)
 {
-    out->series = calloc(names->n ? names->n : 1, sizeof *out->series);
+    out->series = calloc(files->n ? files->n : 1, sizeof *out->series);
     if (!out->series)
-        return cli_error("out of memory for %zu files", names->n);
-    for (size_t i = 0; i < names->n; i++) {
-        if (out->n && continues(&out->series[out->n - 1], names->list[i]))
+        return cli_error("out of memory for %zu files", files->n);
+    for (size_t i = 0; i < files->n; i++) {
+        if (out->n && continues(&out->series[out->n - 1], &files->list[i]))
             continue;
-        if (!start_series(names->list[i], &out->series[out->n++]))
-            return cli_error("out of memory for %zu files", names->n);
+        if (!start_series(&files->list[i], &out->series[out->n++]))
+            return cli_error("out of memory for %zu files", files->n);
     }
     return 0;
 }
@@ -181,19 +218,17 @@ static void open_series(struct init_series *s)
 
 int init_look(const char *path, struct init_folder *out)
 {
-    struct names names = {0};
-    int rc = list_files(path, true, &names);
+    struct files files = {0};
+    int rc = list_files(path, true, &files);
 
     *out = (struct init_folder){.path = path};
-    if (rc == 0 && names.n > 0)
-        qsort(names.list, names.n, sizeof *names.list, compare_names);
+    if (rc == 0 && files.n > 0)
+        qsort(files.list, files.n, sizeof *files.list, compare_files);
     if (rc == 0)
-        rc = make_series(&names, out);
+        rc = make_series(&files, out);
     for (size_t i = 0; rc == 0 && i < out->n; i++)
         open_series(&out->series[i]);
-    for (size_t i = 0; i < names.n; i++)
-        free(names.list[i]);
-    free(names.list);
+    clear_files(&files);
     return rc;
 }
 
@@ -225,11 +260,13 @@ enum init_role init_role_of(const char *path)
     static const struct {
         const char *word;
         enum init_role role;
-    } words[] = {{"dark", INIT_DARK},    {"df", INIT_DARK},     {"di", INIT_DARK},
-                 {"flat", INIT_FLAT},    {"white", INIT_FLAT},  {"bright", INIT_FLAT},
-                 {"open", INIT_FLAT},    {"gain", INIT_FLAT},   {"ff", INIT_FLAT},
-                 {"io", INIT_FLAT},      {"bad", INIT_BAD},     {"defect", INIT_BAD},
-                 {"theta", INIT_ANGLES}, {"angle", INIT_ANGLES}};
+    } words[] = {{"dark", INIT_DARK},    {"df", INIT_DARK},      {"di", INIT_DARK},
+                 {"flat", INIT_FLAT},    {"white", INIT_FLAT},   {"bright", INIT_FLAT},
+                 {"open", INIT_FLAT},    {"gain", INIT_FLAT},    {"ff", INIT_FLAT},
+                 {"io", INIT_FLAT},      {"bad", INIT_BAD},      {"defect", INIT_BAD},
+                 {"theta", INIT_ANGLES}, {"angle", INIT_ANGLES}, {"recon", INIT_VOLUME},
+                 {"rec", INIT_VOLUME},   {"slice", INIT_VOLUME}, {"volume", INIT_VOLUME},
+                 {"vol", INIT_VOLUME}};
     const char *slash = strrchr(path, '/');
 
     /* The file's own name first, then its folder's: flats/dark_1 is a dark. */

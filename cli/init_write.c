@@ -16,8 +16,10 @@
 struct guess {
     const struct init_folder *folder;
     const struct init_known *known;
-    const struct init_series *of[INIT_ROLES]; /* NULL: none was found */
-    char base[PATH_MAX];                      /* folder that the scan file will be in */
+    struct init_found found;
+    const char *geometry; /* file of a geometry that fits; NULL: none */
+    double pitch, i0;     /* that goes with it; i0 0: it says none */
+    char base[PATH_MAX];  /* folder that the scan file will be in */
     cJSON *root;
     cJSON *at; /* the object that is being written */
     bool cone;
@@ -37,61 +39,6 @@ static void say(struct guess *g, const char *key, const char *fmt, ...)
     snprintf(comment, sizeof comment, "// %s", key);
     cJSON_AddStringToObject(g->at, comment, text);
     fprintf(stderr, "%s: %s\n", key, text);
-}
-
-/* Of the file beside the folder's name; what it is said to be is looked for in that. */
-static const char *inside(const struct guess *g, const char *path)
-{
-    const char *rest = path + strlen(g->folder->path);
-    return rest + strspn(rest, "/");
-}
-
-static uint64_t samples(const struct init_series *s)
-{
-    return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
-}
-
-static bool is_array(const struct init_series *s)
-{
-    return s->info.n[2] > 0 && !s->volume;
-}
-
-/* The largest array that is nothing else is the projections. */
-static void assign_roles(struct guess *g)
-{
-    for (size_t i = 0; i < g->folder->n; i++) {
-        const struct init_series *s = &g->folder->series[i], *p = g->of[INIT_PROJECTIONS];
-        if (is_array(s) && init_role_of(inside(g, s->path)) == INIT_PROJECTIONS &&
-            (!p || samples(s) > samples(p)))
-            g->of[INIT_PROJECTIONS] = s;
-    }
-    const struct init_series *p = g->of[INIT_PROJECTIONS];
-    for (size_t i = 0; p && i < g->folder->n; i++) {
-        const struct init_series *s = &g->folder->series[i];
-        const enum init_role role = init_role_of(inside(g, s->path));
-        const bool panel = s->info.n[0] == p->info.n[0] && s->info.n[1] == p->info.n[1];
-        const bool angles = role == INIT_ANGLES && samples(s) == p->info.n[2];
-        if (role != INIT_PROJECTIONS && is_array(s) && (role == INIT_ANGLES ? angles : panel))
-            g->of[role] = s;
-    }
-}
-
-static void say_what_is_left(const struct guess *g)
-{
-    for (size_t i = 0; i < g->folder->n; i++) {
-        const struct init_series *s = &g->folder->series[i];
-        bool used = false;
-        for (int k = 0; k < INIT_ROLES; k++)
-            used = used || g->of[k] == s;
-        if (s->missing)
-            fprintf(stderr, "%s: %zu files follow a gap in the numbers and are left out\n", s->path,
-                    s->missing);
-        if (!used && s->volume)
-            fprintf(stderr, "%s: is a volume, not used\n", s->path);
-        else if (!used && is_array(s))
-            fprintf(stderr, "%s: %zu x %zu x %zu, not used\n", s->path, s->info.n[0], s->info.n[1],
-                    s->info.n[2]);
-    }
 }
 
 /* Where the scan file will be: -o says it, or the file that standard output goes to. */
@@ -120,7 +67,7 @@ static char *name_of(const struct guess *g, const char *pattern)
 {
     const size_t n = strlen(g->base);
     char folder[PATH_MAX], *out = NULL;
-    const char *rest = inside(g, pattern);
+    const char *rest = init_inside(g->folder, pattern);
 
     if (!realpath(g->folder->path, folder))
         return NULL;
@@ -140,10 +87,10 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 
 static void put_series(struct guess *g, const char *key, enum init_role role)
 {
-    if (!g->of[role])
+    if (!g->found.of[role])
         return;
-    char *pattern = init_pattern(g->of[role]);
-    say(g, key, "found by its name: %zu images", g->of[role]->info.n[2]);
+    char *pattern = init_pattern(g->found.of[role]);
+    say(g, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
     put_path(g, key, pattern);
     free(pattern);
 }
@@ -176,14 +123,21 @@ static bool range_of(const struct init_series *s, double range[2])
 /* Counts or line integrals? */
 static void put_intensity(struct guess *g)
 {
-    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    const struct init_series *p = g->found.of[INIT_PROJECTIONS];
     const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
     double range[2];
 
     put_series(g, "dark", INIT_DARK);
     put_series(g, "flat", INIT_FLAT);
     put_series(g, "bad_pixels", INIT_BAD);
-    if (g->of[INIT_FLAT] || !range_of(p, range))
+    if (g->found.of[INIT_FLAT])
+        return;
+    if (g->i0 > 0) {
+        say(g, "i0", "from %s", init_inside(g->folder, g->geometry));
+        cJSON_AddNumberToObject(g->root, "i0", g->i0);
+        return;
+    }
+    if (!range_of(p, range))
         return;
     if (!whole && range[1] < 100) {
         say(g, "values",
@@ -242,11 +196,11 @@ static double *angles_of_array(const struct init_series *s, size_t n)
 /* A list of as many angles as there are views; *from: its file. */
 static double *find_angles(const struct guess *g, const char **from)
 {
-    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+    const size_t n = g->found.of[INIT_PROJECTIONS]->info.n[2];
 
-    if (g->of[INIT_ANGLES]) {
-        *from = g->of[INIT_ANGLES]->path;
-        return angles_of_array(g->of[INIT_ANGLES], n);
+    if (g->found.of[INIT_ANGLES]) {
+        *from = g->found.of[INIT_ANGLES]->path;
+        return angles_of_array(g->found.of[INIT_ANGLES], n);
     }
     for (size_t i = 0; i < g->folder->n; i++) {
         *from = g->folder->series[i].path;
@@ -262,7 +216,7 @@ static double *find_angles(const struct guess *g, const char **from)
 
 static void put_listed_angles(struct guess *g, double *v, const char *from)
 {
-    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+    const size_t n = g->found.of[INIT_PROJECTIONS]->info.n[2];
     double span = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -271,13 +225,13 @@ static void put_listed_angles(struct guess *g, double *v, const char *from)
     for (size_t i = 0; radians && i < n; i++)
         v[i] = cli_degrees(v[i]);
     say(g, "angles_deg", "from %s, which are %s; if the volume is mirrored reverse their sign",
-        inside(g, from), radians ? "taken as radians" : "degrees");
+        init_inside(g->folder, from), radians ? "taken as radians" : "degrees");
     cli_json_numbers(g->root, "angles_deg", v, n);
 }
 
 static void put_angles(struct guess *g)
 {
-    const size_t n = g->of[INIT_PROJECTIONS]->info.n[2];
+    const size_t n = g->found.of[INIT_PROJECTIONS]->info.n[2];
     const char *from;
     double *list = g->known->arc > 0 ? NULL : find_angles(g, &from);
 
@@ -319,20 +273,21 @@ static bool is_geometry_name(const char *path)
     return false;
 }
 
-/* Does the file describe these views?  *pitch: 1 if it needs one and none was told. */
-static bool describes(const struct guess *g, const char *path, double *pitch)
+/* Does the file describe these views?  With a pitch if it needs one. */
+static bool describes(struct guess *g, const char *path)
 {
-    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    const struct init_series *p = g->found.of[INIT_PROJECTIONS];
     struct fbp_geometry_known known = {.struct_size = sizeof known,
                                        .panel = {p->info.n[0], p->info.n[1]},
                                        .n_views = p->info.n[2]};
     struct fbp_scan scan = {0};
 
     for (int with = 0; with < 2; with++) {
-        *pitch = with ? (g->known->pitch > 0 ? g->known->pitch : 1) : 0;
-        known.pitch_mm[0] = known.pitch_mm[1] = *pitch;
+        g->pitch = with ? (g->known->pitch > 0 ? g->known->pitch : 1) : 0;
+        known.pitch_mm[0] = known.pitch_mm[1] = g->pitch;
         const bool good =
             fbp_geometry_load(&scan, path, NULL, &known) == FBP_OK && scan.n_views == known.n_views;
+        g->i0 = good ? scan.i0 : 0;
         fbp_scan_clear(&scan);
         if (good)
             return true;
@@ -340,27 +295,26 @@ static bool describes(const struct guess *g, const char *path, double *pitch)
     return false;
 }
 
-static const char *find_geometry(const struct guess *g, double *pitch)
+static void find_geometry(struct guess *g)
 {
-    for (size_t i = 0; i < g->folder->n; i++) {
+    for (size_t i = 0; i < g->folder->n && !g->geometry; i++) {
         const struct init_series *s = &g->folder->series[i];
-        if (s != g->of[INIT_PROJECTIONS] && s->bytes > 0 && is_geometry_name(s->path) &&
-            describes(g, s->path, pitch))
-            return s->path;
+        if (s != g->found.of[INIT_PROJECTIONS] && s->bytes > 0 && is_geometry_name(s->path) &&
+            describes(g, s->path))
+            g->geometry = s->path;
     }
-    return NULL;
 }
 
 static void put_geometry(struct guess *g)
 {
-    const char *row_order =
-        g->of[INIT_PROJECTIONS]->info.row_order == FBP_ROWS_TOP_DOWN ? "top-down" : "bottom-up";
-    double pitch = 0;
-    const char *geometry = find_geometry(g, &pitch);
+    const char *row_order = g->found.of[INIT_PROJECTIONS]->info.row_order == FBP_ROWS_TOP_DOWN
+                                ? "top-down"
+                                : "bottom-up";
+    const char *geometry = g->geometry;
     cJSON *detector;
 
     if (geometry)
-        say(g, "geometry", "%s describes these views", inside(g, geometry));
+        say(g, "geometry", "%s describes these views", init_inside(g->folder, geometry));
     if (geometry)
         put_path(g, "geometry", geometry);
     else {
@@ -368,7 +322,7 @@ static void put_geometry(struct guess *g)
         cJSON_AddStringToObject(g->root, "kind", g->cone ? "cone" : "parallel");
     }
     detector = cJSON_AddObjectToObject(g->root, "detector");
-    if (!geometry || pitch > 0)
+    if (!geometry || g->pitch > 0)
         put_number(g, detector, "pitch_mm", g->known->pitch, 1,
                    "the distance of pixels; lengths and values of the volume depend on it");
     g->at = detector;
@@ -388,7 +342,7 @@ static void put_geometry(struct guess *g)
 
 static void build(struct guess *g)
 {
-    const struct init_series *p = g->of[INIT_PROJECTIONS];
+    const struct init_series *p = g->found.of[INIT_PROJECTIONS];
     char *pattern = init_pattern(p);
 
     g->root = g->at = cJSON_CreateObject();
@@ -402,36 +356,6 @@ static void build(struct guess *g)
     free(pattern);
     put_intensity(g);
     put_geometry(g);
-}
-
-/* A scan file that is there already, or a file of another program that says as much. */
-static bool is_whole_scan(const char *path)
-{
-    struct fbp_scan scan = {0};
-    const bool whole = fbp_scan_load(&scan, path) == FBP_OK;
-
-    fbp_scan_clear(&scan);
-    return whole;
-}
-
-/* 0 if there is something to guess. */
-static int check_need(const struct guess *g)
-{
-    const bool arrays = g->of[INIT_PROJECTIONS] != NULL;
-
-    for (size_t i = 0; i < g->folder->n; i++) {
-        const struct init_series *s = &g->folder->series[i];
-        const bool maybe =
-            !arrays || s == g->of[INIT_PROJECTIONS] || cli_ends_with(s->path, ".json");
-        if (s->bytes > 0 && maybe && is_whole_scan(s->path))
-            return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
-    }
-    if (arrays)
-        return 0;
-    return cli_error(
-        "%s: no projections in it: arrays that can be read are needed; headerless ones "
-        "need \"raw\" in a scan file (docs/scan.md)",
-        g->folder->path);
 }
 
 /* Into a file that is not there yet. */
@@ -460,10 +384,11 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
     struct guess g = {.folder = folder, .known = known};
 
     g.cone = known->kind != 1 + FBP_PARALLEL;
-    assign_roles(&g);
-    if (check_need(&g) != 0 || find_base(&g) != 0)
+    init_assign(folder, &g.found);
+    if (init_check_need(folder, &g.found) != 0 || find_base(&g) != 0)
         return 1;
+    find_geometry(&g);
     build(&g);
-    say_what_is_left(&g);
+    init_say_rest(folder, &g.found);
     return known->output ? print_to(known->output, g.root) : cli_json(g.root, false);
 }

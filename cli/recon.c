@@ -6,30 +6,6 @@ const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
 
 /* As enum fbp_type. */
 const char *const recon_output_types[] = {"", "uint8", "", "uint16", "", "", "", "float32", NULL};
-fbp_status recon_axis_column(const struct fbp_scan *scan, double *out)
-{
-    double P[12];
-
-    *out = 0;
-    for (size_t k = 0; k < scan->n_views; k++) {
-        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
-        if (st != FBP_OK)
-            return st;
-        *out += P[3] / P[11] / (double)scan->n_views;
-    }
-    return FBP_OK;
-}
-
-fbp_status recon_centre(struct fbp_scan *scan, double column)
-{
-    double now;
-    const fbp_status st = recon_axis_column(scan, &now);
-
-    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
-        for (int i = 0; i < 3; i++)
-            scan->views[k].d[i] += (now - column) * scan->views[k].u[i];
-    return st;
-}
 
 /* Pictures; the library looks after volumes. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
@@ -56,8 +32,6 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if ((a->p.follow ? fbp_scan_load_growing : fbp_scan_load)(scan, a->scan) != FBP_OK)
         return cli_fail();
     flip(a, scan);
-    if (!isnan(a->centre) && recon_centre(scan, a->centre) != FBP_OK)
-        return cli_fail();
     return keep_inputs(a, scan);
 }
 
@@ -82,7 +56,8 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if (recon_load(a, scan) != 0 || recon_grid(a, scan, &grid) != 0)
+    if (recon_load(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0 ||
+        recon_grid(a, scan, &grid) != 0)
         return 1;
     if (a->water[3] > 0) {
         if (recon_water(a, scan, &grid, &a->found) != 0)

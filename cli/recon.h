@@ -2,9 +2,7 @@
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
 
-#include "cli.h"
-
-#include <math.h>
+#include "adjust.h"
 
 /** What was found to be water. */
 struct recon_water {
@@ -18,7 +16,7 @@ struct recon_args {
     size_t size[3];
     double voxel[3];
     size_t slice;             /**< SIZE_MAX: all */
-    double centre;            /**< NaN: where the scan has it */
+    double adjust[ADJUSTS];   /**< of the geometry; NaN: as the scan has it */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
@@ -27,7 +25,7 @@ struct recon_args {
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
-#define RECON_ARGS .slice = SIZE_MAX, .centre = NAN, .water = {0, 0, 0, NAN}
+#define RECON_ARGS .slice = SIZE_MAX, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[],
@@ -46,9 +44,7 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
     OPT(R, slice, .name = "slice", .arg = "K",                                                   \
         .fallback = "all", .help = "only this slice of the volume, from 0"),                      \
-    OPT(R, centre, .name = "centre", .arg = "COLUMN", .min = -1e6, .max = 1e6,                    \
-        .fallback = "the scan's",                                                                 \
-        .help = "detector column, from 0, that the rotation axis falls on"),                      \
+    ADJUST_OPTIONS(R, adjust),                                                                     \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
@@ -86,13 +82,7 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
 
-/** Column that the iso-centre falls on, mean over views. */
-fbp_status recon_axis_column(const struct fbp_scan *scan, double *out);
-
-/** Move the panels of all views along u so that the axis falls on `column` (mean over views). */
-fbp_status recon_centre(struct fbp_scan *scan, double column);
-
-/** Load the scan, its axis where --centre has it; returns 0 or an exit status. */
+/** Load the scan and apply flips; returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** The whole volume that was asked for; checks --slice against it; returns 0 or an exit status. */

@@ -120,8 +120,10 @@ static int check_output(const struct command *self, const struct recon_args *a)
 
 int recon_check(const struct command *self, const struct recon_args *a)
 {
-    int rc = check_sweep(self, a);
+    int rc = adjust_check(self, a->adjust);
 
+    if (rc == OPT_GO_ON)
+        rc = check_sweep(self, a);
     if (rc == OPT_GO_ON)
         rc = check_water(self, a);
     if (rc != OPT_GO_ON || a->sweep)

@@ -40,15 +40,69 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-static int check_view(const struct recon_args *a, const struct fbp_plan_info *info)
+/* z of centres at which the sphere keeps to one side of the plane g x + c = 0. */
+static void keep_above(const struct recon_args *a, const double g[3], double c, double z[2])
+{
+    const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    const double rest = g[0] * a->water[0] + g[1] * a->water[1] + c - a->water[3] * length;
+
+    if (fabs(g[2]) <= 1e-12 * length)
+        z[1] = rest < 0 ? -INFINITY : z[1];
+    else if (g[2] > 0)
+        z[0] = fmax(z[0], -rest / g[2]);
+    else
+        z[1] = fmin(z[1], -rest / g[2]);
+}
+
+/* z of centres at which no view's rows cut the sphere off: it stays between the planes through
+ * source and outer edge of the lowest and the highest row. */
+static int seen_between(const struct recon_args *a, const struct fbp_scan *scan, double z[2])
+{
+    const double edges[] = {-0.5, (double)scan->panel.n_rows - 0.5};
+    double P[12], g[3];
+
+    z[0] = -INFINITY;
+    z[1] = INFINITY;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
+            return cli_fail();
+        for (int e = 0; e < 2; e++) {
+            const double side = e ? -1 : 1;
+            for (int i = 0; i < 3; i++)
+                g[i] = side * (P[4 + i] - edges[e] * P[8 + i]);
+            keep_above(a, g, side * (P[7] - edges[e] * P[11]), z);
+        }
+    }
+    return 0;
+}
+
+/* Every view must see all of the sphere. */
+static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
+    struct fbp_geometry_facts facts;
+    double z[2];
 
-    if (reach <= info->facts.fov_radius_mm)
+    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &facts) !=
+        FBP_OK)
+        return cli_fail();
+    if (reach > facts.fov_radius_mm)
+        return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of "
+                         "view %.4g mm: choose one inside it",
+                         reach, facts.fov_radius_mm);
+    if (one_slice(scan))
         return 0;
-    return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of view "
-                     "%.4g mm: choose one inside it",
-                     reach, info->facts.fov_radius_mm);
+    if (seen_between(a, scan, z) != 0)
+        return 1;
+    if (a->water[2] >= z[0] - 1e-9 && a->water[2] <= z[1] + 1e-9)
+        return 0;
+    if (!(z[0] <= z[1]))
+        return cli_error("--hu-from-roi: no z lets all views see a sphere of %g mm at (%g, %g) mm: "
+                         "give a smaller radius",
+                         a->water[3], a->water[0], a->water[1]);
+    return cli_error("--hu-from-roi: all views see a sphere of %g mm at (%g, %g) mm for z from "
+                     "%.4g to %.4g mm, not for %g mm: choose another z",
+                     a->water[3], a->water[0], a->water[1], z[0], z[1], a->water[2]);
 }
 
 /* Mean and deviation of what lies in the sphere. */
@@ -98,8 +152,6 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (fbp_plan_create(plan, scan, &p) != FBP_OK)
         return cli_fail();
     const size_t *n = scan->volume.n;
-    if (check_view(a, fbp_plan_info(*plan)) != 0)
-        return 1;
     *values = malloc(n[0] * n[1] * n[2] * sizeof **values);
     if (!*values)
         return cli_error("out of memory for the voxels of --hu-from-roi");
@@ -118,6 +170,8 @@ int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const s
     float *values = NULL;
     int rc = choose_grid(a, scan, all, &part.volume);
 
+    if (rc == 0)
+        rc = check_view(a, scan);
     if (rc == 0)
         rc = reconstruct(a, &part, &plan, &values);
     if (rc == 0)

@@ -100,13 +100,42 @@ double sweep_score_of(enum sweep_score score, float *values, size_t nx, size_t n
     return sharpness(&r);
 }
 
-double sweep_peak(const double *y, size_t n, bool *at_end)
+static size_t greatest(const double *y, size_t n)
 {
     size_t best = n;
 
     for (size_t i = 0; i < n; i++)
         if (isfinite(y[i]) && (best == n || y[i] > y[best]))
             best = i;
+    return best;
+}
+
+size_t sweep_rival(const double *y, size_t n)
+{
+    const size_t best = greatest(y, n);
+    size_t rival = n;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, y[i]);
+    for (int way = -1; best < n && way <= 1; way += 2) {
+        double valley = y[best];
+        /* ends when the index runs below 0, too */
+        for (size_t i = best; i < n; i += (size_t)way) {
+            valley = fmin(valley, y[i]);
+            if (y[i] - valley >= 0.1 * (y[best] - least) &&
+                y[best] - y[i] <= 0.01 * fabs(y[best]) && y[i] > valley &&
+                (rival == n || y[i] > y[rival]))
+                rival = i;
+        }
+    }
+    return rival;
+}
+
+double sweep_peak(const double *y, size_t n, bool *at_end)
+{
+    const size_t best = greatest(y, n);
+
     *at_end = true;
     if (best == n)
         return NAN;

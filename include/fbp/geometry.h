@@ -124,7 +124,8 @@ struct fbp_geometry_facts {
     double magnification; /**< mean of sdd/sod along the iso ray; 1 for parallel */
     int direction;        /**< +1 counter-clockwise seen from +axis, -1 clockwise, 0 unordered */
     double start_rad;     /**< angle of the first view of the arc, counter-clockwise from it */
-    double arc_rad;       /**< angle covered, half a step beyond both ends; 2 pi for full */
+    double arc_rad;       /**< angle covered, half a step beyond both ends; 2 pi for full, 0 for
+                               views at one angle */
     double gap_rad;       /**< largest gap between neighbouring views, minus one median step */
     double step_rad[3];   /**< least, median, greatest step inside the arc */
     double fan_rad[2];    /**< least, greatest fan angle of the panel's outer edges; positive the
@@ -142,10 +143,13 @@ struct fbp_geometry_facts {
     unsigned symmetry;            /**< enum fbp_symmetry flags; of scan and grid together */
     bool volume_inside;           /**< the grid's corners stay inside the field of view */
     double volume_radius_mm;      /**< greatest distance of a voxel centre from the axis */
+    size_t n_angles;              /**< different angles that views stand at; fewer than 3 are
+                                       partial, whatever lies between them */
 };
 
 /**
- * Work out the facts of views[n_views] and (if not NULL) a grid.
+ * Work out the facts of views[n_views] and (if not NULL) a grid.  Where these fail on the panel's
+ * place beside the axis or on the grid, those of the views are set (n_angles > 0).
  * @return FBP_ERR_INVALID for no views, a volume or axis through the source, a panel on the wrong
  *         side or seen edge-on, values that are not finite.
  */

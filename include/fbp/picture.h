@@ -68,6 +68,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sheet_write(const char *png_path,
                                                   const struct fbp_tile *tiles, size_t n_tiles,
                                                   const struct fbp_sheet_params *params);
 
+/** Memory that fbp_sheet_write() takes for n_tiles pictures, whose labels have so many lines. */
+FBP_API size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines,
+                               const struct fbp_sheet_params *params);
+
 /** Points of a curve, x ascending. */
 struct fbp_curve {
     const char *title, *x_name, *y_name;

@@ -4,7 +4,8 @@
 #include "base/sort.h"
 #include "geometry/frame.h"
 
-static const double TURN = 2 * FBP_PI;
+static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
+enum { FEWEST = 3 }; /* angles of a turn */
 /* Views closer than this [rad] stand at one angle: the second turn of a scan, 0 and 360 degrees. */
 static const double SAME = 1e-7;
 
@@ -85,17 +86,27 @@ static void gap_range(struct work *w, size_t n, double out[3])
     out[2] = w->sorted[n - 1];
 }
 
-static void measure(struct work *w, struct fbp_arc *out)
+/* Missing views leave a gap of a few steps, of a quarter turn at most; a half turn in coarse steps
+ * leaves more, and two angles are no turn. */
+static bool is_full(const struct work *w, double median)
 {
     const double largest = w->gaps[w->m - 1];
+    const bool few_missing = largest <= fmax(10 * DEGREE, fmin(4 * median, 90 * DEGREE));
+
+    return w->m >= FEWEST && (few_missing || largest <= 1.5 * median);
+}
+
+static void measure(struct work *w, struct fbp_arc *out)
+{
     double all[3];
 
     gap_range(w, w->m, all);
-    out->full = largest <= fmax(10 * FBP_PI / 180, 4 * all[1]);
-    out->gap_rad = largest - all[1];
-    gap_range(w, out->full ? w->m : w->m - 1, out->step_rad);
+    out->n_angles = w->m;
+    out->full = is_full(w, all[1]);
+    out->gap_rad = w->gaps[w->m - 1] - all[1];
+    gap_range(w, out->full || w->m == 1 ? w->m : w->m - 1, out->step_rad);
     out->arc_rad = TURN;
-    if (!out->full)
+    if (!out->full && w->m > 1)
         out->arc_rad = fmin(TURN, w->groups[w->m - 1].angle + (w->gaps[0] + w->gaps[w->m - 2]) / 2);
 }
 

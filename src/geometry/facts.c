@@ -55,12 +55,13 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis));
     out->direction = arc.direction;
     out->start_rad = arc.start_rad;
-    out->arc_rad = arc.arc_rad;
+    out->n_angles = arc.n_angles;
+    out->arc_rad = arc.n_angles > 1 ? arc.arc_rad : 0;
     out->gap_rad = arc.gap_rad;
     for (int i = 0; i < 3; i++)
         out->step_rad[i] = arc.step_rad[i];
     out->needed_rad = FBP_PI + (cone ? sides->mean_hi[0] - sides->mean_lo[0] : 0);
-    const bool enough = arc.arc_rad >= out->needed_rad - arc.step_rad[1] / 2;
+    const bool enough = arc.n_angles > 2 && arc.arc_rad >= out->needed_rad - arc.step_rad[1] / 2;
     out->coverage = arc.full ? FBP_COVERAGE_FULL
                     : enough ? FBP_COVERAGE_SHORT
                              : FBP_COVERAGE_PARTIAL;
@@ -131,6 +132,10 @@ static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_view *
         corner(grid, i, x);
         fbp_axpy(x, -fbp_dot(x, out->axis), out->axis, across);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(across));
+    }
+    for (int i = 0; i < 8; i++) {
+        double x[3];
+        corner(grid, i, x);
         FBP_TRY(check_corner(views, n_views, kind, panel, x, &inside));
     }
     out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;

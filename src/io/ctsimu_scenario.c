@@ -103,6 +103,13 @@ static fbp_status read_free_vector(const struct fbp_ct *in, enum fbp_ct_unit uni
     return found ? FBP_OK : fbp_ct_wrong(in, "", "expected coordinates x, y, z or u, v, w");
 }
 
+/* What the vector under a key is called in messages; returns buf. */
+static const char *named(char *buf, size_t n, const struct fbp_ct *in, const char *key)
+{
+    snprintf(buf, n, "%s.%s", in->name, key);
+    return buf;
+}
+
 static fbp_status read_axis(const struct fbp_ct *in, struct deviation *out)
 {
     static const char names[] = "xyzuvw";
@@ -118,7 +125,8 @@ static fbp_status read_axis(const struct fbp_ct *in, struct deviation *out)
     }
     if (!cJSON_IsObject(axis))
         return fbp_ct_wrong(in, "axis", "expected x, y, z, u, v, w or a vector of them");
-    const struct fbp_ct free_axis = {in->file, in->name, axis};
+    char name[120];
+    const struct fbp_ct free_axis = {in->file, named(name, sizeof name, in, "axis"), axis};
     FBP_TRY(read_free_vector(&free_axis, FBP_CT_NUMBER, out->axis, &out->axis_is_local));
     return fbp_norm(out->axis) > 0 ? FBP_OK : fbp_ct_wrong(in, "axis", "has no direction");
 }
@@ -139,7 +147,8 @@ static fbp_status read_deviation(const struct fbp_ct *in, struct part *part)
     *d = (struct deviation){.turns = type->valuestring[0] == 'r', .pivot_is_local = true};
     FBP_TRY(read_axis(in, d));
     if (pivot) {
-        const struct fbp_ct at = {in->file, in->name, pivot};
+        char name[120];
+        const struct fbp_ct at = {in->file, named(name, sizeof name, in, "pivot"), pivot};
         FBP_TRY(read_free_vector(&at, FBP_CT_MM, d->pivot, &d->pivot_is_local));
     }
     FBP_TRY(fbp_ct_number(in, "amount", d->turns ? FBP_CT_RAD : FBP_CT_MM, &d->amount, &found));
@@ -171,7 +180,9 @@ static fbp_status read_deviations(const struct fbp_ct *in, struct part *part)
 
 static fbp_status read_direction(const struct fbp_ct *in, const char *key, double out[3])
 {
-    const struct fbp_ct vector = {in->file, in->name, fbp_ct_at(in->at, key)};
+    char name[120];
+    const struct fbp_ct vector = {in->file, named(name, sizeof name, in, key),
+                                  fbp_ct_at(in->at, key)};
     bool found;
 
     FBP_TRY(fbp_ct_vector(&vector, xyz, FBP_CT_NUMBER, out, &found));
@@ -184,7 +195,9 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
 {
     const struct fbp_ct in = {file, path, fbp_ct_at(root, path)};
     const cJSON *centre = fbp_ct_at(in.at, "center");
-    const struct fbp_ct at = {file, path, centre ? centre : fbp_ct_at(in.at, "centre")};
+    char name[120];
+    const struct fbp_ct at = {file, named(name, sizeof name, &in, centre ? "center" : "centre"),
+                              centre ? centre : fbp_ct_at(in.at, "centre")};
     struct frame *f = &out->at;
     bool found;
 

@@ -5,6 +5,7 @@
 
 #include "base/contain.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/bytes.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 enum { MAX_VALUES = 3 << 20 };
+
+static const char version_7_3[] = "MATLAB 7.3 MAT-file";
 
 struct mat {
     const char *path;
@@ -52,6 +55,8 @@ static double entry(const matvar_t *v, size_t i)
         return ((const int16_t *)v->data)[i];
     case MAT_C_UINT16:
         return ((const uint16_t *)v->data)[i];
+    case MAT_C_INT8:
+        return ((const int8_t *)v->data)[i];
     case MAT_C_UINT8:
         return ((const uint8_t *)v->data)[i];
     default:
@@ -181,6 +186,40 @@ static fbp_status read_angles(const struct mat *m, const matvar_t *v, struct fbp
     return take(m, "angles", v, one ? 1 : 3, false, out);
 }
 
+/* Has a struct of the file a member geo?  Its name, or NULL; free(). */
+static char *holder_of_geo(mat_t *file)
+{
+    char *out = NULL;
+    matvar_t *v;
+
+    Mat_Rewind(file);
+    while (!out && (v = Mat_VarReadNextInfo(file)) != NULL) {
+        const size_t n = v->class_type == MAT_C_STRUCT ? Mat_VarGetNumberOfFields(v) : 0;
+        char *const *names = n ? Mat_VarGetStructFieldnames(v) : NULL;
+        for (size_t i = 0; names && v->name && i < n && !out; i++)
+            if (names[i] && strcmp(names[i], "geo") == 0)
+                out = fbp_strdup(v->name);
+        Mat_VarFree(v);
+    }
+    return out;
+}
+
+static fbp_status no_geo(const char *path, mat_t *file)
+{
+    char *holder = holder_of_geo(file);
+    const fbp_status st =
+        holder ? fbp_fail(FBP_ERR_INVALID,
+                          "%s: geo is inside the struct %.60s: save it by itself: save(…, "
+                          "'-struct', '%.60s', 'geo', 'angles')",
+                          path, holder, holder)
+               : fbp_fail(FBP_ERR_INVALID,
+                          "%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
+                          "'angles'); name an array inside a MAT file as projections instead",
+                          path);
+    free(holder);
+    return st;
+}
+
 static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
 {
     matvar_t *geo = Mat_VarRead(file, "geo"), *angles = Mat_VarRead(file, "angles");
@@ -188,10 +227,7 @@ static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
     fbp_status st;
 
     if (!geo || geo->class_type != MAT_C_STRUCT || !geo->data)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
-                      "'angles'); name an array inside a MAT file as projections instead",
-                      path);
+        st = no_geo(path, file);
     else if (!angles && !field(&m, "angles"))
         st = fbp_fail(FBP_ERR_INVALID, "%s: has no angles beside geo: save them, too (radians)",
                       path);
@@ -236,6 +272,11 @@ static fbp_status check_length(const char *path)
 
     FBP_TRY(fbp_open_file(path, &fd, &size));
     fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
+    if (st == FBP_OK && memcmp(head, version_7_3, sizeof version_7_3 - 1) == 0)
+        st = fbp_fail(FBP_ERR_UNSUPPORTED,
+                      "%s: is a MAT file of version 7.3, of which geometries are not read: save it "
+                      "as -v7: save(…, 'geo', 'angles', '-v7')",
+                      path);
     const bool foreign = head[126] == (fbp_is_foreign(true) ? 'M' : 'I');
     const bool is_5 = st == FBP_OK && head[124 + (head[126] == 'I')] == 1;
     while (is_5 && st == FBP_OK && at < size) {
@@ -324,9 +365,14 @@ static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
 {
     mat_t *file = open_mat(arg);
     matvar_t *geo = file ? Mat_VarReadInfo(file, "geo") : NULL;
-    const unsigned char found = geo && geo->class_type == MAT_C_STRUCT ? 1 : 0;
+    unsigned char found = geo && geo->class_type == MAT_C_STRUCT ? 1 : 0;
 
     Mat_VarFree(geo);
+    if (file && !found) { /* its reader says where it should be */
+        char *holder = holder_of_geo(file);
+        found = holder != NULL;
+        free(holder);
+    }
     if (file)
         Mat_Close(file);
     return fbp_blob_put(reply, &found, 1);

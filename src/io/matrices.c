@@ -45,6 +45,13 @@ static int quoted_length(const char *text)
     return n < 20 ? (int)n : 20;
 }
 
+/* strtod() would take it. */
+static bool is_hexadecimal(const char *text)
+{
+    text += strspn(text, "+-");
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+}
+
 static fbp_status read_line(struct numbers *a, const char *text, size_t line, locale_t c_locale)
 {
     for (;;) {
@@ -54,7 +61,7 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
             return FBP_OK;
         char *end;
         const double x = strtod_l(text, &end, c_locale);
-        if (end == text || !(*end == '\0' || *end == '#' || is_gap(*end)))
+        if (end == text || is_hexadecimal(text) || !(*end == '\0' || *end == '#' || is_gap(*end)))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: line %zu: \"%.*s\" is not a number: give 12 numbers a view, "
                             "comments after #",
@@ -75,18 +82,21 @@ static fbp_status read_lines(struct numbers *a, FILE *f, locale_t c_locale)
     fbp_status st = FBP_OK;
 
     while (st == FBP_OK && (length = getline(&text, &room, f)) >= 0) {
+        const size_t mark = line == 0 && strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* UTF-8 */
         line++;
         if (strlen(text) != (size_t)length)
             st = fbp_fail(FBP_ERR_INVALID, "%s: line %zu: a zero byte: give a text file", a->path,
                           line);
         else
-            st = read_line(a, text, line, c_locale);
+            st = read_line(a, text + mark, line, c_locale);
     }
     free(text);
     FBP_TRY(st);
     if (!feof(f))
         return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", a->path, strerror(errno));
-    if (a->n == 0 || a->n % 12 != 0)
+    if (a->n == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: holds no numbers: give 12 numbers a view", a->path);
+    if (a->n % 12 != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %zu numbers up to line %zu are not a multiple of 12: give 3x4 numbers "
                         "a view",

@@ -61,6 +61,15 @@ static fbp_status read_dict(const struct fbp_source *src, char **dict, uint64_t 
     return fbp_read_at(src->fd, src->path, at, *dict, n);
 }
 
+/* Of what a message quotes of a value: up to the bracket or quote that ends it, 60 at most. */
+static int value_length(const char *v)
+{
+    const char last[] = {!v ? '\0' : *v == '(' ? ')' : *v == '[' ? ']' : *v, '\0'};
+    const size_t n = v && *v ? 1 + strcspn(v + 1, last) + 1 : 60;
+
+    return n < 60 ? (int)n : 60;
+}
+
 static fbp_status parse_descr(struct fbp_source *src, const char *v)
 {
     static const struct {
@@ -79,9 +88,9 @@ static fbp_status parse_descr(struct fbp_source *src, const char *v)
                 return FBP_OK;
             }
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: NPY element type %.12s is not supported: save it as float32 "
+                    "%s: NPY element type %.*s is not supported: save it as float32 "
                     "(array.astype('float32'))",
-                    src->path, v ? v : "(none)");
+                    src->path, value_length(v), v ? v : "(none)");
 }
 
 static fbp_status parse_shape(struct fbp_source *src, const char *v)
@@ -107,9 +116,9 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
     }
     if (!fits || count < 2)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NPY shape %.60s: two or three dimensions [z][y][x] are needed: "
+                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed: "
                         "reshape the array",
-                        src->path, v ? v : "(none)");
+                        src->path, value_length(v), v ? v : "(none)");
     for (size_t i = 0; i < 3; i++)
         src->info.n[i] = i < count ? n[count - 1 - i] : 1;
     return FBP_OK;

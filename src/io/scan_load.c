@@ -2,6 +2,7 @@
 #include "io/format.h"
 #include "io/geometry_file.h"
 #include "io/scan_parts.h"
+#include "io/stack.h"
 
 #include "base/text.h"
 
@@ -248,6 +249,19 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
     return FBP_OK;
 }
 
+/* A headerless file, or the first of a pattern. */
+static fbp_status check_there(const struct fbp_scan_file *f, const char *key, const char *path)
+{
+    char *first = fbp_stack_count(path) ? fbp_stack_name(path, 0) : fbp_strdup(path);
+    fbp_status st = first ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+
+    if (first && access(first, R_OK) != 0)
+        st = fbp_fail(FBP_ERR_IO, "%s: %s: %s: cannot open: %s", f->top.file, key, first,
+                      strerror(errno));
+    free(first);
+    return st;
+}
+
 /* Dark, flat or bad pixels: images of the panel.  Headerless ones only have to be there. */
 static fbp_status read_image(const struct fbp_scan_file *f, const char *key, char **out)
 {
@@ -256,12 +270,8 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
     FBP_TRY(read_path(&f->top, key, out));
     if (!*out)
         return FBP_OK;
-    if (f->scan->raw.type != FBP_TYPE_NONE) {
-        if (access(*out, R_OK) != 0)
-            return fbp_fail(FBP_ERR_IO, "%s: %s: %s: cannot open: %s", f->top.file, key, *out,
-                            strerror(errno));
-        return FBP_OK;
-    }
+    if (f->scan->raw.type != FBP_TYPE_NONE)
+        return check_there(f, key, *out);
     FBP_TRY(array_size(&f->top, key, *out, NULL, false, &info));
     if (info.n[0] != f->n[0] || info.n[1] != f->n[1])
         return fbp_fail(FBP_ERR_INVALID,

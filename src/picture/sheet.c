@@ -22,6 +22,7 @@ struct sheet {
     size_t reduce, enlarge; /* values a pixel, or pixels a value; one of them is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
+    size_t lines; /* of the longest label */
     size_t dot;   /* of letters */
     size_t title; /* height of the title */
     struct fbp_canvas canvas;
@@ -76,7 +77,7 @@ static size_t label_lines(const struct sheet *s)
 
 static size_t label_height(const struct sheet *s)
 {
-    return label_lines(s) * FBP_GLYPH_HEIGHT * s->dot;
+    return s->lines * FBP_GLYPH_HEIGHT * s->dot;
 }
 
 /* Distance from picture to picture. */
@@ -86,10 +87,10 @@ static void step_of(const struct sheet *s, size_t step[2])
     step[1] = s->h + FRAME + label_height(s) + MARGIN;
 }
 
-static fbp_status layout(struct sheet *s)
+static void layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
-    size_t step[2], pixels;
+    size_t step[2];
 
     s->reduce = (longest + MOST - 1) / MOST;
     s->enlarge = longest < LEAST ? LEAST / longest : 1;
@@ -103,11 +104,26 @@ static fbp_status layout(struct sheet *s)
     s->rows = (s->n_tiles + s->columns - 1) / s->columns;
     s->canvas.w = MARGIN + s->columns * step[0];
     s->canvas.h = MARGIN + s->title + s->rows * step[1];
+}
+
+static fbp_status start_canvas(struct sheet *s)
+{
+    size_t pixels;
+
     FBP_TRY(fbp_mul(s->canvas.w, s->canvas.h, "a contact sheet", &pixels));
     FBP_TRY(fbp_mul(pixels, 3, "a contact sheet", &pixels));
     FBP_TRY(fbp_calloc((void **)&s->canvas.rgb, pixels, 1, "a contact sheet"));
     memset(s->canvas.rgb, BACKGROUND, pixels);
     return FBP_OK;
+}
+
+size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
+{
+    struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
+    const size_t sample = 2 * SAMPLE * sizeof(float), png = 1 << 20; /* at most, roughly */
+
+    layout(&s);
+    return 3 * s.canvas.w * s.canvas.h + sample + png;
 }
 
 /* Mean of the values that fall on a pixel; those that are not finite count as the window's end. */
@@ -188,7 +204,9 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     if (n_tiles == 0 || params->n[0] == 0 || params->n[1] == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs pictures", png_path);
     FBP_TRY_GOTO(choose_window(&s));
-    FBP_TRY_GOTO(layout(&s));
+    s.lines = label_lines(&s);
+    layout(&s);
+    FBP_TRY_GOTO(start_canvas(&s));
     draw(&s);
     st = fbp_png_write(png_path, s.canvas.w, s.canvas.h, 3, s.canvas.rgb);
 fail:

@@ -220,7 +220,10 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
     char steps[64];
 
     describe_steps(w, steps, sizeof steps);
-    if (f->coverage == FBP_COVERAGE_PARTIAL)
+    if (f->n_angles < 3)
+        snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->n_views,
+                 f->n_angles, f->n_angles == 1 ? "" : "s");
+    else if (f->coverage == FBP_COVERAGE_PARTIAL)
         snprintf(buf, n,
                  "limited angle: %zu views over %.1f deg do not determine the volume, %.1f deg "
                  "would: expect streaks; Parker weights; %s",

@@ -92,6 +92,47 @@ done
 sed 's/turned0.mha/turned0.8.mha/' turned0.json >untold.json
 sweep_finds untold 0.8 0.25 tilt=-1.6:2:0.2
 
+# The panel's centre is found where it is also where the panel is turned, and shifted along its columns.
+run 0 simulate --phantom rods.txt --size 64 --voxel 1.5 --views 160 --pitch 1.5 --detector 160x220 \
+    --sod 400 --sdd 600 --tilt 0,0,1.5 --offset 6,60 -o shifted.json -q
+sweep_finds shifted 6 0.4 offset=3:9:0.5
+
+# What a sweep finds can be used, and kept, whatever says where source and panel are: a circle, a
+# parallel beam, a file of another program, a whole scan of one.
+run 0 simulate --size 32 --views 40 --offset 5,0 -o circle.json -q
+run 0 simulate --size 32 --views 40 --kind parallel --arc 180 --offset 5,0 -o beam.json -q
+run 0 geometry convert circle.json -o g.xml -q
+echo '{"fbp_scan": 1, "projections": "circle.mha", "geometry": "g.xml"}' >foreign.json
+mkdir whole
+for k in 0 1 2 3 4 5; do
+    run 0 simulate --size 32 --views 1 --start $((k * 60)) --detector 48x48 -o whole/k.json -q
+    mv whole/k.mha whole/foo_000$((k + 1)).tif
+done
+printf '%s\n' '[XTekCT]' Name=foo DetectorPixelsX=48 DetectorPixelsY=48 Projections=6 \
+    WhiteLevel=60000 DetectorPixelSizeX=12.8 DetectorPixelSizeY=12.8 SrcToObject=750 \
+    SrcToDetector=1200 AngularStep=60 >whole/foo.xtekct
+can_be_used() { # SCAN PARAMETER=FROM:TO:STEP OTHER OPTIONS…
+    local scan=$1 sweep=$2 best name=${2%%=*}
+    shift 2
+    run 0 recon "$scan" --sweep "$sweep" "$@" -o used.png --json -q
+    best=$(json best)
+    run 0 recon "$scan" "--$name" "$best" "$@" -o used.mha -q
+    run 0 recon "$scan" "$@" -o unused.mha -q
+    ! cmp -s used.mha unused.mha || say "$scan: --$name $best changes nothing"
+    run 0 geometry convert "$scan" "--$name" "$best" "$@" -o kept.json -q
+    run 0 recon kept.json -o kept.mha -q
+    run 0 compare kept.mha used.mha --json
+    is "$(json nrmse) < 1e-4"
+}
+for scan in circle.json foreign.json whole/foo.xtekct beam.json; do
+    can_be_used $scan centre=20:26:1
+    can_be_used $scan offset=-1:9:1
+    can_be_used $scan tilt=-2:2:0.7 --centre 23
+    [ $scan != beam.json ] || continue
+    can_be_used $scan sod=700:800:20
+    can_be_used $scan sdd=1100:1300:60 --sod 740 --flip-v
+done
+
 # Real data of a synchrotron, where it is and can be read: 296.0 within half a pixel.
 tooth=$here/../../../shared/data/tooth_parallel_aps/tooth.h5
 if "$fbp" recon "$tooth" --slice 0 -o null: -q >out 2>err; then
@@ -116,7 +157,11 @@ run 0 recon off1.json --sweep centre=54:56:0.5 -o sheet.png
 has out 'at the end of the range'
 run 0 recon off1.json --sweep sdd=395:405:5 -o sheet.png
 has out 'hardly tells'
-has out '"source_to_detector_mm"|^best sdd'
+has out '^best sdd'
+has out '^use it: --sdd '
+has out '^keep it: fbp geometry convert off1.json --sdd [0-9.]+ -o FILE.json'
+run 0 recon off1.json --sweep tilt=0:1:0.5 --centre 52 --flip-u -o sheet.png
+has out '^use it: --flip-u --centre 52 --tilt '
 run 0 recon off1.json --sweep centre=50:54:1 --slice 10 -o quiet.png -q
 empty out
 rm sheet.png
@@ -141,7 +186,13 @@ wrong_sweep 2 'ends in .svg' --sweep centre=1:2:1 -o sheet.png --curve c.png
 wrong_sweep 2 '--curve needs --sweep' -o v.mha --curve c.svg
 wrong_sweep 1 'has no source' --sweep sod=300:500:50 -o sheet.png
 wrong_sweep 1 '--slice 64: the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
-wrong_sweep 1 'centre = -200: .*axis' --sweep centre=-200:0:50 -o sheet.png
+wrong_sweep 1 'centre -200: the detector.s columns are 0 to 111: give the column itself' \
+    --sweep centre=-200:0:50 -o sheet.png
+wrong_sweep 1 '--centre 1000: the detector.s columns are 0 to 111' --centre 1000 -o late.mha
+wrong_sweep 1 '--sdd: a parallel beam has no source' --sdd 500 -o late.mha
+wrong_sweep 2 'a NAME of centre' --sweep =0:1:1 -o sheet.png
+wrong_sweep 2 'say the same: leave one' --sweep centre=50:52:1 --offset 3 -o sheet.png
+wrong_sweep 2 'say the same: leave one' --centre 52 --offset 3 -o late.mha
 wrong_sweep 1 'its folder is missing' --sweep centre=50:52:1 -o missing/sheet.png
 
 # Water: a ball of 0.02 / mm becomes 0 HU, nothing -1000.
@@ -168,12 +219,30 @@ wrong_water() { # STATUS PATTERN ARGUMENTS…
 }
 wrong_water 1 'no voxel lies in a sphere' --hu-from-roi 0,0,0,0.1
 wrong_water 1 'choose one inside it' --hu-from-roi 150,0,0,20
+wrong_water 1 'field of view .* choose one inside it' --hu-from-roi 1000,0,0,5
 wrong_water 1 'not that of water' --hu-from-roi 55,0,0,2
 wrong_water 1 'smaller radius' --hu-from-roi 0,0,0,90000
 wrong_water 2 'a radius above 0' --hu-from-roi 0,0,0,0
 wrong_water 2 'leave one of them out' --hu-from-roi 0,0,0,5 --hu 0.02
 wrong_water 2 'leave --follow out' --hu-from-roi 0,0,0,5 --follow
 wrong_water 2 'numbers' --hu-from-roi 0,0,5
+
+# A sphere that some views see in part has no value: of a long cylinder, where the rows end.
+echo "0 0 0 60 60 400 0 0.02" >long.txt
+run 0 simulate --phantom long.txt --size 64 --voxel 2 --views 60 --detector 96x48 \
+    -o water.json -q
+run 0 geometry check water.json --json
+top=$(json fov_z_mm.1)
+run 0 recon water.json -o null: --hu-from-roi 40,0,0,8 --json
+mu=$(json water.mean)
+wrong_water 1 "all views see a sphere of 8 mm at \(40, 0\) mm for z from -" \
+    --hu-from-roi "40,0,$(awk "BEGIN { print $top - 8 }"),8"
+seen=$(sed 's/.* to \([0-9.]*\) mm, not for.*/\1/' err)
+is "$seen > 0.8 * $top - 8 && $seen < $top - 8"
+run 0 recon water.json -o null: --hu-from-roi "40,0,$(awk "BEGIN { print $seen - 0.1 }"),8" --json
+is "$(json water.mean) > 0.95 * $mu && $(json water.mean) < 1.05 * $mu"
+wrong_water 1 'choose another z' --hu-from-roi "0,0,-$top,8"
+wrong_water 1 'no z lets all views see' --hu-from-roi 0,0,0,60
 
 # A folder of views, one a file, with darks, flats and angles beside them.
 mkdir -p folder/flats
@@ -229,7 +298,66 @@ mkdir empty
 run 1 init empty
 has err 'no projections in it'
 run 1 init nowhere
-has err 'is it a folder'
+has err 'cannot be looked into: No such file'
+run 1 init guess.json
+has err 'cannot be looked into: Not a directory'
+
+# Whatever lies between the files of a series; names that are not what they seem.
+rm -r folder
+mkdir -p folder/rec
+for k in 0 1 2 3; do
+    run 0 simulate --size 16 --views 1 -o folder/p_000$k.json -q
+    rm folder/p_000$k.json
+    echo "exposure=1" >folder/p_000$k.txt
+    echo "<a/>" >folder/p_000$k.mha.xml
+    cp folder/p_000$k.mha folder/p_000${k}b.mha
+done
+cp volume.mha folder/rec/slices.mha
+run 0 simulate --size 32 --views 30 -o folder/rec/volume_of_bytes.json -q
+rm folder/rec/volume_of_bytes.json
+run 0 init folder
+has err '^projections: 4 views of 24 x 24 pixels'
+has err 'volume_of_bytes.mha: 48 x 48 x 30, by its name a volume, not used'
+[ "$(json projections)" = "folder/p_%04d.mha 0 3" ] || say "$last: $(json projections)"
+rm folder/p_*
+run 1 init folder
+has err 'no projections in it: .*volume_of_bytes.mha, is taken for a volume'
+mv folder/rec/volume_of_bytes.mha folder/white_tooth.mha
+run 1 init folder
+has err 'no projections in it: .*white_tooth.mha, is taken for flats: rename it'
+one_line err
+
+# A file of another program: a whole scan, or the geometry and level of air of one.
+rm -r folder
+mkdir folder
+for k in 1 2 3 4; do
+    run 0 simulate --size 16 --views 1 --detector 30x20 -o bar_000$k.json -q
+    cp bar_000$k.mha folder/foo_000$k.tif # formats are known by their content
+done
+printf '%s\n' '[XTekCT]' Name=foo WhiteLevel=60000 DetectorPixelsX=30 DetectorPixelsY=20 Projections=4 \
+    DetectorPixelSizeX=.2 DetectorPixelSizeY=.2 SrcToObject=120 SrcToDetector=900 AngularStep=90 \
+    >folder/foo.xtekct
+run 1 init folder
+has err 'foo.xtekct: describes a whole scan already: give it to fbp recon'
+rm folder/foo_000*
+mv bar_000*.mha folder/
+run 0 init folder
+has err 'foo.xtekct: names projections that are not there: .*foo_0001.tif'
+has err '^i0: from foo.xtekct'
+is "$(json i0) == 60000"
+[ "$(json geometry)" = folder/foo.xtekct ] || say "$last: $(json geometry)"
+
+# What cannot be read is said; root reads all.
+mkdir folder/flats
+cp folder/bar_0001.mha folder/flats/
+echo "0 90 180 270" >folder/angles.txt
+chmod 0 folder/flats folder/angles.txt
+if [ ! -r folder/angles.txt ]; then
+    run 0 init folder
+    has err 'folder/flats: cannot be read: Permission denied: left out'
+    has err 'folder/angles.txt: cannot be read: Permission denied: left out'
+fi
+chmod 755 folder/flats folder/angles.txt
 run 2 init folder -o scan.txt
 has err 'ends in .json'
 run 2 init

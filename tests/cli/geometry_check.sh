@@ -46,6 +46,45 @@ has out 'columns\+direction +sharp and mirrored, left is right: the data cannot 
 has out 'theta 0 \(TIGRE\), which is alpha 90 \(RTK, ASTRA, LEAP\)'
 has out '^axis +lands on column 23.5 at the bottom, 23.5 at the top'
 
+# A scan that cannot be reconstructed is looked at all the same: what is wrong is said, with the rest.
+sed -E 's/"offset_mm": *\[[^]]*\]/"offset_mm": [400, 0]/' balls.json >out.json
+run 1 geometry check out.json
+has err '^fbp: out.json: geometry: the panel does not see the rotation axis'
+has out '^angles +full scan: 360 degrees'
+has out '^iso-centre +lands on column -'
+run 1 geometry check out.json --json
+is "$(json views) == 60 && $(json iso_centre.column.max) < -0.5"
+json error | grep -q '^out.json: geometry: the panel' || say "$last: error"
+run 1 geometry show out.json -o no.svg
+has err '^fbp: out.json: '
+absent no.svg
+sed -E 's/"voxel_mm": *\[[^]]*\]/"voxel_mm": [60, 60, 60]/' balls.json >large.json
+run 1 geometry check large.json
+has err '^fbp: large.json: geometry: the volume reaches the source'
+has out '^warning +the volume reaches behind the source in 60 views'
+has out '^if flipped +columns'
+sed -E 's/"pitch_mm": *\[[^]]*\]/"pitch_mm": [8500, 8500]/' balls.json >um.json
+run 0 geometry check um.json
+has out '^warning +the fan is 179.* is the pitch of the pixels in mm'
+sed -E 's/"step": *[0-9.]+/"step": 0.10471976/' balls.json >radians.json
+run 0 geometry check radians.json
+has out '^warning +6.28319 degrees in all: are these angles in radians'
+has out 'the other 353.717 of a turn are not measured'
+sed -E 's/"step": *[0-9.]+/"step": 360/' balls.json >same.json
+run 0 geometry check same.json
+has out '^angles +partial scan: 1 angle; 20'
+has out '^warning +all views stand at 1 angle: from so few nothing'
+run 0 recon same.json -o null:
+has err '^60 views at 1 angle do not determine any volume'
+sed -E 's/"step": *[0-9.]+/"step": 180/' balls.json >pair.json
+run 0 geometry check pair.json --json
+[ "$(json coverage)" = partial ] || say "$last: $(json coverage)"
+is "$(json angles) == 2"
+run 0 simulate --kind parallel --size 16 --views 60 --arc 180 -o half.json -q
+run 0 geometry check half.json
+has out "^weights +Parker's, which are all 1: half a turn measures every ray once"
+has out 'the other 180 of a turn are not measured'
+
 # Files of other programs, and what they lack.
 run 0 geometry convert balls.json -o tigre.json --to-format tigre -q
 run 0 geometry check tigre.json --json

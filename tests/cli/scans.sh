@@ -66,6 +66,18 @@ run 0 recon centred.json -o centred.mha -q
 run 0 compare centred.mha offset-volume.mha --json
 is "$(json nrmse) > 1e-3"
 
+# Headerless flats, a file each: all that can be looked at is whether they are there.
+head -c 240 /dev/zero >counts.raw
+head -c 60 /dev/zero >flat_0.raw
+cp flat_0.raw flat_1.raw
+echo '{"fbp_scan": 1, "projections": "counts.raw", "raw": {"type": "uint16", "shape": [4, 5, 6]},
+    "kind": "parallel", "detector": {"pitch_mm": 1}, "angles_deg": [0, 45, 90, 135],
+    "flat": "flat_%d.raw 0 1"}' >raw.json
+run 0 info raw.json
+mv flat_0.raw away.raw
+run 1 info raw.json
+has err '^fbp: raw.json: flat: flat_0.raw: cannot open'
+
 # Values in Hounsfield units: the ball is as dense as its water.
 run 0 recon cone.json -o hu.mha --hu 0.02 -q
 run 0 info hu.mha --json

@@ -19,7 +19,7 @@ static void ranges_are_read(void **state)
 
     (void)state;
     assert_true(sweep_parse("centre=-5:5:0.25", &r, why, sizeof why));
-    assert_int_equal(r.parameter, SWEEP_CENTRE);
+    assert_int_equal(r.parameter, ADJUST_CENTRE);
     assert_int_equal(r.n, 41);
     assert_true(sweep_value(&r, 20) >= 0 && sweep_value(&r, 20) <= 0);
     assert_true(fabs(sweep_value(&r, 40) - 5) < 1e-12);
@@ -45,6 +45,8 @@ static void wrong_ranges_are_explained(void **state)
         {"centre=0:1000:0.1", "1000"},
         {"centre=1:2:5", "2 to"},
         {"", "expected NAME"},
+        {"=0:1:1", "expected NAME"}, /* was a sweep of the tilt */
+        {"cent=0:1:1", "expected NAME"},
     };
     struct sweep_range r;
     char why[200];
@@ -59,7 +61,7 @@ static void wrong_ranges_are_explained(void **state)
 
 /* What a circle of these values is. */
 static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod, double sdd,
-                       double offset, double tilt_deg)
+                       double offset, double tilt_deg, double lean_deg)
 {
     double angles[VIEWS];
     for (int k = 0; k < VIEWS; k++)
@@ -73,8 +75,8 @@ static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod
                                  .n_sod = 1,
                                  .n_sdd = 1,
                                  .pitch_mm = {0.5, 0.7},
-                                 .offset_mm = {offset, 3},
-                                 .tilt_rad = {0, 0, tilt_deg * rad}};
+                                 .offset_mm = {offset, 40},
+                                 .tilt_rad = {lean_deg * rad, 0, tilt_deg * rad}};
 
     *scan =
         (struct fbp_scan){.kind = FBP_CONE, .n_views = VIEWS, .panel = {101, 81}, .views = views};
@@ -90,7 +92,8 @@ static void expect_views(const struct fbp_view *a, const struct fbp_view *b)
             fail_msg("number %zu: %.12g is not %.12g", i, x[i], y[i]);
 }
 
-/* A swept value gives the views that a scan file with that value would give. */
+/* A value gives the views that a scan file with that value would give, of a panel as it should be
+ * and of one that is turned and shifted along its columns. */
 static void values_are_those_of_a_scan_file(void **state)
 {
     struct fbp_view from[VIEWS], to[VIEWS], got[VIEWS];
@@ -98,25 +101,57 @@ static void values_are_those_of_a_scan_file(void **state)
     double now;
 
     (void)state;
-    make_views(&scan, from, 400, 600, 2, 0);
     const struct {
-        enum sweep_parameter parameter;
+        enum adjust which;
         double sod, sdd, offset, tilt, value, present;
     } cases[] = {
-        {SWEEP_SOD, 410, 600, 2, 0, 410, 400},   {SWEEP_SDD, 400, 650, 2, 0, 650, 600},
-        {SWEEP_OFFSET, 400, 600, -7, 0, -7, 2},  {SWEEP_TILT, 400, 600, 2, 1.5, 1.5, 0},
-        {SWEEP_CENTRE, 400, 600, -7, 0, 64, 46}, {SWEEP_CENTRE, 400, 600, 0, 0, 50, 46},
+        {ADJUST_SOD, 410, 600, 2, 0, 410, 400},
+        {ADJUST_SDD, 400, 650, 2, 0, 650, 600},
+        {ADJUST_OFFSET, 400, 600, -7, 0, -7, 2},
+        {ADJUST_TILT, 400, 600, 2, 1.5, 1.5, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        make_views(&other, to, cases[i].sod, cases[i].sdd, cases[i].offset, cases[i].tilt);
-        assert_int_equal(sweep_present(&scan, cases[i].parameter, &now), FBP_OK);
-        assert_true(fabs(now - cases[i].present) < 1e-9);
-        assert_int_equal(sweep_apply(&scan, cases[i].parameter, cases[i].value, got), FBP_OK);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t c = i / 2;
+        const double lean = i % 2 ? 2 : 0, tilt = i % 2 && cases[c].which != ADJUST_TILT ? 3 : 0;
+        make_views(&scan, from, 400, 600, 2, tilt, lean);
+        make_views(&other, to, cases[c].sod, cases[c].sdd, cases[c].offset, tilt + cases[c].tilt,
+                   lean);
+        assert_int_equal(adjust_present(&scan, cases[c].which, &now), FBP_OK);
+        assert_true(fabs(now - cases[c].present) < 1e-9);
+        memcpy(got, from, sizeof got);
+        scan.views = got;
+        assert_int_equal(adjust_set(&scan, cases[c].which, cases[c].value), FBP_OK);
         expect_views(got, to);
-        scan.views = got; /* and back */
-        assert_int_equal(sweep_present(&scan, cases[i].parameter, &now), FBP_OK);
-        assert_true(cases[i].parameter == SWEEP_TILT || fabs(now - cases[i].value) < 1e-9);
-        scan.views = from;
+        assert_int_equal(adjust_present(&scan, cases[c].which, &now), FBP_OK); /* and back */
+        assert_true(cases[c].which == ADJUST_TILT || fabs(now - cases[c].value) < 1e-9);
+    }
+    make_views(&scan, from, 400, 600, 2, 0, 0);
+    make_views(&other, to, 400, 600, -7, 0, 0);
+    assert_int_equal(adjust_set(&scan, ADJUST_CENTRE, 64), FBP_OK);
+    expect_views(from, to);
+    fbp_views_flip(from, VIEWS, FBP_FLIP_U); /* along +u, whichever way that is */
+    assert_int_equal(adjust_present(&scan, ADJUST_OFFSET, &now), FBP_OK);
+    assert_true(fabs(now - 7) < 1e-9);
+}
+
+/* Several at once: each is what it was asked to be. */
+static void values_go_together(void **state)
+{
+    struct fbp_view views[VIEWS];
+    struct fbp_scan scan;
+    const double values[ADJUSTS] = {[ADJUST_CENTRE] = 47.5,
+                                    [ADJUST_TILT] = 2,
+                                    [ADJUST_OFFSET] = NAN,
+                                    [ADJUST_SOD] = 410,
+                                    [ADJUST_SDD] = 640};
+    double now;
+
+    (void)state;
+    make_views(&scan, views, 400, 600, 2, 0, 0);
+    assert_int_equal(adjust_all(&scan, values), FBP_OK);
+    for (int i = 0; i < ADJUSTS; i++) {
+        assert_int_equal(adjust_present(&scan, (enum adjust)i, &now), FBP_OK);
+        assert_true(i == ADJUST_TILT || i == ADJUST_OFFSET || fabs(now - values[i]) < 1e-9);
     }
 }
 
@@ -129,10 +164,10 @@ static void the_centre_keeps_a_wobble(void **state)
     double column;
 
     (void)state;
-    assert_int_equal(recon_axis_column(&scan, &column), FBP_OK);
+    assert_int_equal(adjust_present(&scan, ADJUST_CENTRE, &column), FBP_OK);
     assert_true(fabs(column - 5.5) < 1e-12); /* 5 and 6 */
-    assert_int_equal(recon_centre(&scan, 4), FBP_OK);
-    assert_int_equal(recon_axis_column(&scan, &column), FBP_OK);
+    assert_int_equal(adjust_set(&scan, ADJUST_CENTRE, 4), FBP_OK);
+    assert_int_equal(adjust_present(&scan, ADJUST_CENTRE, &column), FBP_OK);
     assert_true(fabs(column - 4) < 1e-12);
     assert_true(fabs(views[0].d[1] - 1.5) < 1e-12 && fabs(views[1].d[0] + 0.5) < 1e-12);
 }
@@ -187,15 +222,36 @@ static void the_peak_is_that_of_a_parabola(void **state)
     assert_true(isnan(sweep_peak(y, 9, &at_end)));
 }
 
+static void another_peak_is_noticed(void **state)
+{
+    static const double two[] = {2.08982, 2.08741, 2.08666, 2.0917, 2.09252, 2.0911, 2.08641};
+    static const double ends[] = {2.0, 2.2, 2.5, 2.2, 2.1, 2.2, 2.3};
+    static const double flat[] = {2.09, 2.0901, 2.0905, 2.092, 2.0911, 2.0911, 2.0912};
+    double hills[9];
+
+    (void)state;
+    assert_int_equal(sweep_rival(two, 7), 0);
+    assert_int_equal(sweep_rival(ends, 7), 7); /* the second is far below */
+    assert_int_equal(sweep_rival(flat, 7), 7); /* a ripple */
+    for (int i = 0; i < 9; i++)
+        hills[i] = NAN;
+    assert_int_equal(sweep_rival(hills, 9), 9);
+    for (int i = 0; i < 9; i++)
+        hills[i] = 3 + 0.001 * cos(i * 3.14159265358979 / 4) + 1e-6 * i;
+    assert_int_equal(sweep_rival(hills, 9), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_read),
         cmocka_unit_test(wrong_ranges_are_explained),
         cmocka_unit_test(values_are_those_of_a_scan_file),
+        cmocka_unit_test(values_go_together),
         cmocka_unit_test(the_centre_keeps_a_wobble),
         cmocka_unit_test(scores_fall_with_what_is_wrong),
         cmocka_unit_test(the_peak_is_that_of_a_parabola),
+        cmocka_unit_test(another_peak_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

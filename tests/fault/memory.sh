@@ -44,4 +44,15 @@ if [ -n "$slow" ]; then
 else
     check "256^3 from 360 views of 384x384" 150 "--size 256" \
         --size 256 --views 360 --detector 384x384
+    # A sweep's pictures and sheet count, too: it says so before the work, or keeps to it.
+    "$fbp" simulate --size 64 --views 30 -o "$dir/scan.json" -q
+    sweep=(recon "$dir/scan.json" --size 384x384x3 --voxel 0.6 --sweep centre=44:48:0.04 -o "$dir/sheet.png" -q)
+    if "$fbp" "${sweep[@]}" --memory 100M 2>"$dir/err"; then
+        echo "a sweep of 101 pictures in 100 MiB: not refused"
+        exit 1
+    fi
+    grep -q '^fbp: --sweep: 101 pictures and their sheet need 1[0-9.]* MiB, more than --memory' "$dir/err" ||
+        { cat "$dir/err"; exit 1; }
+    "$peak" 150 "$fbp" "${sweep[@]}" --memory 150M
+    echo "a sweep of 101 pictures in 150 MiB"
 fi

@@ -242,6 +242,8 @@ static void spoilt_scenarios(void **state)
     static const struct spoilt list[] = {
         {"\"stage\"", "\"stag\"", "geometry.stage is missing"},
         {"\"center\": " XYZ(300, 0, 0), "\"center\": 3", "geometry.stage.center"},
+        {"\"center\": " XYZ(300, 0, 0), "\"center\": {\"x\": {\"value\": \"3\"}}",
+         "geometry.stage.center.x"},
         {"\"vector_u\": " DIRECTION(1, 0, 0), "\"vector_u\": " DIRECTION(1, 0, 1), "right angles"},
         {"\"vector_u\": " DIRECTION(1, 0, 0), "\"vector_u\": " DIRECTION(0, 0, 0), "direction"},
         {"\"value\": 700, \"unit\": \"um\"", "\"value\": 700, \"unit\": \"in\"", "unit of length"},

@@ -70,9 +70,9 @@ static void full_scan(void **state)
 static void few_views_and_inclusive_ends_are_full(void **state)
 {
     (void)state;
-    const size_t counts[] = {2, 3, 4, 21, 361, 721};
+    const size_t counts[] = {3, 4, 21, 361, 721};
 
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 5; i++) {
         struct scan scan = usual;
         scan.n = counts[i];
         scan.inclusive = counts[i] > 20;
@@ -351,12 +351,49 @@ static void impossible_scans_are_refused(void **state)
     assert_int_equal(fbp_geometry_facts(NULL, 0, FBP_CONE, &scan.panel, NULL, &f), FBP_ERR_INVALID);
 }
 
-static void a_lone_view_is_a_scan(void **state)
+/* However many views stand there: the greatest of one or two gaps is no measure of itself. */
+static void one_or_two_angles_are_no_turn(void **state)
 {
     (void)state;
     struct scan scan = usual;
+    double angles[12];
+
     scan.n = 1;
-    check_near(facts(&scan).arc_rad, 2 * FBP_PI, 0);
+    struct fbp_geometry_facts f = facts(&scan);
+    assert_int_equal(f.coverage, FBP_COVERAGE_PARTIAL);
+    check_near(f.arc_rad, 0, 0);
+    assert_int_equal(f.n_angles, 1);
+    scan.n = 12;
+    for (int second = 0; second <= 180; second += 45) {
+        for (int k = 0; k < 12; k++)
+            angles[k] = (k % 2 ? second : 0) * DEG;
+        f = facts_at(&scan, angles, NULL);
+        assert_int_equal(f.coverage, FBP_COVERAGE_PARTIAL);
+        assert_int_equal(f.n_angles, second ? 2 : 1);
+    }
+}
+
+/* A gap of some steps is that of missing views; the other half of the turn is none. */
+static void coarse_steps_make_no_turn_of_a_half(void **state)
+{
+    (void)state;
+    struct scan scan = usual;
+    double angles[24];
+
+    for (int n = 3; n <= 9; n++) { /* steps of 90 to 22.5 degrees, both ends */
+        scan.n = (size_t)n;
+        for (int k = 0; k < n; k++)
+            angles[k] = k * 180.0 / (n - 1) * DEG;
+        const struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
+        assert_int_not_equal(f.coverage, FBP_COVERAGE_FULL);
+        assert_true(f.arc_rad < 1.51 * FBP_PI);
+    }
+    scan.n = 21; /* steps of 15 degrees, three of them missing */
+    for (int k = 0; k < 21; k++)
+        angles[k] = k * 15 * DEG;
+    const struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
+    assert_int_equal(f.coverage, FBP_COVERAGE_FULL);
+    check_near(f.gap_rad, 45 * DEG, 1e-9);
 }
 
 int main(void)
@@ -374,7 +411,8 @@ int main(void)
         cmocka_unit_test(volume_in_the_field_of_view),
         cmocka_unit_test(axis_follows_the_sources),
         cmocka_unit_test(impossible_scans_are_refused),
-        cmocka_unit_test(a_lone_view_is_a_scan),
+        cmocka_unit_test(one_or_two_angles_are_no_turn),
+        cmocka_unit_test(coarse_steps_make_no_turn_of_a_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

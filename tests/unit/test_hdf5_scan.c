@@ -207,6 +207,18 @@ static void what_lacks(void **state)
     H5Fclose(file);
     expect("neither Data Exchange");
 
+    const hid_t how = H5Pcreate(H5P_FILE_CREATE); /* as MATLAB saves with -v7.3 */
+    H5Pset_userblock(how, 512);
+    file = H5Fcreate(H5, H5F_ACC_TRUNC, how, H5P_DEFAULT);
+    put_volume(file, "/geo", H5T_STD_U16LE, H5P_DEFAULT);
+    H5Fclose(file);
+    H5Pclose(how);
+    FILE *f = fopen(H5, "r+b");
+    assert_non_null(f);
+    fputs("MATLAB 7.3 MAT-file, Platform: GLNXA64", f);
+    assert_int_equal(fclose(f), 0);
+    expect("a geometry of TIGRE is read from MAT files saved as -v7");
+
     file = new_file(H5);
     put_exchange(file, NULL, 1, 0);
     H5Fclose(file);

@@ -291,7 +291,11 @@ static void test_matrix_files(void **state)
     static const struct pair bad[] = {
         {"1 2 3\n4 x 6\n", "line 2: \"x 6"},
         {"1 2 3\n4 5\n", "multiple of 12"},
-        {"# nothing\n", "multiple of 12"},
+        {"# nothing\n", "holds no numbers"},
+        {"1 2 3 4 5 6 7 8 9 10 11 -0x10\n", "line 1: \"-0x10"},
+        {"1 2 3\n\xEF\xBB\xBF"
+         "4\n",
+         "line 2"},
         {"1 2 3 4 5 6 7 8\n\n9 10 11 nan\n", "line 3"},
         {"1 2 3 4 5 6 7 8 9 10 11 1e999\n", "line 1"},
         {"1 2 3 4 5 6 7 8 9 10 11 12mm\n", "line 1: \"12mm"},
@@ -312,6 +316,11 @@ static void test_matrix_files(void **state)
     assert_int_equal(fbp_matrices_load(in_folder("m.txt"), &m, &n), FBP_OK);
     assert_int_equal(n, 1);
     assert_true(fabs(m[11] - 12) < 1e-15);
+    free(m);
+    write_text("m.txt", "\xEF\xBB\xBF"
+                        "10,2,3,4,5,6,7,8,9,10,11,12"); /* as spreadsheets save */
+    assert_int_equal(fbp_matrices_load(in_folder("m.txt"), &m, &n), FBP_OK);
+    assert_true(fabs(m[0] - 10) < 1e-15);
     free(m);
 }
 

@@ -1,0 +1,138 @@
+/* Which array of a folder is what, and whether there is anything to guess. */
+#include "init.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the file is said to be is looked for below the folder, not in its name. */
+const char *init_inside(const struct init_folder *folder, const char *path)
+{
+    const char *rest = path + strlen(folder->path);
+    return rest + strspn(rest, "/");
+}
+
+static uint64_t samples(const struct init_series *s)
+{
+    return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
+}
+
+static bool is_array(const struct init_series *s)
+{
+    return s->info.n[2] > 0 && !s->volume;
+}
+
+static enum init_role role_of(const struct init_folder *folder, const struct init_series *s)
+{
+    return init_role_of(init_inside(folder, s->path));
+}
+
+static const struct init_series *largest_projections(const struct init_folder *folder)
+{
+    const struct init_series *best = NULL;
+
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        if (is_array(s) && role_of(folder, s) == INIT_PROJECTIONS &&
+            (!best || samples(s) > samples(best)))
+            best = s;
+    }
+    return best;
+}
+
+void init_assign(const struct init_folder *folder, struct init_found *out)
+{
+    const struct init_series *p = largest_projections(folder);
+
+    *out = (struct init_found){{p}};
+    for (size_t i = 0; p && i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        const enum init_role role = role_of(folder, s);
+        const bool panel = s->info.n[0] == p->info.n[0] && s->info.n[1] == p->info.n[1];
+        const bool fits =
+            role == INIT_ANGLES ? samples(s) == p->info.n[2] : panel && role != INIT_VOLUME;
+        if (role != INIT_PROJECTIONS && is_array(s) && fits)
+            out->of[role] = s;
+    }
+}
+
+void init_say_rest(const struct init_folder *folder, const struct init_found *found)
+{
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        bool used = false;
+        for (int k = 0; k < INIT_ROLES; k++)
+            used = used || found->of[k] == s;
+        if (s->missing)
+            fprintf(stderr, "%s: %zu files follow a gap in the numbers and are left out\n", s->path,
+                    s->missing);
+        if (!used && s->volume)
+            fprintf(stderr, "%s: is a volume, not used\n", s->path);
+        else if (!used && is_array(s))
+            fprintf(stderr, "%s: %zu x %zu x %zu, %snot used\n", s->path, s->info.n[0],
+                    s->info.n[1], s->info.n[2],
+                    role_of(folder, s) == INIT_VOLUME ? "by its name a volume, " : "");
+    }
+}
+
+/* A scan file that is there already, or a file of another program that says as much.  One whose
+ * projections are elsewhere may still have the geometry. */
+static bool is_whole_scan(const char *path)
+{
+    struct fbp_scan scan = {0};
+    fbp_source *source = NULL;
+    const bool scans = fbp_scan_load(&scan, path) == FBP_OK;
+    const bool whole = scans && fbp_source_open(&source, scan.projections, &scan.raw) == FBP_OK;
+
+    if (scans && !whole)
+        fprintf(stderr, "%s: names projections that are not there: %s\n", path, fbp_message());
+    fbp_source_close(&source);
+    fbp_scan_clear(&scan);
+    return whole;
+}
+
+/* Beside arrays only files that may name them; without any, all. */
+static bool may_be_scan(const struct init_series *s, const struct init_series *projections)
+{
+    return s->bytes > 0 && (!projections || s == projections || cli_ends_with(s->path, ".json") ||
+                            cli_ends_with(s->path, ".xtekct") || cli_ends_with(s->path, ".log"));
+}
+
+/* Arrays there are, but their names say that they are something else. */
+static int no_projections(const struct init_folder *folder)
+{
+    static const char *const names[INIT_ROLES] = {
+        [INIT_PROJECTIONS] = "",   [INIT_DARK] = "darks",    [INIT_FLAT] = "flats",
+        [INIT_BAD] = "bad pixels", [INIT_ANGLES] = "angles", [INIT_VOLUME] = "a volume"};
+    const struct init_series *largest = NULL;
+
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        if (is_array(s) && (!largest || samples(s) > samples(largest)))
+            largest = s;
+    }
+    if (!largest)
+        return cli_error(
+            "%s: no projections in it: arrays that can be read are needed; headerless ones "
+            "need \"raw\" in a scan file (docs/scan.md)",
+            folder->path);
+    char *pattern = init_pattern(largest);
+    const int rc =
+        cli_error("%s: no projections in it: all arrays are something else by their "
+                  "names, the largest, %s, is taken for %s: rename it, or name the "
+                  "projections in a scan file (docs/scan.md)",
+                  folder->path, pattern ? pattern : largest->path, names[role_of(folder, largest)]);
+    free(pattern);
+    return rc;
+}
+
+int init_check_need(const struct init_folder *folder, const struct init_found *found)
+{
+    const struct init_series *projections = found->of[INIT_PROJECTIONS];
+
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        if (may_be_scan(s, projections) && is_whole_scan(s->path))
+            return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
+    }
+    return projections ? 0 : no_projections(folder);
+}
