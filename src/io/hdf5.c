@@ -43,10 +43,13 @@ static fbp_status transpose(void *arg, struct fbp_blob *reply)
     }
     FBP_TRY(fbp_alloc(&data, n * size, "an array of MATLAB"));
     b.out = data;
-    FBP_TRY(fbp_hdf5_read_block(&b, reply));
+    fbp_status st = fbp_hdf5_read_block(&b, reply);
     struct fbp_array_info turned = a->info;
     turn_axes(&turned, a);
-    return fbp_column_major_write(t->fd, t->path, data, size, turned.n);
+    if (st == FBP_OK)
+        st = fbp_column_major_write(t->fd, t->path, data, size, turned.n);
+    fbp_free(data);
+    return st;
 }
 
 static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_array *a)

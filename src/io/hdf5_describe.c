@@ -469,13 +469,32 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     return *chunks ? fbp_blob_put(reply, *chunks, l->a.n_chunks * sizeof **chunks) : FBP_OK;
 }
 
-/* The child ends behind this: what is open or allocated goes with it. */
+/* Of handles that may not be open. */
+static void close_all(struct look *l)
+{
+    if (l->plist > 0)
+        H5Pclose(l->plist);
+    if (l->space > 0)
+        H5Sclose(l->space);
+    if (l->type > 0)
+        H5Tclose(l->type);
+    if (l->data > 0)
+        H5Dclose(l->data);
+    if (l->file > 0)
+        H5Fclose(l->file);
+    free(l->list.entries);
+    free(l->map);
+}
+
 fbp_status fbp_hdf5_describe(void *arg, struct fbp_blob *reply)
 {
-    struct look l = {.wanted = arg, .file = -1, .data = -1};
+    struct look l = {.wanted = arg};
     struct fbp_hdf5_chunk *chunks = NULL;
 
-    return describe(&l, &chunks, reply);
+    const fbp_status st = describe(&l, &chunks, reply);
+    close_all(&l);
+    free(chunks);
+    return st;
 }
 
 static hid_t native(enum fbp_type type)
@@ -494,6 +513,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     const struct fbp_hdf5_array *a = b->array;
     hsize_t first[3], n[3], room[3], zero[3] = {0};
     char why[200];
+    fbp_status st = FBP_OK;
     hid_t file;
 
     (void)reply;
@@ -509,9 +529,12 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
     if (H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, b->out) < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: slices from %zu on cannot be read%s: the file is damaged, copy it "
-                        "again",
-                        b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
-    return FBP_OK;
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: slices from %zu on cannot be read%s: the file is damaged, copy it again",
+                      b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
+    H5Sclose(to);
+    H5Sclose(from);
+    H5Dclose(data);
+    H5Fclose(file);
+    return st;
 }

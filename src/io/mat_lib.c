@@ -11,8 +11,8 @@ enum { MAX_NAMES = 256, NAME = 200, DEPTH = 6, SHOWN = 8 };
 
 /* Arrays of numbers of a file. */
 struct names {
-    char (*name)[NAME];
-    char (*size)[64];
+    char name[MAX_NAMES][NAME];
+    char size[MAX_NAMES][64];
     size_t n;
 };
 
@@ -118,27 +118,25 @@ static void walk(struct names *out, matvar_t *v, const char *prefix, int depth)
         walk(out, fbp_mat_field(v, fields[i]), name, depth + 1);
 }
 
-static fbp_status list(mat_t *mat, struct names *out)
+static void list(mat_t *mat, struct names *out)
 {
     matvar_t *v;
 
-    FBP_TRY(fbp_calloc((void **)&out->name, MAX_NAMES, NAME, "names"));
-    FBP_TRY(fbp_calloc((void **)&out->size, MAX_NAMES, 64, "sizes"));
+    out->n = 0;
     Mat_Rewind(mat);
     while ((v = Mat_VarReadNextInfo(mat))) {
         walk(out, v, "", 0);
         Mat_VarFree(v);
     }
-    return FBP_OK;
 }
 
 fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
 {
     const char *names[MAX_NAMES], *nearest;
-    struct names all = {0};
+    struct names all;
     char known[900] = "";
 
-    FBP_TRY(list(mat, &all));
+    list(mat, &all);
     for (size_t i = 0; i < all.n; i++)
         names[i] = all.name[i];
     nearest = member && all.n ? fbp_nearest(member, names, all.n) : NULL;
@@ -158,9 +156,9 @@ fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
 
 fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n)
 {
-    struct names all = {0};
+    struct names all;
 
-    FBP_TRY(list(mat, &all));
+    list(mat, &all);
     if (all.n != 1)
         return fbp_mat_missing(mat, file, NULL);
     snprintf(out, n, "%s", all.name[0]);
