@@ -65,6 +65,11 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     src->fd = t.fd;
     src->offset = 0;
     FBP_TRY(fbp_array_bytes(src->path, &a->info, &bytes));
+    if (bytes > fbp_available_bytes() / 2) /* a damaged file may say anything */
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: needs %.1f GiB of memory, as MATLAB's order of axes is turned, more "
+                        "than half of what is free: store it row by row, or take a larger machine",
+                        src->path, (double)bytes / 0x1p30);
     limits.memory_bytes += 2 * bytes;
     FBP_TRY(fbp_contain(src->path, FBP_HDF5_NAME, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);

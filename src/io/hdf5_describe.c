@@ -434,13 +434,27 @@ static fbp_status look_library(struct look *l)
     return FBP_OK;
 }
 
+/* All of it will be held in memory: more than can be stored in the file is not asked for. */
+static fbp_status look_columns(struct look *l)
+{
+    const uint64_t deflate_at_most = 1032;
+    uint64_t bytes = 0;
+
+    FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
+    if (bytes / deflate_at_most > H5Dget_storage_size(l->data))
+        return damaged(l, "its size says far more than is stored");
+    return FBP_OK;
+}
+
 static fbp_status look_layout(struct look *l, struct fbp_hdf5_chunk **chunks)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
 
     FBP_TRY(take_file(l));
-    if (l->a.how == FBP_HDF5_COLUMNS)
+    if (l->a.how == FBP_HDF5_COLUMNS) {
+        FBP_TRY(look_columns(l));
         return look_library(l);
+    }
     if (l->a.how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS)
         return look_contiguous(l);
     if (l->a.how == FBP_HDF5_CONTIGUOUS && layout == H5D_CHUNKED && !has_user_block(l)) {
