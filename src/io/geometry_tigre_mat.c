@@ -3,12 +3,11 @@
  * only (base/contain.h). */
 #include "io/geometry_tigre.h"
 
-#include "base/contain.h"
 #include "base/mem.h"
 #include "io/bytes.h"
+#include "io/mat_lib.h"
 
 #include <math.h>
-#include <matio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@ enum { MAX_VALUES = 3 << 20 };
 
 struct mat {
     const char *path;
-    const matvar_t *geo;
+    matvar_t *geo;
     bool columns; /* MATLAB's: nDetector is 2x1 */
 };
 
@@ -67,22 +66,6 @@ static bool has_data(const matvar_t *v)
            (size_t)v->data_size == Mat_SizeOfClass((int)v->class_type);
 }
 
-/* A member of a 1x1 struct.  matio's own function trusts tables that a cut file does not have. */
-static const matvar_t *field(const struct mat *m, const char *name)
-{
-    const matvar_t *geo = m->geo;
-    const size_t n = Mat_VarGetNumberOfFields((matvar_t *)(uintptr_t)geo);
-    char *const *names = Mat_VarGetStructFieldnames(geo);
-
-    if (!names || geo->rank != 2 || geo->dims[0] != 1 || geo->dims[1] != 1 ||
-        geo->nbytes < n * sizeof(matvar_t *))
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return ((matvar_t *const *)geo->data)[i];
-    return NULL;
-}
-
 /* n rows of `width` numbers, one row a view: a matrix of width rows (columns: a view each), or the
  * other way round as Python saves it.  MATLAB's order turned round if asked for. */
 static fbp_status take(const struct mat *m, const char *name, const matvar_t *v, size_t width,
@@ -114,7 +97,7 @@ static fbp_status take(const struct mat *m, const char *name, const matvar_t *v,
 static fbp_status read_list(const struct mat *m, const char *name, size_t width, bool reverse,
                             struct fbp_tigre_list *out)
 {
-    const matvar_t *v = field(m, name);
+    const matvar_t *v = fbp_mat_field(m->geo, name);
 
     return v && v->class_type != MAT_C_EMPTY && v->dims && v->dims[0] > 0
                ? take(m, name, v, width, reverse, out)
@@ -137,7 +120,7 @@ static fbp_status read_fixed(const struct mat *m, const char *name, size_t width
 static fbp_status read_mode(const struct mat *m, bool *parallel)
 {
     static const char *const modes[] = {"cone", "parallel"};
-    const matvar_t *v = field(m, "mode");
+    const matvar_t *v = fbp_mat_field(m->geo, "mode");
     char text[12] = "";
 
     if (!v || v->class_type != MAT_C_CHAR || !v->data)
@@ -153,7 +136,7 @@ static fbp_status read_mode(const struct mat *m, bool *parallel)
 
 static fbp_status read_geo(struct mat *m, struct fbp_tigre *t)
 {
-    const matvar_t *pixels = field(m, "nDetector");
+    const matvar_t *pixels = fbp_mat_field(m->geo, "nDetector");
 
     if (!has_data(pixels) || pixels->dims[0] * pixels->dims[1] != 2)
         return damaged(m->path, "nDetector", "two numbers");
@@ -192,13 +175,13 @@ static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
                       "%s: has no struct geo: a geometry of TIGRE is saved by save(…, 'geo', "
                       "'angles'); name an array inside a MAT file as projections instead",
                       path);
-    else if (!angles && !field(&m, "angles"))
+    else if (!angles && !fbp_mat_field(geo, "angles"))
         st = fbp_fail(FBP_ERR_INVALID, "%s: has no angles beside geo: save them, too (radians)",
                       path);
     else
         st = read_geo(&m, t);
     if (st == FBP_OK)
-        st = read_angles(&m, angles ? angles : field(&m, "angles"), &t->angles);
+        st = read_angles(&m, angles ? angles : fbp_mat_field(geo, "angles"), &t->angles);
     Mat_VarFree(geo);
     Mat_VarFree(angles);
     return st;

@@ -68,12 +68,20 @@ enum fbp_type fbp_mat_type(const matvar_t *v)
 
 matvar_t *fbp_mat_field(matvar_t *parent, const char *name)
 {
-    if (!parent || parent->class_type != MAT_C_STRUCT || !parent->data)
+    if (!parent || parent->class_type != MAT_C_STRUCT || !parent->data || !parent->dims)
         return NULL;
     for (int i = 0; i < parent->rank; i++)
         if (parent->dims[i] != 1)
             return NULL;
-    return Mat_VarGetStructFieldByName(parent, name, 0);
+    /* matio's own function trusts tables that a damaged file does not have. */
+    const size_t n = Mat_VarGetNumberOfFields(parent);
+    char *const *names = Mat_VarGetStructFieldnames(parent);
+    if (!names || parent->nbytes < n * sizeof(matvar_t *))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return ((matvar_t **)parent->data)[i];
+    return NULL;
 }
 
 matvar_t *fbp_mat_find(mat_t *mat, const char *member, matvar_t **top)
@@ -187,14 +195,15 @@ static double element(const matvar_t *v, size_t i)
     }
 }
 
-fbp_status fbp_mat_numbers(const char *name, const matvar_t *v, double **out, size_t *n)
+fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
+                           size_t *n)
 {
     const size_t size = fbp_type_size(fbp_mat_type(v));
 
     *out = NULL;
     *n = size && v->data ? v->nbytes / size : 0;
     if (*n == 0 || v->data_size != (int)size)
-        return fbp_fail(FBP_ERR_INVALID, "%s: expected numbers, found none", name);
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none", path, name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = element(v, i);

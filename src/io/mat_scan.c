@@ -40,7 +40,7 @@ static fbp_status one(const char *path, matvar_t *parameters, const char *name, 
     double *value = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_mat_numbers(name, fbp_mat_field(parameters, name), &value, &n));
+    FBP_TRY(fbp_mat_numbers(path, name, fbp_mat_field(parameters, name), &value, &n));
     *out = value[0];
     free(value);
     if (n == 1 && *out > 0 && isfinite(*out))
@@ -77,7 +77,8 @@ static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
     /* Of the pixels that the sinogram has, where they were binned. */
     FBP_TRY(one(path, p, fbp_mat_field(p, "pixelSizePost") ? "pixelSizePost" : "pixelSize",
                 &f.pitch_mm));
-    FBP_TRY(fbp_mat_numbers("parameters.angles", fbp_mat_field(p, "angles"), angles, &f.n_angles));
+    FBP_TRY(fbp_mat_numbers(path, "parameters.angles", fbp_mat_field(p, "angles"), angles,
+                            &f.n_angles));
     for (size_t i = 0; i < f.n_angles; i++)
         if (!isfinite((*angles)[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
