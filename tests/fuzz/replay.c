@@ -42,13 +42,14 @@ static void run_bytes(const struct fuzz_target *t, const uint8_t *data, size_t n
     n_run++;
 }
 
-static void run_file(const struct fuzz_target *t, const char *path, bool mutate)
+/* As it is, then cut and changed at every byte, or every step-th, of its beginning; step 0: not. */
+static void run_file(const struct fuzz_target *t, const char *path, size_t step)
 {
     size_t n;
     uint8_t *data = get(path, &n);
 
     run_bytes(t, data, n);
-    for (size_t k = 0; mutate && k < n && k < 512; k += k < 64 ? 1 : 7) {
+    for (size_t k = 0; step > 0 && k < n && k < 512; k += k < 64 ? step : 7 * step) {
         run_bytes(t, data, k);
         data[k] ^= 0xff;
         run_bytes(t, data, n);
@@ -57,20 +58,20 @@ static void run_file(const struct fuzz_target *t, const char *path, bool mutate)
     free(data);
 }
 
-static void run_path(const struct fuzz_target *t, const char *path, bool mutate)
+static void run_path(const struct fuzz_target *t, const char *path, size_t step)
 {
     char file[PATH_BYTES];
     DIR *dir = opendir(path);
 
     if (!dir) {
-        run_file(t, path, mutate);
+        run_file(t, path, step);
         return;
     }
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
         if (e->d_name[0] == '.')
             continue;
         snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        run_file(t, file, mutate);
+        run_file(t, file, step);
     }
     closedir(dir);
 }
@@ -84,9 +85,9 @@ static bool run_seeds(const struct fuzz_target *t)
         exit(1);
     fuzz_seeds(t, seeds);
     n_run = n_accepted = 0;
-    run_path(t, seeds, false);
+    run_path(t, seeds, 0);
     const unsigned n_seeds = n_run, accepted = n_accepted;
-    run_path(t, seeds, true);
+    run_path(t, seeds, 1 + n_seeds / 4);
     printf("%-28s %2u seeds, %2u accepted; %u cut or changed, %u accepted%s\n", t->name, n_seeds,
            accepted, n_run - n_seeds, n_accepted - accepted,
            accepted ? "" : "   FAILED: no seed is accepted");
@@ -107,7 +108,7 @@ static bool run_all(const char *corpus)
     for (size_t i = 0; i < n; i++) {
         const int length = snprintf(path, sizeof path, "%s/%s", corpus, all[i].name);
         if (length < (int)sizeof path && access(path, F_OK) == 0)
-            run_path(&all[i], path, false);
+            run_path(&all[i], path, 0);
         all_seeded = run_seeds(&all[i]) && all_seeded;
     }
     return all_seeded;
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
     else {
         const struct fuzz_target t = fuzz_target_of(argv[1]);
         for (int i = 2; i < argc; i++)
-            run_path(&t, argv[i], false);
+            run_path(&t, argv[i], 0);
         printf("%u inputs, %u accepted\n", n_run, n_accepted);
     }
     fuzz_end();
