@@ -5,12 +5,21 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#    define FUZZ_ASAN
+#elif defined __has_feature
+#    if __has_feature(address_sanitizer)
+#        define FUZZ_ASAN
+#    endif
+#endif
 
 static char folder[512];
 static bool inside;
@@ -96,10 +105,24 @@ void fuzz_companions(const char *where)
     put_packed(zeros, sizeof zeros);
 }
 
+/* The sanitizer's allocator takes no care of fork(): where threads of a pool allocate while another
+ * makes a child, the child may wait for ever.  On one core a pool has one thread. */
+static void be_on_one_core(void)
+{
+#ifdef FUZZ_ASAN
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)sched_getcpu(), &set);
+    sched_setaffinity(0, sizeof set, &set);
+#endif
+}
+
 void fuzz_begin(bool in_this_process)
 {
     const char *tmp = getenv("TMPDIR");
 
+    be_on_one_core();
     inside = in_this_process;
     fbp_contain_inside(inside);
     if (!tmp)
