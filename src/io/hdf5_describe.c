@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
+enum { DEFLATE_AT_MOST = 1032 }; /* bytes of one */
 
 static const size_t MAX_CHUNKS = 8192;       /* that are asked for: the library takes n² steps */
 static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
-static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about */
+static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about; it needs
+                                              * kilobytes for a chunk, too */
 static const char SELECT[] = "?image_key=", SINOGRAM[] = "?sinogram";
 
 /* All that is open while a data set is looked at. */
@@ -404,6 +406,52 @@ static fbp_status look_chunks(struct look *l, struct fbp_hdf5_chunk **chunks)
     return list_chunks(l, chunks);
 }
 
+/* How many bytes the filters of a data set can make of one at most; 0: nobody knows. */
+static uint64_t at_most(const struct look *l)
+{
+    const int n = H5Pget_nfilters(l->plist);
+    uint64_t most = 1;
+
+    for (int i = 0; i < n; i++) {
+        unsigned flags, config;
+        size_t n_values = 0;
+        const H5Z_filter_t id =
+            H5Pget_filter2(l->plist, (unsigned)i, &flags, &n_values, NULL, 0, NULL, &config);
+        if (id == FILTER_DEFLATE)
+            most *= DEFLATE_AT_MOST;
+        else if (id != FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32)
+            return 0;
+    }
+    return most;
+}
+
+/* The library takes a size at its word, makes room for it, and reads behind what it has: what it is
+ * to read must be able to be there, all of it or a whole chunk. */
+static fbp_status check_stored(const struct look *l)
+{
+    const H5D_layout_t layout = H5Pget_layout(l->plist);
+    const bool chunked = layout == H5D_CHUNKED;
+    const uint64_t stored = H5Dget_storage_size(l->data), most = at_most(l);
+    uint64_t bytes = H5Tget_size(l->type);
+    hsize_t n[H5S_MAX_RANK];
+
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(l->plist) > 0)
+        return FBP_OK; /* in other files */
+    if (stored == 0)
+        return damaged(l, "its samples were never written");
+    if (stored > bytes_of_file(l->a.file))
+        return damaged(l, "its samples reach behind the end of the file");
+    if ((chunked ? H5Pget_chunk(l->plist, H5S_MAX_RANK, n)
+                 : H5Sget_simple_extent_dims(l->space, n, NULL)) != l->a.rank)
+        return damaged(l, "its chunks do not fit it");
+    for (int i = 0; i < l->a.rank; i++)
+        if (__builtin_mul_overflow(bytes, n[i], &bytes))
+            return damaged(l, "its size says far more than is stored");
+    if (most > 0 && bytes / most > stored)
+        return damaged(l, "its size says far more than is stored");
+    return FBP_OK;
+}
+
 /* A multiple of `step` near `wanted`, at least step, at most n. */
 static size_t some(size_t wanted, size_t step, size_t n)
 {
@@ -418,8 +466,11 @@ static fbp_status look_library(struct look *l)
     struct fbp_hdf5_array *a = &l->a;
     const size_t row = a->info.n[0] * fbp_type_size(a->info.type);
     const size_t depth = a->chunk[2] ? a->chunk[2] : 1, height = a->chunk[1] ? a->chunk[1] : 1;
-    const size_t rows = LIBRARY_BYTES / row; /* in a block */
+    const size_t across = a->chunk[0] ? (a->info.n[0] - 1) / a->chunk[0] + 1 : 1;
+    const size_t in_bytes = LIBRARY_BYTES / row, in_chunks = MAX_CHUNKS / across * height * depth;
+    const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks; /* in a block */
 
+    FBP_TRY(check_stored(l));
     a->chunk[0] = a->info.n[0];
     a->chunk[1] = some(rows / depth, height, a->info.n[1]);
     a->chunk[2] = some(a->chunk[1] == a->info.n[1] ? rows / a->chunk[1] : 1, depth, a->n_slices);
@@ -437,11 +488,10 @@ static fbp_status look_library(struct look *l)
 /* All of it will be held in memory: more than can be stored in the file is not asked for. */
 static fbp_status look_columns(struct look *l)
 {
-    const uint64_t deflate_at_most = 1032;
     uint64_t bytes = 0;
 
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
-    if (bytes / deflate_at_most > H5Dget_storage_size(l->data))
+    if (bytes / DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
         return damaged(l, "its size says far more than is stored");
     return FBP_OK;
 }
