@@ -98,10 +98,10 @@ static fbp_status read_list(const struct mat *m, const char *name, size_t width,
                             struct fbp_tigre_list *out)
 {
     const matvar_t *v = fbp_mat_field(m->geo, name);
+    const bool none =
+        !v || v->class_type == MAT_C_EMPTY || (v->rank > 0 && v->dims && v->dims[0] == 0);
 
-    return v && v->class_type != MAT_C_EMPTY && v->dims && v->dims[0] > 0
-               ? take(m, name, v, width, reverse, out)
-               : FBP_OK;
+    return none ? FBP_OK : take(m, name, v, width, reverse, out);
 }
 
 static fbp_status read_fixed(const struct mat *m, const char *name, size_t width, double *out)
