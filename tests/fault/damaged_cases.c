@@ -33,6 +33,15 @@
 #define PNG(name, bytes) BYTES("PNG", name, INFO, "a.png", "\x89PNG\r\n\x1a\n\0\0\0\15IHDR" bytes)
 #define PNG_END          "\0\0\0\0IEND\xae\x42\x60\x82"
 
+/* Version 5, little endian; class, sizes and an empty name. */
+#define SPACES9 "         "
+#define MAT(name, bytes)                                                                        \
+    BYTES("MAT", name, INFO, "a.mat",                                                           \
+          "MATLAB 5.0 MAT-file" SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 \
+              SPACES9 SPACES9 SPACES9 "      \0\1IM" bytes)
+#define MAT_ARRAY(class, sizes) \
+    "\6\0\0\0\10\0\0\0" class "\0\0\0\0\0\0\0\5\0\0\0\10\0\0\0" sizes "\1\0\1\0a\0\0\0"
+
 /* ---- scans */
 #define DETECTOR  "\"detector\":{\"pitch_mm\":0.8},"
 #define DISTANCES "\"source_to_axis_mm\":500,\"source_to_detector_mm\":900,"
@@ -109,6 +118,10 @@ static const struct damaged_case cases[] = {
     PNG("ends in the header", ""),
     PNG("a text of 2 GiB", PNG_SMALL "\x7f\xff\xff\xfftEXtKey" PNG_END),
     PNG("sizes that no stream of its length becomes", PNG_LARGE PNG_STREAM PNG_END),
+    MAT("fewer values than its sizes say",
+        "\16\0\0\0\70\0\0\0" MAT_ARRAY("\13", "\2\0\0\0\0\0\0\5") "\4\0\0\0\10\0\0\0" EIGHT),
+    MAT("an array without sizes",
+        "\16\0\0\0\30\0\0\0\6\0\0\0\10\0\0\0\6\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0"),
     RCT("ends in the magic", "Rabb"),
     RCT("ends in the header", "RabbitCT\0\0\0\0\x02\0\0\0"),
     {.what = "unknown: no known name",
