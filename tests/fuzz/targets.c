@@ -65,10 +65,25 @@ static fbp_status open_array(const char *path, const struct fbp_raw *raw)
     return FBP_OK;
 }
 
+/* Files are told apart by their first bytes: what turned into another format is that one's. */
+static bool is_of_format(const char *path, const char *key)
+{
+    unsigned char head[4096];
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    const struct fbp_format *format;
+
+    if (f)
+        fclose(f);
+    for (size_t i = 0; (format = fbp_source_format(i)) != NULL; i++)
+        if (strcmp(format->name, key) == 0)
+            return format->detect(path, head, n);
+    return false;
+}
+
 static bool run_array(const char *path, const char *key)
 {
-    (void)key;
-    return open_array(path, NULL) == FBP_OK;
+    return is_of_format(path, key) && open_array(path, NULL) == FBP_OK;
 }
 
 /* The first 24 bytes describe the file, which they are a part of. */
