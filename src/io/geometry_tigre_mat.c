@@ -209,29 +209,10 @@ static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
     memcpy(out, all, sizeof all);
 }
 
-/* A file of version 5 is a row of elements, each with its length; matio reads zeros where the last
- * one ends early. */
-static fbp_status check_length(const char *path)
+/* Files of version 5 to 7; others are read by matio, too. */
+static fbp_status check(const char *path, const unsigned char *head, size_t n)
 {
-    unsigned char head[128], tag[8];
-    uint64_t size = 0, at = sizeof head;
-    int fd = -1;
-
-    FBP_TRY(fbp_open_file(path, &fd, &size));
-    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
-    const bool foreign = head[126] == (fbp_is_foreign(true) ? 'M' : 'I');
-    const bool is_5 = st == FBP_OK && head[124 + (head[126] == 'I')] == 1;
-    while (is_5 && st == FBP_OK && at < size) {
-        uint32_t bytes;
-        st = fbp_read_at(fd, path, at, tag, sizeof tag);
-        memcpy(&bytes, tag + 4, sizeof bytes);
-        at += sizeof tag + (foreign ? __builtin_bswap32(bytes) : bytes);
-    }
-    close(fd);
-    if (st == FBP_OK && is_5 && at != size)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: ends before its last variable does: copy it again",
-                      path);
-    return st;
+    return fbp_mat_detect(path, head, n) ? fbp_mat_check(path) : FBP_OK;
 }
 
 /* In the child: the struct, then the numbers of its lists. */
@@ -293,8 +274,15 @@ static const char library[] = "the MAT library";
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 {
     struct fbp_blob reply = {0};
-    fbp_status st = check_length(path);
+    unsigned char head[128];
+    uint64_t size = 0;
+    int fd = -1;
 
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
+    close(fd);
+    if (st == FBP_OK)
+        st = check(path, head, sizeof head);
     if (st == FBP_OK)
         st = fbp_contain(path, library, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
     if (st == FBP_OK)
@@ -322,7 +310,8 @@ bool fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n)
 
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
         return false;
-    const bool found = fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
+    const bool found = check(path, head, n) == FBP_OK &&
+                       fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
                                    &reply) == FBP_OK &&
                        reply.n == 1 && reply.bytes[0];
     free(reply.bytes);

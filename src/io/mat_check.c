@@ -12,8 +12,8 @@
 #include <zlib.h>
 
 enum { HEADER = 128, TAG = 8, CHUNK = 1 << 16, MOST_SIZES = 32, DEPTH = 64 };
-enum { INT32 = 5, UINT32 = 6, MATRIX = 14, COMPRESSED = 15 }; /* types of parts */
-enum { OBJECT = 3, DOUBLE = 6, UINT64 = 15, OPAQUE = 17 };    /* classes of arrays */
+enum { INT32 = 5, UINT32 = 6, MATRIX = 14, COMPRESSED = 15 };        /* types of parts */
+enum { CELL = 1, STRUCT = 2, DOUBLE = 6, UINT64 = 15, OPAQUE = 17 }; /* classes of arrays */
 
 /* A part of an array: a type, n bytes, and how many follow the tag. */
 struct part {
@@ -160,34 +160,54 @@ static fbp_status check_values(const struct walker *w, const struct part *p, uin
     return FBP_OK;
 }
 
-/* An array of n bytes; structs and cells consist of others. */
+static fbp_status check_array(struct walker *w, uint64_t n, int depth);
+
+/* Cells, or the fields of structs behind their names: an array for each element at least, if there
+ * are any names. */
+static fbp_status check_arrays(struct walker *w, uint64_t *n, // NOLINT(misc-no-recursion)
+                               unsigned class, uint64_t count, int depth)
+{
+    uint64_t found = 0, names = 0;
+
+    for (int i = 0; *n >= TAG; i++) {
+        struct part p;
+        FBP_TRY(get_part(w, n, &p));
+        if (p.type != MATRIX) {
+            if (i == 1) /* behind the length of each */
+                names = p.n;
+            FBP_TRY(skip(w, n, p.follow));
+            continue;
+        }
+        found++;
+        FBP_TRY(check_array(w, p.n, depth + 1));
+        *n -= p.n;
+        FBP_TRY(skip(w, n, p.follow - p.n));
+    }
+    return found >= count || (class == STRUCT && names == 0)
+               ? FBP_OK
+               : damaged(w, "fewer arrays than there should be in the variable at byte");
+}
+
+/* An array of n bytes, with all that it consists of. */
 static fbp_status check_array(struct walker *w, uint64_t n, int depth) // NOLINT(misc-no-recursion)
 {
     unsigned class = 0;
     uint64_t count = 0;
-    bool first = true;
+    struct part p = {0};
 
     if (depth > DEPTH)
         return damaged(w, "too many levels of structs in the variable at byte");
     if (n == 0)
         return FBP_OK;
     FBP_TRY(get_head(w, &n, &class, &count));
-    while (n >= TAG && (class <= OBJECT || (class >= DOUBLE && class <= UINT64 && first))) {
-        struct part p;
-        FBP_TRY(get_part(w, &n, &p));
-        if (class <= OBJECT && p.type == MATRIX) {
-            FBP_TRY(check_array(w, p.n, depth + 1));
-            n -= p.n;
-            FBP_TRY(skip(w, &n, p.follow - p.n));
-            continue;
-        }
-        if (class >= DOUBLE)
-            FBP_TRY(check_values(w, &p, count));
+    if (class == CELL || class == STRUCT) {
+        FBP_TRY(check_arrays(w, &n, class, count, depth));
+    } else if (class >= DOUBLE && class <= UINT64) {
+        if (n >= TAG || count > 0)
+            FBP_TRY(get_part(w, &n, &p));
+        FBP_TRY(check_values(w, &p, count));
         FBP_TRY(skip(w, &n, p.follow));
-        first = false;
     }
-    if (class >= DOUBLE && class <= UINT64 && first && count > 0)
-        return damaged(w, "an array without values in the variable at byte");
     return skip(w, &n, n);
 }
 
