@@ -25,6 +25,8 @@ struct head {
  * child made in between would keep it open, and the reply would seem not to end. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
+static bool in_this_process;
+
 enum outcome { ENDED, TOO_LATE, TOO_MUCH };
 
 static const size_t MAX_REPLY = (size_t)1 << 30;
@@ -213,6 +215,25 @@ static fbp_status make_child(const char *path, const struct fbp_limits *limits,
                     "%s: no child process to read it in: %s", path, strerror(error));
 }
 
+void fbp_contain_inside(bool inside)
+{
+    in_this_process = inside;
+}
+
+static fbp_status run_here(fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* as libraries want it */
+
+    pthread_mutex_lock(&one_at_a_time);
+    const fbp_status st = fn(arg, reply);
+    pthread_mutex_unlock(&one_at_a_time);
+    if (st != FBP_OK) {
+        free(reply->bytes);
+        *reply = (struct fbp_blob){0};
+    }
+    return st;
+}
+
 fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
 {
@@ -221,6 +242,8 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_l
     bool whole = false;
     pid_t child = 0;
 
+    if (in_this_process)
+        return run_here(fn, arg, reply);
     FBP_TRY(make_child(path, limits, fn, arg, &child, &fd));
     const enum outcome outcome = collect(fd, limits->seconds, &all);
     close(fd);

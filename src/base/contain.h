@@ -46,4 +46,10 @@ struct fbp_limits {
 fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
+/**
+ * For fuzzers, which see neither coverage nor speed of children: from now on fn runs in this
+ * process, without limits, one call at a time, and what crashes in there crashes here.
+ */
+void fbp_contain_inside(bool inside);
+
 #endif /* FBP_SRC_CONTAIN_H */

@@ -111,8 +111,9 @@ fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_rad
     }
     FBP_TRY_GOTO(sum_up(&p, inside_radius_mm, &s));
     if (s.count == 0) {
-        st = fbp_fail(FBP_ERR_INVALID, "%s: no element lies within %g mm of the axis", path_a,
-                      inside_radius_mm);
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s and %s: no element lies within %g mm of the axis: take a larger radius",
+                      path_a, path_b, inside_radius_mm);
         goto fail;
     }
     const double n = (double)s.count;

@@ -3,13 +3,12 @@
  * only (base/contain.h). */
 #include "io/geometry_tigre.h"
 
-#include "base/contain.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/bytes.h"
+#include "io/mat_lib.h"
 
 #include <math.h>
-#include <matio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@ static const char version_7_3[] = "MATLAB 7.3 MAT-file";
 
 struct mat {
     const char *path;
-    const matvar_t *geo;
+    matvar_t *geo;
     bool columns; /* MATLAB's: nDetector is 2x1 */
 };
 
@@ -72,22 +71,6 @@ static bool has_data(const matvar_t *v)
            (size_t)v->data_size == Mat_SizeOfClass((int)v->class_type);
 }
 
-/* A member of a 1x1 struct.  matio's own function trusts tables that a cut file does not have. */
-static const matvar_t *field(const struct mat *m, const char *name)
-{
-    const matvar_t *geo = m->geo;
-    const size_t n = Mat_VarGetNumberOfFields((matvar_t *)(uintptr_t)geo);
-    char *const *names = Mat_VarGetStructFieldnames(geo);
-
-    if (!names || geo->rank != 2 || geo->dims[0] != 1 || geo->dims[1] != 1 ||
-        geo->nbytes < n * sizeof(matvar_t *))
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return ((matvar_t *const *)geo->data)[i];
-    return NULL;
-}
-
 /* n rows of `width` numbers, one row a view: a matrix of width rows (columns: a view each), or the
  * other way round as Python saves it.  MATLAB's order turned round if asked for. */
 static fbp_status take(const struct mat *m, const char *name, const matvar_t *v, size_t width,
@@ -119,11 +102,11 @@ static fbp_status take(const struct mat *m, const char *name, const matvar_t *v,
 static fbp_status read_list(const struct mat *m, const char *name, size_t width, bool reverse,
                             struct fbp_tigre_list *out)
 {
-    const matvar_t *v = field(m, name);
+    const matvar_t *v = fbp_mat_field(m->geo, name);
+    const bool none =
+        !v || v->class_type == MAT_C_EMPTY || (v->rank > 0 && v->dims && v->dims[0] == 0);
 
-    return v && v->class_type != MAT_C_EMPTY && v->dims && v->dims[0] > 0
-               ? take(m, name, v, width, reverse, out)
-               : FBP_OK;
+    return none ? FBP_OK : take(m, name, v, width, reverse, out);
 }
 
 static fbp_status read_fixed(const struct mat *m, const char *name, size_t width, double *out)
@@ -142,7 +125,7 @@ static fbp_status read_fixed(const struct mat *m, const char *name, size_t width
 static fbp_status read_mode(const struct mat *m, bool *parallel)
 {
     static const char *const modes[] = {"cone", "parallel"};
-    const matvar_t *v = field(m, "mode");
+    const matvar_t *v = fbp_mat_field(m->geo, "mode");
     char text[12] = "";
 
     if (!v || v->class_type != MAT_C_CHAR || !v->data)
@@ -158,7 +141,7 @@ static fbp_status read_mode(const struct mat *m, bool *parallel)
 
 static fbp_status read_geo(struct mat *m, struct fbp_tigre *t)
 {
-    const matvar_t *pixels = field(m, "nDetector");
+    const matvar_t *pixels = fbp_mat_field(m->geo, "nDetector");
 
     if (!has_data(pixels) || pixels->dims[0] * pixels->dims[1] != 2)
         return damaged(m->path, "nDetector", "two numbers");
@@ -228,13 +211,13 @@ static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
 
     if (!geo || geo->class_type != MAT_C_STRUCT || !geo->data)
         st = no_geo(path, file);
-    else if (!angles && !field(&m, "angles"))
+    else if (!angles && !fbp_mat_field(geo, "angles"))
         st = fbp_fail(FBP_ERR_INVALID, "%s: has no angles beside geo: save them, too (radians)",
                       path);
     else
         st = read_geo(&m, t);
     if (st == FBP_OK)
-        st = read_angles(&m, angles ? angles : field(&m, "angles"), &t->angles);
+        st = read_angles(&m, angles ? angles : fbp_mat_field(geo, "angles"), &t->angles);
     Mat_VarFree(geo);
     Mat_VarFree(angles);
     return st;
@@ -262,34 +245,15 @@ static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
     memcpy(out, all, sizeof all);
 }
 
-/* A file of version 5 is a row of elements, each with its length; matio reads zeros where the last
- * one ends early. */
-static fbp_status check_length(const char *path)
+/* Files of version 5 to 7; others are read by matio, too. */
+static fbp_status check(const char *path, const unsigned char *head, size_t n)
 {
-    unsigned char head[128], tag[8];
-    uint64_t size = 0, at = sizeof head;
-    int fd = -1;
-
-    FBP_TRY(fbp_open_file(path, &fd, &size));
-    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
-    if (st == FBP_OK && memcmp(head, version_7_3, sizeof version_7_3 - 1) == 0)
-        st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: is a MAT file of version 7.3, of which geometries are not read: save it "
-                      "as -v7: save(…, 'geo', 'angles', '-v7')",
-                      path);
-    const bool foreign = head[126] == (fbp_is_foreign(true) ? 'M' : 'I');
-    const bool is_5 = st == FBP_OK && head[124 + (head[126] == 'I')] == 1;
-    while (is_5 && st == FBP_OK && at < size) {
-        uint32_t bytes;
-        st = fbp_read_at(fd, path, at, tag, sizeof tag);
-        memcpy(&bytes, tag + 4, sizeof bytes);
-        at += sizeof tag + (foreign ? __builtin_bswap32(bytes) : bytes);
-    }
-    close(fd);
-    if (st == FBP_OK && is_5 && at != size)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: ends before its last variable does: copy it again",
-                      path);
-    return st;
+    if (n >= sizeof version_7_3 - 1 && memcmp(head, version_7_3, sizeof version_7_3 - 1) == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: is a MAT file of version 7.3, of which geometries are not read: save "
+                        "it as -v7: save(…, 'geo', 'angles', '-v7')",
+                        path);
+    return fbp_mat_detect(path, head, n) ? fbp_mat_check(path) : FBP_OK;
 }
 
 /* In the child: the struct, then the numbers of its lists. */
@@ -351,8 +315,15 @@ static const char library[] = "the MAT library";
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 {
     struct fbp_blob reply = {0};
-    fbp_status st = check_length(path);
+    unsigned char head[128];
+    uint64_t size = 0;
+    int fd = -1;
 
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    fbp_status st = fbp_read_at(fd, path, 0, head, sizeof head);
+    close(fd);
+    if (st == FBP_OK)
+        st = check(path, head, sizeof head);
     if (st == FBP_OK)
         st = fbp_contain(path, library, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
     if (st == FBP_OK)
@@ -385,7 +356,8 @@ bool fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n)
 
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
         return false;
-    const bool found = fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
+    const bool found = check(path, head, n) == FBP_OK &&
+                       fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
                                    &reply) == FBP_OK &&
                        reply.n == 1 && reply.bytes[0];
     free(reply.bytes);

@@ -43,10 +43,13 @@ static fbp_status transpose(void *arg, struct fbp_blob *reply)
     }
     FBP_TRY(fbp_alloc(&data, n * size, "an array of MATLAB"));
     b.out = data;
-    FBP_TRY(fbp_hdf5_read_block(&b, reply));
+    fbp_status st = fbp_hdf5_read_block(&b, reply);
     struct fbp_array_info turned = a->info;
     turn_axes(&turned, a);
-    return fbp_column_major_write(t->fd, t->path, data, size, turned.n);
+    if (st == FBP_OK)
+        st = fbp_column_major_write(t->fd, t->path, data, size, turned.n);
+    fbp_free(data);
+    return st;
 }
 
 static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_array *a)
@@ -62,6 +65,11 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     src->fd = t.fd;
     src->offset = 0;
     FBP_TRY(fbp_array_bytes(src->path, &a->info, &bytes));
+    if (bytes > fbp_available_bytes() / 2) /* a damaged file may say anything */
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: needs %.1f GiB of memory, as MATLAB's order of axes is turned, more "
+                        "than half of what is free: store it row by row, or take a larger machine",
+                        src->path, (double)bytes / 0x1p30);
     limits.memory_bytes += 2 * bytes;
     FBP_TRY(fbp_contain(src->path, FBP_HDF5_NAME, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);

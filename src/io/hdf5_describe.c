@@ -11,10 +11,12 @@
 #include <sys/stat.h>
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
+enum { DEFLATE_AT_MOST = 1032 }; /* bytes of one */
 
 static const size_t MAX_CHUNKS = 8192;       /* that are asked for: the library takes n² steps */
 static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
-static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about */
+static const size_t LIBRARY_BYTES = 8 << 20; /* that the library reads at once, about; it needs
+                                              * kilobytes for a chunk, too */
 static const char SELECT[] = "?image_key=", SINOGRAM[] = "?sinogram";
 
 /* All that is open while a data set is looked at. */
@@ -450,6 +452,52 @@ static fbp_status look_chunks(struct look *l, struct fbp_hdf5_chunk **chunks)
     return list_chunks(l, chunks);
 }
 
+/* How many bytes the filters of a data set can make of one at most; 0: nobody knows. */
+static uint64_t at_most(const struct look *l)
+{
+    const int n = H5Pget_nfilters(l->plist);
+    uint64_t most = 1;
+
+    for (int i = 0; i < n; i++) {
+        unsigned flags, config;
+        size_t n_values = 0;
+        const H5Z_filter_t id =
+            H5Pget_filter2(l->plist, (unsigned)i, &flags, &n_values, NULL, 0, NULL, &config);
+        if (id == FILTER_DEFLATE)
+            most *= DEFLATE_AT_MOST;
+        else if (id != FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32)
+            return 0;
+    }
+    return most;
+}
+
+/* The library takes a size at its word, makes room for it, and reads behind what it has: what it is
+ * to read must be able to be there, all of it or a whole chunk. */
+static fbp_status check_stored(const struct look *l)
+{
+    const H5D_layout_t layout = H5Pget_layout(l->plist);
+    const bool chunked = layout == H5D_CHUNKED;
+    const uint64_t stored = H5Dget_storage_size(l->data), most = at_most(l);
+    uint64_t bytes = H5Tget_size(l->type);
+    hsize_t n[H5S_MAX_RANK];
+
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(l->plist) > 0)
+        return FBP_OK; /* in other files */
+    if (stored == 0)
+        return damaged(l, "its samples were never written");
+    if (stored > bytes_of_file(l->a.file))
+        return damaged(l, "its samples reach behind the end of the file");
+    if ((chunked ? H5Pget_chunk(l->plist, H5S_MAX_RANK, n)
+                 : H5Sget_simple_extent_dims(l->space, n, NULL)) != l->a.rank)
+        return damaged(l, "its chunks do not fit it");
+    for (int i = 0; i < l->a.rank; i++)
+        if (__builtin_mul_overflow(bytes, n[i], &bytes))
+            return damaged(l, "its size says far more than is stored");
+    if (most > 0 && bytes / most > stored)
+        return damaged(l, "its size says far more than is stored");
+    return FBP_OK;
+}
+
 /* A multiple of `step` near `wanted`, at least step, at most n. */
 static size_t some(size_t wanted, size_t step, size_t n)
 {
@@ -464,8 +512,11 @@ static fbp_status look_library(struct look *l)
     struct fbp_hdf5_array *a = &l->a;
     const size_t row = a->info.n[0] * fbp_type_size(a->info.type);
     const size_t depth = a->chunk[2] ? a->chunk[2] : 1, height = a->chunk[1] ? a->chunk[1] : 1;
-    const size_t rows = LIBRARY_BYTES / row; /* in a block */
+    const size_t across = a->chunk[0] ? (a->info.n[0] - 1) / a->chunk[0] + 1 : 1;
+    const size_t in_bytes = LIBRARY_BYTES / row, in_chunks = MAX_CHUNKS / across * height * depth;
+    const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks; /* in a block */
 
+    FBP_TRY(check_stored(l));
     a->chunk[0] = a->info.n[0];
     a->chunk[1] = some(rows / depth, height, a->info.n[1]);
     a->chunk[2] = some(a->chunk[1] == a->info.n[1] ? rows / a->chunk[1] : 1, depth, a->n_slices);
@@ -480,13 +531,26 @@ static fbp_status look_library(struct look *l)
     return FBP_OK;
 }
 
+/* All of it will be held in memory: more than can be stored in the file is not asked for. */
+static fbp_status look_columns(struct look *l)
+{
+    uint64_t bytes = 0;
+
+    FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
+    if (bytes / DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
+        return damaged(l, "its size says far more than is stored");
+    return FBP_OK;
+}
+
 static fbp_status look_layout(struct look *l, struct fbp_hdf5_chunk **chunks)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
 
     FBP_TRY(take_file(l));
-    if (l->a.how == FBP_HDF5_COLUMNS)
+    if (l->a.how == FBP_HDF5_COLUMNS) {
+        FBP_TRY(look_columns(l));
         return look_library(l);
+    }
     if (l->a.how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS)
         return look_contiguous(l);
     if (l->a.how == FBP_HDF5_CONTIGUOUS && layout == H5D_CHUNKED && !has_user_block(l)) {
@@ -520,13 +584,32 @@ static fbp_status describe(struct look *l, struct fbp_hdf5_chunk **chunks, struc
     return *chunks ? fbp_blob_put(reply, *chunks, l->a.n_chunks * sizeof **chunks) : FBP_OK;
 }
 
-/* The child ends behind this: what is open or allocated goes with it. */
+/* Of handles that may not be open. */
+static void close_all(struct look *l)
+{
+    if (l->plist > 0)
+        H5Pclose(l->plist);
+    if (l->space > 0)
+        H5Sclose(l->space);
+    if (l->type > 0)
+        H5Tclose(l->type);
+    if (l->data > 0)
+        H5Dclose(l->data);
+    if (l->file > 0)
+        H5Fclose(l->file);
+    free(l->list.entries);
+    free(l->map);
+}
+
 fbp_status fbp_hdf5_describe(void *arg, struct fbp_blob *reply)
 {
-    struct look l = {.wanted = arg, .file = -1, .data = -1};
+    struct look l = {.wanted = arg};
     struct fbp_hdf5_chunk *chunks = NULL;
 
-    return describe(&l, &chunks, reply);
+    const fbp_status st = describe(&l, &chunks, reply);
+    close_all(&l);
+    free(chunks);
+    return st;
 }
 
 static hid_t native(enum fbp_type type)
@@ -545,6 +628,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     const struct fbp_hdf5_array *a = b->array;
     hsize_t first[3], n[3], room[3], zero[3] = {0};
     char why[200];
+    fbp_status st = FBP_OK;
     hid_t file;
 
     (void)reply;
@@ -561,9 +645,12 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
     H5Sselect_hyperslab(from, H5S_SELECT_SET, first, NULL, n, NULL);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, zero, NULL, n, NULL);
     if (H5Dread(data, native(a->info.type), to, from, H5P_DEFAULT, b->out) < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: slices from %zu on cannot be read%s: the file is damaged, copy it "
-                        "again",
-                        b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
-    return FBP_OK;
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: slices from %zu on cannot be read%s: the file is damaged, copy it again",
+                      b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
+    H5Sclose(to);
+    H5Sclose(from);
+    H5Dclose(data);
+    H5Fclose(file);
+    return st;
 }

@@ -230,34 +230,46 @@ static bool is_matlab(const char *path)
     return is;
 }
 
-static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
 {
-    struct search s = {.path = arg};
-    double *angles = NULL;
     bool is_one = true;
 
-    FBP_TRY(fbp_hdf5_open(s.path, s.path, &s.file));
-    FBP_TRY(fbp_hdf5_list(s.file, s.path, &s.list));
-    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s.list, "/exchange/data");
+    FBP_TRY(fbp_hdf5_open(s->path, s->path, &s->file));
+    FBP_TRY(fbp_hdf5_list(s->file, s->path, &s->list));
+    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s->list, "/exchange/data");
     if (data)
-        FBP_TRY(find_exchange(&s, data, &angles));
+        FBP_TRY(find_exchange(s, data, angles));
     else
-        FBP_TRY(find_tomo(&s, &is_one, &angles));
+        FBP_TRY(find_tomo(s, &is_one, angles));
     if (!is_one)
         return fbp_fail(
             FBP_ERR_INVALID,
             "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
             "(images with rotation_angle): name its data sets in a scan file: "
             "\"projections\": \"FILE:/DATASET\"%s%s%s",
-            s.path,
-            is_matlab(s.path) ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
-            s.list.unread[0] ? "; " : "", s.list.unread);
-    for (size_t i = 0; i < s.found.n_angles; i++)
-        if (!isfinite(angles[i]))
+            s->path,
+            is_matlab(s->path) ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
+            s->list.unread[0] ? "; " : "", s->list.unread);
+    for (size_t i = 0; i < s->found.n_angles; i++)
+        if (!isfinite((*angles)[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
-                            s.path, i);
-    FBP_TRY(fbp_blob_put(reply, &s.found, sizeof s.found));
-    return fbp_blob_put(reply, angles, s.found.n_angles * sizeof *angles);
+                            s->path, i);
+    FBP_TRY(fbp_blob_put(reply, &s->found, sizeof s->found));
+    return fbp_blob_put(reply, *angles, s->found.n_angles * sizeof **angles);
+}
+
+/* In a child. */
+static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+{
+    struct search s = {.path = arg};
+    double *angles = NULL;
+    const fbp_status st = find_either(&s, &angles, reply);
+
+    if (s.file > 0)
+        H5Fclose(s.file);
+    free(s.list.entries);
+    free(angles);
+    return st;
 }
 
 static char *name_of(const char *path, const char *data, const struct found *f, int key)

@@ -69,14 +69,14 @@ static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *membe
     matvar_t *top = NULL;
     const matvar_t *v = fbp_mat_find(mat, member, &top);
 
-    if (!v)
-        return fbp_mat_missing(mat, w->src->file, member);
-    FBP_TRY(take(path, v, sinogram, &info));
-    FBP_TRY(fbp_column_major_write(w->fd, path, v->data, fbp_type_size(info.type), info.n));
-    return fbp_blob_put(reply, &info, sizeof info);
+    fbp_status st = v ? take(path, v, sinogram, &info) : fbp_mat_missing(mat, w->src->file, member);
+    if (st == FBP_OK)
+        st = fbp_column_major_write(w->fd, path, v->data, fbp_type_size(info.type), info.n);
+    Mat_VarFree(top);
+    return st == FBP_OK ? fbp_blob_put(reply, &info, sizeof info) : st;
 }
 
-/* In a child, which ends behind this. */
+/* In a child. */
 static fbp_status read_array(void *arg, struct fbp_blob *reply)
 {
     const struct wanted *w = arg;
@@ -91,9 +91,11 @@ static fbp_status read_array(void *arg, struct fbp_blob *reply)
     if (given)
         snprintf(member, sizeof member, "%.*s", (int)(query ? query - given : 255), given);
     FBP_TRY(fbp_mat_open(w->src->file, &mat));
-    if (!given)
-        FBP_TRY(fbp_mat_only(mat, w->src->file, member, sizeof member));
-    return take_out(w, mat, member, query != NULL, reply);
+    fbp_status st = given ? FBP_OK : fbp_mat_only(mat, w->src->file, member, sizeof member);
+    if (st == FBP_OK)
+        st = take_out(w, mat, member, query != NULL, reply);
+    Mat_Close(mat);
+    return st;
 }
 
 static fbp_status open_mat(struct fbp_source *src)

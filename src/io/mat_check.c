@@ -1,5 +1,6 @@
 /* A MAT file looked through before matio sees it, which takes what is left of a truncated file and
- * does not compare checksums: every element must be there, every compressed one inflate to its end.
+ * does not compare checksums, and takes sizes at their word: every variable must be there, every
+ * compressed one inflate to its end, every array of numbers have as many as its sizes say.
  * Layout: MAT-File Format, The MathWorks, 1999 to 2023. */
 #include "io/bytes.h"
 #include "io/mat_lib.h"
@@ -10,13 +11,24 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { HEADER = 128, TAG = 8, MATRIX = 14, COMPRESSED = 15, CHUNK = 1 << 16 };
+enum { HEADER = 128, TAG = 8, CHUNK = 1 << 16, MOST_SIZES = 32, DEPTH = 64 };
+enum { INT32 = 5, UINT32 = 6, MATRIX = 14, COMPRESSED = 15 };        /* types of parts */
+enum { CELL = 1, STRUCT = 2, DOUBLE = 6, UINT64 = 15, OPAQUE = 17 }; /* classes of arrays */
+
+/* A part of an array: a type, n bytes, and how many follow the tag. */
+struct part {
+    uint32_t type, n;
+    uint64_t follow;
+};
 
 struct walker {
     const char *path;
     int fd;
-    uint64_t at, end;
-    bool big_endian;
+    uint64_t at, end; /* of the variable, of the file */
+    uint64_t next;    /* byte of the file that comes next */
+    uint64_t packed;  /* bytes from there on that are to be inflated */
+    bool big_endian, inflating;
+    z_stream z;
     unsigned char in[CHUNK], out[CHUNK];
 };
 
@@ -34,31 +46,201 @@ static fbp_status damaged(const struct walker *w, const char *what)
                     w->path, what, (unsigned long long)w->at);
 }
 
-/* The zlib stream of n bytes at w->at ends where it should, and its checksum is right. */
-static fbp_status inflate_through(struct walker *w, uint64_t n)
+/* ---- bytes of a variable, plain or inflated */
+
+static fbp_status cannot_inflate(const struct walker *w)
 {
-    z_stream z = {0};
+    return damaged(w, "cannot inflate the variable at byte");
+}
+
+/* Once more through zlib, which gets what it has used up. */
+static fbp_status inflate_some(struct walker *w, int *code)
+{
+    if (w->z.avail_in == 0 && w->packed > 0) {
+        const size_t n = w->packed < CHUNK ? (size_t)w->packed : CHUNK;
+        FBP_TRY(fbp_read_at(w->fd, w->path, w->next, w->in, n));
+        w->z.next_in = w->in;
+        w->z.avail_in = (uInt)n;
+        w->next += n;
+        w->packed -= n;
+    }
+    *code = inflate(&w->z, Z_NO_FLUSH);
+    return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : cannot_inflate(w);
+}
+
+/* The next n bytes, if they are wanted. */
+static fbp_status get(struct walker *w, unsigned char *out, uint64_t n)
+{
     int code = Z_OK;
 
-    if (inflateInit(&z) != Z_OK)
-        return fbp_fail_nomem(CHUNK, "zlib");
-    for (uint64_t done = 0; done < n && code == Z_OK;) {
-        const size_t piece = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
-        if (fbp_read_at(w->fd, w->path, w->at + done, w->in, piece) != FBP_OK)
-            break;
-        z.next_in = w->in;
-        z.avail_in = (uInt)piece;
-        done += piece;
-        do {
-            z.next_out = w->out;
-            z.avail_out = CHUNK;
-            code = inflate(&z, Z_NO_FLUSH);
-        } while (code == Z_OK && z.avail_out == 0);
-        if (code == Z_BUF_ERROR) /* all of the piece is used up */
-            code = Z_OK;
+    if (!w->inflating) {
+        if (out)
+            FBP_TRY(fbp_read_at(w->fd, w->path, w->next, out, (size_t)n));
+        w->next += n;
+        return FBP_OK;
     }
-    inflateEnd(&z);
-    return code == Z_STREAM_END ? FBP_OK : damaged(w, "cannot inflate the variable at byte");
+    for (uint64_t done = 0; done < n;) {
+        const size_t piece = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
+        w->z.next_out = out ? out + done : w->out;
+        w->z.avail_out = (uInt)piece;
+        while (w->z.avail_out > 0) {
+            if (code == Z_STREAM_END)
+                return cannot_inflate(w);
+            FBP_TRY(inflate_some(w, &code));
+        }
+        done += piece;
+    }
+    return FBP_OK;
+}
+
+/* ---- what they say */
+
+/* Tag of a part, which is in `left` bytes of what it is a part of; a short one is in its tag. */
+static fbp_status get_part(struct walker *w, uint64_t *left, struct part *p)
+{
+    unsigned char tag[TAG];
+
+    if (*left < TAG)
+        return damaged(w, "a part without its tag in the variable at byte");
+    FBP_TRY(get(w, tag, TAG));
+    *left -= TAG;
+    const uint32_t first = number(w, tag);
+    *p = (struct part){first, number(w, tag + 4), 0};
+    if (first >> 16) {
+        *p = (struct part){first & 0xffff, first >> 16, 0};
+        return p->n <= 4 ? FBP_OK : damaged(w, "a part that is too long in the variable at byte");
+    }
+    p->follow = ((uint64_t)p->n + 7) / 8 * 8;
+    if (p->follow > *left) /* the last one may be without what fills it up */
+        p->follow = p->n;
+    return p->n <= *left ? FBP_OK : damaged(w, "a part behind the end of the variable at byte");
+}
+
+static fbp_status skip(struct walker *w, uint64_t *left, uint64_t n)
+{
+    *left -= n;
+    return get(w, NULL, n);
+}
+
+/* Class, and how many elements its sizes say; UINT64_MAX: more than can be. */
+static fbp_status get_head(struct walker *w, uint64_t *left, unsigned *class, uint64_t *count)
+{
+    unsigned char bytes[4 * MOST_SIZES];
+    struct part p;
+
+    FBP_TRY(get_part(w, left, &p));
+    if (p.type != UINT32 || p.follow != 8)
+        return damaged(w, "an array without a class in the variable at byte");
+    *left -= 8;
+    FBP_TRY(get(w, bytes, 8));
+    *class = number(w, bytes) & 0xff;
+    if (*class == OPAQUE || *class == 0) /* there is no more that is known of it */
+        return FBP_OK;
+    FBP_TRY(get_part(w, left, &p));
+    if (p.type != INT32 || p.follow < 8 || p.follow > sizeof bytes)
+        return damaged(w, "an array without sizes in the variable at byte");
+    *left -= p.follow;
+    FBP_TRY(get(w, bytes, p.follow));
+    *count = 1;
+    for (uint32_t i = 0; i < p.n / 4; i++)
+        if (__builtin_mul_overflow(*count, number(w, bytes + 4 * i), count))
+            *count = UINT64_MAX;    /* and times 0 is still more than can be */
+    FBP_TRY(get_part(w, left, &p)); /* its name */
+    return skip(w, left, p.follow);
+}
+
+/* All values are there, of whatever type they are stored as. */
+static fbp_status check_values(const struct walker *w, const struct part *p, uint64_t count)
+{
+    static const unsigned char sizes[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8};
+    const unsigned size = p->type < sizeof sizes ? sizes[p->type] : 0;
+
+    if (count > 0 && (size == 0 || p->n / size < count))
+        return damaged(w, "an array without all its values in the variable at byte");
+    return FBP_OK;
+}
+
+static fbp_status check_array(struct walker *w, uint64_t n, int depth);
+
+/* Cells, or the fields of structs behind their names: an array for each element at least, if there
+ * are any names. */
+static fbp_status check_arrays(struct walker *w, uint64_t *n, // NOLINT(misc-no-recursion)
+                               unsigned class, uint64_t count, int depth)
+{
+    uint64_t found = 0, names = 0;
+
+    for (int i = 0; *n >= TAG; i++) {
+        struct part p;
+        FBP_TRY(get_part(w, n, &p));
+        if (p.type != MATRIX) {
+            if (i == 1) /* behind the length of each */
+                names = p.n;
+            FBP_TRY(skip(w, n, p.follow));
+            continue;
+        }
+        found++;
+        FBP_TRY(check_array(w, p.n, depth + 1));
+        *n -= p.n;
+        FBP_TRY(skip(w, n, p.follow - p.n));
+    }
+    return found >= count || (class == STRUCT && names == 0)
+               ? FBP_OK
+               : damaged(w, "fewer arrays than there should be in the variable at byte");
+}
+
+/* An array of n bytes, with all that it consists of. */
+static fbp_status check_array(struct walker *w, uint64_t n, int depth) // NOLINT(misc-no-recursion)
+{
+    unsigned class = 0;
+    uint64_t count = 0;
+    struct part p = {0};
+
+    if (depth > DEPTH)
+        return damaged(w, "too many levels of structs in the variable at byte");
+    if (n == 0)
+        return FBP_OK;
+    FBP_TRY(get_head(w, &n, &class, &count));
+    if (class == CELL || class == STRUCT) {
+        FBP_TRY(check_arrays(w, &n, class, count, depth));
+    } else if (class >= DOUBLE && class <= UINT64) {
+        if (n >= TAG || count > 0)
+            FBP_TRY(get_part(w, &n, &p));
+        FBP_TRY(check_values(w, &p, count));
+        FBP_TRY(skip(w, &n, p.follow));
+    }
+    return skip(w, &n, n);
+}
+
+/* The zlib stream of n bytes at w->next holds one array, and ends where it should with the right
+ * checksum. */
+static fbp_status check_packed(struct walker *w, uint64_t n)
+{
+    unsigned char tag[TAG];
+    int code = Z_OK;
+
+    w->packed = n;
+    FBP_TRY(get(w, tag, TAG));
+    if (number(w, tag) != MATRIX)
+        return damaged(w, "no array is packed in the variable at byte");
+    FBP_TRY(check_array(w, number(w, tag + 4), 0));
+    while (code != Z_STREAM_END) {
+        w->z.next_out = w->out;
+        w->z.avail_out = CHUNK;
+        FBP_TRY(inflate_some(w, &code));
+    }
+    return FBP_OK;
+}
+
+static fbp_status inflate_through(struct walker *w, uint64_t n)
+{
+    w->z = (z_stream){0};
+    if (inflateInit(&w->z) != Z_OK)
+        return fbp_fail_nomem(CHUNK, "zlib");
+    w->inflating = true;
+    const fbp_status st = check_packed(w, n);
+    w->inflating = false;
+    inflateEnd(&w->z);
+    return st;
 }
 
 static fbp_status walk(struct walker *w)
@@ -72,10 +254,9 @@ static fbp_status walk(struct walker *w)
         const uint32_t type = number(w, tag), n = number(w, tag + 4);
         if ((type != MATRIX && type != COMPRESSED) || n > w->end - w->at - TAG)
             return damaged(w, "an incomplete variable at byte");
-        w->at += TAG;
-        if (type == COMPRESSED)
-            FBP_TRY(inflate_through(w, n));
-        w->at += n;
+        w->next = w->at + TAG;
+        FBP_TRY(type == COMPRESSED ? inflate_through(w, n) : check_array(w, n, 0));
+        w->at += TAG + (uint64_t)n;
     }
     return w->end > HEADER ? FBP_OK : damaged(w, "no variable at byte");
 }

@@ -11,8 +11,8 @@ enum { MAX_NAMES = 256, NAME = 200, DEPTH = 6, SHOWN = 8 };
 
 /* Arrays of numbers of a file. */
 struct names {
-    char (*name)[NAME];
-    char (*size)[64];
+    char name[MAX_NAMES][NAME];
+    char size[MAX_NAMES][64];
     size_t n;
     char other[NAME + 80]; /* the first array of other numbers, "A is complex"; "" */
 };
@@ -69,12 +69,20 @@ enum fbp_type fbp_mat_type(const matvar_t *v)
 
 matvar_t *fbp_mat_field(matvar_t *parent, const char *name)
 {
-    if (!parent || parent->class_type != MAT_C_STRUCT || !parent->data)
+    if (!parent || parent->class_type != MAT_C_STRUCT || !parent->data || !parent->dims)
         return NULL;
     for (int i = 0; i < parent->rank; i++)
         if (parent->dims[i] != 1)
             return NULL;
-    return Mat_VarGetStructFieldByName(parent, name, 0);
+    /* matio's own function trusts tables that a damaged file does not have. */
+    const size_t n = Mat_VarGetNumberOfFields(parent);
+    char *const *names = Mat_VarGetStructFieldnames(parent);
+    if (!names || parent->nbytes < n * sizeof(matvar_t *))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return ((matvar_t **)parent->data)[i];
+    return NULL;
 }
 
 matvar_t *fbp_mat_find(mat_t *mat, const char *member, matvar_t **top)
@@ -137,27 +145,26 @@ static void walk(struct names *out, matvar_t *v, const char *prefix, int depth)
         walk(out, fbp_mat_field(v, fields[i]), name, depth + 1);
 }
 
-static fbp_status list(mat_t *mat, struct names *out)
+static void list(mat_t *mat, struct names *out)
 {
     matvar_t *v;
 
-    FBP_TRY(fbp_calloc((void **)&out->name, MAX_NAMES, NAME, "names"));
-    FBP_TRY(fbp_calloc((void **)&out->size, MAX_NAMES, 64, "sizes"));
+    out->n = 0;
+    out->other[0] = '\0';
     Mat_Rewind(mat);
     while ((v = Mat_VarReadNextInfo(mat))) {
         walk(out, v, "", 0);
         Mat_VarFree(v);
     }
-    return FBP_OK;
 }
 
 fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
 {
     const char *names[MAX_NAMES], *nearest;
-    struct names all = {0};
+    struct names all;
     char known[900] = "";
 
-    FBP_TRY(list(mat, &all));
+    list(mat, &all);
     for (size_t i = 0; i < all.n; i++)
         names[i] = all.name[i];
     nearest = member && all.n ? fbp_nearest(member, names, all.n) : NULL;
@@ -182,9 +189,9 @@ fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member)
 
 fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n)
 {
-    struct names all = {0};
+    struct names all;
 
-    FBP_TRY(list(mat, &all));
+    list(mat, &all);
     if (all.n != 1)
         return fbp_mat_missing(mat, file, NULL);
     snprintf(out, n, "%s", all.name[0]);
@@ -213,14 +220,15 @@ static double element(const matvar_t *v, size_t i)
     }
 }
 
-fbp_status fbp_mat_numbers(const char *name, const matvar_t *v, double **out, size_t *n)
+fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
+                           size_t *n)
 {
     const size_t size = fbp_type_size(fbp_mat_type(v));
 
     *out = NULL;
     *n = size && v->data ? v->nbytes / size : 0;
     if (*n == 0 || v->data_size != (int)size)
-        return fbp_fail(FBP_ERR_INVALID, "%s: expected numbers, found none", name);
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none", path, name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = element(v, i);

@@ -35,7 +35,8 @@ fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member);
 fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n);
 
 /** Elements of an array of numbers as doubles; FBP_ERR_INVALID if it holds none.  free() them. */
-fbp_status fbp_mat_numbers(const char *name, const matvar_t *v, double **out, size_t *n);
+fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
+                           size_t *n);
 
 /** Element type; FBP_TYPE_NONE: no real numbers, or integers of 64 bits. */
 enum fbp_type fbp_mat_type(const matvar_t *v);

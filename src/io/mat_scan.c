@@ -40,7 +40,7 @@ static fbp_status one(const char *path, matvar_t *parameters, const char *name, 
     double *value = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_mat_numbers(name, fbp_mat_field(parameters, name), &value, &n));
+    FBP_TRY(fbp_mat_numbers(path, name, fbp_mat_field(parameters, name), &value, &n));
     *out = value[0];
     free(value);
     if (n == 1 && *out > 0 && isfinite(*out))
@@ -59,15 +59,12 @@ static fbp_status check_unit(const char *path, matvar_t *parameters)
                     path);
 }
 
-static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
+                              struct fbp_blob *reply)
 {
-    const char *path = arg;
+    matvar_t *p = fbp_mat_field(top, "parameters");
     struct found f = {0};
-    double *angles = NULL;
-    mat_t *mat;
 
-    FBP_TRY(fbp_mat_open(path, &mat));
-    matvar_t *top = find_struct(mat), *p = fbp_mat_field(top, "parameters");
     if (!p)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: has no struct with .sinogram and .parameters.distanceSourceOrigin: "
@@ -80,13 +77,29 @@ static fbp_status find_scan(void *arg, struct fbp_blob *reply)
     /* Of the pixels that the sinogram has, where they were binned. */
     FBP_TRY(one(path, p, fbp_mat_field(p, "pixelSizePost") ? "pixelSizePost" : "pixelSize",
                 &f.pitch_mm));
-    FBP_TRY(fbp_mat_numbers("parameters.angles", fbp_mat_field(p, "angles"), &angles, &f.n_angles));
+    FBP_TRY(fbp_mat_numbers(path, "parameters.angles", fbp_mat_field(p, "angles"), angles,
+                            &f.n_angles));
     for (size_t i = 0; i < f.n_angles; i++)
-        if (!isfinite(angles[i]))
+        if (!isfinite((*angles)[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
                             path, i);
     FBP_TRY(fbp_blob_put(reply, &f, sizeof f));
-    return fbp_blob_put(reply, angles, f.n_angles * sizeof *angles);
+    return fbp_blob_put(reply, *angles, f.n_angles * sizeof **angles);
+}
+
+/* In a child. */
+static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+{
+    double *angles = NULL;
+    mat_t *mat;
+
+    FBP_TRY(fbp_mat_open(arg, &mat));
+    matvar_t *top = find_struct(mat);
+    const fbp_status st = read_struct(arg, top, &angles, reply);
+    free(angles);
+    Mat_VarFree(top);
+    Mat_Close(mat);
+    return st;
 }
 
 static fbp_status look(struct fbp_scan *out)
@@ -172,7 +185,10 @@ static fbp_status is_one(void *arg, struct fbp_blob *reply)
     mat_t *mat;
 
     FBP_TRY(fbp_mat_open(arg, &mat));
-    const char found = find_struct(mat) != NULL;
+    matvar_t *top = find_struct(mat);
+    const char found = top != NULL;
+    Mat_VarFree(top);
+    Mat_Close(mat);
     return fbp_blob_put(reply, &found, 1);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000 };
+enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000, TEXT_BYTES = 1 << 20 };
 
 struct decoder {
     int fd;
@@ -71,9 +71,31 @@ static fbp_status read_header(struct decoder *d)
     if (setjmp(png_jmpbuf(d->png)))
         return FBP_ERR_INVALID;
     png_set_user_limits(d->png, MOST_SIDE, MOST_SIDE);
+    /* A text may be packed. */
+    png_set_chunk_malloc_max(d->png, d->size < TEXT_BYTES ? TEXT_BYTES : (size_t)d->size);
     png_set_read_fn(d->png, d, on_read);
     png_read_info(d->png, d->info);
     return FBP_OK;
+}
+
+/* libpng makes room for a chunk before it finds that the file ends: those in front of the samples,
+ * which it holds whole, must be there. */
+static fbp_status check_chunks(const struct decoder *d)
+{
+    unsigned char head[8]; /* length and name; a checksum follows what is that long */
+
+    for (uint64_t at = sizeof signature;;) {
+        FBP_TRY(fbp_read_at(d->fd, d->path, at, head, sizeof head));
+        const uint32_t n = png_get_uint_32(head);
+        if (memcmp(head + 4, "IDAT", 4) == 0)
+            return FBP_OK;
+        at += sizeof head + (uint64_t)n + 4;
+        if (at > d->size)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: PNG: a part of %u bytes reaches behind the end of the file: it "
+                            "is truncated or damaged: copy it again",
+                            d->path, n);
+    }
 }
 
 static fbp_status start(struct decoder *d)
@@ -166,18 +188,19 @@ static fbp_status check_kind(const fbp_source *src, const struct decoder *d)
     return FBP_OK;
 }
 
-/* The last chunk must be there, and the rest must be able to hold the samples. */
+/* The last chunk must be there, and the rest must be able to hold the rows, each with a byte for
+ * its filter. */
 static fbp_status check_end(const fbp_source *src, const struct decoder *d)
 {
     static const char end[] = "IEND\xae\x42\x60\x82";
+    const uint64_t deflate_at_most = 1032;
     const size_t n = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     char tail[TAIL_BYTES];
-    uint64_t bytes = 0;
+    const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
 
-    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n, tail, n));
-    /* A byte of a packed picture becomes eight. */
-    if (!memmem(tail, n, end, sizeof end - 1) || bytes / 1032 / 8 > d->size)
+    if (!memmem(tail, n, end, sizeof end - 1) ||
+        row * src->info.n[1] / deflate_at_most > d->size) /* sides are below 2^20 */
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
                         "the file is truncated or damaged: copy it again",
@@ -216,6 +239,7 @@ static fbp_status open_png(struct fbp_source *src)
     d->fd = src->fd;
     d->path = src->path;
     d->size = end < 0 ? 0 : (uint64_t)end;
+    FBP_TRY(check_chunks(d));
     FBP_TRY(start(d));
     FBP_TRY(check_kind(src, d));
     i->n[0] = png_get_image_width(d->png, d->info);

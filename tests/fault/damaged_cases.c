@@ -23,6 +23,25 @@
 #define NPY(name, bytes) BYTES("NPY", name, INFO, "a.npy", "\x93NUMPY" bytes)
 #define DICT             "{'descr': '<f4', 'fortran_order': False, 'shape': "
 
+/* Headers of 23 x 17 and of 1000 x 500 pixels, each with its checksum. */
+#define PNG_SMALL "\000\000\000\027\000\000\000\021\020\000\000\000\000\103\210\264\042"
+#define PNG_LARGE "\000\000\003\350\000\000\001\364\010\000\000\000\000\213\103\130\361"
+/* A hundred zeros. */
+#define PNG_STREAM                                                                                 \
+    "\000\000\000\014\111\104\101\124\170\234\143\140\240\075\000\000\000\144\000\001\206\144\074" \
+    "\065"
+#define PNG(name, bytes) BYTES("PNG", name, INFO, "a.png", "\x89PNG\r\n\x1a\n\0\0\0\15IHDR" bytes)
+#define PNG_END          "\0\0\0\0IEND\xae\x42\x60\x82"
+
+/* Version 5, little endian; class, sizes and an empty name. */
+#define SPACES9 "         "
+#define MAT(name, bytes)                                                                        \
+    BYTES("MAT", name, INFO, "a.mat",                                                           \
+          "MATLAB 5.0 MAT-file" SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 SPACES9 \
+              SPACES9 SPACES9 SPACES9 "      \0\1IM" bytes)
+#define MAT_ARRAY(class, sizes) \
+    "\6\0\0\0\10\0\0\0" class "\0\0\0\0\0\0\0\5\0\0\0\10\0\0\0" sizes "\1\0\1\0a\0\0\0"
+
 /* ---- scans */
 #define DETECTOR  "\"detector\":{\"pitch_mm\":0.8},"
 #define DISTANCES "\"source_to_axis_mm\":500,\"source_to_detector_mm\":900,"
@@ -98,6 +117,13 @@ static const struct damaged_case cases[] = {
     NPY("an empty shape", "\x01\x00\x36\x00" DICT "()}  \n"),
     NPY("objects", "\x01\x00\x3c\x00{'descr': '|O', 'fortran_order': False, 'shape': (2, 2, 2)}\n"),
 
+    PNG("ends in the header", ""),
+    PNG("a text of 2 GiB", PNG_SMALL "\x7f\xff\xff\xfftEXtKey" PNG_END),
+    PNG("sizes that no stream of its length becomes", PNG_LARGE PNG_STREAM PNG_END),
+    MAT("fewer values than its sizes say",
+        "\16\0\0\0\70\0\0\0" MAT_ARRAY("\13", "\2\0\0\0\0\0\0\5") "\4\0\0\0\10\0\0\0" EIGHT),
+    MAT("an array without sizes",
+        "\16\0\0\0\30\0\0\0\6\0\0\0\10\0\0\0\6\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0"),
     RCT("ends in the magic", "Rabb"),
     RCT("ends in the header", "RabbitCT\0\0\0\0\x02\0\0\0"),
     {.what = "unknown: no known name",

@@ -1,5 +1,5 @@
-/* libFuzzer's side: FBP_FUZZ names the target.  FBP_FUZZ_STRICT=1 stops at failures in contained
- * libraries, too. */
+/* libFuzzer's side: FBP_FUZZ names the target; FBP_FUZZ_INSIDE=1 enters contained libraries in the
+ * fuzzer's own process. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     target = fuzz_target_of(getenv("FBP_FUZZ"));
-    fuzz_begin();
+    fuzz_begin(getenv("FBP_FUZZ_INSIDE") != NULL);
     atexit(fuzz_end);
     return 0;
 }

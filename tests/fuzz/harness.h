@@ -15,8 +15,8 @@
 struct fuzz_target {
     char name[40];
     const char *key;
-    char file[48]; /**< name of the input, such as "input.mha" */
-    void (*run)(const char *path, const char *key);
+    char file[48];                                  /**< name of the input, such as "input.mha" */
+    bool (*run)(const char *path, const char *key); /**< was it accepted? */
 };
 
 enum { FUZZ_TARGETS = 96 };
@@ -27,14 +27,18 @@ size_t fuzz_targets(struct fuzz_target *out);
 /** The target of a name; exits with a list of names if there is none. */
 struct fuzz_target fuzz_target_of(const char *name);
 
-/** Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …). */
-void fuzz_begin(void);
+/**
+ * Make the folder of inputs, and beside them what inputs may name (scans: "p.mha", …).
+ *
+ * inside  contained libraries are entered in this process (fbp_contain_inside())
+ */
+void fuzz_begin(bool inside);
 
 /** Only those files that inputs may name, in a folder that is there. */
 void fuzz_companions(const char *folder);
 
-/** Run one input. */
-void fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n);
+/** Run one input; was it accepted? */
+bool fuzz_one(const struct fuzz_target *target, const uint8_t *data, size_t n);
 
 /** Remove the folder of fuzz_begin(). */
 void fuzz_end(void);
@@ -45,8 +49,8 @@ void fuzz_check(bool holds, const char *what);
 /** Failed: there is a message of one line, and it names the file. */
 void fuzz_refused(fbp_status st, const char *path);
 
-/** Write seeds of a target into a folder, by the library's writers; formats that are not written
- *  have none. */
+/** Write seeds of a target into a folder: by the library's writers, and by what the unit tests make
+ *  other programs' files with. */
 void fuzz_seeds(const struct fuzz_target *target, const char *folder);
 
 #endif /* FBP_TESTS_FUZZ_HARNESS_H */

@@ -1,14 +1,17 @@
-/* Whole files to begin with, by the library's own writers. */
+/* Whole files to begin with, by the library's own writers, as text, and out of the unit tests. */
 #include "harness.h"
+#include "seeds_foreign.h"
 
 #include "fbp/geometry_file.h"
 #include "fbp/rabbitct.h"
 #include "io/format.h"
+#include "unit/foreign_texts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NX = 6, NY = 4, NZ = 5, N = NX * NY * NZ };
 
@@ -29,6 +32,29 @@ static void put_text(const char *folder, const char *name, const char *text)
     put(folder, name, text, strlen(text));
 }
 
+const char *fuzz_seed_path(const char *folder, const char *name, int number, const char *extension)
+{
+    static char path[600];
+
+    snprintf(path, sizeof path, "%s/%s.%d%s", folder, name, number, extension);
+    return path;
+}
+
+/* A header whose samples are beside it must name the ones that lie beside inputs: p.raw, … */
+static void take_header(const char *folder, const char *extension, int number)
+{
+    static const char *const beside[] = {"p.raw", "p.zraw", "p.raw.gz"};
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/p%s", folder, extension);
+    if (rename(path, fuzz_seed_path(folder, "seed", number, extension)) != 0)
+        perror(path);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, beside[i]);
+        unlink(path);
+    }
+}
+
 /* An array under the target's extension, plain and, where it is known, compressed. */
 static void seed_array(const struct fuzz_target *t, const char *folder)
 {
@@ -37,6 +63,8 @@ static void seed_array(const struct fuzz_target *t, const char *folder)
                                         .spacing_mm = {1, 2, 3},
                                         .origin_mm = {-1, 0, 1},
                                         .unit = "1/mm"};
+    const char *extension = strchr(t->file, '.');
+    const bool alone = strcmp(extension, ".mhd") != 0 && strcmp(extension, ".nhdr") != 0;
     float v[N];
     char path[600];
 
@@ -45,10 +73,15 @@ static void seed_array(const struct fuzz_target *t, const char *folder)
     for (int pack = 0; pack < 2; pack++) {
         const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
         fbp_sink *s = NULL;
-        snprintf(path, sizeof path, "%s/seed%d%s", folder, pack, strchr(t->file, '.'));
+        if (alone)
+            snprintf(path, sizeof path, "%s/seed%d%s", folder, pack, extension);
+        else
+            snprintf(path, sizeof path, "%s/p%s", folder, extension);
         if (fbp_sink_open(&s, path, &info, &p) == FBP_OK && fbp_sink_write(s, 0, NZ, v) == FBP_OK)
             (void)!fbp_sink_finish(s);
         fbp_sink_close(&s);
+        if (!alone)
+            take_header(folder, extension, pack);
     }
 }
 
@@ -142,6 +175,9 @@ static void seed_rabbitct(const char *folder)
         if (fbp_circle_views(&circle, views) == FBP_OK)
             (void)!fbp_rabbitct_create(path, &scan, &make);
     }
+    unlink(from);
+    snprintf(from, sizeof from, "%s/seed1.mha", folder);
+    unlink(from);
 }
 
 static void seed_result(const char *folder)
@@ -166,6 +202,44 @@ static void seed_raw(const char *folder)
     put(folder, "open.raw", open, sizeof open);
 }
 
+/* Formats whose files are text, in the terms of other programs. */
+static void seed_texts(const struct fuzz_target *t, const char *folder)
+{
+    const struct {
+        const char *target, *name, *text;
+    } texts[] = {
+        {"matrices", "m.txt", "# two views\n1 0 0 0 0 1 0 0 0 0 1 9\n1,0,0,0 0 1 0 0 0 0 1 9\n"},
+        {"array.mhd", "packed.mhd",
+         "NDims = 3\nDimSize = 6 4 5\nElementType = MET_FLOAT\nElementSpacing = 1 2 3\n"
+         "CompressedData = True\nElementDataFile = p.zraw\n"},
+        {"array.nrrd", "turned.nrrd",
+         "NRRD0005\n# of a scanner\ntype: short\ndimension: 3\nspace: left-posterior-superior\n"
+         "sizes: 2 2 2\nspace directions: (0,1,0) (-1,0,0) (0,0,2.5)\nkinds: domain domain domain\n"
+         "endian: big\nencoding: raw\nspace origin: (1,2,3)\nspace units: \"mm\" \"mm\" \"mm\"\n"
+         "key:=value\n\n1234567890123456"},
+        {"array.nrrd", "flat.nrrd",
+         "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nspacings: 0.5 0.5\nencoding: raw\n"
+         "byte skip: -1\n\n1234"},
+        {"array.nhdr", "list.nhdr",
+         "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 2\nendian: little\nencoding: raw\n"
+         "thicknesses: nan nan 2\nbyte skip: 96\ndata file: LIST\np.raw\np.raw\n"},
+        {"array.nhdr", "pattern.nhdr",
+         "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 6 4 5\nencoding: raw\nline skip: 0\n"
+         "data file: p.raw%d 1 5 1 2\n"},
+        {"phantom", "ball.txt", "0 0 0 80 80 80 0 0.02  # a ball\n1 2 3 4 5 6 7 -1e-3\n"},
+        {"geometry.tigre-json", "geo.json", tigre_json},
+        {"geometry.ctsimu", "scenario.json", ctsimu_scenario},
+        {"geometry.ctsimu", "metadata.json", ctsimu_metadata},
+        {"geometry.nikon", "walnut.xtekct", nikon_xtekct},
+        {"geometry.bruker", "embryo.log", bruker_log},
+        {"geometry.plastimatch", "view.txt", plastimatch_txt},
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(t->name, texts[i].target) == 0)
+            put_text(folder, texts[i].name, texts[i].text);
+}
+
 void fuzz_seeds(const struct fuzz_target *t, const char *folder)
 {
     const struct {
@@ -175,9 +249,19 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
                   {"raw", seed_raw},
                   {"rabbitct", seed_rabbitct},
                   {"result", seed_result},
-                  {"geometry.rabbitct", seed_rabbitct},
                   {"array.rct", seed_rabbitct},
-                  {"array.rctd", seed_rabbitct}};
+                  {"array.rctd", seed_rabbitct},
+                  {"array.h5", fuzz_seeds_hdf5_arrays},
+                  {"array.mat", fuzz_seeds_mat_arrays},
+                  {"array.tif", fuzz_seeds_tiff},
+                  {"array.png", fuzz_seeds_png},
+                  {"array.nii", fuzz_seeds_nifti},
+                  {"array.nii.gz", fuzz_seeds_nifti_gz},
+                  {"array.hdr", fuzz_seeds_nifti_pairs},
+                  {"geometry.rabbitct", seed_rabbitct},
+                  {"geometry.hdf5", fuzz_seeds_hdf5_scans},
+                  {"geometry.helsinki", fuzz_seeds_mat_scans},
+                  {"geometry.tigre", fuzz_seeds_mat_tigre}};
 
     if (strncmp(t->name, "array.", 6) == 0 || strcmp(t->name, "compare") == 0)
         seed_array(t, folder);
@@ -186,9 +270,5 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(t->name, others[i].name) == 0)
             others[i].seed(folder);
-    if (strcmp(t->name, "matrices") == 0)
-        put_text(folder, "m.txt",
-                 "# two views\n1 0 0 0 0 1 0 0 0 0 1 9\n1,0,0,0 0 1 0 0 0 0 1 9\n");
-    if (strcmp(t->name, "phantom") == 0)
-        put_text(folder, "ball.txt", "0 0 0 80 80 80 0 0.02  # a ball\n1 2 3 4 5 6 7 -1e-3\n");
+    seed_texts(t, folder);
 }

@@ -65,14 +65,29 @@ static fbp_status open_array(const char *path, const struct fbp_raw *raw)
     return FBP_OK;
 }
 
-static void run_array(const char *path, const char *key)
+/* Files are told apart by their first bytes: what turned into another format is that one's. */
+static bool is_of_format(const char *path, const char *key)
 {
-    (void)key;
-    (void)open_array(path, NULL);
+    unsigned char head[4096];
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    const struct fbp_format *format;
+
+    if (f)
+        fclose(f);
+    for (size_t i = 0; (format = fbp_source_format(i)) != NULL; i++)
+        if (strcmp(format->name, key) == 0)
+            return format->detect(path, head, n);
+    return false;
+}
+
+static bool run_array(const char *path, const char *key)
+{
+    return is_of_format(path, key) && open_array(path, NULL) == FBP_OK;
 }
 
 /* The first 24 bytes describe the file, which they are a part of. */
-static void run_raw(const char *path, const char *key)
+static bool run_raw(const char *path, const char *key)
 {
     unsigned char d[24] = {0};
     FILE *f = fopen(path, "rb");
@@ -91,10 +106,10 @@ static void run_raw(const char *path, const char *key)
         raw.n[i] = d[2] >> i & 1 ? (size_t)wide : d[4 + 4 * i];
     }
     raw.header_bytes = d[3] == 255 ? UINT64_MAX - d[4] : d[3];
-    (void)open_array(path, &raw);
+    return open_array(path, &raw) == FBP_OK;
 }
 
-static void run_compare(const char *path, const char *key)
+static bool run_compare(const char *path, const char *key)
 {
     struct fbp_comparison c;
     char other[128];
@@ -102,19 +117,20 @@ static void run_compare(const char *path, const char *key)
 
     (void)key;
     if (fbp_source_open(&src, path, NULL) != FBP_OK)
-        return;
+        return false;
     const size_t *n = fbp_source_info(src)->n;
     const bool large =
         n[0] > MAX_SAMPLES || n[1] > MAX_SAMPLES / n[0] || n[2] > MAX_SAMPLES / (n[0] * n[1]);
     fbp_source_close(&src);
     if (large)
-        return;
+        return false;
     snprintf(other, sizeof other, "%.*s/p.mha", (int)(strrchr(path, '/') - path), path);
     fbp_status st = fbp_compare(path, path, 0, &c);
     fuzz_check(st != FBP_OK || c.count > 0, "nothing was compared");
     fuzz_refused(st, path);
     st = fbp_compare(other, path, 2, &c);
     fuzz_refused(st, path);
+    return st == FBP_OK;
 }
 
 /* ------------------------------------------------------------------------ scans */
@@ -162,7 +178,7 @@ static void write_again(const struct fbp_scan *scan, const char *path)
     }
 }
 
-static void run_scan(const char *path, const char *key)
+static bool run_scan(const char *path, const char *key)
 {
     struct fbp_scan scan;
 
@@ -175,15 +191,20 @@ static void run_scan(const char *path, const char *key)
         fbp_scan_clear(&scan);
     }
     fuzz_check(!scan.views && !scan.path && !scan.projections, "a scan was not cleared");
+    return st == FBP_OK;
 }
 
-static void run_geometry(const char *path, const char *key)
+static bool run_geometry(const char *path, const char *key)
 {
-    const struct fbp_geometry_known known = {
-        .struct_size = sizeof known, .panel = {6, 4}, .pitch_mm = {0.8, 0.7}, .corner = true};
-    for (int i = 0; i < 2; i++) {
+    const struct fbp_geometry_known all = {
+        .struct_size = sizeof all, .panel = {6, 4}, .pitch_mm = {0.8, 0.7}, .corner = true};
+    const struct fbp_geometry_known panel = {.struct_size = sizeof panel, .panel = {6, 4}};
+    const struct fbp_geometry_known *const known[] = {&all, &panel, NULL};
+    bool accepted = false;
+
+    for (int i = 0; i < 3; i++) {
         struct fbp_scan scan;
-        const fbp_status st = fbp_geometry_load(&scan, path, i ? NULL : key, i ? NULL : &known);
+        const fbp_status st = fbp_geometry_load(&scan, path, i < 2 ? key : NULL, known[i]);
         fuzz_refused(st, path);
         if (st == FBP_OK) {
             check_scan(&scan);
@@ -191,10 +212,12 @@ static void run_geometry(const char *path, const char *key)
             fbp_scan_clear(&scan);
         }
         fuzz_check(!scan.views && !scan.path && !scan.projections, "a scan was not cleared");
+        accepted = accepted || st == FBP_OK;
     }
+    return accepted;
 }
 
-static void run_matrices(const char *path, const char *key)
+static bool run_matrices(const char *path, const char *key)
 {
     double *m = NULL;
     size_t n = 0;
@@ -206,9 +229,10 @@ static void run_matrices(const char *path, const char *key)
         fuzz_check(isfinite(m[i]), "a matrix that is not finite");
     fuzz_check((st == FBP_OK) == (m != NULL), "matrices that failed");
     free(m);
+    return st == FBP_OK;
 }
 
-static void run_phantom(const char *path, const char *key)
+static bool run_phantom(const char *path, const char *key)
 {
     struct fbp_phantom p;
     const double at[3] = {1, 2, 3}, dir[3] = {0.6, 0, 0.8};
@@ -217,7 +241,7 @@ static void run_phantom(const char *path, const char *key)
     const fbp_status st = fbp_phantom_create(&p, path, 10, 1);
     fuzz_refused(st, path);
     if (st != FBP_OK)
-        return;
+        return false;
     fuzz_check(p.n > 0 && p.items, "a phantom of nothing");
     for (size_t i = 0; i < p.n; i++)
         for (int k = 0; k < 3; k++)
@@ -227,11 +251,12 @@ static void run_phantom(const char *path, const char *key)
     (void)fbp_phantom_line(&p, at, dir);
     (void)fbp_phantom_at(&p, at);
     fbp_phantom_clear(&p);
+    return true;
 }
 
 /* ------------------------------------------------------------------------ RabbitCT */
 
-static void run_rabbitct(const char *path, const char *key)
+static bool run_rabbitct(const char *path, const char *key)
 {
     struct fbp_rabbitct_info info;
     double *m = NULL;
@@ -240,15 +265,17 @@ static void run_rabbitct(const char *path, const char *key)
 
     (void)key;
     fbp_status st = fbp_rabbitct_probe(path, &info);
+    const bool accepted = st == FBP_OK;
     fuzz_refused(st, path);
     st = fbp_rabbitct_matrices(path, &m, &n);
     fuzz_refused(st, path);
     free(m);
     st = fbp_rabbitct_reference(path, 128, reference);
     fuzz_refused(st, path);
+    return accepted;
 }
 
-static void run_result(const char *path, const char *key)
+static bool run_result(const char *path, const char *key)
 {
     struct fbp_rabbitct_result r;
 
@@ -256,7 +283,7 @@ static void run_result(const char *path, const char *key)
     const fbp_status st = fbp_rabbitct_result_read(path, &r);
     fuzz_refused(st, path);
     if (st != FBP_OK)
-        return;
+        return false;
     float sum = 0; /* all of it is there */
     for (size_t i = 0; i < r.size * r.size; i++)
         sum += r.slice[i];
@@ -264,18 +291,35 @@ static void run_result(const char *path, const char *key)
         sum += (float)r.us[i];
     fuzz_check(isnan(sum) || !isnan(sum), "unreachable");
     fbp_rabbitct_result_clear(&r);
+    return true;
 }
 
 /* ------------------------------------------------------------------------ the table */
 
 static const struct fuzz_target fixed[] = {
-    {"scan", NULL, "input.json", run_scan},      {"matrices", NULL, "input.txt", run_matrices},
-    {"raw", NULL, "input.raw", run_raw},         {"compare", NULL, "input.mha", run_compare},
-    {"phantom", NULL, "input.txt", run_phantom}, {"rabbitct", NULL, "input.rctd", run_rabbitct},
+    {"scan", NULL, "input.json", run_scan},
+    {"matrices", NULL, "input.txt", run_matrices},
+    {"raw", NULL, "input.raw", run_raw},
+    {"compare", NULL, "input.mha", run_compare},
+    {"phantom", NULL, "input.txt", run_phantom},
+    {"rabbitct", NULL, "input.rctd", run_rabbitct},
     {"result", NULL, "input.res", run_result},
+    /* its extension is .mat, as .json says nothing */
+    {"geometry.tigre-json", "tigre", "input.json", run_geometry},
 };
 
-/* "array.EXT" of each extension of an array format. */
+/* Extensions that stand for a layout of their own; others of a format are mere names. */
+static bool is_layout(const char *extension, int len)
+{
+    static const char *const layouts[] = {".mhd", ".nhdr", ".nii.gz", ".hdr", ".rctd"};
+
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if ((int)strlen(layouts[i]) == len && strncmp(layouts[i], extension, (size_t)len) == 0)
+            return true;
+    return false;
+}
+
+/* "array.EXT" of each array format. */
 static size_t add_arrays(struct fuzz_target *out, size_t n)
 {
     const struct fbp_format *f;
@@ -283,10 +327,13 @@ static size_t add_arrays(struct fuzz_target *out, size_t n)
     for (size_t i = 0; (f = fbp_source_format(i)) != NULL; i++)
         for (const char *e = f->extensions; *e && n < FUZZ_TARGETS;) {
             const int len = (int)strcspn(e, " ");
-            struct fuzz_target *t = &out[n++];
-            *t = (struct fuzz_target){.key = f->name, .run = run_array};
-            snprintf(t->name, sizeof t->name, "array%.*s", len, e);
-            snprintf(t->file, sizeof t->file, "input%.*s", len, e);
+            struct fuzz_target *t = &out[n];
+            if (e == f->extensions || is_layout(e, len)) {
+                *t = (struct fuzz_target){.key = f->name, .run = run_array};
+                snprintf(t->name, sizeof t->name, "array%.*s", len, e);
+                snprintf(t->file, sizeof t->file, "input%.*s", len, e);
+                n++;
+            }
             e += len + (int)strspn(e + len, " ");
         }
     return n;

@@ -79,4 +79,37 @@ static inline hid_t chunks(hsize_t z, hsize_t y, hsize_t x)
     return how;
 }
 
+static const double degrees[NZ] = {0, 30, 60, 90, 120, 150};
+
+static inline void put_exchange(hid_t file, const char *unit, double scale, size_t n_angles)
+{
+    double angles[NZ];
+
+    for (int i = 0; i < NZ; i++)
+        angles[i] = degrees[i] * scale;
+    put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
+    put_volume(file, "/exchange/data_white", H5T_STD_U16LE, chunks(1, NY, NX));
+    if (n_angles)
+        put_list(file, "/exchange/theta", H5T_IEEE_F32LE, n_angles, angles);
+    if (n_angles && unit)
+        put_text(file, "/exchange/theta", "units", unit);
+}
+
+static inline void put_tomo(hid_t file, const char *unit)
+{
+    const double keys[NZ] = {1, 0, 0, 2, 0, 3}, pixel[2] = {6.5, 13};
+
+    put_volume(file, "/entry/instrument/detector/data", H5T_STD_U16LE, chunks(2, 2, 3));
+    put_list(file, "/entry/instrument/detector/image_key", H5T_STD_I64LE, NZ, keys);
+    put_list(file, "/entry/sample/rotation_angle", H5T_IEEE_F64LE, NZ, degrees);
+    put_list(file, "/entry/instrument/detector/x_pixel_size", H5T_IEEE_F64LE, 1, pixel);
+    put_list(file, "/entry/instrument/detector/y_pixel_size", H5T_IEEE_F64LE, 1, pixel + 1);
+    if (unit) {
+        put_text(file, "/entry/instrument/detector/x_pixel_size", "units", unit);
+        put_text(file, "/entry/instrument/detector/y_pixel_size", "units", unit);
+    }
+    /* Another entry does not get in between. */
+    put_list(file, "/other/sample/rotation_angle", H5T_IEEE_F64LE, NZ, keys);
+}
+
 #endif /* FBP_TESTS_HDF5_FILES_H */

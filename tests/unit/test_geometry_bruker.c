@@ -7,23 +7,12 @@
 #include <cmocka.h>
 
 #include "unit/foreign_files.h"
-
-static const char plain[] =
-    "[System]\r\nScanner=SkyScan1275\r\nCamera Pixel Size (um)=75.0\r\nCamera X/Y Ratio=1.0000\r\n"
-    "[User]\r\nUser Name=SkyScan\r\n"
-    "[Acquisition]\r\nFilename Prefix=embryo_~00\r\nNumber Of Files=  4\r\n"
-    "Number Of Rows= 100\r\nNumber Of Columns= 120\r\nFilename Index Length=8\r\n"
-    "Partial Width=OFF\r\nCamera binning=2x2\r\nOptical Axis (line)=  40\r\n"
-    "Object to Source (mm)=25\r\nCamera to Source (mm)=286.0\r\n"
-    "Image Pixel Size (um)=7.5\r\nImage Format=TIFF\r\nDepth (bits)=16\r\n"
-    "Rotation Step (deg)=90\r\nUse 360 Rotation=YES\r\nRandom Movement=OFF (30)\r\n"
-    "Rotation Direction=CC\r\nScanning Trajectory=ROUND\r\n"
-    "[Reconstruction]\r\nReconstruction Program=NRecon\r\n";
+#include "unit/foreign_texts.h"
 
 static void a_plain_scan(void **state)
 {
     (void)state;
-    write_changed("a.log", plain, NULL, NULL);
+    write_changed("a.log", bruker_log, NULL, NULL);
     struct fbp_scan s = load_file("a.log");
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.n_views, 4);
@@ -46,27 +35,28 @@ static void variants(void **state)
     struct fbp_scan s;
 
     (void)state;
-    write_changed("a.log", plain, "Direction=CC", "Direction=CW\r\nScanning Start Angle=90");
+    write_changed("a.log", bruker_log, "Direction=CC", "Direction=CW\r\nScanning Start Angle=90");
     s = load_file("a.log");
     near3("s", s.views[0].s, 0, 25, 0);
     near3("s", s.views[1].s, -25, 0, 0);
     fbp_scan_clear(&s);
-    write_changed("a.log", plain, "Depth (bits)=16",
+    write_changed("a.log", bruker_log, "Depth (bits)=16",
                   "Depth (bits)=16\r\nReference Intensity=58000");
     s = load_file("a.log");
     assert_true(fabs(s.i0 - 58000) < 1e-9);
     fbp_scan_clear(&s);
-    write_changed("a.log", plain, "Camera binning=2x2", "Camera binning=1x1\r\nResized in image=2");
+    write_changed("a.log", bruker_log, "Camera binning=2x2",
+                  "Camera binning=1x1\r\nResized in image=2");
     s = load_file("a.log");
     near3("u", s.views[0].u, 0, -0.15, 0);
     fbp_scan_clear(&s);
     /* without the camera: the same rays by the pixel at the object */
-    write_changed("a.log", plain, "Camera to Source (mm)=286.0\r\n", "");
+    write_changed("a.log", bruker_log, "Camera to Source (mm)=286.0\r\n", "");
     s = load_file("a.log");
     near3("d", s.views[0].d, -25, 0, 10 * 0.015);
     near3("u", s.views[0].u, 0, -0.015, 0);
     fbp_scan_clear(&s);
-    write_changed("a.log", plain, "Object to Source (mm)=25", "Object to Source (mm)=1000000");
+    write_changed("a.log", bruker_log, "Object to Source (mm)=25", "Object to Source (mm)=1000000");
     s = load_file("a.log");
     assert_int_equal(s.kind, FBP_PARALLEL);
     near3("u", s.views[0].u, 0, -0.0075, 0);
@@ -94,10 +84,10 @@ static void wrong_input_is_named(void **state)
     };
 
     (void)state;
-    refuses_all("w.log", plain, list, N_OF(list));
-    survives_cuts("w.log", plain);
+    refuses_all("w.log", bruker_log, list, N_OF(list));
+    survives_cuts("w.log", bruker_log);
     write_changed("w.csv", "shifts", NULL, NULL);
-    write_changed("w.log", plain, "Random Movement=OFF", "Random Movement=ON");
+    write_changed("w.log", bruker_log, "Random Movement=OFF", "Random Movement=ON");
     refuses("w.log", "a table of shifts");
 }
 

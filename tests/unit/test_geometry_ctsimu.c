@@ -7,76 +7,13 @@
 #include <cmocka.h>
 
 #include "unit/foreign_files.h"
-
-#define XYZ(x, y, z)                                                        \
-    "{\"x\": {\"value\": " #x ", \"unit\": \"mm\"}, \"y\": {\"value\": " #y \
-    ", \"unit\": \"mm\"}, "                                                 \
-    "\"z\": {\"value\": " #z ", \"unit\": \"mm\"}}"
-#define DIRECTION(x, y, z) \
-    "{\"x\": {\"value\": " #x "}, \"y\": {\"value\": " #y "}, \"z\": {\"value\": " #z "}}"
-
-static const char scenario[] =
-    "{\"file\": {\"file_type\": \"CTSimU Scenario\"},\n"
-    "\"geometry\": {\n"
-    " \"detector\": {\"center\": " XYZ(
-        400, 3,
-        0) ",\n"
-           "  \"vector_u\": " DIRECTION(0, -1, 0) ", \"vector_w\": " DIRECTION(
-               2, 0,
-               0) ",\n"
-                  "  \"deviations\": []},\n"
-                  " \"source\": {\"type\": \"cone\", \"center\": " XYZ(
-                      0, 0,
-                      0) ",\n"
-                         "  \"vector_u\": " DIRECTION(0, -1, 0) ", \"vector_w\": " DIRECTION(
-                             1, 0,
-                             0) "},\n"
-                                " \"stage\": {\"center\": " XYZ(
-                                    300, 0,
-                                    0) ",\n"
-                                       "  \"vector_u\": " DIRECTION(
-                                           1, 0,
-                                           0) ", \"vector_w\": " DIRECTION(0, 0,
-                                                                           1) ",\n"
-                                                                              "  \"deviations\": "
-                                                                              "null}},\n"
-                                                                              "\"detector\": "
-                                                                              "{\"columns\": "
-                                                                              "{\"value\": 6, "
-                                                                              "\"unit\": \"px\"}, "
-                                                                              "\"rows\": "
-                                                                              "{\"value\": 4, "
-                                                                              "\"unit\": \"px\"},\n"
-                                                                              " \"pixel_pitch\": "
-                                                                              "{\"u\": {\"value\": "
-                                                                              "0.8, \"unit\": "
-                                                                              "\"mm\"}, \"v\": "
-                                                                              "{\"value\": 700, "
-                                                                              "\"unit\": "
-                                                                              "\"um\"}}},\n"
-                                                                              "\"acquisition\": "
-                                                                              "{\"start_angle\": "
-                                                                              "{\"value\": 0, "
-                                                                              "\"unit\": "
-                                                                              "\"deg\"},\n"
-                                                                              " \"stop_angle\": "
-                                                                              "{\"value\": 180, "
-                                                                              "\"unit\": \"deg\"}, "
-                                                                              "\"direction\": "
-                                                                              "\"CCW\",\n"
-                                                                              " \"number_of_"
-                                                                              "projections\": 3, "
-                                                                              "\"include_final_"
-                                                                              "angle\": true,\n"
-                                                                              " \"pixel_binning\": "
-                                                                              "{\"u\": 1, \"v\": "
-                                                                              "1}}}\n";
+#include "unit/foreign_texts.h"
 
 /* The stage turns counter-clockwise, so that the source runs clockwise about the object. */
 static void frames_of_a_scan(void **state)
 {
     (void)state;
-    write_changed("s.json", scenario, NULL, NULL);
+    write_changed("s.json", ctsimu_scenario, NULL, NULL);
     struct fbp_scan s = load_file("s.json");
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.n_views, 3);
@@ -92,16 +29,16 @@ static void frames_of_a_scan(void **state)
     near3("d", s.views[1].d, 3, -100, 0);
     near3("s", s.views[2].s, 300, 0, 0);
     fbp_scan_clear(&s);
-    write_changed("s.json", scenario, "\"CCW\"", "\"CW\"");
+    write_changed("s.json", ctsimu_scenario, "\"CCW\"", "\"CW\"");
     s = load_file("s.json");
     near3("s", s.views[1].s, 0, -300, 0);
     fbp_scan_clear(&s);
-    write_changed("s.json", scenario, "\"include_final_angle\": true",
+    write_changed("s.json", ctsimu_scenario, "\"include_final_angle\": true",
                   "\"include_final_angle\": false");
     s = load_file("s.json");
     near3("s", s.views[1].s, -150, 150 * sqrt(3), 0);
     fbp_scan_clear(&s);
-    write_changed("s.json", scenario, "\"cone\"", "\"parallel\"");
+    write_changed("s.json", ctsimu_scenario, "\"cone\"", "\"parallel\"");
     s = load_file("s.json");
     assert_int_equal(s.kind, FBP_PARALLEL);
     near3("s", s.views[1].s, 0, 1, 0);
@@ -125,43 +62,24 @@ static void deviations(void **state)
                        " \"amount\": {\"value\": 90, \"unit\": \"deg\"}}]";
 
     (void)state;
-    write_changed("s.json", scenario, "\"deviations\": []", moved);
+    write_changed("s.json", ctsimu_scenario, "\"deviations\": []", moved);
     struct fbp_scan s = load_file("s.json");
     near3("u", s.views[0].u, 0, 0, -0.8); /* -y about x */
     near3("d", s.views[0].d, 100, 3, -20);
     near3("v", s.views[0].v, 0, 0.7, 0);
     fbp_scan_clear(&s);
-    write_changed("s.json", scenario, "\"deviations\": []", about);
+    write_changed("s.json", ctsimu_scenario, "\"deviations\": []", about);
     s = load_file("s.json");
     near3("d", s.views[0].d, 0, 103, 0);
     near3("u", s.views[0].u, 0.8, 0, 0);
     fbp_scan_clear(&s);
     /* the stage takes the volume with it */
-    write_changed("s.json", scenario, "\"deviations\": null",
+    write_changed("s.json", ctsimu_scenario, "\"deviations\": null",
                   "\"deviations\": [{\"type\": \"translation\", \"axis\": \"z\", \"amount\": 5}]");
     s = load_file("s.json");
     near3("s", s.views[1].s, 0, 300, -5);
     fbp_scan_clear(&s);
 }
-
-static const char metadata[] =
-    "{\"file\": {\"file_type\": \"CTSimU Metadata\"},\n"
-    "\"output\": {\"projections\": {\"filename\": \"p.raw\", \"number\": 3, \"max_intensity\": "
-    "60000,\n"
-    " \"datatype\": \"uint16\", \"byteorder\": \"big\", \"headersize\": {\"file\": 8, \"image\": "
-    "0},\n"
-    " \"dimensions\": {\"x\": {\"value\": 6, \"unit\": \"px\"}, \"y\": {\"value\": 4, \"unit\": "
-    "\"px\"}},\n"
-    " \"dark_field\": {\"number\": 1, \"filename\": \"dark.raw\", \"projections_corrected\": "
-    "false},\n"
-    " \"flat_field\": {\"number\": 3, \"filename\": \"flat_%04d.raw\", \"projections_corrected\": "
-    "false},\n"
-    " \"bad_pixel_map\": {\"filename\": null}},\n"
-    " \"tomogram\": {\"dimensions\": {\"x\": {\"value\": 5}, \"y\": {\"value\": 6}, \"z\": "
-    "{\"value\": 7}},\n"
-    "  \"voxelsize\": {\"x\": {\"value\": 0.1, \"unit\": \"cm\"}, \"y\": {\"value\": 2}, \"z\": "
-    "{\"value\": 3}}}},\n"
-    "\"acquisition_geometry\": {\"path_to_CTSimU_JSON\": \"../elsewhere/m.json\"}}\n";
 
 static void ends_with(const char *text, const char *end)
 {
@@ -174,8 +92,8 @@ static void ends_with(const char *text, const char *end)
 static void metadata_name_the_files(void **state)
 {
     (void)state;
-    write_changed("m.json", scenario, NULL, NULL);
-    write_changed("m_metadata.json", metadata, NULL, NULL);
+    write_changed("m.json", ctsimu_scenario, NULL, NULL);
+    write_changed("m_metadata.json", ctsimu_metadata, NULL, NULL);
     write_changed("flat_0000.raw", "x", NULL, NULL);
     write_changed("flat_0001.raw", "x", NULL, NULL);
     for (int i = 0; i < 2; i++) {
@@ -193,18 +111,19 @@ static void metadata_name_the_files(void **state)
         fbp_scan_clear(&s);
     }
     /* corrected already: the level of air is what is left to know */
-    write_changed("m_metadata.json", metadata,
+    write_changed("m_metadata.json", ctsimu_metadata,
                   "\"flat_%04d.raw\", \"projections_corrected\": false",
                   "\"flat_%04d.raw\", \"projections_corrected\": true");
     refuses_for("m.json", "m_metadata.json",
                 "flat correction was applied and the dark one was not");
-    write_changed("m_metadata.json", metadata, "\"number\": 3, \"filename\": \"flat_%04d.raw\"",
+    write_changed("m_metadata.json", ctsimu_metadata,
+                  "\"number\": 3, \"filename\": \"flat_%04d.raw\"",
                   "\"number\": 0, \"filename\": null");
     struct fbp_scan s = load_file("m.json");
     assert_null(s.flat);
     assert_true(s.i0 > 59999 && s.i0 < 60001);
     fbp_scan_clear(&s);
-    write_changed("m_metadata.json", metadata, "\"p.raw\"", "\"p_%03d.tif\"");
+    write_changed("m_metadata.json", ctsimu_metadata, "\"p.raw\"", "\"p_%03d.tif\"");
     refuses_for("m.json", "m_metadata.json", "another format than the projections");
     unlink(in_folder("m_metadata.json"));
 }
@@ -227,13 +146,13 @@ static void spoilt_metadata(void **state)
     };
 
     (void)state;
-    write_changed("m.json", scenario, NULL, NULL);
+    write_changed("m.json", ctsimu_scenario, NULL, NULL);
     for (size_t i = 0; i < N_OF(list); i++) {
-        write_changed("m_metadata.json", metadata, list[i].from, list[i].to);
+        write_changed("m_metadata.json", ctsimu_metadata, list[i].from, list[i].to);
         refuses_for(i + 1 == N_OF(list) ? "m_metadata.json" : "m.json", "m_metadata.json",
                     list[i].message);
     }
-    survives_cuts("m_metadata.json", metadata);
+    survives_cuts("m_metadata.json", ctsimu_metadata);
     unlink(in_folder("m_metadata.json"));
 }
 
@@ -270,9 +189,9 @@ static void spoilt_scenarios(void **state)
         "\"value\": 400, \"unit\": \"mm\", \"drifts\": [{\"known_to_reconstruction\": false}]";
 
     (void)state;
-    refuses_all("w.json", scenario, list, N_OF(list));
-    survives_cuts("w.json", scenario);
-    write_changed("w.json", scenario, "\"value\": 400, \"unit\": \"mm\"", ignored);
+    refuses_all("w.json", ctsimu_scenario, list, N_OF(list));
+    survives_cuts("w.json", ctsimu_scenario);
+    write_changed("w.json", ctsimu_scenario, "\"value\": 400, \"unit\": \"mm\"", ignored);
     struct fbp_scan s = load_file("w.json");
     fbp_scan_clear(&s);
 }

@@ -7,14 +7,7 @@
 #include <cmocka.h>
 
 #include "unit/foreign_files.h"
-
-static const char plain[] = "[XTekCT]\r\nName=walnut 1\r\nVoxelsX=100\r\nDetectorPixelsX=200\r\n"
-                            "DetectorPixelsY=160\r\nDetectorPixelSizeX=0.2\r\n"
-                            "DetectorPixelSizeY=0.25\r\nSrcToObject=100\r\nSrcToDetector=800\r\n"
-                            "DetectorOffsetX=1.5\r\nDetectorOffsetY=-2.25\r\n"
-                            "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0\r\n"
-                            "InitialAngle=0\r\nAngularStep=90\r\nProjections=4\r\n"
-                            "WhiteLevel=60000\r\nInputFolderName=\r\n[Other]\r\nName=no\r\n";
+#include "unit/foreign_texts.h"
 
 /* Angle 0 is that of CIL at 180 degrees: the source at (0, SOD), turned by atan2(-offset, SDD). */
 static void a_plain_scan(void **state)
@@ -22,7 +15,7 @@ static void a_plain_scan(void **state)
     const double tilt = atan2(-1.5, 800), c = cos(tilt), s = sin(tilt);
 
     (void)state;
-    write_changed("a.xtekct", plain, NULL, NULL);
+    write_changed("a.xtekct", nikon_xtekct, NULL, NULL);
     struct fbp_scan scan = load_file("a.xtekct");
     assert_int_equal(scan.n_views, 4);
     assert_int_equal(scan.panel.n_columns, 200);
@@ -45,10 +38,10 @@ static void where_the_axis_is(void **state)
     struct fbp_scan a, b;
 
     (void)state;
-    write_changed("a.xtekct", plain, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
+    write_changed("a.xtekct", nikon_xtekct, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
                   "CentreOfRotationTop=0.9\r\nCentreOfRotationBottom=0.5");
     a = load_file("a.xtekct");
-    write_changed("b.xtekct", plain, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
+    write_changed("b.xtekct", nikon_xtekct, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
                   "ObjectOffsetX=0.0875\r\nObjectRoll=-0.572938697683483\r\nObjectTilt=0");
     b = load_file("b.xtekct");
     near_views(a.views, b.views, 4);
@@ -64,12 +57,12 @@ static void where_the_pictures_are(void **state)
     struct fbp_scan s;
 
     (void)state;
-    write_changed("a.xtekct", plain,
+    write_changed("a.xtekct", nikon_xtekct,
                   "InputFolderName=", "InputFolderName=raw\r\nInputDigits=3\r\nInputSeparator=-");
     s = load_file("a.xtekct");
     assert_non_null(strstr(s.projections, "/raw/walnut 1-%03d.tif 1 4"));
     fbp_scan_clear(&s);
-    write_changed("a.xtekct", plain, "InputFolderName=", "InputFolderName=D:\\scans");
+    write_changed("a.xtekct", nikon_xtekct, "InputFolderName=", "InputFolderName=D:\\scans");
     s = load_file("a.xtekct");
     assert_null(strstr(s.projections, "scans"));
     fbp_scan_clear(&s);
@@ -92,8 +85,8 @@ static void wrong_input_is_named(void **state)
     };
 
     (void)state;
-    refuses_all("w.xtekct", plain, list, N_OF(list));
-    survives_cuts("w.xtekct", plain);
+    refuses_all("w.xtekct", nikon_xtekct, list, N_OF(list));
+    survives_cuts("w.xtekct", nikon_xtekct);
 }
 
 int main(void)

@@ -6,28 +6,10 @@
 
 #include <cmocka.h>
 
+#include "unit/foreign_texts.h"
 #include "unit/geometry_files.h"
 
 static const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {32, 24}};
-
-/* As plastimatch 1.9.4 wrote it: drr -G --sad 700 --sid 1100 -r "24 32" -z "240 256"
- * -c "10 17.5", its second view. */
-static const char theirs[] =
-    "    1.00000000e+01     1.75000000e+01\n"
-    "   -8.90671819e-02    -4.54646798e-02     0.00000000e+00     0.00000000e+00\n"
-    "    0.00000000e+00     0.00000000e+00    -1.25000000e-01     0.00000000e+00\n"
-    "    4.13315270e-04    -8.09701654e-04     0.00000000e+00     6.36363636e-01\n"
-    "    7.00000000e+02\n    1.10000000e+03\n"
-    "    4.54646798e-01    -8.90671819e-01    -0.00000000e+00\n"
-    "Extrinsic\n"
-    "   -8.90671819e-01    -4.54646798e-01     0.00000000e+00     0.00000000e+00\n"
-    "   -0.00000000e+00    -0.00000000e+00    -1.00000000e+00     0.00000000e+00\n"
-    "    4.54646798e-01    -8.90671819e-01    -0.00000000e+00     7.00000000e+02\n"
-    "    0.00000000e+00     0.00000000e+00     0.00000000e+00     1.00000000e+00\n"
-    "Intrinsic\n"
-    "    1.00000000e-01     0.00000000e+00     0.00000000e+00     0.00000000e+00\n"
-    "    0.00000000e+00     1.25000000e-01     0.00000000e+00     0.00000000e+00\n"
-    "    0.00000000e+00     0.00000000e+00     9.09090909e-04     0.00000000e+00\n";
 
 /* Source at SAD against the viewing direction; pixel (10, 17.5) at its foot; rows run down. */
 static void their_file(void **state)
@@ -36,7 +18,7 @@ static void their_file(void **state)
     double foot[3];
 
     (void)state;
-    write_text("their.txt", theirs);
+    write_text("their.txt", plastimatch_txt);
     struct fbp_scan s = load_as(in_folder("their.txt"), NULL, &known);
     assert_int_equal(s.n_views, 1);
     assert_int_equal(s.kind, FBP_CONE);
@@ -142,11 +124,11 @@ static void wrong_files(void **state)
     expect_message(fbp_geometry_load(&s, in_folder("empty"), "plastimatch", &known),
                    FBP_ERR_INVALID, "holds no views");
     mkdir(in_folder("mixed"), 0777);
-    write_text("mixed/a1.txt", theirs);
+    write_text("mixed/a1.txt", plastimatch_txt);
     write_text("mixed/notes.txt", "taken on Monday\n");
     expect_message(fbp_geometry_load(&s, in_folder("mixed"), NULL, &known), FBP_ERR_INVALID,
                    "notes.txt: is no matrix");
-    write_text("their.txt", theirs);
+    write_text("their.txt", plastimatch_txt);
     expect_message(fbp_geometry_load(&s, in_folder("their.txt"), NULL, NULL), FBP_ERR_INVALID,
                    "--detector");
 }

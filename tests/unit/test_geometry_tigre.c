@@ -7,25 +7,16 @@
 #include <cmocka.h>
 
 #include "unit/foreign_files.h"
+#include "unit/foreign_texts.h"
 #include "unit/geometry_util.h"
+#include "unit/mat_files.h"
 
-#include <matio.h>
-
-enum { N = 5 };
-
-static const char plain[] =
-    "{\"mode\": \"cone\", \"DSD\": 1500, \"DSO\": [1000, 1001, 1002],\n"
-    "\"nDetector\": [4, 6], \"dDetector\": [0.7, 0.8],\n"
-    "\"sDetector\": [2.8, 4.8], \"nVoxel\": [3, 4, 5],\n"
-    "\"dVoxel\": [1, 2, 3], \"offOrigin\": [7, 8, 9],\n"
-    "\"offDetector\": [1.5, -2], \"COR\": 0.25, \"rotDetector\": [0, 0, 0],\n"
-    "\"accuracy\": 0.5, \"filter\": null,\n"
-    "\"angles\": [0, 1.5707963267948966, 3.141592653589793]}\n";
+enum { N_VIEWS = 5 };
 
 static void numbers_mean_what_tigre_does(void **state)
 {
     (void)state;
-    write_changed("a.json", plain, NULL, NULL);
+    write_changed("a.json", tigre_json, NULL, NULL);
     struct fbp_scan s = load_file("a.json");
     assert_int_equal(s.kind, FBP_CONE);
     assert_int_equal(s.n_views, 3);
@@ -53,18 +44,18 @@ static void three_angles_and_a_turned_panel(void **state)
                                            "\"rotDetector\": [0, 0, 0.3]"};
 
     (void)state;
-    write_changed("a.json", plain, changes[0], changes[1]);
+    write_changed("a.json", tigre_json, changes[0], changes[1]);
     struct fbp_scan s = load_file("a.json");
     near3("u", s.views[0].u, -0.8 * sin(0.3), 0.8 * cos(0.3), 0);
     near3("v", s.views[0].v, 0, 0, 0.7);
     fbp_scan_clear(&s);
-    write_changed("a.json", plain, "\"COR\": 0.25, \"rotDetector\": [0, 0, 0]",
+    write_changed("a.json", tigre_json, "\"COR\": 0.25, \"rotDetector\": [0, 0, 0]",
                   "\"rotDetector\": [0.2, 0, 0]");
     s = load_file("a.json");
     near3("u", s.views[0].u, 0, 0.8 * cos(0.2), 0.8 * sin(0.2));
     near3("v", s.views[0].v, 0, -0.7 * sin(0.2), 0.7 * cos(0.2));
     fbp_scan_clear(&s);
-    write_changed("a.json", plain,
+    write_changed("a.json", tigre_json,
                   "\"COR\": 0.25, \"rotDetector\": [0, 0, 0],\n\"accuracy\": 0.5, "
                   "\"filter\": null,\n\"angles\": [0, 1.5707963267948966, 3.141592653589793]",
                   "\"angles\": [[0, 0.4, 0], [0, 0.4, 0], [0.1, 0, 0.2]]");
@@ -77,13 +68,13 @@ static void three_angles_and_a_turned_panel(void **state)
 static struct fbp_scan random_scan(enum fbp_kind kind)
 {
     struct fbp_scan scan = {.kind = kind,
-                            .n_views = N,
+                            .n_views = N_VIEWS,
                             .panel = {6, 4},
                             .volume = {{3, 4, 5}, {0.5, 0.25, 0.125}, {1, 2, 3}}};
 
-    scan.views = calloc(N, sizeof *scan.views);
+    scan.views = calloc(N_VIEWS, sizeof *scan.views);
     assert_non_null(scan.views);
-    for (int k = 0; k < N; k++) {
+    for (int k = 0; k < N_VIEWS; k++) {
         struct fbp_view *v = &scan.views[k];
         double n[3];
         *v = random_view(FBP_CONE);
@@ -111,12 +102,12 @@ static void what_is_written_comes_back(void **state)
             assert_int_equal(fbp_geometry_save(&scan, in_folder("r.json"), "tigre"), FBP_OK);
             struct fbp_scan s = load_file("r.json");
             assert_int_equal(s.kind, kind);
-            assert_int_equal(s.n_views, N);
-            came_back("tigre", s.views, scan.views, N);
+            assert_int_equal(s.n_views, N_VIEWS);
+            came_back("tigre", s.views, scan.views, N_VIEWS);
             assert_memory_equal(&s.volume, &scan.volume, sizeof s.volume);
             fbp_scan_clear(&s);
             /* next: mirrored (a cone only), then sources in the plane */
-            for (int k = 0; k < N; k++)
+            for (int k = 0; k < N_VIEWS; k++)
                 for (int i = 0; i < 3; i++)
                     if (round == 0 && kind == FBP_CONE)
                         scan.views[k].v[i] = -scan.views[k].v[i];
@@ -148,51 +139,12 @@ static void what_tigre_cannot_hold_is_refused(void **state)
     fbp_scan_clear(&scan);
 }
 
-static matvar_t *matrix(const char *name, size_t rows, size_t columns, const double *v)
-{
-    size_t dims[2] = {rows, columns};
-    double copy[4];
-
-    memcpy(copy, v, rows * columns * sizeof *v);
-    return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, copy, 0);
-}
-
-/* Both programs' struct of the same scan; columns: MATLAB's. */
-static void write_mat(const char *name, bool columns)
-{
-    static const char *fields[] = {"DSD", "DSO", "nDetector", "dDetector", "offDetector", "mode"};
-    static const double sizes[2][2] = {{4, 6}, {6, 4}}, pitch[2][2] = {{0.7, 0.8}, {0.8, 0.7}};
-    static const double off[2][4] = {{1, 2, 3, 4}, {3, 1, 4, 2}}; /* by columns */
-    static const double dsd[1] = {1500}, dso[2] = {1000, 1001}, angles[2] = {0, FBP_PI};
-    size_t one[2] = {1, 1}, text[2] = {1, 4};
-    mat_t *f = Mat_CreateVer(in_folder(name), NULL, MAT_FT_MAT5);
-    matvar_t *geo = Mat_VarCreateStruct("geo", 2, one, fields, N_OF(fields));
-    matvar_t *list = matrix("angles", 1, 2, angles);
-    const size_t two[2] = {columns ? 2 : 1, columns ? 1 : 2};
-
-    assert_non_null(f);
-    Mat_VarSetStructFieldByName(geo, "DSD", 0, matrix(NULL, 1, 1, dsd));
-    Mat_VarSetStructFieldByName(geo, "DSO", 0, matrix(NULL, 1, 2, dso));
-    Mat_VarSetStructFieldByName(geo, "nDetector", 0, matrix(NULL, two[0], two[1], sizes[columns]));
-    Mat_VarSetStructFieldByName(geo, "dDetector", 0, matrix(NULL, two[0], two[1], pitch[columns]));
-    Mat_VarSetStructFieldByName(geo, "offDetector", 0, matrix(NULL, 2, 2, off[columns]));
-    char mode[] = "cone";
-    Mat_VarSetStructFieldByName(geo, "mode", 0,
-                                Mat_VarCreate(NULL, MAT_C_CHAR, MAT_T_UTF8, 2, text, mode, 0));
-    assert_int_equal(Mat_VarWrite(f, geo, columns ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE),
-                     0);
-    assert_int_equal(Mat_VarWrite(f, list, MAT_COMPRESSION_NONE), 0);
-    Mat_VarFree(geo);
-    Mat_VarFree(list);
-    Mat_Close(f);
-}
-
 /* offDetector: (V, U) = (1, 3) in view 0 and (2, 4) in view 1. */
 static void mat_files_of_both_orders(void **state)
 {
     (void)state;
     for (int columns = 0; columns < 2; columns++) {
-        write_mat("g.mat", columns);
+        put_tigre(in_folder("g.mat"), columns);
         struct fbp_scan s = load_file("g.mat");
         assert_int_equal(s.n_views, 2);
         assert_int_equal(s.panel.n_columns, 6);
@@ -280,7 +232,7 @@ static void cut_mat_files_are_refused(void **state)
     unsigned char bytes[4096];
 
     (void)state;
-    write_mat("g.mat", false);
+    put_tigre(in_folder("g.mat"), false);
     FILE *f = fopen(in_folder("g.mat"), "rb");
     assert_non_null(f);
     const size_t n = fread(bytes, 1, sizeof bytes, f);
@@ -317,10 +269,10 @@ static void wrong_input_is_named(void **state)
     };
 
     (void)state;
-    refuses_all("w.json", plain, list, N_OF(list));
-    survives_cuts("w.json", plain);
+    refuses_all("w.json", tigre_json, list, N_OF(list));
+    survives_cuts("w.json", tigre_json);
     struct fbp_scan s;
-    write_changed("w.json", plain, NULL, NULL);
+    write_changed("w.json", tigre_json, NULL, NULL);
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .n_views = 4};
     assert_int_equal(fbp_geometry_load(&s, in_folder("w.json"), NULL, &known), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "do not belong together"));

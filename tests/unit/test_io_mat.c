@@ -1,35 +1,10 @@
 /* MAT files: classes, structs, order of axes, compression, what is refused, damage. */
-#include "unit/io_util.h"
+#include "unit/mat_files.h"
 
 #include "fbp/scan.h"
 
-#include <matio.h>
-
 #define MAT FBP_TEST_DIR "/io_mat.mat"
 #define BAD FBP_TEST_DIR "/io_mat_bad.mat"
-
-enum { VIEWS = 4, ROWS = 2, COLUMNS = 3, N = VIEWS * ROWS * COLUMNS };
-
-#define VALUES(T)                           \
-    static T values_##T[N];                 \
-    for (int c = 0; c < COLUMNS; c++)       \
-        for (int r = 0; r < ROWS; r++)      \
-            for (int k = 0; k < VIEWS; k++) \
-    values_##T[(c * ROWS + r) * VIEWS + k] = (T)(30 * k + 10 * r + c)
-
-static void put(mat_t *file, matvar_t *v, enum matio_compression how)
-{
-    assert_non_null(v);
-    assert_int_equal(Mat_VarWrite(file, v, how), 0);
-    Mat_VarFree(v);
-}
-
-static matvar_t *array(const char *name, enum matio_classes class, enum matio_types type,
-                       void *values)
-{
-    size_t n[3] = {VIEWS, ROWS, COLUMNS};
-    return Mat_VarCreate(name, class, type, 3, n, values, 0);
-}
 
 static void check_array(const char *name, enum fbp_type type)
 {
@@ -87,47 +62,12 @@ static void every_class(void **state)
         check_array(sets[i].name, sets[i].type);
 }
 
-static matvar_t *numbers(const char *name, size_t n, double *v)
-{
-    size_t size[2] = {1, n};
-    return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, v, 0);
-}
-
-/* ct.sinogram (4 x 3), ct.deep.a, and what a scan of Helsinki has. */
-static void put_struct(const char *path, double sod, size_t n_angles)
-{
-    static const char *const fields[] = {"sinogram", "parameters"};
-    static const char *const names[] = {"distanceSourceOrigin", "distanceSourceDetector",
-                                        "pixelSizePost", "angles", "deep"};
-    double sdd = 500, pitch = 0.25, angles[8] = {0, 90, 180, 270, 0, 0, 0, 0}, sinogram[12];
-    size_t one[2] = {1, 1}, size[2] = {VIEWS, COLUMNS};
-    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
-    matvar_t *ct = Mat_VarCreateStruct("ct", 2, one, (const char **)(uintptr_t)fields, 2);
-    matvar_t *p = Mat_VarCreateStruct("parameters", 2, one, (const char **)(uintptr_t)names, 5);
-    VALUES(double);
-
-    for (int i = 0; i < 12; i++)
-        sinogram[i] = 10 * (i % VIEWS) + i / VIEWS;
-    Mat_VarSetStructFieldByName(p, names[0], 0, numbers(names[0], 1, &sod));
-    Mat_VarSetStructFieldByName(p, names[1], 0, numbers(names[1], 1, &sdd));
-    Mat_VarSetStructFieldByName(p, names[2], 0, numbers(names[2], 1, &pitch));
-    Mat_VarSetStructFieldByName(p, names[3], 0, numbers(names[3], n_angles, angles));
-    Mat_VarSetStructFieldByName(p, names[4], 0,
-                                array(names[4], MAT_C_DOUBLE, MAT_T_DOUBLE, values_double));
-    Mat_VarSetStructFieldByName(
-        ct, fields[0], 0,
-        Mat_VarCreate(fields[0], MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, sinogram, 0));
-    Mat_VarSetStructFieldByName(ct, fields[1], 0, p);
-    put(file, ct, MAT_COMPRESSION_ZLIB);
-    Mat_Close(file);
-}
-
 static void fields_by_dots(void **state)
 {
     float out[12];
 
     (void)state;
-    put_struct(MAT, 400, VIEWS);
+    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
     check_array("ct.parameters.deep", FBP_F64);
     for (int s = 0; s < 2; s++) {
         fbp_source *src = open_source(s ? MAT ":ct.sinogram?sinogram" : MAT ":ct.sinogram", NULL);
@@ -145,7 +85,7 @@ static void whole_scan(void **state)
     struct fbp_scan scan;
 
     (void)state;
-    put_struct(MAT, 400, VIEWS);
+    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
     if (fbp_scan_load(&scan, MAT) != FBP_OK)
         fail_msg("%s", fbp_message());
     assert_int_equal(scan.n_views, VIEWS);
@@ -155,10 +95,10 @@ static void whole_scan(void **state)
     assert_true(v->s[1] < -399.999 && v->s[0] < 1e-9 && v->s[0] > -1e-9);
     assert_true(v->u[0] > 0.2499 && v->u[0] < 0.2501);
     fbp_scan_clear(&scan);
-    put_struct(MAT, 400, VIEWS + 1);
+    put_struct(MAT, 400, VIEWS + 1, MAT_COMPRESSION_ZLIB);
     assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
     assert_says("5 angles, but a sinogram of 4 views");
-    put_struct(MAT, -1, VIEWS);
+    put_struct(MAT, -1, VIEWS, MAT_COMPRESSION_ZLIB);
     assert_int_equal(fbp_scan_load(&scan, MAT), FBP_ERR_INVALID);
     assert_says("distanceSourceOrigin: expected one positive number");
 }
@@ -182,7 +122,7 @@ static void wrong_arrays(void **state)
     fbp_source *src;
 
     (void)state;
-    put_struct(MAT, 400, VIEWS);
+    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char path[600];
         snprintf(path, sizeof path, MAT "%s", table[i].name);
@@ -241,7 +181,7 @@ static void damage(void **state)
     size_t n;
 
     (void)state;
-    put_struct(MAT, 400, VIEWS);
+    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
     char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
         fbp_source *src;

@@ -1,0 +1,34 @@
+#include "fuzz/seeds_foreign.h"
+
+#include "unit/mat_files.h"
+
+/* One array a file, or its name would be asked for. */
+void fuzz_seeds_mat_arrays(const char *folder)
+{
+    VALUES(double);
+    VALUES(float);
+    VALUES(uint16_t);
+    for (int z = 0; z < 2; z++)
+        for (int i = 0; i < 3; i++) {
+            mat_t *file = Mat_CreateVer(fuzz_seed_path(folder, "array", 3 * z + i, ".mat"), NULL,
+                                        MAT_FT_MAT5);
+            matvar_t *v = i == 0   ? array("a", MAT_C_DOUBLE, MAT_T_DOUBLE, values_double)
+                          : i == 1 ? array("a", MAT_C_SINGLE, MAT_T_SINGLE, values_float)
+                                   : array("a", MAT_C_UINT16, MAT_T_UINT16, values_uint16_t);
+            put(file, v, z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE);
+            Mat_Close(file);
+        }
+}
+
+void fuzz_seeds_mat_scans(const char *folder)
+{
+    for (int z = 0; z < 2; z++)
+        put_struct(fuzz_seed_path(folder, "scan", z, ".mat"), 400, VIEWS,
+                   z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE);
+}
+
+void fuzz_seeds_mat_tigre(const char *folder)
+{
+    for (int columns = 0; columns < 2; columns++)
+        put_tigre(fuzz_seed_path(folder, "geo", columns, ".mat"), columns);
+}
