@@ -203,6 +203,26 @@ static int reconstruct_all(struct sweep *s)
     return rc;
 }
 
+/* No column is below 0: a range to both sides of it is one about where the scan has the axis. */
+static int place_range(struct sweep *s)
+{
+    double now;
+
+    if (s->range->parameter != ADJUST_CENTRE || s->range->from >= 0 || s->range->to <= 0)
+        return 0;
+    if (adjust_present(&s->scan, ADJUST_CENTRE, &now) != FBP_OK)
+        return cli_fail();
+    if (!s->args->quiet)
+        fprintf(stderr,
+                "note: centre from %.7g to %.7g is about column %.7g, where the scan has it\n",
+                s->range->from, s->range->to, now);
+    s->around = *s->range;
+    s->around.from += now;
+    s->around.to += now;
+    s->range = &s->around;
+    return 0;
+}
+
 static int check_scan(const struct sweep *s)
 {
     const double ends[] = {s->range->from, sweep_value(s->range, s->range->n - 1)};
@@ -238,6 +258,8 @@ static int prepare(struct sweep *s)
     struct fbp_grid all;
     int rc = recon_load(s->args, &s->scan);
 
+    if (rc == 0)
+        rc = place_range(s);
     if (rc == 0)
         rc = check_scan(s);
     if (rc == 0)

@@ -166,6 +166,14 @@ run 0 recon off1.json --sweep centre=50:54:1 --slice 10 -o quiet.png -q
 empty out
 rm sheet.png
 
+# About the column where the scan has the axis: no column is below 0.
+run 0 recon off5.json --sweep centre=-4:4:1 -o about.png --json
+best=$(json best)
+has err 'centre from -4 to 4 is about column [0-9.]+, where the scan has it'
+run 0 recon off5.json --sweep centre=48.3:56.3:1 -o absolute.png --json
+is "($(json best) - $best)^2 < 0.01"
+rm about.png absolute.png
+
 wrong_sweep() { # STATUS PATTERN ARGUMENTS…
     local status=$1 pattern=$2
     shift 2
@@ -187,7 +195,7 @@ wrong_sweep 2 '--curve needs --sweep' -o v.mha --curve c.svg
 wrong_sweep 1 'has no source' --sweep sod=300:500:50 -o sheet.png
 wrong_sweep 1 '--slice 64: the volume has slices' --sweep centre=50:52:1 -o sheet.png --slice 64
 wrong_sweep 1 'centre -200: the detector.s columns are 0 to 111: give the column itself' \
-    --sweep centre=-200:0:50 -o sheet.png
+    --sweep centre=-200:-50:50 -o sheet.png
 wrong_sweep 1 '--centre 1000: the detector.s columns are 0 to 111' --centre 1000 -o late.mha
 wrong_sweep 1 '--sdd: a parallel beam has no source' --sdd 500 -o late.mha
 wrong_sweep 2 'a NAME of centre' --sweep =0:1:1 -o sheet.png
