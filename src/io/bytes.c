@@ -150,70 +150,47 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
         swap64(data, n);
 }
 
-#define FBP_CONVERT(T)                                         \
+/* DO(T) with the C type of the numbers; none of it for FBP_TYPE_NONE. */
+#define FBP_BY_TYPE(type, DO) \
+    switch (type) {           \
+    case FBP_U8:              \
+        DO(uint8_t);          \
+    case FBP_I8:              \
+        DO(int8_t);           \
+    case FBP_U16:             \
+        DO(uint16_t);         \
+    case FBP_I16:             \
+        DO(int16_t);          \
+    case FBP_U32:             \
+        DO(uint32_t);         \
+    case FBP_I32:             \
+        DO(int32_t);          \
+    case FBP_F32:             \
+        DO(float);            \
+    case FBP_F64:             \
+        DO(double);           \
+    case FBP_TYPE_NONE:       \
+        break;                \
+    }
+
+#define FBP_CONVERT(T, VALUE)                                  \
     for (size_t i = 0; i < n; i++) {                           \
         T x;                                                   \
         memcpy(&x, (const char *)in + i * sizeof x, sizeof x); \
-        out[i] = (float)x;                                     \
+        out[i] = (float)(VALUE);                               \
     }                                                          \
     break
+
+#define FBP_AS_IT_IS(T) FBP_CONVERT(T, x)
+#define FBP_SCALED(T)   FBP_CONVERT(T, scale *(double)x + offset)
 
 void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
 {
-    switch (type) {
-    case FBP_U8:
-        FBP_CONVERT(uint8_t);
-    case FBP_I8:
-        FBP_CONVERT(int8_t);
-    case FBP_U16:
-        FBP_CONVERT(uint16_t);
-    case FBP_I16:
-        FBP_CONVERT(int16_t);
-    case FBP_U32:
-        FBP_CONVERT(uint32_t);
-    case FBP_I32:
-        FBP_CONVERT(int32_t);
-    case FBP_F32:
-        FBP_CONVERT(float);
-    case FBP_F64:
-        FBP_CONVERT(double);
-    case FBP_TYPE_NONE:
-        break;
-    }
+    FBP_BY_TYPE(type, FBP_AS_IT_IS)
 }
-
-#define FBP_SCALE(T)                                           \
-    for (size_t i = 0; i < n; i++) {                           \
-        T x;                                                   \
-        memcpy(&x, (const char *)in + i * sizeof x, sizeof x); \
-        out[i] = (float)(scale * (double)x + offset);          \
-    }                                                          \
-    break
 
 void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
-                   float *out)
-{
-    switch (type) {
-    case FBP_U8:
-        FBP_SCALE(uint8_t);
-    case FBP_I8:
-        FBP_SCALE(int8_t);
-    case FBP_U16:
-        FBP_SCALE(uint16_t);
-    case FBP_I16:
-        FBP_SCALE(int16_t);
-    case FBP_U32:
-        FBP_SCALE(uint32_t);
-    case FBP_I32:
-        FBP_SCALE(int32_t);
-    case FBP_F32:
-        FBP_SCALE(float);
-    case FBP_F64:
-        FBP_SCALE(double);
-    case FBP_TYPE_NONE:
-        break;
-    }
-}
+                   float *out){FBP_BY_TYPE(type, FBP_SCALED)}
 
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes)
 {
