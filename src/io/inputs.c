@@ -101,16 +101,12 @@ static fbp_status add_array(struct fbp_inputs *s, const char *path, const struct
 
 fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
 {
-    char **more = realloc(scan->files, (scan->n_files + 1) * sizeof *more);
+    struct fbp_inputs files = {scan->files, scan->n_files, scan->n_files};
+    const fbp_status st = fbp_inputs_add(&files, path);
 
-    if (!more)
-        return fbp_fail_nomem((scan->n_files + 1) * sizeof *more, "names of files");
-    scan->files = more;
-    more[scan->n_files] = fbp_strdup(path);
-    if (!more[scan->n_files])
-        return fbp_fail_nomem(strlen(path), "a path");
-    scan->n_files++;
-    return FBP_OK;
+    scan->files = files.names;
+    scan->n_files = files.n;
+    return st;
 }
 
 fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
