@@ -53,9 +53,13 @@ static void across_of(const struct fbp_view *v, const double axis[3], double out
         out[i] /= length;
 }
 
-/* That of the facts, which is known also of scans that have other faults. */
-static void axis_of(const struct fbp_scan *scan, double axis[3])
+/* That of the facts, which is known also of scans that have other faults; it takes a look at all
+ * views, and only an offset counts along it. */
+static void axis_of(const struct fbp_scan *scan, enum adjust which, double axis[3])
 {
+    axis[0] = axis[1] = axis[2] = 0;
+    if (which != ADJUST_OFFSET)
+        return;
     struct fbp_geometry_facts f = {.axis = {0, 0, 0}};
     const fbp_status st =
         fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &f);
@@ -86,7 +90,7 @@ fbp_status adjust_present(const struct fbp_scan *scan, enum adjust which, double
     *out = 0;
     if (which == ADJUST_TILT)
         return FBP_OK;
-    axis_of(scan, axis);
+    axis_of(scan, which, axis);
     for (size_t k = 0; k < scan->n_views; k++) {
         const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
         if (st != FBP_OK)
@@ -141,7 +145,7 @@ fbp_status adjust_set(struct fbp_scan *scan, enum adjust which, double value)
     double now, axis[3];
     const fbp_status st = adjust_present(scan, which, &now);
 
-    axis_of(scan, axis);
+    axis_of(scan, which, axis);
     for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
         change(&scan->views[k], which, value - now, axis);
     return st;
