@@ -214,19 +214,23 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     return rc;
 }
 
+/* A scan, else its geometry alone, in the words of whatever program. */
+static fbp_status load_scan(struct fbp_scan *scan, const char *path)
+{
+    return fbp_scan_load(scan, path) == FBP_OK ? FBP_OK : fbp_geometry_load(scan, path, NULL, NULL);
+}
+
 static int scan_info(const struct info_args *a)
 {
     struct fbp_scan scan = {0};
 
-    if (fbp_scan_load(&scan, a->file) == FBP_OK ||
-        fbp_geometry_load(&scan, a->file, NULL, NULL) == FBP_OK)
+    if (load_scan(&scan, a->file) == FBP_OK)
         return show_scan(a, &scan);
     (void)!fbp_scan_load(&scan, a->file); /* says what it lacks for a scan */
     return cli_fail();
 }
 
-/* An array, else a scan's geometry in the words of another program, with its projections or
- * without. */
+/* An array, else a scan or its geometry. */
 static int file_info(const struct info_args *a)
 {
     struct fbp_scan scan = {0};
@@ -237,9 +241,7 @@ static int file_info(const struct info_args *a)
         return array_info(a, src);
     if (st != FBP_ERR_UNSUPPORTED)
         return cli_fail();
-    if (fbp_scan_load(&scan, a->file) == FBP_OK)
-        return show_scan(a, &scan);
-    st = fbp_geometry_load(&scan, a->file, NULL, NULL);
+    st = load_scan(&scan, a->file);
     if (st == FBP_OK)
         return show_scan(a, &scan);
     if (st == FBP_ERR_UNSUPPORTED)

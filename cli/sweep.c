@@ -216,10 +216,8 @@ static int place_range(struct sweep *s)
         fprintf(stderr,
                 "note: centre from %.7g to %.7g is about column %.7g, where the scan has it\n",
                 s->range->from, s->range->to, now);
-    s->around = *s->range;
-    s->around.from += now;
-    s->around.to += now;
-    s->range = &s->around;
+    s->range->from += now;
+    s->range->to += now;
     return 0;
 }
 
@@ -275,7 +273,7 @@ static int prepare(struct sweep *s)
     return rc == 0 ? allocate(s) : rc;
 }
 
-int sweep_run(struct recon_args *args, const struct sweep_range *range)
+int sweep_run(struct recon_args *args, struct sweep_range *range)
 {
     struct sweep s = {.args = args, .range = range};
     int rc = prepare(&s);

@@ -56,7 +56,8 @@ double sweep_peak(const double *y, size_t n, bool *at_end);
  */
 size_t sweep_rival(const double *y, size_t n);
 
-/** Run a sweep and write what it gives; args: -o names the contact sheet. */
-int sweep_run(struct recon_args *args, const struct sweep_range *range);
+/** Run a sweep and write what it gives; args: -o names the contact sheet.  A range about the scan's
+ *  own axis becomes one of columns. */
+int sweep_run(struct recon_args *args, struct sweep_range *range);
 
 #endif /* FBP_CLI_SWEEP_H */

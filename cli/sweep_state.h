@@ -6,8 +6,7 @@
 
 struct sweep {
     struct recon_args *args;
-    const struct sweep_range *range;
-    struct sweep_range around; /* it, where it was given as distances from the scan's own value */
+    struct sweep_range *range;
     struct fbp_scan scan;
     struct fbp_view *views; /* of one value, and of all else that is given */
     struct fbp_source *source;
