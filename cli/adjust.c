@@ -1,5 +1,6 @@
 /* What a number does to the views. */
 #include "adjust.h"
+#include "vec.h"
 
 static const struct {
     const char *name, *unit;
@@ -19,17 +20,6 @@ const char *adjust_unit(enum adjust which)
     return adjusts[which].unit;
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
 static void move(double point[3], double length, const double direction[3])
 {
     for (int i = 0; i < 3; i++)
@@ -40,15 +30,15 @@ static void move(double point[3], double length, const double direction[3])
 static void away_of(const struct fbp_view *v, double out[3])
 {
     for (int i = 0; i < 3; i++)
-        out[i] = v->s[i] / sqrt(dot(v->s, v->s));
+        out[i] = v->s[i] / sqrt(cli_dot(v->s, v->s));
 }
 
 /* Across the axis and the ray through the iso-centre, the way columns run; length 1.  Along it and
  * not along the rows of a tilted panel detector.offset_mm counts. */
 static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
 {
-    cross(axis, v->s, out);
-    const double length = copysign(sqrt(dot(out, out)), dot(out, v->u));
+    cli_cross(axis, v->s, out);
+    const double length = copysign(sqrt(cli_dot(out, out)), cli_dot(out, v->u));
     for (int i = 0; i < 3; i++)
         out[i] /= length;
 }
@@ -63,7 +53,7 @@ static void axis_of(const struct fbp_scan *scan, enum adjust which, double axis[
     struct fbp_geometry_facts f = {.axis = {0, 0, 0}};
     const fbp_status st =
         fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &f);
-    const bool known = st == FBP_OK || dot(f.axis, f.axis) > 0;
+    const bool known = st == FBP_OK || cli_dot(f.axis, f.axis) > 0;
 
     for (int i = 0; i < 3; i++)
         axis[i] = known ? f.axis[i] : i == 2;
@@ -74,13 +64,13 @@ static double distance_of(const struct fbp_view *v, enum adjust which, const dou
     double direction[3];
 
     if (which == ADJUST_SOD)
-        return sqrt(dot(v->s, v->s));
+        return sqrt(cli_dot(v->s, v->s));
     if (which == ADJUST_OFFSET) {
         across_of(v, axis, direction);
-        return dot(v->d, direction);
+        return cli_dot(v->d, direction);
     }
     away_of(v, direction);
-    return sqrt(dot(v->s, v->s)) - dot(v->d, direction);
+    return sqrt(cli_dot(v->s, v->s)) - cli_dot(v->d, direction);
 }
 
 fbp_status adjust_present(const struct fbp_scan *scan, enum adjust which, double *out)
@@ -107,13 +97,13 @@ static void turn_in_plane(struct fbp_view *view, double rad)
 {
     double n[3], across[3];
 
-    cross(view->u, view->v, n);
-    const double length = sqrt(dot(n, n));
+    cli_cross(view->u, view->v, n);
+    const double length = sqrt(cli_dot(n, n));
     for (int i = 0; i < 3; i++)
         n[i] /= length;
     for (int k = 0; k < 2; k++) {
         double *step = k ? view->v : view->u;
-        cross(n, step, across);
+        cli_cross(n, step, across);
         for (int i = 0; i < 3; i++)
             step[i] = cos(rad) * step[i] + sin(rad) * across[i];
     }

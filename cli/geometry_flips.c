@@ -1,4 +1,5 @@
 #include "geometry_flips.h"
+#include "vec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,21 +30,9 @@ struct motion {
     bool mirrored, upside_down;
 };
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static void normalise(double a[3])
 {
-    const double n = sqrt(dot(a, a));
+    const double n = sqrt(cli_dot(a, a));
 
     for (int i = 0; i < 3; i++)
         a[i] /= n;
@@ -55,15 +44,15 @@ static void basis_of(const double axis[3], double rows[3][3])
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
 
     memcpy(rows[2], axis, sizeof rows[2]);
-    cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
+    cli_cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
     normalise(rows[1]);
-    cross(rows[1], axis, rows[0]);
+    cli_cross(rows[1], axis, rows[0]);
 }
 
 static void into(double rows[3][3], const double a[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
-        out[i] = dot(rows[i], a);
+        out[i] = cli_dot(rows[i], a);
 }
 
 /* The ray of a pixel. */
@@ -98,10 +87,10 @@ static void spread(const struct fbp_geometry_facts *f, int i, double out[3])
 /* Column and row of a point in the world; false if it is not on the panel. */
 static bool land(const double P[12], const double x[3], const struct fbp_panel *panel, double cr[2])
 {
-    const double w = dot(P + 8, x) + P[11];
+    const double w = cli_dot(P + 8, x) + P[11];
 
-    cr[0] = (dot(P, x) + P[3]) / w;
-    cr[1] = (dot(P + 4, x) + P[7]) / w;
+    cr[0] = (cli_dot(P, x) + P[3]) / w;
+    cr[1] = (cli_dot(P + 4, x) + P[7]) / w;
     return w > 0 && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= (double)panel->n_columns - 0.5 &&
            cr[1] <= (double)panel->n_rows - 0.5;
 }
@@ -147,7 +136,7 @@ static void miss(const struct line *line, const double point[3], double out[3])
 
     for (int i = 0; i < 3; i++)
         from[i] = point[i] - line->at[i];
-    const double t = dot(from, line->along);
+    const double t = cli_dot(from, line->along);
     for (int i = 0; i < 3; i++)
         out[i] = from[i] - t * line->along[i];
 }
@@ -163,8 +152,8 @@ static double judge(const struct rays *rays, const struct motion *m, double *gre
         move(m, rays->point[i], moved);
         miss(&rays->seems[i], moved, off);
         along += off[2] / n;
-        sum += dot(off, off) / n;
-        most = fmax(most, dot(off, off));
+        sum += cli_dot(off, off) / n;
+        most = fmax(most, cli_dot(off, off));
     }
     if (rays->may_slide) {
         sum = fmax(sum - along * along, 0);

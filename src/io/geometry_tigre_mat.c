@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/bytes.h"
+#include "io/hdf5_lib.h"
 #include "io/mat_lib.h"
 
 #include <math.h>
@@ -13,8 +14,6 @@
 #include <unistd.h>
 
 enum { MAX_VALUES = 3 << 20 };
-
-static const char version_7_3[] = "MATLAB 7.3 MAT-file";
 
 struct mat {
     const char *path;
@@ -32,35 +31,6 @@ static bool is_matrix(const matvar_t *v)
 {
     return v && v->rank == 2 && v->data && !v->isComplex && v->dims[0] > 0 && v->dims[1] > 0 &&
            v->dims[0] <= MAX_VALUES && v->dims[1] <= MAX_VALUES / v->dims[0];
-}
-
-/* Entry i, by columns; NAN for types that hold no numbers. */
-static double entry(const matvar_t *v, size_t i)
-{
-    switch (v->class_type) {
-    case MAT_C_DOUBLE:
-        return ((const double *)v->data)[i];
-    case MAT_C_SINGLE:
-        return (double)((const float *)v->data)[i];
-    case MAT_C_INT64:
-        return (double)((const int64_t *)v->data)[i];
-    case MAT_C_UINT64:
-        return (double)((const uint64_t *)v->data)[i];
-    case MAT_C_INT32:
-        return ((const int32_t *)v->data)[i];
-    case MAT_C_UINT32:
-        return ((const uint32_t *)v->data)[i];
-    case MAT_C_INT16:
-        return ((const int16_t *)v->data)[i];
-    case MAT_C_UINT16:
-        return ((const uint16_t *)v->data)[i];
-    case MAT_C_INT8:
-        return ((const int8_t *)v->data)[i];
-    case MAT_C_UINT8:
-        return ((const uint8_t *)v->data)[i];
-    default:
-        return NAN;
-    }
 }
 
 /* The data must be as long as the size says: a damaged file may lie. */
@@ -91,7 +61,7 @@ static fbp_status take(const struct mat *m, const char *name, const matvar_t *v,
     out->width = width;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < width; i++) {
-            const double x = entry(v, by_column ? k * width + i : i * rows + k);
+            const double x = fbp_mat_element(v, by_column ? k * width + i : i * rows + k);
             if (!isfinite(x))
                 return damaged(m->path, name, "finite numbers");
             out->v[k * width + (reverse && m->columns ? width - 1 - i : i)] = x;
@@ -248,7 +218,7 @@ static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
 /* Files of version 5 to 7; others are read by matio, too. */
 static fbp_status check(const char *path, const unsigned char *head, size_t n)
 {
-    if (n >= sizeof version_7_3 - 1 && memcmp(head, version_7_3, sizeof version_7_3 - 1) == 0)
+    if (fbp_hdf5_is_matlab(path))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: is a MAT file of version 7.3, of which geometries are not read: save "
                         "it as -v7: save(…, 'geo', 'angles', '-v7')",

@@ -4,6 +4,7 @@
 #include "io/bytes.h"
 #include "io/hdf5.h"
 #include "io/hdf5_lib.h"
+#include "io/inflate.h"
 #include "io/values.h"
 
 #include "base/mem.h"
@@ -331,8 +332,8 @@ static void close_chunks(fbp_source *src)
     free(h);
 }
 
-/* Sizes that the file tells are believed as far as what is stored of them allows: deflate makes at
- * most 1032 bytes of one. */
+/* Sizes that the file tells are believed as far as what is stored of them allows: deflate makes
+ * only so much of a byte. */
 static fbp_status check_sizes(const fbp_source *src, struct hdf5 *h)
 {
     const struct fbp_hdf5_array *a = &h->a;
@@ -345,7 +346,7 @@ static fbp_status check_sizes(const fbp_source *src, struct hdf5 *h)
     for (size_t k = 0; h->chunks && k < a->n_chunks; k++)
         if (h->chunks[k].bytes > h->stored_bytes)
             h->stored_bytes = h->chunks[k].bytes;
-    if (h->chunks && h->chunk_bytes / 1032 > h->stored_bytes)
+    if (h->chunks && h->chunk_bytes / FBP_DEFLATE_AT_MOST > h->stored_bytes)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: chunks of %zu bytes cannot be in the %zu bytes that are stored: the "
                         "file is damaged, copy it again",

@@ -2,6 +2,7 @@
 #include "io/bytes.h"
 #include "io/hdf5.h"
 #include "io/hdf5_lib.h"
+#include "io/inflate.h"
 
 #include "base/mem.h"
 
@@ -11,7 +12,6 @@
 #include <sys/stat.h>
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
-enum { DEFLATE_AT_MOST = 1032 }; /* bytes of one */
 
 static const size_t MAX_CHUNKS = 8192;       /* that are asked for: the library takes n² steps */
 static const size_t MAX_BLOCKS = 1 << 24;    /* of the library */
@@ -464,7 +464,7 @@ static uint64_t at_most(const struct look *l)
         const H5Z_filter_t id =
             H5Pget_filter2(l->plist, (unsigned)i, &flags, &n_values, NULL, 0, NULL, &config);
         if (id == FILTER_DEFLATE)
-            most *= DEFLATE_AT_MOST;
+            most *= FBP_DEFLATE_AT_MOST;
         else if (id != FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32)
             return 0;
     }
@@ -537,7 +537,7 @@ static fbp_status look_columns(struct look *l)
     uint64_t bytes = 0;
 
     FBP_TRY(fbp_array_bytes(l->wanted->path, &l->a.info, &bytes));
-    if (bytes / DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
+    if (bytes / FBP_DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
         return damaged(l, "its size says far more than is stored");
     return FBP_OK;
 }

@@ -37,6 +37,19 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
+bool fbp_hdf5_is_matlab(const char *path)
+{
+    static const char magic[] = "MATLAB 7.3 MAT-file";
+    char head[sizeof magic - 1] = "";
+    FILE *f = fopen(path, "rbe");
+    const bool is =
+        f && fread(head, sizeof head, 1, f) == 1 && memcmp(head, magic, sizeof head) == 0;
+
+    if (f)
+        fclose(f);
+    return is;
+}
+
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
 {
     char why[200];

@@ -37,6 +37,9 @@ struct fbp_hdf5_list {
     char unread[600]; /**< "/a (a link to b.h5:/a) cannot be opened, the library says …"; "" */
 };
 
+/** A MAT file of version 7.3?  MATLAB writes a line of text before its HDF5. */
+bool fbp_hdf5_is_matlab(const char *path);
+
 /** Does a file start like HDF5, perhaps behind a user block? */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 

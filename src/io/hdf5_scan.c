@@ -216,20 +216,6 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     return key ? sort_frames(s, key->path, *angles) : FBP_OK;
 }
 
-/* MATLAB writes a line of text before its HDF5. */
-static bool is_matlab(const char *path)
-{
-    static const char magic[] = "MATLAB 7.3 MAT-file";
-    char head[sizeof magic - 1] = "";
-    FILE *f = fopen(path, "rbe");
-    const bool is =
-        f && fread(head, sizeof head, 1, f) == 1 && memcmp(head, magic, sizeof head) == 0;
-
-    if (f)
-        fclose(f);
-    return is;
-}
-
 static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
 {
     bool is_one = true;
@@ -242,14 +228,15 @@ static fbp_status find_either(struct search *s, double **angles, struct fbp_blob
     else
         FBP_TRY(find_tomo(s, &is_one, angles));
     if (!is_one)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
-            "(images with rotation_angle): name its data sets in a scan file: "
-            "\"projections\": \"FILE:/DATASET\"%s%s%s",
-            s->path,
-            is_matlab(s->path) ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
-            s->list.unread[0] ? "; " : "", s->list.unread);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
+                        "(images with rotation_angle): name its data sets in a scan file: "
+                        "\"projections\": \"FILE:/DATASET\"%s%s%s",
+                        s->path,
+                        fbp_hdf5_is_matlab(s->path)
+                            ? "; a geometry of TIGRE is read from MAT files saved as -v7"
+                            : "",
+                        s->list.unread[0] ? "; " : "", s->list.unread);
     for (size_t i = 0; i < s->found.n_angles; i++)
         if (!isfinite((*angles)[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",

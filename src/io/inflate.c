@@ -206,7 +206,8 @@ fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint
 {
     const uint64_t left = size > src->offset ? size - src->offset : 0;
 
-    if (stated > left || bytes / 1032 > left || skip / 1032 > left - bytes / 1032)
+    if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
+        skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
                         "header asks for: the file is truncated or damaged, copy it again",

@@ -4,6 +4,9 @@
 
 #include "io/format.h"
 
+/** Bytes that deflate makes of one, at most: 258 of two bits. */
+enum { FBP_DEFLATE_AT_MOST = 1032 };
+
 /** Read the samples of src, `bytes` in all, through zlib, from a stream (zlib's or gzip's frame)
  * that starts at src->offset in src->fd; its first `skip` bytes are not samples. */
 fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes);

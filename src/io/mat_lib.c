@@ -1,8 +1,10 @@
 #include "io/mat_lib.h"
+#include "io/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,8 +33,9 @@ struct fbp_limits fbp_mat_limits(const char *file)
     const uint64_t available = fbp_available_bytes(), least = (uint64_t)1 << 30;
     struct stat s;
     const uint64_t bytes = stat(file, &s) == 0 ? (uint64_t)s.st_size : 0;
-    /* zlib makes at most 1032 bytes of one, and matio holds the values once or twice. */
-    const uint64_t most = bytes < available / 1032 ? bytes * 1032 : available;
+    /* What zlib makes of all of it; matio holds the values once or twice. */
+    const uint64_t most =
+        bytes < available / FBP_DEFLATE_AT_MOST ? bytes * FBP_DEFLATE_AT_MOST : available;
 
     return (struct fbp_limits){least + most, 60 + (double)bytes / 5e6};
 }
@@ -198,25 +201,31 @@ fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n)
     return FBP_OK;
 }
 
-static double element(const matvar_t *v, size_t i)
+double fbp_mat_element(const matvar_t *v, size_t i)
 {
     switch (v->class_type) {
     case MAT_C_DOUBLE:
         return ((const double *)v->data)[i];
     case MAT_C_SINGLE:
         return (double)((const float *)v->data)[i];
-    case MAT_C_INT8:
-        return ((const int8_t *)v->data)[i];
-    case MAT_C_UINT8:
-        return ((const uint8_t *)v->data)[i];
+    case MAT_C_INT64:
+        return (double)((const int64_t *)v->data)[i];
+    case MAT_C_UINT64:
+        return (double)((const uint64_t *)v->data)[i];
+    case MAT_C_INT32:
+        return ((const int32_t *)v->data)[i];
+    case MAT_C_UINT32:
+        return ((const uint32_t *)v->data)[i];
     case MAT_C_INT16:
         return ((const int16_t *)v->data)[i];
     case MAT_C_UINT16:
         return ((const uint16_t *)v->data)[i];
-    case MAT_C_INT32:
-        return ((const int32_t *)v->data)[i];
+    case MAT_C_INT8:
+        return ((const int8_t *)v->data)[i];
+    case MAT_C_UINT8:
+        return ((const uint8_t *)v->data)[i];
     default:
-        return ((const uint32_t *)v->data)[i];
+        return NAN;
     }
 }
 
@@ -231,6 +240,6 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v
         return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none", path, name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
-        (*out)[i] = element(v, i);
+        (*out)[i] = fbp_mat_element(v, i);
     return FBP_OK;
 }

@@ -38,6 +38,9 @@ fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n);
 fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
                            size_t *n);
 
+/** Element i, by columns, of an array that has it; NAN for classes that hold no numbers. */
+double fbp_mat_element(const matvar_t *v, size_t i);
+
 /** Element type; FBP_TYPE_NONE: no real numbers, or integers of 64 bits. */
 enum fbp_type fbp_mat_type(const matvar_t *v);
 

@@ -2,7 +2,7 @@
  * starts anew. */
 #include "io/bytes.h"
 #include "io/describe.h"
-#include "io/format.h"
+#include "io/inflate.h"
 
 #include "base/mem.h"
 
@@ -193,14 +193,13 @@ static fbp_status check_kind(const fbp_source *src, const struct decoder *d)
 static fbp_status check_end(const fbp_source *src, const struct decoder *d)
 {
     static const char end[] = "IEND\xae\x42\x60\x82";
-    const uint64_t deflate_at_most = 1032;
     const size_t n = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     char tail[TAIL_BYTES];
     const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
 
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n, tail, n));
     if (!memmem(tail, n, end, sizeof end - 1) ||
-        row * src->info.n[1] / deflate_at_most > d->size) /* sides are below 2^20 */
+        row * src->info.n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: PNG: its %llu bytes do not hold the %zu x %zu pixels of its header: "
                         "the file is truncated or damaged: copy it again",

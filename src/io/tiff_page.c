@@ -1,5 +1,6 @@
 /* A page's tags: what can be read, what is refused and why.  TIFF 6.0; BigTIFF has the same tags.
  */
+#include "io/inflate.h"
 #include "io/tiff.h"
 
 #include <stdio.h>
@@ -9,9 +10,12 @@ static const struct codec {
     uint16_t code;
     uint32_t most;
 } codecs[] = {
-    {COMPRESSION_NONE, 1},       {COMPRESSION_LZW, 4096},
-    {COMPRESSION_PACKBITS, 64},  {COMPRESSION_ADOBE_DEFLATE, 1032},
-    {COMPRESSION_DEFLATE, 1032}, {COMPRESSION_ZSTD, 65536},
+    {COMPRESSION_NONE, 1},
+    {COMPRESSION_LZW, 4096},
+    {COMPRESSION_PACKBITS, 64},
+    {COMPRESSION_ADOBE_DEFLATE, FBP_DEFLATE_AT_MOST},
+    {COMPRESSION_DEFLATE, FBP_DEFLATE_AT_MOST},
+    {COMPRESSION_ZSTD, 65536},
     {COMPRESSION_LZMA, 65536},
 };
 
