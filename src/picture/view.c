@@ -99,22 +99,30 @@ static void put_row(struct viewer *v, int i, size_t y, size_t z, size_t from, si
         put(&bins[i == 2 ? y / v->k[1] : x / v->k[0]], row[x], v->mip);
 }
 
-/* Rows [y0, y1) of slice z, into those planes for which that is wanted. */
-static fbp_status read_rows(struct viewer *v, size_t z, size_t y0, size_t y1, const bool want[3])
+/* Row y of slice z into all planes that show something of it. */
+static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
+{
+    const size_t nx = v->info->n[0], x = v->slice[0];
+
+    if (v->mip || z == v->slice[2])
+        put_row(v, 0, y, z, 0, nx, row);
+    if (v->mip || y == v->slice[1])
+        put_row(v, 1, y, z, 0, nx, row);
+    put_row(v, 2, y, z, v->mip ? 0 : x, v->mip ? nx : x + 1, row);
+}
+
+/* All rows of slice z once, in the order of the file: a packed one is unpacked from its start for
+ * every step back. */
+static fbp_status read_slice(struct viewer *v, size_t z)
 {
     const size_t nx = v->info->n[0], ny = v->info->n[1];
     const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
-    const size_t x0 = v->mip ? 0 : v->slice[0], x1 = v->mip ? nx : x0 + 1;
 
-    for (size_t y = y0; y < y1; y += v->band_rows) {
-        const size_t n = y1 - y < v->band_rows ? y1 - y : v->band_rows;
-        FBP_TRY(fbp_source_read(v->src, z, 1, down ? ny - y - n : y, n, v->band));
-        for (size_t r = 0; r < n; r++) {
-            const float *row = v->band + (down ? n - 1 - r : r) * nx;
-            for (int i = 0; i < 3; i++)
-                if (want[i])
-                    put_row(v, i, y + r, z, i == 2 ? x0 : 0, i == 2 ? x1 : nx, row);
-        }
+    for (size_t at = 0; at < ny; at += v->band_rows) {
+        const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
+        FBP_TRY(fbp_source_read(v->src, z, 1, at, n, v->band));
+        for (size_t r = 0; r < n; r++)
+            place_row(v, down ? ny - 1 - at - r : at + r, z, v->band + r * nx);
     }
     return FBP_OK;
 }
@@ -122,16 +130,8 @@ static fbp_status read_rows(struct viewer *v, size_t z, size_t y0, size_t y1, co
 /* One pass over the volume; of slices only what the three pictures show is used. */
 static fbp_status read_volume(struct viewer *v)
 {
-    const size_t ny = v->info->n[1], nz = v->info->n[2], y = v->slice[1];
-
-    for (size_t z = 0; z < nz; z++) {
-        if (v->mip) {
-            FBP_TRY(read_rows(v, z, 0, ny, (const bool[]){true, true, true}));
-            continue;
-        }
-        FBP_TRY(read_rows(v, z, 0, ny, (const bool[]){z == v->slice[2], false, true}));
-        FBP_TRY(read_rows(v, z, y, y + 1, (const bool[]){false, true, false}));
-    }
+    for (size_t z = 0; z < v->info->n[2]; z++)
+        FBP_TRY(read_slice(v, z));
     return FBP_OK;
 }
 

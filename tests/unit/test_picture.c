@@ -2,6 +2,7 @@
 #include "fbp/picture.h"
 
 #include "base/vec.h"
+#include "io/format.h"
 #include "picture/png.h"
 
 #include <setjmp.h>
@@ -107,6 +108,47 @@ static void large_volumes_are_reduced(void **state)
     assert_int_equal(im.samples[833], 64); /* (0 + 1) / 2 of 2 */
     free(im.samples);
     free(v);
+}
+
+/* Rows of a packed file that were left behind have to be unpacked again. */
+static fbp_status read_counting(fbp_source *src, size_t slice, size_t row0, size_t n, void *out)
+{
+    size_t *next = src->state;
+
+    assert_int_equal(slice * src->info.n[1] + row0, *next);
+    *next += n;
+    for (size_t i = 0; i < n * src->info.n[0]; i++)
+        ((float *)out)[i] = (float)(row0 + i / src->info.n[0]);
+    return FBP_OK;
+}
+
+static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
+{
+    size_t next = 0;
+    fbp_source src = {.info = {.n = {n[0], n[1], n[2]}, .type = FBP_F32, .row_order = order},
+                      .read = read_counting,
+                      .in_order = true,
+                      .state = &next};
+    const struct fbp_view_params params = {.mip = mip, .lo = 0, .hi = (double)n[1] - 1};
+
+    assert_int_equal(fbp_view_write_source(&src, "rows", PNG, &params), FBP_OK);
+    assert_int_equal(next, n[1] * n[2]);
+}
+
+static void packed_rows_are_read_once_and_in_order(void **state)
+{
+    (void)state;
+    static const enum fbp_row_order orders[] = {FBP_ROWS_TOP_DOWN, FBP_ROWS_BOTTOM_UP};
+
+    for (int i = 0; i < 2; i++) {
+        for (int mip = 0; mip < 2; mip++) /* rows so long that they come in pieces */
+            draw_counting((size_t[]){100000, 25, 2}, orders[i], mip);
+        draw_counting((size_t[]){2, 2, 1}, orders[i], false);
+        struct image im = decode(PNG, PNG_FORMAT_GRAY);
+        assert_int_equal(im.samples[0], i == 0 ? 0 : 255); /* the top */
+        assert_int_equal(im.samples[im.w * im.h - 1], i == 0 ? 255 : 0);
+        free(im.samples);
+    }
 }
 
 static void views_that_fail(void **state)
@@ -239,10 +281,15 @@ static void drawings_that_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes_point_right_and_up), cmocka_unit_test(projections_show_everything),
-        cmocka_unit_test(voxels_to_scale),         cmocka_unit_test(large_volumes_are_reduced),
-        cmocka_unit_test(views_that_fail),         cmocka_unit_test(full_disk),
-        cmocka_unit_test(drawing_of_a_scan),       cmocka_unit_test(drawings_that_fail),
+        cmocka_unit_test(axes_point_right_and_up),
+        cmocka_unit_test(projections_show_everything),
+        cmocka_unit_test(voxels_to_scale),
+        cmocka_unit_test(large_volumes_are_reduced),
+        cmocka_unit_test(packed_rows_are_read_once_and_in_order),
+        cmocka_unit_test(views_that_fail),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(drawing_of_a_scan),
+        cmocka_unit_test(drawings_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
