@@ -19,6 +19,8 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc == OPT_GO_ON)
         rc = adjust_check(self, a.adjust);
+    if (rc == OPT_GO_ON)
+        rc = recon_check_part(self, &a);
     if (rc != OPT_GO_ON)
         return rc;
     if (a.model)

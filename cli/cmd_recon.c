@@ -83,7 +83,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (a->preview &&
         fbp_view_write(written, a->preview, fbp_view_params(.shown = result.shown)) != FBP_OK)
         return cli_fail();
-    recon_rows(scan, &result.plan->volume, result.rows);
+    recon_rows(scan, result.plan, result.rows);
     if (a->json)
         return recon_print_json(a, &result);
     recon_print(a, &result);
@@ -148,6 +148,7 @@ const struct command cmd_recon = {
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"
                 "  fbp recon scan.json -o slice.png --slice 128\n"
+                "  fbp recon scan.json -o part.mha --roi 100:300,:,80:120\n"
                 "  fbp recon scan.json -o sheet.png --sweep centre=250:262:0.5\n"
                 "  fbp recon scan.json -o volume.mha --follow\n"
                 "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",

@@ -5,6 +5,7 @@
  *     "UxV"        two numbers joined by x
  *     "N|NxMxL"    one number for all of them, or as many as the field holds, joined by x
  *     "LO,HI"      numbers joined by commas
+ *     "FROM:TO"    a range, of which either end may be left out; with "K|FROM:TO" one number, too
  */
 #ifndef FBP_CLI_OPT_H
 #define FBP_CLI_OPT_H
@@ -23,7 +24,15 @@ enum opt_type {
     OPT_DOUBLE,
     OPT_SIZES,   /**< size_t[] */
     OPT_DOUBLES, /**< double[] */
+    OPT_RANGES,  /**< struct opt_range[], joined by commas */
     OPT_ENUM,    /**< by name; value = index in names; an empty name cannot be chosen */
+};
+
+/** Whole numbers from `first` on, `end` excluded. */
+struct opt_range {
+    size_t first, end; /**< end 0: as far as there are any */
+    bool given;
+    bool single; /**< one number was given; end is the next */
 };
 
 struct opt {
@@ -45,7 +54,9 @@ struct opt {
 #define OPT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, const char *: OPT_STRING, bool: OPT_BOOL, int: OPT_INT, \
                       size_t: OPT_SIZE, double: OPT_DOUBLE, size_t *: OPT_SIZES, \
-                      double *: OPT_DOUBLES, unsigned: OPT_ENUM), OPT_FIELD(S, f), __VA_ARGS__}
+                      double *: OPT_DOUBLES, unsigned: OPT_ENUM, \
+                      struct opt_range: OPT_RANGES, struct opt_range *: OPT_RANGES), \
+     OPT_FIELD(S, f), __VA_ARGS__}
 /** An int that is a flag. */
 #define OPT_SWITCH(S, f, ...) \
     {.type = _Generic(((S *)0)->f, int: OPT_INTFLAG), OPT_FIELD(S, f), __VA_ARGS__}

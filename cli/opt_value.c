@@ -100,6 +100,51 @@ static bool set_list(const struct opt *o, const char *text, void *field)
     return true;
 }
 
+/* An end of a range; false if what is there is no whole number.  Left out it stays 0. */
+static bool read_end(const char **text, size_t *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)**text))
+        return true;
+    errno = 0;
+    const unsigned long long v = strtoull(*text, &end, 10);
+    *out = (size_t)v;
+    *text = end;
+    return errno == 0 && v < (unsigned long long)1 << 53;
+}
+
+/* "80:100", "80:", ":100", ":", or "80" where one number will do; *text is left behind it. */
+static bool read_range(const char **text, bool single, struct opt_range *out)
+{
+    const char *start = *text;
+
+    *out = (struct opt_range){.given = true};
+    if (!read_end(text, &out->first))
+        return false;
+    if (**text != ':') {
+        out->single = true;
+        out->end = out->first + 1;
+        return single && *text > start;
+    }
+    start = ++*text;
+    return read_end(text, &out->end) && (*text == start || out->end > out->first);
+}
+
+static bool set_ranges(const struct opt *o, const char *text, void *field)
+{
+    struct opt_range *out = field;
+    const size_t count = o->bytes / sizeof *out;
+    const bool single = strchr(o->arg, '|') != NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!read_range(&text, single, &out[i]) || *text != (i + 1 < count ? ',' : '\0'))
+            return false;
+        text++;
+    }
+    return true;
+}
+
 static bool set_enum(const struct opt *o, const char *text, void *field)
 {
     for (unsigned i = 0; o->names[i]; i++)
@@ -151,6 +196,8 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
     case OPT_SIZES:
     case OPT_DOUBLES:
         return set_list(o, text, field);
+    case OPT_RANGES:
+        return set_ranges(o, text, field);
     case OPT_ENUM:
         return set_enum(o, text, field);
     case OPT_INT:
@@ -172,6 +219,7 @@ void opt_describe(const struct opt *o, char *buf, size_t n)
         [OPT_DOUBLE] = "a number",
         [OPT_SIZES] = "whole numbers",
         [OPT_DOUBLES] = "numbers",
+        [OPT_RANGES] = "whole numbers from 0, a TO above its FROM",
     };
     int len = 0;
 

@@ -1,5 +1,7 @@
 #include "recon.h"
 
+#include <string.h>
+
 char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
 {
     char devices[40] = "";
@@ -11,6 +13,11 @@ char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
     return buf;
 }
 
+static bool is_box(const struct fbp_plan_info *p)
+{
+    return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
+}
+
 static void print_text(const struct fbp_plan_info *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
@@ -18,6 +25,9 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
 
     printf("volume    %s, centre (%.6g, %.6g, %.6g) mm\n", cli_grid(a, sizeof a, &p->volume), c[0],
            c[1], c[2]);
+    if (is_box(p))
+        printf("of        %s: voxels %zu:%zu,%zu:%zu,%zu:%zu\n", cli_grid(a, sizeof a, &p->whole),
+               p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
     printf("weights   %s\n", p->weights);
     if (p->fft_length)
         printf("filter    by FFT of length %zu\n", p->fft_length);
@@ -71,6 +81,8 @@ static int print_json(const struct fbp_plan_info *p, double seconds)
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
+    if (is_box(p))
+        recon_json_box(root, p);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));

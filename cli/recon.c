@@ -1,5 +1,7 @@
 #include "recon.h"
 
+#include <string.h>
+
 const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
@@ -44,9 +46,22 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
         wanted.voxel_mm[i] = a->voxel[i];
     }
     fbp_grid_resolve(&wanted, scan, out);
-    if (a->slice != SIZE_MAX && a->slice >= out->n[2])
-        return cli_error("--slice %zu: the volume has slices 0 to %zu", a->slice, out->n[2] - 1);
+    if (!isnan(a->volume_centre[0]))
+        memcpy(out->centre_mm, a->volume_centre, sizeof out->centre_mm);
+    if (a->slice.given && (a->slice.first >= out->n[2] || a->slice.end > out->n[2]))
+        return cli_error("--slice %zu: the volume has slices 0 to %zu",
+                         a->slice.first < out->n[2] ? a->slice.end - 1 : a->slice.first,
+                         out->n[2] - 1);
     return 0;
+}
+
+static void choose_box(const struct recon_args *a, size_t roi[3][2])
+{
+    for (int i = 0; i < 3; i++) {
+        const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];
+        roi[i][0] = r->first;
+        roi[i][1] = r->end;
+    }
 }
 
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
@@ -64,10 +79,12 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    if (a->slice != SIZE_MAX) {
-        grid.centre_mm[2] = fbp_grid_coordinate(&grid, 2, (double)a->slice);
+    if (recon_one_slice(a)) {
+        grid.centre_mm[2] = fbp_grid_coordinate(&grid, 2, (double)a->slice.first);
         grid.n[2] = 1;
     }
+    if (recon_is_box(a))
+        choose_box(a, a->p.roi);
     scan->volume = grid;
     return fbp_plan_create(plan, scan, &a->p) == FBP_OK ? 0 : cli_fail();
 }

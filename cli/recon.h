@@ -14,9 +14,9 @@ struct recon_args {
     struct fbp_recon_params p;
     const char *scan, *output, *preview, *timeline, *model, *sweep, *curve;
     size_t size[3];
-    double voxel[3];
-    size_t slice;             /**< SIZE_MAX: all */
-    double adjust[ADJUSTS];   /**< of the geometry; NaN: as the scan has it */
+    double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
+    struct opt_range slice, roi[3];    /**< of the volume; not both */
+    double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
@@ -25,7 +25,7 @@ struct recon_args {
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
-#define RECON_ARGS .slice = SIZE_MAX, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
+#define RECON_ARGS .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[],
@@ -39,11 +39,18 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "the scan's", .help = "voxels along x, y, z"),                       \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = 1e-6, .max = 1e4,                    \
         .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
+    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -1e5, .max = 1e5,       \
+        .fallback = "the scan's", .help = "where the middle of the volume lies [mm]"),            \
     OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
     OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
     OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
-    OPT(R, slice, .name = "slice", .arg = "K",                                                   \
-        .fallback = "all", .help = "only this slice of the volume, from 0"),                      \
+    OPT(R, slice, .name = "slice", .arg = "K|FROM:TO",                                            \
+        .fallback = "all",                                                                        \
+        .help = "only slice K of the volume, from 0, or slices FROM to TO - 1"),                  \
+    OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1",                                        \
+        .fallback = "all",                                                                        \
+        .help = "only this box of the volume, in voxels from 0, ends excluded; none: to the "     \
+                "edge; the values are those of the whole volume, bit by bit"),                    \
     ADJUST_OPTIONS(R, adjust),                                                                     \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
@@ -96,8 +103,8 @@ int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struc
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** Detector rows [rows[0], rows[1]) that a volume is computed from. */
-void recon_rows(const struct fbp_scan *scan, const struct fbp_grid *grid, size_t rows[2]);
+/** Detector rows [rows[0], rows[1]) that the slices of a plan are computed from. */
+void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2]);
 
 /** Run a plan of a small volume into a picture; shown: its grey window. */
 fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
@@ -112,6 +119,12 @@ int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **pla
 
 /** Do the options of fbp recon go together?  OPT_GO_ON, or an exit status, which has been said. */
 int recon_check(const struct command *self, const struct recon_args *args);
+/** Do --slice and --roi?  For all commands that have them. */
+int recon_check_part(const struct command *self, const struct recon_args *args);
+/** Is one slice asked for, which is a volume of its own (not a box of one)? */
+bool recon_one_slice(const struct recon_args *args);
+/** Is a box of the volume asked for? */
+bool recon_is_box(const struct recon_args *args);
 /** Is the output a file, not null: or hash:? */
 bool recon_is_file(const char *output);
 /** Is the output a picture of a slice? */
@@ -127,6 +140,8 @@ struct recon_result {
 
 /** Print a result for people. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
+/** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */
+cJSON *recon_json_box(cJSON *root, const struct fbp_plan_info *plan);
 /** Print it as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);
 

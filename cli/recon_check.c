@@ -54,9 +54,28 @@ static bool is_png(const struct recon_args *a)
            !a->p.output_type;
 }
 
+bool recon_one_slice(const struct recon_args *a)
+{
+    return a->slice.given && a->slice.single;
+}
+
+bool recon_is_box(const struct recon_args *a)
+{
+    return a->roi[0].given || (a->slice.given && !a->slice.single);
+}
+
+int recon_check_part(const struct command *self, const struct recon_args *a)
+{
+    if (a->slice.given && a->roi[0].given)
+        return opt_usage(self, "--roi says which slices, too: leave --slice out");
+    return OPT_GO_ON;
+}
+
 bool recon_is_picture(const struct recon_args *a)
 {
-    return a->slice != SIZE_MAX && is_png(a);
+    const struct opt_range *r = a->slice.given ? &a->slice : &a->roi[2];
+
+    return r->given && r->end == r->first + 1 && is_png(a);
 }
 
 static int check_sweep(const struct command *self, const struct recon_args *a)
@@ -64,9 +83,10 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
     if (!a->sweep)
         return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
     if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->plan ||
-        a->water[3] > 0)
+        a->water[3] > 0 || a->roi[0].given)
         return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
-                               "--resume, --follow, --compress, --plan and --hu-from-roi out");
+                               "--resume, --follow, --compress, --plan, --roi and --hu-from-roi "
+                               "out");
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
                          a->output ? a->output : "");
@@ -122,6 +142,8 @@ int recon_check(const struct command *self, const struct recon_args *a)
 {
     int rc = adjust_check(self, a->adjust);
 
+    if (rc == OPT_GO_ON)
+        rc = recon_check_part(self, a);
     if (rc == OPT_GO_ON)
         rc = check_sweep(self, a);
     if (rc == OPT_GO_ON)

@@ -4,14 +4,41 @@
 #include <inttypes.h>
 #include <string.h>
 
+static void print_box(FILE *f, const struct recon_result *result)
+{
+    const struct fbp_plan_info *p = result->plan;
+    const size_t(*r)[2] = p->roi, *n = p->whole.n;
+
+    fprintf(f,
+            "voxels %zu:%zu,%zu:%zu,%zu:%zu of %zu x %zu x %zu, z = %.6g to %.6g mm, from detector "
+            "rows %zu to %zu\n",
+            r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], n[0], n[1], n[2],
+            fbp_grid_coordinate(&p->whole, 2, (double)r[2][0]),
+            fbp_grid_coordinate(&p->whole, 2, (double)r[2][1] - 1), result->rows[0],
+            result->rows[1] - 1);
+}
+
+cJSON *recon_json_box(cJSON *root, const struct fbp_plan_info *p)
+{
+    cJSON *box = cJSON_AddObjectToObject(root, "roi");
+
+    cli_json_sizes(box, "x", p->roi[0], 2);
+    cli_json_sizes(box, "y", p->roi[1], 2);
+    cli_json_sizes(box, "z", p->roi[2], 2);
+    cli_json_sizes(box, "of", p->whole.n, 3);
+    return box;
+}
+
 /* What --slice, --hu-from-roi and pictures have to say. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
 
-    if (a->slice != SIZE_MAX)
-        fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice,
+    if (recon_one_slice(a))
+        fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice.first,
                 result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
+    if (recon_is_box(a))
+        print_box(f, result);
     if (a->water[3] > 0)
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
                 a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
@@ -22,11 +49,15 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
 
 static void json_extras(cJSON *root, const struct recon_args *a, const struct recon_result *result)
 {
-    if (a->slice != SIZE_MAX) {
+    if (recon_one_slice(a)) {
         cJSON *slice = cJSON_AddObjectToObject(root, "slice");
-        cJSON_AddNumberToObject(slice, "index", (double)a->slice);
+        cJSON_AddNumberToObject(slice, "index", (double)a->slice.first);
         cJSON_AddNumberToObject(slice, "z_mm", result->plan->volume.centre_mm[2]);
         cli_json_sizes(slice, "rows", result->rows, 2);
+    }
+    if (recon_is_box(a)) {
+        cJSON *box = recon_json_box(root, result->plan);
+        cli_json_sizes(box, "rows", result->rows, 2);
     }
     if (a->water[3] > 0) {
         cJSON *water = cJSON_AddObjectToObject(root, "water");

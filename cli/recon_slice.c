@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-void recon_rows(const struct fbp_scan *scan, const struct fbp_grid *grid, size_t rows[2])
+void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2])
 {
-    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, grid, 0, grid->n[2],
-                      &rows[0], &rows[1]);
+    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &plan->whole,
+                      plan->roi[2][0], plan->roi[2][1], &rows[0], &rows[1]);
 }
 
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,

@@ -17,24 +17,28 @@ static const size_t growth = (size_t)8 << 20;
  * error of the geometry. */
 static const double part_of_view = 0.95;
 
-/* One slice through the middle; to see a turn of the panel two, far from it on both sides, so that
- * an axis beside the centre changes both alike. */
+/* One slice through the middle, or those that are asked for; to see a turn of the panel two, far
+ * from it on both sides, so that an axis beside the centre changes both alike. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
-    const bool two =
-        s->range->parameter == ADJUST_TILT && s->args->slice == SIZE_MAX && all->n[2] >= 4;
+    const bool two = s->range->parameter == ADJUST_TILT && !s->args->slice.given && all->n[2] >= 4;
+    const struct opt_range *some = &s->args->slice;
     const size_t n = all->n[2], below = n / 4;
+    const size_t first = some->given ? some->first : n / 2;
+    const size_t end = !some->given ? first + 1 : some->end ? some->end : n;
 
     s->grid = *all;
     if (two) {
         s->slice = n - 1 - below;
         s->grid.n[2] = 2;
         s->grid.voxel_mm[2] *= (double)(s->slice - below);
+        s->shown = 1;
         return;
     }
-    s->slice = s->args->slice == SIZE_MAX ? n / 2 : s->args->slice;
-    s->grid.n[2] = 1;
-    s->grid.centre_mm[2] = fbp_grid_coordinate(all, 2, (double)s->slice);
+    s->grid.n[2] = end - first;
+    s->grid.centre_mm[2] = fbp_grid_coordinate(all, 2, ((double)first + (double)end - 1) / 2);
+    s->shown = (end - first) / 2;
+    s->slice = first + s->shown;
 }
 
 static int failed_at(const struct sweep *s, double value)
@@ -118,7 +122,7 @@ static int allocate(struct sweep *s)
 static void keep_picture(struct sweep *s, size_t i)
 {
     const size_t nx = s->grid.n[0], ny = s->grid.n[1], k = s->reduce;
-    const float *slice = s->slices + (s->grid.n[2] - 1) * nx * ny;
+    const float *slice = s->slices + s->shown * nx * ny;
     float *out = s->pictures + i * s->w * s->h;
 
     for (size_t y = 0; y < s->h; y++)

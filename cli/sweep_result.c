@@ -26,7 +26,7 @@ static int write_sheet(const struct sweep *s)
     }
     snprintf(title, sizeof title, "%s by %s, best %.7g, slice %zu, z = %.5g mm", name,
              sweep_scores[s->args->score], s->best, s->slice,
-             fbp_grid_coordinate(g, 2, (double)g->n[2] - 1));
+             fbp_grid_coordinate(g, 2, (double)s->shown));
     if (rc == 0 && fbp_sheet_write(s->args->output, tiles, s->range->n, &p) != FBP_OK)
         rc = cli_fail();
     free(tiles);
@@ -132,8 +132,7 @@ static int print_json(const struct sweep *s, const double *x)
     if (rival < s->range->n)
         cJSON_AddNumberToObject(root, "rival", sweep_value(s->range, rival));
     cJSON_AddNumberToObject(root, "slice", (double)s->slice);
-    cJSON_AddNumberToObject(root, "z_mm",
-                            fbp_grid_coordinate(&s->grid, 2, (double)s->grid.n[2] - 1));
+    cJSON_AddNumberToObject(root, "z_mm", fbp_grid_coordinate(&s->grid, 2, (double)s->shown));
     cJSON_AddNumberToObject(root, "seconds", s->seconds);
     cJSON_AddStringToObject(root, "output", s->args->output);
     return cli_json(root, false);

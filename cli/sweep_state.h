@@ -11,7 +11,7 @@ struct sweep {
     struct fbp_view *views; /* of one value, and of all else that is given */
     struct fbp_source *source;
     struct fbp_grid grid; /* of the slices */
-    size_t slice;         /* the one that is shown, of the volume */
+    size_t slice, shown;  /* the one that is shown, of the volume and of the grid */
     double present;       /* the scan's own value */
     double radius_mm;     /* what every value sees */
     float *slices;        /* [grid.n[2]][ny][nx] of one value */

@@ -12,6 +12,7 @@
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
 #include "pipeline/job.h"
+#include "pipeline/roi.h"
 #include "pipeline/run.h"
 #include "pipeline/worker.h"
 
@@ -237,17 +238,22 @@ static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_info *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
-    const uint64_t voxels = (uint64_t)job->grid.n[0] * job->grid.n[1] * job->grid.n[2];
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    fbp_roi_grid(job, &i->volume);
+    i->whole = job->grid;
+    const size_t *v = i->volume.n, slices = fbp_layer_slices(job, first, first + n);
 
     i->backend = p->backend->name;
     p->backend->choose(job, &i->kernel, &i->isa);
     i->n_devices = p->n_devices;
     i->n_threads = job->n_threads;
-    i->volume = job->grid;
+    memcpy(i->roi, job->roi, sizeof i->roi);
     i->facts = job->facts;
     fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
     i->n_slabs = p->work.n_slabs;
-    i->slab_slices = fbp_layer_slices(job, fbp_layers(job) - p->work.slab_slices, fbp_layers(job));
+    i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;
@@ -256,9 +262,9 @@ static void fill_info(fbp_plan *p)
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
-    i->output_bytes =
-        voxels * fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
-    i->updates = voxels * job->n_views;
+    i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
+                      fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
+    i->updates = (uint64_t)job->grid.n[0] * job->grid.n[1] * slices * job->n_views;
     i->follows = p->follow;
 }
 
@@ -348,7 +354,7 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
 static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const char *output,
                             fbp_sink **sink)
 {
-    const struct fbp_grid *g = &p->tables.job.grid;
+    const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
     fbp_status st;
 
@@ -367,7 +373,8 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        info.origin_mm[i] = fbp_grid_coordinate(g, i, 0);
+        /* of the whole volume, so that boxes of one volume lie exactly side by side */
+        info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
     snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
     st = fbp_sink_open(sink, output, &info, &params);
@@ -378,7 +385,7 @@ fail:
 
 static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
 {
-    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->tables.job.grid.n;
+    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
 
     if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == wanted[2])
         return FBP_OK;

@@ -80,6 +80,11 @@ struct fbp_recon_params {
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< notes and warnings; optional */
     void *user;
+    /** Only this box of the volume: voxels [first, end) along x, y, z; end 0 = to the edge, so that
+     *  zeros are all of it.  The box has the bits that it has in the whole volume, which chooses
+     *  kernel and weights; slices beside it are not computed (the mirror images of some are), nor
+     *  are detector rows read that only they need. */
+    size_t roi[3][2];
 };
 
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */
@@ -103,9 +108,9 @@ struct fbp_plan_info {
     const char *isa;     /**< "c", "avx2" …; "" where it means nothing */
     size_t n_devices;
     int n_threads;
-    struct fbp_grid volume;
-    struct fbp_geometry_facts facts;
-    char weights[256]; /**< one line: scan type, weights, filter, steps */
+    struct fbp_grid volume;          /**< what comes out: of params.roi, the box */
+    struct fbp_geometry_facts facts; /**< of the scan and the whole volume */
+    char weights[256];               /**< one line: scan type, weights, filter, steps */
     size_t n_slabs, slab_slices;
     size_t batch_views, n_batches;
     double view_reads;                  /**< how often a detector row is read, on average */
@@ -114,11 +119,13 @@ struct fbp_plan_info {
     uint64_t memory_limit;              /**< limit that was planned for */
     uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
-    uint64_t updates;                   /**< voxels x views */
-    bool filtered;                      /**< the views are filtered already */
+    uint64_t updates; /**< voxels x views: of whole slices, and mirror images that are computed */
+    bool filtered;    /**< the views are filtered already */
     /** The views are followed: batches are the smallest there are, n_batches of them, up to
      *  batch_views together where computing has fallen behind. */
     int follows;
+    struct fbp_grid whole; /**< the volume that `volume` is a box of, or the same */
+    size_t roi[3][2];      /**< that box: voxels [first, end) along x, y, z */
 };
 
 /** What a finished run took.  Stages overlap, so they add up to more than `total`, unless

@@ -45,7 +45,8 @@ struct fbp_job {
      * symmetric. Column c as measured is column c + pad_left here. */
     struct fbp_panel wide;
     size_t pad_left;
-    struct fbp_grid grid;
+    struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
+    size_t roi[3][2];     /**< the box asked for, pipeline/roi.h; ends 0: all */
     const struct fbp_view *views;
     /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
      * w(0) that belongs to their values. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/roi.h"
 
 #include <math.h>
 
@@ -23,10 +24,12 @@ static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_w
 {
     const size_t updates = job->grid.n[0] * job->grid.n[1] * work->group_views;
     struct fbp_slab out = {0, updates < wanted ? wanted / updates : 1};
+    size_t first, n;
 
+    fbp_roi_layers(job, &first, &n);
     if (out.nz > work->slab_slices)
         out.nz = work->slab_slices;
-    out.z0 = job->mirrored ? 0 : (fbp_layers(job) - out.nz) / 2;
+    out.z0 = first + (job->mirrored ? 0 : (n - out.nz) / 2);
     return out;
 }
 
@@ -85,6 +88,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;
 
+    size_t first, n_layers;
+
+    fbp_roi_layers(job, &first, &n_layers);
     *seconds = 0;
     if (batch.n_rows == 0)
         return FBP_OK;
@@ -100,10 +106,10 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
-    *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
-                backproject * (double)fbp_layers(job) * (double)job->n_views /
-                    (sampled * (double)slab.nz)) /
-               (double)work->n_workers;
+    *seconds =
+        (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
+         backproject * (double)n_layers * (double)job->n_views / (sampled * (double)slab.nz)) /
+        (double)work->n_workers;
 fail:
     if (s.dev) {
         fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "pipeline/roi.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,6 +145,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
     fbp_grid_resolve(&p->volume, scan, &job->grid);
+    FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));
     FBP_TRY_GOTO(check_filtered(job, scan));
@@ -194,6 +196,7 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);
+    h = fbp_hash(h, job->roi, sizeof job->roi);
     if (job->filtered)
         h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
     else

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
+#include "pipeline/roi.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
@@ -57,10 +58,14 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
 
 static bool has_layer(const struct fbp_run_request *rq, size_t layer)
 {
-    const size_t z = fbp_layer_slice(rq->job, layer);
-
-    return fbp_sink_has(rq->sink, z, 1) &&
-           (!rq->job->mirrored || fbp_sink_has(rq->sink, rq->job->grid.n[2] - 1 - z, 1));
+    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
+        size_t z0, z1;
+        fbp_layer_range(rq->job, half, layer, layer + 1, &z0, &z1);
+        fbp_roi_clip(rq->job, &z0, &z1);
+        if (z0 < z1 && !fbp_sink_has(rq->sink, z0 - fbp_roi_first(rq->job, 2), z1 - z0))
+            return false;
+    }
+    return true;
 }
 
 /* The part of a slab that the sink lacks; nz 0 if it has all of it. */
@@ -141,7 +146,7 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
 {
     struct fbp_statistics found;
 
-    if (!w->backend->statistics)
+    if (!w->backend->statistics || fbp_roi_crops(s->rq->job))
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
     fbp_statistics_join(&s->found, &found);

@@ -12,6 +12,7 @@
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
 #include "pipeline/load.h"
+#include "pipeline/roi.h"
 
 #include <math.h>
 
@@ -315,6 +316,21 @@ void fbp_stage_backproject(struct worker *w)
     fbp_queue_close(w->block_full);
 }
 
+/* Values of a slice as it is written. */
+static size_t slice_values(const struct worker *w)
+{
+    return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
+}
+
+/* Those slices of layers [l0, l1) in a half that are asked for; false if none is. */
+static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, size_t l1, size_t *z0,
+                          size_t *z1)
+{
+    fbp_layer_range(job, half, l0, l1, z0, z1);
+    fbp_roi_clip(job, z0, z1);
+    return *z0 < *z1;
+}
+
 /* Of a device that does not look at its voxels itself. */
 static void add_statistics(struct run_state *run, const float *x, size_t n)
 {
@@ -330,7 +346,7 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
 struct store {
     fbp_sink *sink;
     const struct piece_slot *piece;
-    size_t slice, at_once; /* voxels of a slice, slices of an item */
+    size_t slice, first, at_once; /* voxels of a slice, the sink's first one, slices of an item */
 };
 
 static fbp_status store_item(void *user, size_t item, int worker)
@@ -339,15 +355,16 @@ static fbp_status store_item(void *user, size_t item, int worker)
     const size_t z = item * s->at_once, left = s->piece->nz - z;
 
     (void)worker;
-    return fbp_sink_write(s->sink, s->piece->z0 + z, left < s->at_once ? left : s->at_once,
-                          s->piece->host + z * s->slice);
+    return fbp_sink_write(s->sink, s->piece->z0 - s->first + z,
+                          left < s->at_once ? left : s->at_once, s->piece->host + z * s->slice);
 }
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
 {
     fbp_pool *movers = w->backend->alloc ? w->movers : NULL;
-    const size_t *n = w->run->rq->job->grid.n, at_once = movers ? 1 : p->nz;
-    struct store store = {w->run->rq->sink, p, n[0] * n[1], at_once};
+    const size_t at_once = movers ? 1 : p->nz;
+    struct store store = {w->run->rq->sink, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2),
+                          at_once};
 
     return fbp_pool_try(movers, (p->nz + at_once - 1) / at_once, store_item, &store);
 }
@@ -360,8 +377,9 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     FBP_TRY(wait(w, p->fetched));
     w->fetched_at = fbp_seconds();
     struct fbp_span span = fbp_span_host(rq->timeline);
-    if (!backend(w)->statistics)
-        add_statistics(w->run, p->host, p->nz * rq->job->grid.n[0] * rq->job->grid.n[1]);
+    fbp_roi_crop(rq->job, p->nz, p->host);
+    if (!backend(w)->statistics || fbp_roi_crops(rq->job))
+        add_statistics(w->run, p->host, p->nz * slice_values(w));
     FBP_TRY(store_piece(w, p));
     return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
                         p->z0, p->z0 + p->nz - 1);
@@ -407,9 +425,8 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
 static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
                                   size_t z1)
 {
-    const struct fbp_job *job = w->run->rq->job;
     struct volume_slot *volume = &w->volumes[b->volume];
-    float *to = w->volume + z0 * job->grid.n[0] * job->grid.n[1];
+    float *to = w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * slice_values(w);
 
     FBP_TRY(fetch(w, b, z0, z1, to));
     return mark(w, FBP_STAGE_OUT, &volume->fetched);
@@ -424,10 +441,9 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
         FBP_TRY(wait(w, w->volumes[b->volume].fetched));
     if (w->volume)
         w->fetched_at = fbp_seconds();
-    for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++) {
-        fbp_layer_range(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1);
-        fbp_sink_written(rq->sink, z0, z1 - z0);
-    }
+    for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
+        if (wanted_slices(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1))
+            fbp_sink_written(rq->sink, z0 - fbp_roi_first(rq->job, 2), z1 - z0);
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
@@ -438,9 +454,10 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
     for (size_t half = 0; half < fbp_halves(rq->job); half++) {
         size_t z0, z1;
-        fbp_layer_range(rq->job, half, b->z0, b->z1, &z0, &z1);
+        if (!wanted_slices(rq->job, half, b->z0, b->z1, &z0, &z1))
+            continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
-        w->n_written += (z1 - z0) * rq->job->grid.n[0] * rq->job->grid.n[1];
+        w->n_written += (z1 - z0) * slice_values(w);
     }
     return b->last ? finish_slab(w, b) : FBP_OK;
 }

@@ -1,6 +1,7 @@
 #include "pipeline/work.h"
 
 #include "backend/rows.h"
+#include "pipeline/roi.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,10 +19,22 @@ enum {
     THREAD_BYTES = 256 << 10,
 };
 
+/* Layers to be computed. */
+static size_t n_layers(const struct fbp_job *job)
+{
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    return n;
+}
+
 struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *job, size_t i)
 {
-    const size_t z0 = i * w->slab_slices, left = fbp_layers(job) - z0;
-    return (struct fbp_slab){z0, left < w->slab_slices ? left : w->slab_slices};
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    const size_t at = i * w->slab_slices, left = n - at;
+    return (struct fbp_slab){first + at, left < w->slab_slices ? left : w->slab_slices};
 }
 
 /* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
@@ -113,8 +126,10 @@ struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_s
 static struct fbp_batch all_views(const struct fbp_job *job)
 {
     struct fbp_batch out = {.n_views = job->n_views, .stays = true};
+    size_t first, n;
 
-    find_rows(job, &out, 0, fbp_layers(job));
+    fbp_roi_layers(job, &first, &n);
+    find_rows(job, &out, first, first + n);
     return out;
 }
 
@@ -278,7 +293,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     size_t batch = rounded_batch(wanted_batch(rq), group, job->n_views);
 
     w->slab_slices = slices;
-    w->n_slabs = (fbp_layers(job) + slices - 1) / slices;
+    w->n_slabs = (n_layers(job) + slices - 1) / slices;
     for (;;) {
         w->batch_views = batch;
         const struct ramp r = ramp_of(w, job->n_views);
@@ -295,7 +310,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
-    const size_t nz = fbp_layers(rq->job);
+    const size_t nz = n_layers(rq->job);
 
     for (;;) {
         const size_t slices = (nz + slabs - 1) / slabs;
@@ -396,7 +411,7 @@ static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (fbp_layers(rq->job) / rq->n_workers + parts - 1) / parts;
+        const size_t step = (n_layers(rq->job) / rq->n_workers + parts - 1) / parts;
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
             w.riding = (w.slab_slices * eighths + 7) / 8;
@@ -410,7 +425,7 @@ static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
-    const size_t nz = fbp_layers(rq->job);
+    const size_t nz = n_layers(rq->job);
     struct fbp_work best = {0}, two = *out;
 
     if (fits)
@@ -461,7 +476,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
 
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
 {
-    const size_t nz = fbp_layers(rq->job), halves = fbp_halves(rq->job);
+    const size_t nz = n_layers(rq->job), halves = fbp_halves(rq->job);
     const size_t wanted = (rq->slab_slices + halves - 1) / halves;
     const size_t most = wanted && wanted < nz ? wanted : nz;
     size_t slabs = (nz + most - 1) / most;

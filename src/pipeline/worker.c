@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/format.h"
 #include "pipeline/device_memory.h"
+#include "pipeline/roi.h"
 
 enum { MOST_MOVERS = 8 };
 
@@ -86,7 +87,7 @@ static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_array_info *views = fbp_source_info(rq->source);
-    const size_t *n = views->n, *m = rq->job->grid.n;
+    const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
     const void *samples = fbp_source_samples(rq->source);
     float *volume = fbp_sink_samples(rq->sink);
 
@@ -95,7 +96,8 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
-    if (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float)))
+    if (!fbp_roi_crops(rq->job) &&
+        (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float))))
         w->volume = volume;
 }
 

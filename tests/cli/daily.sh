@@ -30,6 +30,51 @@ run 1 recon scan.json --slice 48 -o late.mha
 has err 'slice 48: the volume has slices 0 to 47'
 run 1 recon scan.json --slice 1 -o missing/slice.png
 has err 'its folder is missing'
+
+# Slices and boxes are the volume's, bit by bit, and lie where it has them.
+run 0 recon scan.json -o whole.npy -q
+run 0 recon scan.json --slice 12:15 -o part.mha --json
+[ "$(json kernel)" != matrix ] || say "$last: the kernel is not the volume's"
+is "$(json size.0) == 48 && $(json size.2) == 3 && $(json roi.z.0) == 12 && $(json roi.z.1) == 15"
+is "$(json roi.of.2) == 48 && $(json roi.rows.0) > 15 && $(json roi.rows.1) < 36"
+run 0 info part.mha --header --json
+is "$(json origin_mm.2) < -61.3 && $(json origin_mm.2) > -61.4"
+run 0 recon scan.json --slice 12:15 -o part.npy --preview part.png
+has out '^voxels 0:48,0:48,12:15 of 48 x 48 x 48, z = -61.3333 to -50.6667 mm, from detector rows '
+has out '^part.png: black at .*, white at '
+tail -c $((3 * 48 * 48 * 4)) part.npy >part.bits
+tail -c $((48 * 48 * 48 * 4)) whole.npy | tail -c +$((12 * 48 * 48 * 4 + 1)) |
+    head -c $((3 * 48 * 48 * 4)) | cmp - part.bits || say "$last: other bits than the volume's"
+run 0 recon scan.json --roi :,:,12:15 -o box.npy -q
+cmp -s part.npy box.npy || say "--roi and --slice of the same slices differ"
+run 0 recon scan.json --roi 3:9,40:,47:48 -o box.png
+has out '^voxels 3:9,40:48,47:48 of '
+exists box.png
+run 0 recon scan.json --roi 3:9,40:,20:23 -o 'box/%02d.tif' -q
+exists box/02.tif
+absent box/03.tif
+run 0 plan scan.json --roi 3:9,40:,20:23 --json
+is "$(json size.0) == 6 && $(json size.1) == 8 && $(json size.2) == 3 && $(json roi.y.1) == 48"
+run 0 plan scan.json --slice 46:
+has out '^of +48 x 48 x 48 .*: voxels 0:48,0:48,46:48$'
+run 0 recon scan.json --slice 20:30 --sweep centre=34:37:0.5 -o sheet.png
+has out 'in slice 25; 70 slices in '
+run 1 recon scan.json --slice 40:49 -o late.mha
+has err 'slice 48: the volume has slices 0 to 47'
+run 1 recon scan.json --roi 3:9,40:,20:49 -o late.mha
+has err 'roi: voxels 20:49 along z: the volume has 0:48'
+absent late.mha
+for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v.png" \
+    "--roi :,:,: --sweep centre=34:37:1 -o v.png"; do
+    # shellcheck disable=SC2086
+    run 2 recon scan.json -o v.mha $wrong
+    empty out
+    one_line err
+done
+run 0 recon scan.json --volume-centre 1,-2,30.5 --size 8 --voxel 4 -o there.mha -q
+run 0 info there.mha --header --json
+is "$(json origin_mm.0) == -13 && $(json origin_mm.1) == -16 && $(json origin_mm.2) == 16.5"
+
 for wrong in "-o v.png" "--slice 1 -o v.png --preview p.png" "--slice 1 -o v.png --resume" \
     "--slice 1.5 -o v.mha" "--slice 1 -o v.jpg" "--centre x -o v.mha"; do
     # shellcheck disable=SC2086

@@ -15,6 +15,7 @@ struct args {
     size_t size, bytes, grid[3], pair[2];
     double real, window[2];
     unsigned choice;
+    struct opt_range some, box[3];
 };
 
 static const char *const names[] = {"", "one", "two", NULL};
@@ -31,6 +32,8 @@ static const struct opt table[] = {
     OPT(struct args, real, .name = "real", .arg = "X", .help = "r"),
     OPT(struct args, window, .name = "window", .arg = "LO,HI", .min = -9, .max = 9, .help = "w"),
     OPT(struct args, choice, .name = "choice", .arg = "NAME", .names = names, .help = "c"),
+    OPT(struct args, some, .name = "some", .arg = "K|FROM:TO", .help = "s"),
+    OPT(struct args, box, .name = "box", .arg = "X0:X1,Y0:Y1,Z0:Z1", .help = "b"),
 };
 static const struct command command = {
     .name = "test", .summary = "s", .usage = "u", COMMAND_OPTS(table)};
@@ -78,6 +81,34 @@ static void test_lists(void **state)
     assert_true(a.window[0] == -1 && a.window[1] == 2.5);
     assert_int_equal(parse(&a, "--grid 7x8x9"), OPT_GO_ON);
     assert_true(a.grid[0] == 7 && a.grid[1] == 8 && a.grid[2] == 9);
+}
+
+static void assert_range(const struct opt_range *r, size_t first, size_t end, bool single)
+{
+    assert_true(r->given);
+    assert_int_equal(r->first, first);
+    assert_int_equal(r->end, end);
+    assert_int_equal(r->single, single);
+}
+
+static void test_ranges(void **state)
+{
+    struct args a;
+
+    (void)state;
+    assert_int_equal(parse(&a, "--some 80"), OPT_GO_ON);
+    assert_range(&a.some, 80, 81, true);
+    assert_false(a.box[0].given);
+    assert_int_equal(parse(&a, "--some 0:1"), OPT_GO_ON);
+    assert_range(&a.some, 0, 1, false);
+    assert_int_equal(parse(&a, "--some :"), OPT_GO_ON);
+    assert_range(&a.some, 0, 0, false);
+    assert_int_equal(parse(&a, "--some=80:"), OPT_GO_ON);
+    assert_range(&a.some, 80, 0, false);
+    assert_int_equal(parse(&a, "--box :,:7,80:100"), OPT_GO_ON);
+    assert_range(&a.box[0], 0, 0, false);
+    assert_range(&a.box[1], 0, 7, false);
+    assert_range(&a.box[2], 80, 100, false);
 }
 
 static void test_bytes(void **state)
@@ -129,6 +160,11 @@ static void test_wrong(void **state)
         "--choice three", "--choice=",    "--flag=1",
         "--unknown",      "-x",           "one two",
         "--text=",        "-fx",          "--bytes 99999999999T",
+        "--some 5:5",     "--some 5:4",   "--some 0:0",
+        "--some -1:4",    "--some 1:2:3", "--some 1.5",
+        "--some x",       "--some 1:x",   "--some 99999999999999999999",
+        "--some=",        "--box 1",      "--box 1:2,3:4",
+        "--box 1,2,3",    "--box :,:,:,", "--box :,:,x",
     };
     struct args a;
 
@@ -212,9 +248,11 @@ static void test_filters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_lists),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_words),  cmocka_unit_test(test_wrong),   cmocka_unit_test(test_help),
-        cmocka_unit_test(test_tables), cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_ranges),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_help),    cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

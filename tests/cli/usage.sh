@@ -51,7 +51,7 @@ wrong_line 'b is missing' compare a.mha
 wrong_line 'file is missing' info
 wrong_line 'folder is missing' init
 wrong_line '--score: expected NAME, one of sharpness, negativity' recon s.json -o s.png --score entropy
-wrong_line '--slice: expected K, a whole number' recon s.json -o s.png --slice -1
+wrong_line '--slice: expected K.FROM:TO, whole numbers from 0, a TO above its FROM' recon s.json -o s.png --slice -1
 wrong_line '"s.png" is a picture: give --slice K' recon s.json -o s.png
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S2 is not in this release' bench S2
