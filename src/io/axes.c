@@ -23,8 +23,8 @@ fbp_status fbp_axes_take(struct fbp_source *src, size_t n, const double (*step)[
                             src->path, i, length);
         info->spacing_mm[i] = length;
         info->origin_mm[i] = i < n ? dot(origin, step[i]) / length : 0;
-        if (i < n && step[i][i] == length) /* the common one, without rounding */
-            info->origin_mm[i] = origin[i];
+        if (i < n && fabs(step[i][i]) == length) /* the common ones, without rounding */
+            info->origin_mm[i] = step[i][i] > 0 ? origin[i] : 0 - origin[i];
         if (!isfinite(info->origin_mm[i]))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: the origin along axis %zu is not finite: correct the header",

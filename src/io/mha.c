@@ -1,6 +1,7 @@
 /* MetaImage, .mha (header and samples) and .mhd (header beside a file of samples): lines
  * "Key = value", the last of them ElementDataFile.  https://itk.org/Wiki/ITK/MetaIO/Documentation
  */
+#include "io/axes.h"
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/inflate.h"
@@ -22,9 +23,10 @@ enum { MAX_HEADER = 1 << 16, MAX_DIMS = 10 };
 /* The header as it stands; checked when it is complete. */
 struct header {
     size_t n_dims, n_sizes, sizes[MAX_DIMS];
-    size_t n_spacing, n_size, n_origin;
+    size_t n_spacing, n_size, n_origin, n_matrix;
     double spacing[MAX_DIMS], size[MAX_DIMS], origin[MAX_DIMS];
-    double slope, intercept; /* slope 0: not given */
+    double matrix[MAX_DIMS * MAX_DIMS]; /* the direction of axis after axis */
+    double slope, intercept;            /* slope 0: not given */
     enum fbp_type type;
     bool msb, compressed, ascii, wide; /* wide: integers of 64 bits */
     long long channels, header_size, compressed_size;
@@ -52,19 +54,25 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
-/* One number a dimension; false if anything else stands there. */
-static bool numbers(const char *value, double out[MAX_DIMS], size_t *n)
+/* Up to `most` numbers; false if anything else stands there. */
+static bool numbers_of(const char *value, size_t most, double *out, size_t *n)
 {
     *n = 0;
     while (*value) {
         char *end = NULL;
         const double x = fbp_number(value, &end);
-        if (end == value || *n == MAX_DIMS || !isfinite(x))
+        if (end == value || *n == most || !isfinite(x))
             return false;
         out[(*n)++] = x;
         value = end + strspn(end, " \t");
     }
     return *n > 0;
+}
+
+/* One number a dimension. */
+static bool numbers(const char *value, double out[MAX_DIMS], size_t *n)
+{
+    return numbers_of(value, MAX_DIMS, out, n);
 }
 
 static bool one_number(const char *value, double *out)
@@ -148,6 +156,9 @@ static bool set(struct header *h, const char *key, const char *value)
         return numbers(value, h->size, &h->n_size);
     if (strcmp(key, "Offset") == 0 || strcmp(key, "Origin") == 0 || strcmp(key, "Position") == 0)
         return numbers(value, h->origin, &h->n_origin);
+    if (strcmp(key, "TransformMatrix") == 0 || strcmp(key, "Rotation") == 0 ||
+        strcmp(key, "Orientation") == 0)
+        return numbers_of(value, MAX_DIMS * MAX_DIMS, h->matrix, &h->n_matrix);
     if (strcmp(key, "ElementType") == 0) {
         h->wide = strcmp(value, "MET_LONG_LONG") == 0 || strcmp(value, "MET_ULONG_LONG") == 0;
         return h->wide || element_type(value, &h->type);
@@ -273,6 +284,28 @@ static fbp_status check(const char *path, const struct header *h)
     return FBP_OK;
 }
 
+/* A grid that is turned: its origin is told along its own axes, as that of other formats is. */
+static fbp_status take_turn(struct fbp_source *src, const struct header *h)
+{
+    const size_t nd = h->n_dims, n = nd < 3 ? nd : 3;
+    double step[3][3] = {{0}}, origin[3];
+    bool turned = false;
+
+    if (h->n_matrix && h->n_matrix != nd * nd)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: MetaImage header: a TransformMatrix of %zu numbers does not fit %zu "
+                        "dimensions: correct the header",
+                        src->path, h->n_matrix, nd);
+    memcpy(origin, src->info.origin_mm, sizeof origin);
+    for (size_t i = 0; i < n && h->n_matrix; i++)
+        for (size_t c = 0; c < n; c++) {
+            step[i][c] = src->info.spacing_mm[i] * h->matrix[i * nd + c];
+            turned |= h->matrix[i * nd + c] != (i == c);
+        }
+    return turned && src->info.has_spacing ? fbp_axes_take(src, n, (const double(*)[3])step, origin)
+                                           : FBP_OK;
+}
+
 static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
 {
     const double *from = h->n_spacing ? h->spacing : h->size;
@@ -292,7 +325,7 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
                             "%s: MetaImage header: the element spacing %g is not positive",
                             src->path, src->info.spacing_mm[i]);
     }
-    return FBP_OK;
+    return take_turn(src, h);
 }
 
 static bool is_same_file(int a, int b)

@@ -12,7 +12,9 @@
 
 enum { SAMPLES_AT = 352 }; /* the header, and four bytes that say there is no extension */
 
-/* The coordinates are those of other formats; both forms, as programs read one or the other. */
+/* NIfTI's x and y run to the patient's right and front, those of MetaImage, of NRRD as it is
+ * written here and of this program to left and back: the same place has the opposite x and y.  Both
+ * forms, as programs read one or the other; the q-form is half a turn about z. */
 static void place(nifti_1_header *h, const struct fbp_array_info *info)
 {
     for (int i = 0; i < 3; i++)
@@ -20,11 +22,12 @@ static void place(nifti_1_header *h, const struct fbp_array_info *info)
     h->pixdim[0] = 1;
     h->xyzt_units = NIFTI_UNITS_MM;
     h->qform_code = h->sform_code = NIFTI_XFORM_SCANNER_ANAT;
-    h->qoffset_x = h->srow_x[3] = (float)info->origin_mm[0];
-    h->qoffset_y = h->srow_y[3] = (float)info->origin_mm[1];
+    h->quatern_d = 1;
+    h->qoffset_x = h->srow_x[3] = 0 - (float)info->origin_mm[0]; /* no -0 */
+    h->qoffset_y = h->srow_y[3] = 0 - (float)info->origin_mm[1];
     h->qoffset_z = h->srow_z[3] = (float)info->origin_mm[2];
-    h->srow_x[0] = h->pixdim[1];
-    h->srow_y[1] = h->pixdim[2];
+    h->srow_x[0] = -h->pixdim[1];
+    h->srow_y[1] = -h->pixdim[2];
     h->srow_z[2] = h->pixdim[3];
 }
 

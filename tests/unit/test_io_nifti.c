@@ -368,6 +368,39 @@ static void round_trip(void **state)
     assert_says("32767");
 }
 
+/* The world's x and y are those of MetaImage with the opposite sign, in both forms; a file of older
+ * releases, which kept the sign, has the same spacing and origin along its own axes. */
+static void right_and_front(void **state)
+{
+    (void)state;
+    static const double older[3][4] = {{0.5, 0, 0, -7}, {0, 1, 0, 8}, {0, 0, 2, 9}};
+    const struct fbp_array_info info = {
+        .n = {NX, NY, NZ}, .spacing_mm = {0.5, 1, 2}, .origin_mm = {-7, 8, 9}};
+    static const float srow[12] = {-0.5f, 0, 0, 7, 0, -1, 0, -8, 0, 0, 2, 9};
+    static const float form[6] = {0, 0, 1, 7, -8, 9}; /* half a turn about z */
+    float volume[N] = {0};
+    fbp_sink *s = NULL;
+    struct image im;
+
+    assert_int_equal(fbp_sink_open(&s, NII, &info, NULL), FBP_OK);
+    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    fbp_sink_close(&s);
+    FILE *f = fopen(NII, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(im.b, 1, 352, f), 352);
+    fclose(f);
+    assert_memory_equal(im.b + 256, form, sizeof form);
+    assert_memory_equal(im.b + 280, srow, sizeof srow);
+    assert_place(0.5, 1, 2, -7, 8, 9);
+    make(&im, 1, false);
+    put_int(&im, 254, 2, 348, 4, 1);
+    for (size_t i = 0; i < 3; i++)
+        put_srow(&im, i, older[i]);
+    put_file(NII, im.b, im.n);
+    assert_place(0.5, 1, 2, -7, 8, 9);
+}
+
 /* Integers with the slope that the header holds as a float. */
 static void integers(void **state)
 {
@@ -411,6 +444,7 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(more_axes),
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(right_and_front),
         cmocka_unit_test(integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,6 +267,44 @@ static void metaimage_keys(void **state)
     fbp_source_close(&src);
 }
 
+/* A grid that is turned has its origin along its own axes, as in NRRD and NIfTI: consecutive
+ * numbers of the matrix are the direction of one axis. */
+static void metaimage_turned(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix;
+        double origin[3];
+    } cases[] = {{"1 0 0 0 1 0 0 0 1", {1, 2, 3}},
+                 {"-1 0 0 0 -1 0 0 0 1", {-1, -2, 3}},
+                 {"0 1 0 -1 0 0 0 0 1", {2, -1, 3}},
+                 {"0.6 0.8 0 -0.8 0.6 0 0 0 1", {2.2, 0.4, 3}}};
+    const float v[2] = {3, 4};
+    char head[300];
+    fbp_source *src;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(head, sizeof head,
+                 "NDims = 3\nDimSize = 2 1 1\nElementSpacing = .5 2 4\nOffset = 1 2 3\n"
+                 "TransformMatrix = %s\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
+                 cases[i].matrix);
+        put_array(MHA, head, v, sizeof v);
+        src = open_source(MHA, NULL);
+        const struct fbp_array_info *info = fbp_source_info(src);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(info->spacing_mm[k] - (double[]){.5, 2, 4}[k]) < 1e-12);
+            assert_true(fabs(info->origin_mm[k] - cases[i].origin[k]) < 1e-12);
+        }
+        fbp_source_close(&src);
+    }
+    put_array(MHA,
+              "NDims = 3\nDimSize = 2 1 1\nElementSpacing = .5 2 4\nTransformMatrix = 1 0 0 1\n"
+              "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n",
+              v, sizeof v);
+    assert_int_equal(fbp_source_open(&src, MHA, NULL), FBP_ERR_INVALID);
+    assert_says("TransformMatrix of 4 numbers");
+}
+
 /* A float would not hold these integers: the offset is added before they become one. */
 static void scaled_integers_lose_nothing(void **state)
 {
@@ -381,6 +419,7 @@ int main(void)
         cmocka_unit_test(npy),
         cmocka_unit_test(raw),
         cmocka_unit_test(metaimage_keys),
+        cmocka_unit_test(metaimage_turned),
         cmocka_unit_test(scaled_integers_lose_nothing),
         cmocka_unit_test(content_before_name),
         cmocka_unit_test(threads_share_a_stream),
