@@ -1,7 +1,9 @@
 #include "cli.h"
+#include "words.h"
 
 #include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void help_all(FILE *f)
 {
@@ -73,9 +75,18 @@ static void list_group(FILE *f, const char *word)
             fprintf(f, "  fbp %-16s %s\n", commands[i]->name, commands[i]->summary);
 }
 
+/* Of words before which no command stands: --help, -h, -help, help; --version, -V, -v, version. */
+static enum word_kind kind_of(const char *word)
+{
+    static const struct command none = {.name = ""};
+    const char *bare = word + strspn(word, "-");
+
+    return strcmp(bare, "v") == 0 && *word == '-' ? WORD_VERSION : word_meaning(&none, bare).kind;
+}
+
 static bool is_help(const char *word)
 {
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    return kind_of(word) == WORD_HELP;
 }
 
 static bool is_planned(const char *group, const char *word)
@@ -88,6 +99,19 @@ static bool is_planned(const char *group, const char *word)
         if (strcmp(both, planned[i]) == 0)
             return true;
     return false;
+}
+
+/* Somebody has left the command out. */
+static int is_a_file(const char *path, bool folder)
+{
+    fprintf(stderr,
+            folder
+                ? "fbp: %s is a folder, not a command: fbp init looks what scan it holds; see fbp "
+                  "--help\n"
+                : "fbp: %s is a file, not a command: fbp info says what it is, fbp recon "
+                  "reconstructs a scan; see fbp --help\n",
+            path);
+    return OPT_USAGE;
 }
 
 static int unknown_command(int argc, char **argv)
@@ -106,10 +130,15 @@ static int unknown_command(int argc, char **argv)
         list_group(stderr, argv[0]);
         return OPT_USAGE;
     }
-    const char *near = opt_nearest(argv[0], command_name, NULL, n_commands);
+    const char *meant = word_command(argv[0] + strspn(argv[0], "-"));
+    const char *near =
+        meant || argv[0][0] == '-' ? meant : opt_nearest(argv[0], command_name, NULL, n_commands);
+    struct stat info;
+    if (stat(argv[0], &info) == 0)
+        return is_a_file(argv[0], S_ISDIR(info.st_mode));
     fprintf(stderr, "fbp: unknown %s \"%s\"", argv[0][0] == '-' ? "option" : "command", argv[0]);
-    if (near && argv[0][0] != '-')
-        fprintf(stderr, ": did you mean %s?", near);
+    if (near)
+        fprintf(stderr, ": did you mean fbp %s?", near);
     fputs("; see fbp --help\n", stderr);
     return OPT_USAGE;
 }
@@ -142,11 +171,9 @@ static int run(int argc, char **argv)
         return OPT_USAGE;
     }
     if (is_help(argv[0]))
-        return help(0, NULL);
-    if (strcmp(argv[0], "help") == 0)
         return help(argc - 1, argv + 1);
-    if (strcmp(argv[0], "--version") == 0) {
-        printf("fbp %s\n", fbp_version());
+    if (kind_of(argv[0]) == WORD_VERSION) {
+        opt_version(stdout);
         return OPT_DONE;
     }
     const size_t i = find_command(argc, argv, &n_words);

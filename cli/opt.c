@@ -1,8 +1,10 @@
-#include "opt.h"
+#include "words.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_WORD = 40 }; /* of an option that a message repeats */
 
@@ -61,38 +63,125 @@ static const struct opt *find_letter(const struct command *c, char letter)
     return NULL;
 }
 
-static int take_option(struct parser *p, const char *word)
+/* What is no option, in words that lead to one. */
+static int unknown_option(const struct command *c, const char *word, const char *name)
+{
+    const char *near = opt_nearest(name, option_name, c->opts, c->n_opts);
+
+    if (near)
+        return opt_usage(c, "unknown option %s: did you mean --%s?", word, near);
+    return opt_usage(c, "unknown option %s", word);
+}
+
+/* A word that is known from elsewhere; *o: the option that it stands for, if any. */
+static int take_meaning(struct parser *p, const char *word, const char *name, const struct opt **o)
 {
     const struct command *c = p->command;
-    const bool is_long = word[1] == '-';
-    const char *name = word + 1 + is_long, *equals = is_long ? strchr(name, '=') : NULL;
-    const size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    const struct opt *o = is_long ? find_long(c, name, len) : find_letter(c, name[0]);
-    const char *value = equals ? equals + 1 : NULL;
-    char bare[MAX_WORD + 1];
+    const struct word_meaning meaning = word_meaning(c, name);
 
-    if (!o) {
-        snprintf(bare, sizeof bare, "%.*s", len < MAX_WORD ? (int)len : MAX_WORD, name);
-        const char *near = opt_nearest(bare, option_name, c->opts, c->n_opts);
-        if (near)
-            return opt_usage(c, "unknown option %s: did you mean --%s?", word, near);
-        return opt_usage(c, "unknown option %s", word);
+    switch (meaning.kind) {
+    case WORD_OPTION:
+        *o = meaning.option;
+        return OPT_GO_ON;
+    case WORD_IGNORED:
+        return OPT_GO_ON;
+    case WORD_HELP:
+        opt_help(stdout, c);
+        return OPT_DONE;
+    case WORD_VERSION:
+        opt_version(stdout);
+        return OPT_DONE;
+    case WORD_SENTENCE:
+        return opt_usage(c, "%s: %s", word, meaning.sentence);
+    case WORD_UNKNOWN:
+        break;
     }
+    return unknown_option(c, word, name);
+}
+
+/* The option's value is in `value`, or the next word. */
+static int take_value(struct parser *p, const struct opt *o, const char *word, const char *value)
+{
+    const struct command *c = p->command;
+
     p->seen[o - c->opts] = true;
-    if (!is_long && name[1]) {
-        if (!opt_takes_value(o))
-            return opt_usage(c, "-%c takes no value: write options apart from each other",
-                             o->letter);
-        value = name + 1;
-    }
     if (!opt_takes_value(o))
-        return value ? opt_usage(c, "--%s takes no value", o->name) : apply(c, o, "1", p->args);
+        return value ? opt_usage(c, "%s takes no value", word) : apply(c, o, "1", p->args);
     if (!value) {
         if (p->i + 1 >= p->argc)
-            return opt_usage(c, "%s: a value is missing: expected %s", word, o->arg);
+            return opt_usage(c, "%s: a value is missing: expected %s", word,
+                             o->arg ? o->arg : o->name);
         value = p->argv[++p->i];
     }
     return apply(c, o, value, p->args);
+}
+
+static int take_long(struct parser *p, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    const size_t len = equals ? (size_t)(equals - word) : strlen(word);
+    const struct opt *o = find_long(p->command, word + 2, len - 2);
+    char bare[MAX_WORD + 1];
+
+    snprintf(bare, sizeof bare, "%.*s", len < MAX_WORD ? (int)len : MAX_WORD, word);
+    if (!o) {
+        const int rc = take_meaning(p, word, bare + 2, &o);
+        if (rc != OPT_GO_ON || !o)
+            return rc;
+    }
+    return take_value(p, o, bare, equals ? equals + 1 : NULL);
+}
+
+/* "-o FILE", "-oFILE"; but -output is no file called "utput". */
+static int take_short(struct parser *p, const char *word)
+{
+    const struct command *c = p->command;
+    const char letter[3] = {'-', word[1], '\0'};
+    const struct opt *o = find_letter(c, word[1]);
+
+    if (word[2] && word_meaning(c, word + 1).kind == WORD_HELP)
+        return take_meaning(p, word, word + 1, &o);
+    if (word[2] && word_meaning(c, word + 1).kind != WORD_UNKNOWN)
+        return opt_usage(c, "%s: did you mean -%s?", word, word);
+    if (!o) {
+        const int rc = take_meaning(p, word, word[2] ? word + 1 : letter + 1, &o);
+        if (rc != OPT_GO_ON || !o)
+            return rc;
+    }
+    if (word[2] && !opt_takes_value(o))
+        return opt_usage(c, "%s takes no value: write options apart from each other", letter);
+    return take_value(p, o, letter, word[2] ? word + 2 : NULL);
+}
+
+static int take_option(struct parser *p, const char *word)
+{
+    return word[1] == '-' ? take_long(p, word) : take_short(p, word);
+}
+
+/* A shell has put the files in the place of their pattern. */
+static bool are_numbered(const struct parser *p)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < p->argc; i++) {
+        const char *dot = strrchr(p->argv[i], '.');
+        n += p->argv[i][0] != '-' && dot && dot > p->argv[i] && isdigit((unsigned char)dot[-1]);
+    }
+    return n > 2;
+}
+
+static int too_many(const struct parser *p, const char *word)
+{
+    const struct command *c = p->command;
+
+    if (are_numbered(p))
+        return opt_usage(c,
+                         "one argument too many: \"%s\": files that belong together are one "
+                         "argument, their folder or a pattern such as 'views/%%04d.tif 1 360'; a "
+                         "scan file names them (fbp init FOLDER)",
+                         word);
+    return opt_usage(c, "one argument too many: \"%s\": expected fbp %s %s", word, c->name,
+                     c->usage);
 }
 
 static int take_positional(struct parser *p, const char *word)
@@ -104,8 +193,7 @@ static int take_positional(struct parser *p, const char *word)
             p->seen[i] = true;
             return apply(c, &c->opts[i], word, p->args);
         }
-    return opt_usage(c, "one argument too many: \"%s\": expected fbp %s %s", word, c->name,
-                     c->usage);
+    return too_many(p, word);
 }
 
 static int check_required(const struct parser *p)
@@ -125,9 +213,20 @@ static int check_required(const struct parser *p)
     return OPT_GO_ON;
 }
 
+/* "fbp recon help", unless there is a file of this name. */
+static bool asks_for_help(const struct parser *p)
+{
+    return p->argc == 1 && strcmp(p->argv[0], "help") == 0 && access("help", F_OK) != 0;
+}
+
 static int parse_words(struct parser *p)
 {
     bool only_positional = false;
+
+    if (asks_for_help(p)) {
+        opt_help(stdout, p->command);
+        return OPT_DONE;
+    }
 
     for (p->i = 0; p->i < p->argc; p->i++) {
         const char *word = p->argv[p->i];

@@ -99,6 +99,8 @@ bool opt_set_value(const struct opt *opt, const char *text, void *args);
 void opt_describe(const struct opt *opt, char *buf, size_t n);
 
 void opt_help(FILE *f, const struct command *command);
+/** "fbp 1.2.3" */
+void opt_version(FILE *f);
 
 /** The candidate nearest to `word`, NULL if none is close. */
 const char *opt_nearest(const char *word, const char *(*name)(const void *list, size_t i),

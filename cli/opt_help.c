@@ -1,4 +1,6 @@
-#include "opt.h"
+#include "words.h"
+
+#include "fbp/types.h"
 
 #include <string.h>
 
@@ -37,7 +39,7 @@ static void list_names(const struct opt *o, char *buf, size_t n)
 
 static void help_line(FILE *f, const struct opt *o)
 {
-    char extra[400], left[120];
+    char extra[400], left[120], other[40];
     int n;
 
     if (o->positional)
@@ -53,6 +55,10 @@ static void help_line(FILE *f, const struct opt *o)
     else
         fprintf(f, "%-*s", HELP_COLUMN, left);
     size_t at = wrap(f, o->help, HELP_COLUMN, HELP_COLUMN);
+    if (!o->positional && word_shown(o->name, other, sizeof other)) {
+        snprintf(extra, sizeof extra, "(also --%s)", other);
+        at = wrap(f, extra, at, HELP_COLUMN);
+    }
     if (o->type == OPT_ENUM) {
         list_names(o, extra, sizeof extra);
         at = wrap(f, extra, at, HELP_COLUMN);
@@ -65,6 +71,11 @@ static void help_line(FILE *f, const struct opt *o)
             fprintf(f, " %s", extra);
     }
     fputc('\n', f);
+}
+
+void opt_version(FILE *f)
+{
+    fprintf(f, "fbp %s\n", fbp_version());
 }
 
 void opt_help(FILE *f, const struct command *c)

@@ -1,4 +1,6 @@
 /* The option tables: values, ranges, and a help that mentions every option. */
+#include "words.h"
+
 #include "cli.h"
 
 #include <setjmp.h>
@@ -245,14 +247,113 @@ static void test_filters(void **state)
     assert_null(fbp_filter_name((enum fbp_filter)i));
 }
 
+static const struct command *command_of(const char *name)
+{
+    for (size_t k = 0; k < n_commands; k++)
+        if (strcmp(commands[k]->name, name) == 0)
+            return commands[k];
+    fail_msg("no command %s", name);
+    return NULL;
+}
+
+/* Words of other programs and the other English: what they stand for. */
+static void test_meanings(void **state)
+{
+    static const struct {
+        const char *command, *word, *option; /* NULL: none */
+        enum word_kind kind;
+    } rows[] = {
+        {"recon", "center", "centre", WORD_OPTION},
+        {"recon", "rotation_center", "centre", WORD_OPTION},
+        {"geometry check", "center", "centre", WORD_OPTION},
+        {"init", "pixel", "pitch", WORD_OPTION},
+        {"simulate", "pixel-size", "pitch", WORD_OPTION},
+        {"rabbitct make", "pixel_size", "pitch", WORD_OPTION},
+        {"geometry convert", "pixel", "pitch", WORD_OPTION},
+        {"recon", "SOD", "sod", WORD_OPTION},
+        {"recon", "sad", "sod", WORD_OPTION},
+        {"recon", "dso", "sod", WORD_OPTION},
+        {"init", "DSD", "sdd", WORD_OPTION},
+        {"recon", "sid", NULL, WORD_SENTENCE},
+        {"recon", "output_type", "output-type", WORD_OPTION},
+        {"recon", "out", "output", WORD_OPTION},
+        {"recon", "outfile", "output", WORD_OPTION},
+        {"recon", "input", "scan.json", WORD_OPTION},
+        {"view", "i", "volume", WORD_OPTION},
+        {"recon", "gpu", NULL, WORD_SENTENCE},
+        {"recon", "iterations", NULL, WORD_SENTENCE},
+        {"recon", "geometry", NULL, WORD_SENTENCE},
+        {"recon", "verbose", NULL, WORD_IGNORED},
+        {"info", "V", NULL, WORD_VERSION},
+        {"info", "version", NULL, WORD_VERSION},
+        {"info", "usage", NULL, WORD_HELP},
+        {"recon", "window", "filter", WORD_OPTION},
+        {"view", "range", "window", WORD_OPTION},
+        {"recon", "range", "output-range", WORD_OPTION},
+        {"view", "colour", NULL, WORD_SENTENCE},
+        {"recon", "voxel-size", "voxel", WORD_OPTION},
+        {"recon", "j", "threads", WORD_OPTION},
+        {"recon", "dry-run", "plan", WORD_OPTION},
+        {"devices", "threads", NULL, WORD_UNKNOWN},
+        {"recon", "nonsense", NULL, WORD_UNKNOWN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct word_meaning m = word_meaning(command_of(rows[i].command), rows[i].word);
+        if (m.kind != rows[i].kind)
+            fail_msg("%s --%s: kind %d", rows[i].command, rows[i].word, (int)m.kind);
+        assert_int_equal(m.option != NULL, rows[i].option != NULL);
+        if (m.option)
+            assert_string_equal(m.option->name, rows[i].option);
+        assert_true((m.kind == WORD_SENTENCE) == (m.kind == WORD_SENTENCE && m.sentence));
+    }
+}
+
+/* Each word of the table leads somewhere, and hides no option of its own name. */
+static void test_word_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < word_table_length; i++) {
+        const struct word *w = &word_table[i];
+        bool reached = w->kind != WORD_UNKNOWN || w->sentence;
+        char first[48];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(w->words, " "), w->words);
+        for (size_t k = 0; k < n_commands && !reached; k++) {
+            const struct word_meaning m = word_meaning(commands[k], first);
+            reached = m.option && (strcmp(w->options, ".") == 0 ? m.option->positional
+                                                                : strcmp(m.option->name, first));
+        }
+        if (!reached)
+            fail_msg("no command has what --%s stands for", first);
+    }
+}
+
+static void test_understood(void **state)
+{
+    struct args a;
+
+    (void)state;
+    assert_int_equal(parse(&a, "--SIZE 12 --input in.json --verbose"), OPT_GO_ON);
+    assert_int_equal(a.size, 12);
+    assert_string_equal(a.positional, "in.json");
+    assert_int_equal(parse(&a, "-text x"), OPT_USAGE); /* not -t with the value "ext" */
+    assert_int_equal(parse(&a, "-i a -i b"), OPT_GO_ON);
+    assert_string_equal(a.positional, "b");
+    assert_int_equal(parse(&a, "--input"), OPT_USAGE);
+    assert_int_equal(parse(&a, "-V"), OPT_DONE);
+    assert_int_equal(parse(&a, "--usage"), OPT_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),  cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_ranges),  cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_help),    cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_help),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_filters),    cmocka_unit_test(test_meanings),
+        cmocka_unit_test(test_word_table), cmocka_unit_test(test_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

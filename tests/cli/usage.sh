@@ -38,7 +38,7 @@ wrong_line '--sod: the volume reaches 181' simulate --size 8 --views 4 -o x.json
 wrong_line 'ends in .svg' geometry show s.json -o s.png
 wrong_line 'needs a volume on disk' recon s -o null: --preview p.png
 wrong_line 'takes no value' recon s -o v --json=1
-wrong_line 'unknown command "reco": did you mean recon' reco
+wrong_line 'unknown command "reco": did you mean fbp recon' reco
 wrong_line 'unknown option "--foo"' --foo
 wrong_line 'ends in .json' simulate --size 8 --views 4 -o x.mha
 wrong_line '--views K is missing' simulate --size 8 -o x.json
@@ -67,6 +67,32 @@ wrong_line 'from is missing' geometry check
 wrong 'which one' geometry
 wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'
+
+# Words of other programs lead to the right one.
+wrong_line '--gpu: give --device cuda' recon s.json -o v.mha --gpu
+wrong_line '--sid: .* --sod is source to rotation axis, --sdd source to detector' recon s.json --sid 500
+wrong_line '--iterations: filtered backprojection has no iterations' recon s.json --iterations 20
+wrong_line '-output: did you mean --output\?' recon s.json -output v.mha
+wrong_line 'unknown command "reconstruct": did you mean fbp recon\?' reconstruct s.json
+wrong_line 'files that belong together are one argument' recon a_1.tif a_2.tif a_3.tif -o v.mha
+wrong_line 'files that belong together are one argument' info a_1.tif a_2.tif a_3.tif
+wrong_line 'is a folder, not a command: fbp init' .
+: >there.json
+wrong_line 'is a file, not a command' there.json
+for word in -V version -v --version -version; do
+    run 0 $word
+    has out '^fbp [0-9]+\.[0-9]+\.[0-9]+$'
+done
+run 0 recon -V
+has out '^fbp [0-9]'
+for word in -h help --help -help --usage '-?'; do
+    run 0 $word
+    has out '^Usage: fbp COMMAND'
+    run 0 recon $word
+    has out '^Usage: fbp recon'
+done
+run 0 --help recon
+has out '^Usage: fbp recon'
 
 # Known, but not in this release: status 1.
 run 1 simulate --kind planes --size 8 --views 4 -o x.json
