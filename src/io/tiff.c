@@ -1,6 +1,7 @@
 /* TIFF and BigTIFF: a page a slice.  Pages that are not compressed are read past libtiff. */
 #include "io/tiff.h"
 #include "io/describe.h"
+#include "io/imagej.h"
 #include "io/values.h"
 
 #include "base/mem.h"
@@ -163,19 +164,8 @@ static fbp_status take_pages(fbp_source *src, struct fbp_tiff *t)
     return FBP_OK;
 }
 
-/* ImageJ writes stacks beyond 4 GiB with one directory, "images=N" and the samples in one run. */
-static size_t imagej_slices(const char *text, size_t n)
-{
-    static const char first[] = "ImageJ=", key[] = "\nimages=";
-
-    if (n < sizeof first || strncmp(text, first, sizeof first - 1) != 0)
-        return 1;
-    const char *p = memmem(text, n, key, sizeof key - 1);
-    const unsigned long long slices = p ? strtoull(p + sizeof key - 1, NULL, 10) : 1;
-    return slices > 1 && slices < UINT32_MAX ? (size_t)slices : 1;
-}
-
-/* tifffile, told to truncate, writes one directory, too: {"shape": [40, 64, 96], "truncated": true}
+/* ImageJ writes stacks beyond 4 GiB with one directory, "images=N" and the samples in one run.  So
+ * does tifffile, told to truncate: {"shape": [40, 64, 96], "truncated": true}
  */
 static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
 {
@@ -203,7 +193,7 @@ static fbp_status take_slices(fbp_source *src, const struct fbp_tiff *t, const c
     struct fbp_array_info *i = &src->info;
     const uint64_t samples = (uint64_t)i->n[0] * i->n[1], at = s->places[0].at;
     const uint64_t room = (s->size - at) / (samples * fbp_type_size(i->type));
-    size_t slices = imagej_slices(text, strlen(text));
+    size_t slices = fbp_imagej_slices(text, strlen(text));
 
     if (slices == 1)
         slices = shaped_slices(text, strlen(text), samples);
@@ -217,16 +207,22 @@ static fbp_status take_slices(fbp_source *src, const struct fbp_tiff *t, const c
     return FBP_OK;
 }
 
-/* Our line, or that of ImageJ or tifffile, in the first page's description. */
+/* Our line, or those of ImageJ or tifffile, in the first page's description. */
 static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
 {
     const struct pages *s = src->state;
+    float per_unit[2] = {0};
     char *text = NULL;
 
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
         return FBP_OK;
+    TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &per_unit[0]);
+    TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &per_unit[1]);
+    const double per[2] = {(double)per_unit[0], (double)per_unit[1]};
+    const size_t n = strlen(text);
     src->info.n[2] = s->n;
-    (void)fbp_described(text, strlen(text), false, &src->info);
+    if (!fbp_imagej_described(text, n, per, &src->info))
+        (void)fbp_described(text, n, false, &src->info);
     return s->n == 1 && s->places[0].plain ? take_slices(src, t, text) : FBP_OK;
 }
 

@@ -1,7 +1,11 @@
 /* TIFF and BigTIFF for sinks: all directories first, then the samples of all pages in one run, so
- * that slices can be written in any order.  One strip a page, not compressed. */
-#include "io/describe.h"
+ * that slices can be written in any order.  One strip a page, not compressed.
+ *
+ * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels a mm, with
+ * the ResolutionUnit "none", as the description's unit is mm.  ImageJ itself writes stacks beyond
+ * 4 GiB with one directory, in which every other reader finds one slice; they are BigTIFF here. */
 #include "io/format.h"
+#include "io/imagej.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -65,27 +69,40 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     if (page == 0 && x->text)
         entry(o, 270, ASCII, strlen(x->text) + 1, x->text_at);
     entry(o, 273, place, 1, x->samples_at + page * bytes);
-    entry(o, 274, SHORT, 1, 4); /* row 0 is the lowest */
+    entry(o, 274, SHORT, 1, 1); /* rows as they are: ITK turns those of 4 round, others do not */
     entry(o, 277, SHORT, 1, 1);
     entry(o, 278, LONG, 1, info->n[1]);
     entry(o, 279, place, 1, bytes);
     if (x->has_resolution) {
         entry(o, 282, RATIONAL, 1, o->big ? x->resolution[0] : x->resolution_at);
         entry(o, 283, RATIONAL, 1, o->big ? x->resolution[1] : x->resolution_at + 8);
-        entry(o, 296, SHORT, 1, 3); /* a centimetre */
+        entry(o, 296, SHORT, 1, 1); /* that of the description */
     }
     entry(o, 339, SHORT, 1, info->type == FBP_F32 ? 3 : 1);
     const uint64_t next = o->at + (o->big ? 8 : 4);
     put(o, page + 1 < info->n[2] ? next : 0, o->big ? 8 : 4);
 }
 
-/* Pixels a centimetre as a fraction. */
-static uint64_t per_cm(double spacing_mm)
+/* Pixels a mm as a fraction of two 32-bit numbers, the upper one below: a convergent of the
+ * continued fraction, so that 0.3 mm is 10/3. */
+static uint64_t per_mm(double spacing_mm)
 {
-    const double x = 10 / spacing_mm;
-    const uint64_t below = x < 4000 ? 1000000 : 1;
+    uint64_t mm = 1, pixels = 0, last_mm = 0, last_pixels = 1;
+    double x = spacing_mm;
 
-    return (uint64_t)llrint(fmin(fmax(x * (double)below, 1), UINT32_MAX)) | below << 32;
+    for (int i = 0; i < 40 && x <= UINT32_MAX; i++) {
+        const uint64_t a = (uint64_t)x, p = a * mm + last_mm, q = a * pixels + last_pixels;
+        if (p > UINT32_MAX || q > UINT32_MAX)
+            break;
+        last_mm = mm;
+        last_pixels = pixels;
+        mm = p;
+        pixels = q;
+        if (fabs((double)mm / (double)pixels - spacing_mm) <= 1e-15 * spacing_mm)
+            break;
+        x = 1 / (x - (double)a);
+    }
+    return (pixels ? pixels : 1) | (mm ? mm : 1) << 32;
 }
 
 /* The whole header; first to measure, then with the places that were found. */
@@ -122,7 +139,7 @@ static bool is_big(const struct fbp_array_info *info)
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    char *text = fbp_describe(info);
+    char *text = fbp_imagej_describe(info);
     struct extras x = {.text = text, .has_resolution = info->spacing_mm[0] > 0};
     struct out o = {.big = is_big(info)};
     fbp_status st = FBP_OK;
@@ -139,7 +156,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
         goto fail;
     }
     for (int i = 0; x.has_resolution && i < 2; i++)
-        x.resolution[i] = per_cm(info->spacing_mm[i]);
+        x.resolution[i] = per_mm(info->spacing_mm[i]);
     write_all(&o, info, &x); /* measures */
     FBP_TRY_GOTO(fbp_calloc((void **)&out->header, o.at, 1, "TIFF directories"));
     out->header_bytes = o.at;
