@@ -28,27 +28,45 @@ int cli_fail(void)
 }
 
 /* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
- * inside a string is escaped, so all that are seen are the printer's. */
-static void put_with_spaces(const char *text)
+ * inside a string is escaped, so all that are seen are the printer's.  To be freed; NULL when out
+ * of memory. */
+static char *with_spaces(cJSON *root, bool compact)
 {
-    for (char before = '\n'; *text; before = *text++)
-        if (*text == '\t')
-            fputs(before == ':' ? " " : "  ", stdout);
-        else
-            putchar(*text);
-    putchar('\n');
+    char *text = root ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(root) : NULL;
+    char *out = text ? malloc(2 * strlen(text) + 2) : NULL, *to = out;
+
+    cJSON_Delete(root);
+    for (const char *p = text; out && *p; p++) {
+        if (*p == '\t' && (p == text || p[-1] != ':'))
+            *to++ = ' ';
+        *to++ = *p == '\t' ? ' ' : *p;
+    }
+    if (out)
+        memcpy(to, "\n", 2);
+    free(text);
+    return out;
 }
 
 int cli_json(cJSON *root, bool compact)
 {
-    char *text = root ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(root) : NULL;
+    char *text = with_spaces(root, compact);
 
-    cJSON_Delete(root);
     if (!text)
         return cli_error("out of memory for the JSON output");
-    put_with_spaces(text);
+    fputs(text, stdout);
     free(text);
     return 0;
+}
+
+int cli_json_save(cJSON *root, const char *path, bool replace)
+{
+    char *text = with_spaces(root, false);
+
+    if (!text)
+        return cli_error("%s: out of memory for the JSON output", path);
+    const fbp_status st = fbp_text_save(path, text, replace);
+    free(text);
+    return st == FBP_OK ? 0 : cli_fail();
 }
 
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n)

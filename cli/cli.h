@@ -24,6 +24,8 @@ int cli_fail(void);
 
 /** Print to standard output, free; returns the exit status.  `compact`: on one line. */
 int cli_json(cJSON *root, bool compact);
+/** Save as a file, free; returns the exit status.  `replace`: also over one that is there. */
+int cli_json_save(cJSON *root, const char *path, bool replace);
 /** An object's new member [a, b, …]; NULL when out of memory. */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);

@@ -7,8 +7,7 @@ static const struct opt table[] = {
     OPT(I, folder, .name = "folder", .positional = true, .required = true,
         .help = "where the data of a scan are; folders in it are looked into, too"),
     OPT(I, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
-        .fallback = "standard output",
-        .help = "scan file to write; one that is there is not replaced"),
+        .fallback = "standard output", .help = "scan file to write"),
     OPT(I, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
         .help = "what is known already: cone or parallel beam"),
     OPT(I, pitch, .name = "pitch", .arg = "MM", .min = 1e-6, .max = 1e3,
@@ -18,6 +17,7 @@ static const struct opt table[] = {
     OPT(I, sdd, .name = "sdd", .arg = "MM", .min = 1e-3, .max = 1e6, .help = "source to detector"),
     OPT(I, arc, .name = "arc", .arg = "DEG", .min = 1e-3, .max = 36000,
         .help = "angle that the views cover"),
+    OPT(I, force, .name = "force", .help = "replace a scan file that is there already"),
 };
 #undef I
 

@@ -39,6 +39,7 @@ struct init_known {
     const char *folder, *output;
     unsigned kind; /**< 0: not told; else 1 + enum fbp_kind */
     double pitch, sod, sdd, arc;
+    bool force; /**< replace an older scan file */
 };
 
 /** Look at a folder; returns 0 or an exit status.  Free by init_clear(). */

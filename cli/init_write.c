@@ -3,8 +3,6 @@
 #include "init.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -358,27 +356,6 @@ static void build(struct guess *g)
     put_geometry(g);
 }
 
-/* Into a file that is not there yet. */
-static int print_to(const char *path, cJSON *root)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-    if (fd < 0 && errno == EEXIST) {
-        cJSON_Delete(root);
-        return cli_error("%s: is there already and is not replaced: choose another name", path);
-    }
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-        cJSON_Delete(root);
-        return cli_error("%s: cannot create: %s", path, strerror(errno));
-    }
-    close(fd);
-    const int rc = cli_json(root, false);
-    if (fflush(stdout) == 0)
-        return rc;
-    unlink(path);
-    return cli_error("%s: cannot write: %s", path, strerror(errno));
-}
-
 int init_write(const struct init_folder *folder, const struct init_known *known)
 {
     struct guess g = {.folder = folder, .known = known};
@@ -390,5 +367,6 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
     find_geometry(&g);
     build(&g);
     init_say_rest(folder, &g.found);
-    return known->output ? print_to(known->output, g.root) : cli_json(g.root, false);
+    return known->output ? cli_json_save(g.root, known->output, known->force)
+                         : cli_json(g.root, false);
 }

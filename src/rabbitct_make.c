@@ -76,7 +76,7 @@ static fbp_status write_view(void *user, size_t k, const float *samples)
     const struct making *m = user;
     const double *P = m->tables.job.matrices[k], depth = m->depths[k];
     const size_t n = m->info.n_columns * m->info.n_rows;
-    const int fd = fileno(m->out.f);
+    const int fd = m->out.fd;
     uint64_t at = fbp_rabbitct_view(&m->info, k);
     double A[12];
     float *scaled = NULL;
@@ -86,9 +86,9 @@ static fbp_status write_view(void *user, size_t k, const float *samples)
     FBP_TRY(fbp_alloc((void **)&scaled, n * sizeof *scaled, "a view"));
     for (size_t i = 0; i < n; i++)
         scaled[i] = (float)((double)samples[i] * depth * depth);
-    fbp_status st = fbp_write_at(fd, m->out.part, at, A, sizeof A);
+    fbp_status st = fbp_write_at(fd, m->out.path, at, A, sizeof A);
     if (st == FBP_OK)
-        st = fbp_write_at(fd, m->out.part, at + sizeof A, scaled, n * sizeof *scaled);
+        st = fbp_write_at(fd, m->out.path, at + sizeof A, scaled, n * sizeof *scaled);
     fbp_free(scaled);
     return st;
 }
@@ -139,8 +139,8 @@ static fbp_status write_reference(struct making *m, size_t side, uint64_t at)
     for (size_t z = 0; z < side; z++) {
         for (size_t i = 0; i < slice; i++)
             grey[i] = (uint16_t)fbp_rabbitct_hu(m->info.hu, volume[z * slice + i]);
-        FBP_TRY_GOTO(fbp_write_at(fileno(m->out.f), m->out.part, at + z * slice * sizeof *grey,
-                                  grey, slice * sizeof *grey));
+        FBP_TRY_GOTO(fbp_write_at(m->out.fd, m->out.path, at + z * slice * sizeof *grey, grey,
+                                  slice * sizeof *grey));
     }
 fail:
     fbp_free(volume);

@@ -169,6 +169,15 @@ FBP_API uint64_t fbp_sink_hash(const fbp_sink *sink);
  */
 FBP_API void fbp_sink_close(fbp_sink **sink);
 
+/**
+ * Write a small text file: beside its name, brought to disk, then renamed, so that there is never
+ * half of it under its name, and an older file stays if the disk is full.
+ *
+ * replace  false: a file that is there is an error
+ * @return FBP_ERR_IO, FBP_ERR_INVALID (it is there, or is not a regular file), FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *text, bool replace);
+
 /** What fbp_compare() finds; mean_a and mean_b over the same elements as the differences. */
 struct fbp_comparison {
     size_t count;   /**< elements compared */

@@ -32,7 +32,7 @@ typedef enum fbp_status {
     FBP_ERR_IO = -3,          /**< source or sink failed; errno text in the message */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device cannot do it */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failure; the plan is dead */
-    FBP_ERR_CANCELLED = -6,   /**< a callback asked to stop */
+    FBP_ERR_CANCELLED = -6,   /**< a callback asked to stop, or fbp_stop() was called */
 } fbp_status;
 
 /**
@@ -44,6 +44,13 @@ FBP_API const char *fbp_message(void);
 
 /** Release of the library, such as "0.1.0". */
 FBP_API const char *fbp_version(void);
+
+/**
+ * Ask every running call of this process, and every later one, to return FBP_ERR_CANCELLED as soon
+ * as it can: what is not finished is cleaned up as after any other failure.  A signal handler may
+ * call it.  There is no way back.
+ */
+FBP_API void fbp_stop(void);
 
 /** How serious a line handed to a log callback is. */
 enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };

@@ -39,6 +39,22 @@ fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, siz
     return FBP_OK;
 }
 
+fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)
+{
+    char size[32];
+
+    if (error == EFBIG)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot write: a file of %s is too large for this file system (FAT "
+                        "holds 4 GiB a file) or for a limit of this process (ulimit -f): write to "
+                        "another file system, raise the limit, or write a file a slice, such as "
+                        "out/%%04d.tif",
+                        path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
+    return fbp_fail(
+        FBP_ERR_IO, "%s: cannot write: %s%s", path, strerror(error),
+        error == ENOSPC || error == EDQUOT ? ": free some space or write to another disk" : "");
+}
+
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n)
 {
     size_t done = 0;
@@ -47,12 +63,8 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
         const ssize_t put = pwrite(fd, (const char *)data + done, n - done, (off_t)(offset + done));
         if (put < 0 && errno == EINTR)
             continue;
-        if (put <= 0) {
-            const int error = put < 0 ? errno : ENOSPC;
-            return fbp_fail(FBP_ERR_IO, "%s: cannot write %zu bytes: %s%s", path, n - done,
-                            strerror(error),
-                            error == ENOSPC ? ": free some space or write to another disk" : "");
-        }
+        if (put <= 0)
+            return fbp_fail_write(path, put < 0 ? errno : ENOSPC, offset + n);
         done += (size_t)put;
     }
     return FBP_OK;

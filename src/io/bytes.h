@@ -15,6 +15,10 @@ fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, siz
 /** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
+/** Why a file could not be written, with the remedy: FBP_ERR_IO.
+ *  error: an errno; bytes: those of the whole file, 0: not known. */
+fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
+
 /** Open a regular file for reading; its size in *size. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 

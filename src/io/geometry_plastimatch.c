@@ -256,7 +256,7 @@ static fbp_status numbers_of(const struct fbp_scan *scan, size_t k, const char *
     return FBP_OK;
 }
 
-static fbp_status write_file(const char *path, const double v[N_NUMBERS])
+static fbp_status write_file(const char *path, const double v[N_NUMBERS], struct fbp_outfile *out)
 {
     static const int ends[] = {1, 5, 9, 13, 14, 15, 18};
     struct fbp_writer w;
@@ -267,29 +267,29 @@ static fbp_status write_file(const char *path, const double v[N_NUMBERS])
         fputc(i == ends[line] ? '\n' : ' ', w.f);
         line += i == ends[line];
     }
-    return fbp_writer_close(&w, FBP_OK);
+    return fbp_writer_settle(&w, FBP_OK, out);
 }
 
-/* All views are known to be good before the first is written; what a full disk leaves is removed.
- */
+/* No file has its name, and no older one is replaced, before all are on disk. */
 static fbp_status write_files(const struct fbp_scan *scan, const char *path,
                               const struct files *files)
 {
+    struct fbp_outfile *outs = NULL;
     double v[N_NUMBERS];
+    size_t n = 0;
+    fbp_status st;
 
-    for (size_t k = 0; k < files->n; k++)
-        FBP_TRY(numbers_of(scan, k, path, v));
-    for (size_t k = 0; k < files->n; k++) {
-        fbp_status st = numbers_of(scan, k, path, v);
-        if (st == FBP_OK)
-            st = write_file(files->names[k], v);
-        if (st == FBP_OK)
-            continue;
-        while (k-- > 0)
-            unlink(files->names[k]);
-        return st;
+    FBP_TRY(fbp_calloc((void **)&outs, files->n, sizeof *outs, "output files"));
+    for (; n < files->n; n++) {
+        FBP_TRY_GOTO(numbers_of(scan, n, path, v));
+        FBP_TRY_GOTO(write_file(files->names[n], v, &outs[n]));
     }
-    return FBP_OK;
+    st = fbp_outfile_publish(outs, n);
+fail:
+    for (size_t k = 0; k < n; k++)
+        fbp_outfile_clear(&outs[k]);
+    free(outs);
+    return st;
 }
 
 /* A pattern without numbers counts from 0. */

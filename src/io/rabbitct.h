@@ -5,7 +5,7 @@
 #include "fbp/rabbitct.h"
 
 #include "io/format.h"
-#include "picture/outfile.h"
+#include "io/outfile.h"
 
 /** Bytes of a matrix before the image it belongs to. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };

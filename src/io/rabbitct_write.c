@@ -15,8 +15,7 @@ enum { CHUNK = 1 << 20 };
 fbp_status fbp_rabbitct_put(struct fbp_outfile *out, const void *data, size_t n)
 {
     if (fwrite(data, 1, n, out->f) != n)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s: make room on the disk", out->path,
-                        strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", out->path, strerror(errno));
     return FBP_OK;
 }
 

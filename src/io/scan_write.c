@@ -1,29 +1,22 @@
 #include "io/scan_write.h"
 
-#include "base/text.h"
-
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path)
 {
-    *w = (struct fbp_writer){.path = path, .part = fbp_format("%s.part", path)};
-    if (!w->part)
-        return fbp_fail_nomem(strlen(path), "a path");
+    *w = (struct fbp_writer){.path = path};
     w->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    w->f = w->c_locale ? fopen(w->part, "wbe") : NULL;
-    if (!w->f) {
-        const fbp_status st =
-            w->c_locale ? fbp_fail(FBP_ERR_IO, "%s: cannot create: %s", path, strerror(errno))
-                        : fbp_fail_nomem(1, "a locale");
-        if (w->c_locale)
-            freelocale(w->c_locale);
-        free(w->part);
+    if (!w->c_locale)
+        return fbp_fail_nomem(1, "a locale");
+    const fbp_status st = fbp_outfile_open(&w->out, path);
+    if (st != FBP_OK) {
+        fbp_outfile_clear(&w->out);
+        freelocale(w->c_locale);
         return st;
     }
+    w->f = w->out.f;
     w->old_locale = uselocale(w->c_locale);
     return FBP_OK;
 }
@@ -36,19 +29,7 @@ fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path)
     return FBP_OK;
 }
 
-static fbp_status publish(struct fbp_writer *w)
-{
-    const bool bad = ferror(w->f) != 0;
-
-    if (fclose(w->f) != 0 || bad)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", w->path, strerror(errno));
-    if (rename(w->part, w->path) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot rename the finished file: %s", w->path,
-                        strerror(errno));
-    return FBP_OK;
-}
-
-fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st)
+fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled)
 {
     if (w->object)
         fputs("\n}\n", w->f);
@@ -56,14 +37,23 @@ fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st)
         st = fbp_fail(FBP_ERR_INVALID, "%s: the scan holds a number that is not finite: correct it",
                       w->path);
     if (st == FBP_OK)
-        st = publish(w);
-    else
-        fclose(w->f);
-    if (st != FBP_OK)
-        unlink(w->part);
+        st = fbp_outfile_settle(&w->out);
     uselocale(w->old_locale);
     freelocale(w->c_locale);
-    free(w->part);
+    if (st != FBP_OK)
+        fbp_outfile_clear(&w->out);
+    *settled = w->out;
+    return st;
+}
+
+fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st)
+{
+    struct fbp_outfile settled;
+
+    st = fbp_writer_settle(w, st, &settled);
+    if (st == FBP_OK)
+        st = fbp_outfile_publish(&settled, 1);
+    fbp_outfile_clear(&settled);
     return st;
 }
 

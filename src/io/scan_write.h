@@ -4,16 +4,15 @@
 #ifndef FBP_SRC_SCAN_WRITE_H
 #define FBP_SRC_SCAN_WRITE_H
 
-#include "base/status.h"
+#include "io/outfile.h"
 
 #include <locale.h>
-#include <stdio.h>
 
 /** A file that appears under its name when it is complete.  Decimal points whatever the locale. */
 struct fbp_writer {
-    FILE *f;
-    const char *path;
-    char *part;
+    FILE *f;          /**< that of `out` */
+    const char *path; /**< as given */
+    struct fbp_outfile out;
     locale_t c_locale, old_locale;
     bool object;     /**< an object of JSON */
     bool any;        /**< a key was written */
@@ -24,8 +23,11 @@ struct fbp_writer {
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
-/** Finish the object and rename the file if st is FBP_OK, else remove it; returns the outcome. */
+/** Finish the object and publish the file if st is FBP_OK, else remove it; returns the outcome. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
+
+/** The same, but the file stays without its name: `settled` is to be published and cleared. */
+fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);
 void fbp_put_text(struct fbp_writer *w, const char *text);

@@ -1,5 +1,6 @@
 #include "io/bytes.h"
 #include "io/member.h"
+#include "io/outfile.h"
 #include "io/sink_stack.h"
 
 #include "base/hash.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
@@ -129,17 +129,7 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "%s: no format is known for this name: end it in one of %s .png, or use "
                         "null: or hash:",
                         path, known);
-    return fbp_sink_check_name(s->path);
-}
-
-fbp_status fbp_sink_check_name(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fbp_fail(FBP_ERR_INVALID, "%s: is there and not a regular file: choose another name",
-                        path);
-    return FBP_OK;
+    return fbp_output_check(s->path);
 }
 
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given)
@@ -207,9 +197,9 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
     FBP_TRY(name_files(s, path));
-    FBP_TRY(fbp_sink_check_name(s->layout.data_path));
+    FBP_TRY(fbp_output_check(s->layout.data_path));
     if (s->layout.side_path)
-        FBP_TRY(fbp_sink_check_name(s->layout.side_path));
+        FBP_TRY(fbp_output_check(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));

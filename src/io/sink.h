@@ -59,9 +59,6 @@ fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path);
 /** Open and lock PATH.part; *fresh: nothing of use was found in it. */
 fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh);
 
-/** A final name must be free, or that of a file that can be replaced. */
-fbp_status fbp_sink_check_name(const char *path);
-
 /** Go over to the file that a link leads to, there or not, which must be named as one of the same
  *  format: *path is freed and replaced. */
 fbp_status fbp_sink_follow_link(char **path, const char *extensions);
@@ -71,9 +68,6 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s);
 
 /** Everything is written: compress, sync, rename, remove the journal. */
 fbp_status fbp_sink_publish(struct fbp_sink *s);
-
-/** Bring the names in the folder of `path` to disk, where that can be done. */
-void fbp_sink_sync_folder(const char *path);
 
 /** Start an empty journal. */
 fbp_status fbp_journal_create(struct fbp_sink *s);

@@ -1,6 +1,7 @@
 /* The temporary file of a sink: locked, reserved, and at last published. */
 #include "io/bytes.h"
 #include "io/describe.h"
+#include "io/outfile.h"
 #include "io/sink.h"
 
 #include "base/mem.h"
@@ -107,7 +108,7 @@ static fbp_status grow(struct fbp_sink *s, uint64_t need)
     if (need > taken && need - taken > left)
         return no_room(s, need - taken, left);
     if ((uint64_t)st.st_size < need && ftruncate(s->fd, (off_t)need) < 0)
-        return cannot("enlarge", s->part);
+        return fbp_fail_write(s->path, errno, need);
     return FBP_OK;
 }
 
@@ -121,21 +122,17 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     while (code < 0 && errno == EINTR);
     if (code == 0)
         return FBP_OK;
-    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+    const int error = errno;
+    if (error == EOPNOTSUPP || error == ENOSYS || error == EINVAL)
         return grow(s, need);
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
         if (s->owned && ftruncate(s->fd, 0) < 0) /* what was reserved so far counts as free */
             return cannot("empty", s->part);
+        if (error == EFBIG && need <= free_bytes(s))
+            return fbp_fail_write(s->path, EFBIG, need);
         return no_room(s, need, free_bytes(s));
     }
     return cannot("reserve space", s->part);
-}
-
-static fbp_status sync_file(int fd, const char *path)
-{
-    if (fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", path, strerror(errno));
-    return FBP_OK;
 }
 
 enum { CHUNK = 1 << 18 };
@@ -197,7 +194,7 @@ static fbp_status compress_to(struct fbp_sink *s, int fd, const char *path)
         FBP_TRY_GOTO(s->format->layout(s->path, &s->info, d->at - start, &s->layout));
         FBP_TRY_GOTO(fbp_write_at(fd, path, 0, s->layout.header, s->layout.header_bytes));
     }
-    st = sync_file(fd, path);
+    st = fbp_sync_file(fd, path);
 fail:
     deflateEnd(&d->z);
     free(d);
@@ -245,7 +242,7 @@ static fbp_status write_side(const struct fbp_sink *s, const char *path)
         return cannot("create", path);
     st = fbp_write_at(fd, path, 0, s->layout.side_text, strlen(s->layout.side_text));
     if (st == FBP_OK)
-        st = sync_file(fd, path);
+        st = fbp_sync_file(fd, path);
     close(fd);
     return st;
 }
@@ -312,19 +309,6 @@ static fbp_status publish_names(const struct fbp_sink *s, const char *data)
     return st;
 }
 
-/* The new names are on disk; where a folder cannot be synced the files still are. */
-void fbp_sink_sync_folder(const char *path)
-{
-    char *folder = fbp_path_join(path, ".");
-    const int fd = folder ? open_retry(folder, O_RDONLY | O_DIRECTORY) : -1;
-
-    if (fd >= 0) {
-        (void)!fsync(fd);
-        close(fd);
-    }
-    free(folder);
-}
-
 static fbp_status publish_compressed(struct fbp_sink *s)
 {
     char *packed = fbp_format("%s.part.z", s->path);
@@ -348,10 +332,10 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
     if (s->compress) {
         FBP_TRY(publish_compressed(s));
     } else {
-        FBP_TRY(sync_file(s->fd, s->part));
+        FBP_TRY(fbp_sync_file(s->fd, s->part));
         FBP_TRY(publish_names(s, s->part));
     }
     unlink(s->log);
-    fbp_sink_sync_folder(s->path);
+    fbp_sync_folder(s->path);
     return FBP_OK;
 }

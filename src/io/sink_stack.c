@@ -1,5 +1,6 @@
 #include "io/sink_stack.h"
 #include "io/bytes.h"
+#include "io/outfile.h"
 #include "io/stack.h"
 
 #include "base/hash.h"
@@ -101,7 +102,7 @@ static fbp_status check_names(const struct fbp_sink *s)
 
     for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
         char *name = name_of(s, z, "");
-        st = name ? fbp_sink_check_name(name) : fbp_fail_nomem(strlen(s->path), "a path");
+        st = name ? fbp_output_check(name) : fbp_fail_nomem(strlen(s->path), "a path");
         free(name);
     }
     return st;
@@ -398,7 +399,7 @@ fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
     for (size_t z = 0; z < s->info.n[2]; z++)
         FBP_TRY(publish_slice(s, z));
     unlink(s->log);
-    fbp_sink_sync_folder(s->path);
+    fbp_sync_folder(s->path);
     return FBP_OK;
 }
 

@@ -1,6 +1,6 @@
 #include "picture/png.h"
 
-#include "picture/outfile.h"
+#include "io/outfile.h"
 
 #include <png.h>
 

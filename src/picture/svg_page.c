@@ -1,8 +1,6 @@
 #include "picture/svg_page.h"
 
-#include "picture/outfile.h"
-
-#include <locale.h>
+#include "io/scan_write.h"
 
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words)
 {
@@ -27,23 +25,9 @@ static void write_page(FILE *f, int width, int height, fbp_svg_draw *draw, const
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user)
 {
-    struct fbp_outfile out = {0};
-    locale_t c_locale = (locale_t)0;
-    fbp_status st;
+    struct fbp_writer w;
 
-    FBP_TRY_GOTO(fbp_outfile_open(&out, path));
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) {
-        st = fbp_fail_nomem(0, "number format");
-        goto fail;
-    }
-    const locale_t before = uselocale(c_locale);
-    write_page(out.f, width, height, draw, user);
-    uselocale(before);
-    st = fbp_outfile_finish(&out);
-fail:
-    if (c_locale)
-        freelocale(c_locale);
-    fbp_outfile_clear(&out);
-    return st;
+    FBP_TRY(fbp_writer_open(&w, path));
+    write_page(w.f, width, height, draw, user);
+    return fbp_writer_close(&w, FBP_OK);
 }

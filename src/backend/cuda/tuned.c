@@ -112,6 +112,7 @@ void cuda_tuned_keep(const char *key, int shape)
     }
     char *old = read_lines(path);
     bool ok = write_lines(file, old, key, shape);
+    ok = ok && fflush(file) == 0 && fsync(fd) == 0; /* whole before it replaces the old one */
     ok = fclose(file) == 0 && ok;
     free(old);
     if (!ok || rename(part, path) != 0)
