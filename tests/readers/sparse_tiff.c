@@ -1,0 +1,36 @@
+/* sparse_tiff FILE: a TIFF volume beyond 4 GiB with the header that fbp writes, 1024 x 1024 x 1100
+ * floats of 0 of which the disk holds nothing, and one of 1.5 at (9, 7, 1099). */
+#include "io/sink.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int put(int fd, const struct fbp_layout *l, const struct fbp_array_info *info)
+{
+    const uint64_t row = info->n[0] * 4, page = row * info->n[1], at = l->header_bytes;
+    const off_t last = (off_t)(at + (info->n[2] - 1) * page + 7 * row + 9 * 4);
+    const float value = 1.5f;
+
+    return pwrite(fd, l->header, at, 0) != (ssize_t)at ||
+           ftruncate(fd, (off_t)(at + info->n[2] * page)) != 0 ||
+           pwrite(fd, &value, sizeof value, last) != sizeof value;
+}
+
+int main(int argc, char **argv)
+{
+    const struct fbp_array_info info = {.n = {1024, 1024, 1100},
+                                        .type = FBP_F32,
+                                        .unit = "1/mm",
+                                        .row_order = FBP_ROWS_BOTTOM_UP,
+                                        .spacing_mm = {0.1, 0.3, 0.25},
+                                        .origin_mm = {-51, 20, 10}};
+    struct fbp_layout layout = {0};
+    const int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
+
+    if (fd < 0 || fbp_sink_tiff.layout(argv[1], &info, 0, &layout) != FBP_OK)
+        return 1;
+    const int failed = put(fd, &layout, &info);
+    fbp_layout_clear(&layout);
+    return close(fd) != 0 || failed;
+}
