@@ -105,6 +105,29 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
     va_end(ap);
 }
 
+static void warn_coverage(struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    const double deg = cli_degrees(f->arc_rad), gap = cli_degrees(f->direction_gap_rad);
+
+    if (f->coverage == FBP_COVERAGE_PARTIAL && deg < cli_degrees(f->needed_rad) - 0.05)
+        warn(c,
+             "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
+             "determined",
+             deg, cli_degrees(f->needed_rad));
+    else if (f->coverage == FBP_COVERAGE_PARTIAL)
+        warn(c,
+             "no rays were measured over %.4g degrees of their directions: parts of the volume "
+             "are not determined",
+             gap);
+    else if (f->coverage == FBP_COVERAGE_SHORT && f->direction_gap_rad > 3 * f->step_rad[1])
+        warn(c, "there is a gap of %.4g degrees between the directions of rays: are views missing?",
+             gap);
+    else if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
+        warn(c, "there is a gap of %.4g degrees between neighbouring views: are views missing?",
+             cli_degrees(f->gap_rad + f->step_rad[1]));
+}
+
 static void warn_angles(struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
@@ -120,17 +143,10 @@ static void warn_angles(struct check *c)
              "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
              "degrees are expected",
              arc);
-    if (f->coverage == FBP_COVERAGE_PARTIAL)
-        warn(c,
-             "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
-             "determined",
-             cli_degrees(f->arc_rad), cli_degrees(f->needed_rad));
+    warn_coverage(c);
     if (f->offset && f->coverage != FBP_COVERAGE_FULL)
         warn(c, "the detector is off centre, which needs a full turn: measure 360 degrees, or "
                 "check the offset and the sign of u");
-    if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
-        warn(c, "there is a gap of %.4g degrees between neighbouring views: are views missing?",
-             cli_degrees(f->gap_rad + f->step_rad[1]));
 }
 
 static void warn_fan(struct check *c)

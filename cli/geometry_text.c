@@ -50,8 +50,7 @@ static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_
 
 static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
-    return scan->kind == FBP_PARALLEL && f->coverage == FBP_COVERAGE_SHORT &&
-           fabs(f->arc_rad - f->needed_rad) < 1e-6;
+    return scan->kind == FBP_PARALLEL && f->coverage != FBP_COVERAGE_FULL;
 }
 
 /* Which rays are measured twice, and what is done about it. */
@@ -62,10 +61,12 @@ static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geom
                            "at a time"
                          : "none for redundancy: a full turn measures every ray twice";
     if (half_turn(scan, f))
-        return "Parker's, which are all 1: half a turn measures every ray once";
+        return f->coverage == FBP_COVERAGE_SHORT
+                   ? "none for redundancy: parallel views count modulo 180 degrees"
+                   : "none for redundancy, but directions are missing: expect streaks";
     return f->coverage == FBP_COVERAGE_SHORT
                ? "Parker's: a short scan measures some rays twice"
-               : "Parker's, but the arc is too short for any: expect streaks";
+               : "Parker's, but directions of rays are missing: expect streaks";
 }
 
 /* No -1e-15 where 0 is meant. */
@@ -74,12 +75,16 @@ static double tidy(double x)
     return fabs(x) < 1e-9 ? 0 : x;
 }
 
-static void print_steps(const struct fbp_geometry_facts *f)
+static void print_steps(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
+    const double gap = f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0;
+
     printf("            steps %.4g to %.4g, median %.4g; ", cli_degrees(f->step_rad[0]),
            cli_degrees(f->step_rad[2]), cli_degrees(f->step_rad[1]));
     if (f->coverage == FBP_COVERAGE_FULL)
-        printf("largest gap beyond a step %.4g\n", f->gap_rad > 1e-9 ? cli_degrees(f->gap_rad) : 0);
+        printf("largest gap beyond a step %.4g\n", gap);
+    else if (half_turn(scan, f))
+        printf("largest gap beyond a step %.4g, modulo 180\n", gap);
     else
         printf("the other %.6g of a turn are not measured\n",
                fmax(0, 360 - cli_degrees(f->arc_rad)));
@@ -100,7 +105,7 @@ static void print_angles(const struct fbp_scan *scan, const struct check *c)
            "last at theta %.6g\n",
            tidy(c->theta_deg[0]), tidy(c->theta_deg[0] + 90), tidy(c->theta_deg[1]));
     if (f->n_angles > 2)
-        print_steps(f);
+        print_steps(scan, f);
     if (c->seen)
         printf("weights     %s\n", weights_of(scan, f));
 }
@@ -271,7 +276,7 @@ static void add_landing(cJSON *root, const struct check *c)
     cli_json_numbers(root, "axis_column_top", c->axis[1], 2);
 }
 
-static void add_angles(cJSON *root, const struct check *c)
+static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
     const double step[3] = {cli_degrees(f->step_rad[0]), cli_degrees(f->step_rad[1]),
@@ -281,9 +286,9 @@ static void add_angles(cJSON *root, const struct check *c)
     cJSON_AddBoolToObject(root, "offset", f->offset);
     cJSON_AddNumberToObject(root, "direction", f->direction);
     cJSON_AddStringToObject(root, "weights",
-                            f->coverage != FBP_COVERAGE_FULL ? "parker"
-                            : f->offset                      ? "wang"
-                                                             : "none");
+                            f->offset                                                ? "wang"
+                            : f->coverage == FBP_COVERAGE_FULL || half_turn(scan, f) ? "none"
+                                                                                     : "parker");
     cJSON_AddNumberToObject(root, "theta_deg", c->theta_deg[0]);
     cJSON_AddNumberToObject(root, "alpha_deg", c->theta_deg[0] + 90);
     cJSON_AddNumberToObject(root, "last_theta_deg", c->theta_deg[1]);
@@ -292,6 +297,7 @@ static void add_angles(cJSON *root, const struct check *c)
     cJSON_AddNumberToObject(root, "arc_deg", cli_degrees(f->arc_rad));
     cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
+    cJSON_AddNumberToObject(root, "direction_gap_deg", cli_degrees(f->direction_gap_rad));
     cli_json_numbers(root, "step_deg", step, 3);
 }
 
@@ -329,7 +335,7 @@ int check_print_json(const struct fbp_scan *scan, const struct check *c)
     cJSON_AddNumberToObject(root, "magnification", f->magnification);
     cli_json_numbers(root, "tilt_deg", tilt, 3);
     cJSON_AddNumberToObject(root, "skew_deg", cli_degrees(f->skew_rad));
-    add_angles(root, c);
+    add_angles(root, scan, c);
     add_landing(root, c);
     if (c->seen) {
         add_volume(root, c);

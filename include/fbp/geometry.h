@@ -102,8 +102,9 @@ FBP_API void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned fli
 
 /** How much of the circle was measured. */
 enum fbp_coverage {
-    FBP_COVERAGE_FULL = 0, /**< every ray twice (or once, parallel beam over 360 degrees twice) */
-    FBP_COVERAGE_SHORT,    /**< at least 180 degrees + fan */
+    FBP_COVERAGE_FULL = 0, /**< a whole turn: every ray twice */
+    FBP_COVERAGE_SHORT,    /**< rays of all directions: at least 180 degrees + fan; views of a
+                                parallel beam, wherever they stand, that fill 180 degrees */
     FBP_COVERAGE_PARTIAL,  /**< less: the reconstruction is not determined */
 };
 
@@ -126,7 +127,8 @@ struct fbp_geometry_facts {
     double start_rad;     /**< angle of the first view of the arc, counter-clockwise from it */
     double arc_rad;       /**< angle covered, half a step beyond both ends; 2 pi for full, 0 for
                                views at one angle */
-    double gap_rad;       /**< largest gap between neighbouring views, minus one median step */
+    double gap_rad;       /**< largest gap between neighbouring views, minus one median step;
+                               parallel beam, unless full: modulo pi, as are the steps */
     double step_rad[3];   /**< least, median, greatest step inside the arc */
     double fan_rad[2];    /**< least, greatest fan angle of the panel's outer edges; positive the
                                way the source moves counter-clockwise (+u of a circle's views) */
@@ -143,8 +145,11 @@ struct fbp_geometry_facts {
     unsigned symmetry;            /**< enum fbp_symmetry flags; of scan and grid together */
     bool volume_inside;           /**< the grid's corners stay inside the field of view */
     double volume_radius_mm;      /**< greatest distance of a voxel centre from the axis */
-    size_t n_angles;              /**< different angles that views stand at; fewer than 3 are
-                                       partial, whatever lies between them */
+    size_t n_angles;              /**< different angles that views stand at (parallel beam, unless
+                                       full: modulo pi); fewer than 3 are partial, whatever lies
+                                       between them */
+    double direction_gap_rad;     /**< largest gap between the directions of rays, of all columns
+                                       of the fan; beyond a few steps the coverage is partial */
 };
 
 /**

@@ -1,4 +1,9 @@
-/** @file arc.h  The views' angles as one arc of a circle (internal; double, pure). */
+/** @file arc.h  The views' angles as one arc of a circle (internal; double, pure).
+ *
+ * Angles of a parallel beam count modulo pi, period_rad, unless its panel is offset: a view and the
+ * one opposite measure the same rays.  In a fan the ray under gamma of a view at beta has the
+ * direction beta + gamma, and is measured again, if at all, under -gamma at beta + pi - 2 gamma.
+ */
 #ifndef FBP_SRC_ARC_H
 #define FBP_SRC_ARC_H
 
@@ -6,23 +11,30 @@
 
 struct fbp_arc {
     size_t n;
-    double *step;     /**< share of the arc, a view: half the way to both neighbours; views at
-                           one angle share; adds up to arc_rad */
+    double *step;     /**< share of the arc, a view: half the way to both neighbours, at an end
+                           as far out as in; views at one angle share; adds up to arc_rad */
     double *position; /**< angle counter-clockwise from the arc's beginning, a view; 0 … arc_rad */
+    double *cell;     /**< [view][2]: where that share begins and ends, of all views at the angle */
     bool full;        /**< no gap that a scan would call one */
     size_t n_angles;  /**< that are different */
     double start_rad;   /**< angle of the first view of the arc (view 0 of a full one) */
-    double arc_rad;     /**< 2 pi if full or of one angle, else half a step beyond both ends
-                             included */
+    double arc_rad;     /**< the period if full or of one angle, else half a step beyond both ends
+                             included (of pi: half the gap if random angles leave such gaps) */
     double gap_rad;     /**< largest gap less the median step */
     double step_rad[3]; /**< least, median, greatest step inside the arc */
-    int direction;      /**< +1 if angles ascend in 9 of 10 steps of the acquisition, -1, else 0 */
+    double direction_gap_rad; /**< largest gap between directions of rays, of the columns of the
+                                   fan where it is largest */
+    double usual_gap_rad;     /**< gaps beyond this mean missing views: 4 median steps, 2 degrees,
+                                   or what angles drawn at random leave; not above 45 degrees or
+                                   1.5 median steps */
+    int direction; /**< +1 if angles ascend in 9 of 10 steps of the acquisition, -1, else 0 */
 };
 
-/** The arc is cut at its largest gap, if that exceeds 10 degrees, and 4 median steps or 90 degrees,
- *  and 1.5 median steps; or if there are two angles only. */
+/** period_rad: pi or 2 pi; fan_rad: the whole fan.  The arc is cut at its largest gap: of 2 pi if
+ *  that exceeds 10 degrees, and 4 median steps or 90 degrees, and 1.5 median steps, or if there are
+ *  two angles only; of pi if it exceeds usual_gap_rad. */
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
-                          const double axis[3]);
+                          const double axis[3], double period_rad, double fan_rad);
 void fbp_arc_clear(struct fbp_arc *arc);
 
 #endif /* FBP_SRC_ARC_H */

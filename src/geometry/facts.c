@@ -47,26 +47,63 @@ static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v,
     out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
 }
 
+static bool off_centre(const struct sides *s, bool cone)
+{
+    const double lo = s->mean_lo[cone ? 0 : 1], hi = s->mean_hi[cone ? 0 : 1];
+
+    return fabs(hi + lo) > ASYMMETRY * (hi - lo);
+}
+
+static void angles_of(struct fbp_geometry_facts *out, const struct fbp_arc *arc)
+{
+    out->direction = arc->direction;
+    out->start_rad = arc->start_rad;
+    out->n_angles = arc->n_angles;
+    out->arc_rad = arc->n_angles > 1 ? arc->arc_rad : 0;
+    out->gap_rad = arc->gap_rad;
+    for (int i = 0; i < 3; i++)
+        out->step_rad[i] = arc->step_rad[i];
+    out->direction_gap_rad = arc->direction_gap_rad;
+}
+
+/* Opposite views of a parallel beam are one: what counts is half a turn of them, wherever its
+ * views stand.  A full turn keeps its own steps and gaps, for people. */
+static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_view *views,
+                            size_t n_views)
+{
+    const double turn = out->arc_rad;
+    struct fbp_arc arc;
+
+    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, FBP_PI, 0));
+    if (arc.n_angles < 3 || !arc.full)
+        out->coverage = FBP_COVERAGE_PARTIAL;
+    else if (out->coverage != FBP_COVERAGE_FULL)
+        out->coverage = FBP_COVERAGE_SHORT;
+    if (out->coverage != FBP_COVERAGE_FULL)
+        angles_of(out, &arc);
+    if (out->coverage == FBP_COVERAGE_SHORT)
+        out->arc_rad = fmax(arc.arc_rad, turn);
+    fbp_arc_clear(&arc);
+    return FBP_OK;
+}
+
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool cone,
                            const struct fbp_view *views, size_t n_views)
 {
+    const double fan = cone ? sides->mean_hi[0] - sides->mean_lo[0] : 0;
     struct fbp_arc arc;
 
-    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis));
-    out->direction = arc.direction;
-    out->start_rad = arc.start_rad;
-    out->n_angles = arc.n_angles;
-    out->arc_rad = arc.n_angles > 1 ? arc.arc_rad : 0;
-    out->gap_rad = arc.gap_rad;
-    for (int i = 0; i < 3; i++)
-        out->step_rad[i] = arc.step_rad[i];
-    out->needed_rad = FBP_PI + (cone ? sides->mean_hi[0] - sides->mean_lo[0] : 0);
-    const bool enough = arc.n_angles > 2 && arc.arc_rad >= out->needed_rad - arc.step_rad[1] / 2;
+    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, 2 * FBP_PI, fan));
+    angles_of(out, &arc);
+    out->needed_rad = FBP_PI + fan;
+    const bool enough = arc.n_angles > 2 && arc.direction_gap_rad <= arc.usual_gap_rad;
     out->coverage = arc.full ? FBP_COVERAGE_FULL
                     : enough ? FBP_COVERAGE_SHORT
                              : FBP_COVERAGE_PARTIAL;
     fbp_arc_clear(&arc);
-    return FBP_OK;
+    if (cone || (out->coverage == FBP_COVERAGE_FULL && off_centre(sides, cone)))
+        return FBP_OK;
+    return half_turn(out, views, n_views);
 }
 
 /* Whether rays are measured once on one side, and how far from the axis all is measured. */
@@ -82,7 +119,7 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the panel does not see the rotation axis in every view (it ends "
                         "%.3g mm beside it): check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    out->offset = out->coverage == FBP_COVERAGE_FULL && fabs(hi + lo) > ASYMMETRY * (hi - lo);
+    out->offset = out->coverage == FBP_COVERAGE_FULL && off_centre(s, cone);
     if (!out->offset)
         return FBP_OK;
     /* up to the last pixel's centre, so that its weight is 0 */

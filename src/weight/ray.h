@@ -2,8 +2,9 @@
  * text for the host, in double, and for devices, in float (internal; C and CUDA, pure).
  *
  * FBP_RAY_FLOAT chooses float.  What must not cancel stays in double then, too: where a row lies,
- * and how far a ray is from the end of a Parker ramp, a linear form of the column.  Everything else
- * is good to a few units of float's last place (test_weight_ray.c: 1e-6 of the greatest weight).
+ * how far a ray is from the end of a Parker ramp, a linear form of the column, and which part of a
+ * view's share of the arc lies in the ramp.  Everything else is good to a few units of float's last
+ * place (test_weight_ray.c: 1e-6 of the greatest weight).
  */
 #ifndef FBP_SRC_RAY_H
 #define FBP_SRC_RAY_H
@@ -31,16 +32,18 @@ enum fbp_redundancy { FBP_SINGLE = 0, FBP_PARKER, FBP_WANG };
 /** What all views share. */
 struct fbp_rays {
     bool cone;
+    bool means; /**< Parker: the mean over a view's share of the arc, not the value in its middle */
     enum fbp_redundancy redundancy;
     double delta[2];        /**< Parker: cos and sin of delta = (arc - pi) / 2 */
     double inverse_overlap; /**< Wang: 1/overlap [1/rad, parallel 1/mm], negative if the side of -t
                                  is the longer one */
 };
 
-/** How far a view is from the beginning and from the end of the arc, and cos and sin of half that.
- */
+/** How far a view is from the beginning and from the end of the arc, and cos and sin of half that;
+ *  where its share of the arc begins and ends, counted from there. */
 struct fbp_ray_end {
     double angle, cos, sin; /**< [rad] */
+    double share[2];        /**< [rad]; [0] is 0 for the views nearest to that end */
 };
 
 /** A view in its frame (n, t, a) of geometry/frame.h. */
@@ -117,7 +120,31 @@ FBP_RAY_INLINE bool fbp_ray_in_ramp(const struct fbp_ray_end *end, fbp_ray_real 
     return y > 0 && (fbp_ray_real)end->cos * y > (fbp_ray_real)end->sin * x;
 }
 
-/** m, 0 … 2. */
+/**
+ * By how much the mean of Parker's weight over a view's share of the arc is less than 2 because of
+ * one end, whose ramp is 2 half long.  Where half < 0 rays are missing instead: -2 half between the
+ * arc and its conjugate.  The views at either side of that gap share it, so that this is negative.
+ * The sum of share times weight over all views is 2 pi in any column, however few views a ramp has;
+ * in a parallel beam of even steps it is that of steps which count modulo pi.
+ */
+FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
+{
+    const double width = end->share[1] - end->share[0];
+    const double stop = end->share[1] < 2 * half ? end->share[1] : 2 * half;
+
+    if (half <= 0)
+        return end->share[0] > 0 ? 0 : 2 * half / width;
+    if (stop <= end->share[0])
+        return 0;
+    /* 1 + cos(pi/2 x/half), averaged from share[0] to stop */
+    const double quarter = 0.78539816339744830962 / half;
+    const fbp_ray_real middle = (fbp_ray_real)(quarter * (stop + end->share[0]));
+    const fbp_ray_real reach = (fbp_ray_real)(quarter * (stop - end->share[0]));
+    return (stop - end->share[0]) / width *
+           (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
+}
+
+/** m, 0 … 2; more where a view stands for missing ones, too (fbp_ray_lack). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)
@@ -125,6 +152,7 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
     const fbp_ray_real n = -(row->q[0] + column * row->u[0]), t = row->q[1] + column * row->u[1];
     const fbp_ray_real c = (fbp_ray_real)rays->delta[0], s = (fbp_ray_real)rays->delta[1];
     const double at = (double)column;
+    double m = 2;
 
     if (rays->redundancy == FBP_SINGLE)
         return 1;
@@ -135,10 +163,12 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
         const fbp_ray_real y =
             rays->cone ? (fbp_ray_real)(row->ramp[i][0] + at * row->ramp[i][1]) : s;
         const fbp_ray_real x = rays->cone ? n * c + (i ? t : -t) * s : c;
-        if (fbp_ray_in_ramp(&view->end[i], y, x))
+        if (rays->means)
+            m -= fbp_ray_lack(&view->end[i], (double)FBP_RAY_FN(atan2)(y, x));
+        else if (fbp_ray_in_ramp(&view->end[i], y, x))
             return fbp_ray_parker((fbp_ray_real)view->end[i].angle, FBP_RAY_FN(atan2)(y, x));
     }
-    return 2;
+    return (fbp_ray_real)m;
 }
 
 /** W of the ray through a pixel of a row. */

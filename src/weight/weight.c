@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Greatest steps that a ramp of Parker's weights has on the iso ray, from which on its value in the
+ * middle of a step is as good as its mean (docs/accuracy.md): of even steps, of others. */
+static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
+
 struct fbp_weights {
     const struct fbp_view *views;
     size_t n_views;
@@ -54,20 +58,53 @@ static bool is_separable(const struct fbp_weights *w)
     return true;
 }
 
+/* Views of a parallel beam measure the rays of opposite ones, so that angles count modulo pi. */
+static bool in_halves(const struct fbp_weights *w)
+{
+    return w->kind == FBP_PARALLEL && !w->facts.offset;
+}
+
+/* Ramps of a few steps take means, so do uneven steps, and arcs whose ends do not quite meet; where
+ * rays are missing anyhow, and where ramps are long, it is Parker's weight in the middle of a step.
+ */
+static bool means_of_parker(const struct fbp_weights *w)
+{
+    const struct fbp_geometry_facts *f = &w->facts;
+    const double ramp = w->arc.arc_rad - FBP_PI, *step = f->step_rad;
+
+    return f->coverage == FBP_COVERAGE_SHORT &&
+           (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
+            w->arc.arc_rad < f->needed_rad - step[1] / 2);
+}
+
 static void find_rays(struct fbp_weights *w)
 {
     const struct fbp_geometry_facts *facts = &w->facts;
-    const double delta = (w->arc.arc_rad - FBP_PI) / 2;
+    const double delta = in_halves(w) ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
     const double overlap = w->kind == FBP_CONE ? facts->overlap_rad : facts->overlap_mm;
     const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
 
     w->rays = (struct fbp_rays){.cone = w->kind == FBP_CONE, .delta = {cos(delta), sin(delta)}};
     if (facts->coverage != FBP_COVERAGE_FULL)
-        w->rays.redundancy = FBP_PARKER;
+        w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     else if (facts->offset)
         w->rays.redundancy = FBP_WANG;
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / overlap;
+    w->rays.means = !in_halves(w) && means_of_parker(w);
+}
+
+/* Steps of half a turn count for the whole of a full one. */
+static fbp_status find_steps(struct fbp_weights *w)
+{
+    const bool halves = in_halves(w);
+    const double turns = halves && w->facts.coverage == FBP_COVERAGE_FULL ? 2 : 1;
+
+    FBP_TRY(fbp_arc_create(&w->arc, w->views, w->n_views, w->facts.axis,
+                           halves ? FBP_PI : 2 * FBP_PI, 0));
+    for (size_t k = 0; k < w->n_views; k++)
+        w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)w->n_views : w->arc.step[k]);
+    return FBP_OK;
 }
 
 fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, size_t n_views,
@@ -87,9 +124,7 @@ fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, s
     w->panel = *panel;
     w->facts = *facts;
     w->equal = angular == FBP_ANGULAR_EQUAL;
-    FBP_TRY_GOTO(fbp_arc_create(&w->arc, views, n_views, facts->axis));
-    for (size_t k = 0; w->equal && k < n_views; k++)
-        w->arc.step[k] = w->arc.arc_rad / (double)n_views;
+    FBP_TRY_GOTO(find_steps(w));
     find_rays(w);
     w->separable = is_separable(w);
     *out = w;
@@ -145,7 +180,13 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     out->step = w->arc.step[view];
     for (int i = 0; i < 2; i++) {
         const double begin = w->arc.position[view], angle = i ? w->arc.arc_rad - begin : begin;
-        out->end[i] = (struct fbp_ray_end){angle, cos(angle / 2), sin(angle / 2)};
+        const double *cell = w->arc.cell + 2 * view, arc = w->arc.arc_rad;
+        out->end[i] = (struct fbp_ray_end){
+            .angle = angle,
+            .cos = cos(angle / 2),
+            .sin = sin(angle / 2),
+            .share = {i ? arc - cell[1] : cell[0], i ? arc - cell[0] : cell[1]},
+        };
     }
 }
 
@@ -213,6 +254,23 @@ static void describe_steps(const fbp_weights *w, char *buf, size_t n)
         snprintf(buf, n, "steps %.3f..%.3f deg", lo, hi);
 }
 
+static void describe_limited(const struct fbp_weights *w, const char *steps, char *buf, size_t n)
+{
+    const struct fbp_geometry_facts *f = &w->facts;
+    const double deg = 180 / FBP_PI, arc = f->arc_rad * deg, needed = f->needed_rad * deg;
+
+    if (arc < needed - 0.05)
+        snprintf(buf, n,
+                 "limited angle: %zu views over %.1f deg do not determine the volume, %.1f deg "
+                 "would: expect streaks; %s%s",
+                 w->n_views, arc, needed, in_halves(w) ? "" : "Parker weights; ", steps);
+    else
+        snprintf(buf, n,
+                 "limited angle: %zu views over %.1f deg leave a gap of %.1f deg between the "
+                 "directions of rays: expect streaks; Parker weights; %s",
+                 w->n_views, arc, f->direction_gap_rad * deg, steps);
+}
+
 void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
 {
     const struct fbp_geometry_facts *f = &w->facts;
@@ -224,10 +282,12 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
         snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->n_views,
                  f->n_angles, f->n_angles == 1 ? "" : "s");
     else if (f->coverage == FBP_COVERAGE_PARTIAL)
+        describe_limited(w, steps, buf, n);
+    else if (f->coverage == FBP_COVERAGE_SHORT && in_halves(w))
         snprintf(buf, n,
-                 "limited angle: %zu views over %.1f deg do not determine the volume, %.1f deg "
-                 "would: expect streaks; Parker weights; %s",
-                 w->n_views, arc, needed, steps);
+                 "half turn of %zu views, %.1f deg, which count modulo 180; no redundancy "
+                 "weights; %s",
+                 w->n_views, arc, steps);
     else if (f->coverage == FBP_COVERAGE_SHORT)
         snprintf(buf, n, "short scan of %zu views, %.1f deg (needs %.1f), Parker weights; %s",
                  w->n_views, arc, needed, steps);

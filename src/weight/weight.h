@@ -23,7 +23,9 @@
  *
  * m is the redundancy weight: 1 on a full circle, Parker 1982 on a short scan, Wang 2002 for an
  * offset panel, each summing to 2 over the two measurements of a ray (ray.h).  For parallel
- * beam w = 1 and W_n = 1/2 dbeta m / |s x u|, s the unit direction of the rays.
+ * beam w = 1 and W_n = 1/2 dbeta m / |s x u|, s the unit direction of the rays; but for offset
+ * panels, angles count modulo pi there, and m is 2, or 1 with twice the step where views fill a
+ * whole turn.
  *
  * The backprojector divides by (w/w(0))^2, so the constant 1/w(0)^2 is part of W_n here.
  */
@@ -43,10 +45,12 @@ fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, s
                               enum fbp_angular_weights angular);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Angular step of a view [rad]; the steps add up to the arc. */
+/** Angular step of a view [rad]; the steps add up to the arc (parallel beam: of a short scan to pi,
+ *  if all directions are there). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
-/** Redundancy weight m of the ray through (column, row), 0 … 2. */
+/** Redundancy weight m of the ray through (column, row), 0 … 2; above 2 where a view stands for
+ *  missing ones, too. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
 /** W of a whole detector row: out[n_columns].  Thread-safe. */

@@ -82,8 +82,8 @@ run 0 geometry check pair.json --json
 is "$(json angles) == 2"
 run 0 simulate --kind parallel --size 16 --views 60 --arc 180 -o half.json -q
 run 0 geometry check half.json
-has out "^weights +Parker's, which are all 1: half a turn measures every ray once"
-has out 'the other 180 of a turn are not measured'
+has out "^weights +none for redundancy: parallel views count modulo 180 degrees"
+has out 'largest gap beyond a step 0, modulo 180'
 
 # Files of other programs, and what they lack.
 run 0 geometry convert balls.json -o tigre.json --to-format tigre -q

@@ -140,7 +140,7 @@ static void short_scan_is_enough_at_180_plus_fan(void **state)
 
     scan.n = 200;
     for (int i = 0; i < 2; i++) {
-        scan.arc_deg = needed + (i ? -2 : 0);
+        scan.arc_deg = needed + (i ? -4 : 0);
         assert_int_equal(facts(&scan).coverage, i ? FBP_COVERAGE_PARTIAL : FBP_COVERAGE_SHORT);
     }
 }
@@ -171,6 +171,69 @@ static void parallel_scans(void **state)
     scan.arc_deg = 150;
     scan.n = 150;
     assert_int_equal(facts(&scan).coverage, FBP_COVERAGE_PARTIAL);
+}
+
+static enum fbp_coverage coverage_at(enum fbp_kind kind, double fan_deg, const double *deg,
+                                     size_t n)
+{
+    struct scan scan = {.kind = kind, .n = n, .pitch = {1, 1}, .panel = {100, 1}};
+    double angles[400];
+
+    if (kind == FBP_CONE) {
+        scan.sod = 50 / tan(fan_deg / 2 * DEG);
+        scan.sdd = scan.sod + 50;
+        scan.pitch[0] = scan.sdd / scan.sod;
+    }
+    for (size_t k = 0; k < n; k++)
+        angles[k] = deg[k] * DEG;
+    const struct fbp_geometry_facts f = facts_at(&scan, angles, NULL);
+    if (kind == FBP_PARALLEL && f.coverage == FBP_COVERAGE_SHORT)
+        assert_true(f.arc_rad >= FBP_PI);
+    return f.coverage;
+}
+
+/* Whatever the order of its views, a half turn is one; and a wedge is missing where it is. */
+static void half_turns_in_any_order(void **state)
+{
+    (void)state;
+    const double golden = (sqrt(5) - 1) / 2, fans[] = {0, 0.01, 1};
+    double deg[400];
+
+    for (int i = 0; i < 3; i++) {
+        const enum fbp_kind kind = i ? FBP_CONE : FBP_PARALLEL;
+        for (int k = 0; k < 180; k++)
+            deg[k] = k + uniform(-0.5, 0.5);
+        assert_int_equal(coverage_at(kind, fans[i], deg, 180), FBP_COVERAGE_SHORT);
+        for (int n = 30; n < 200; n += 13) {
+            for (int k = 0; k < n; k++)
+                deg[k] = fmod(k * golden, 1) * 180;
+            assert_int_equal(coverage_at(kind, fans[i], deg, (size_t)n), FBP_COVERAGE_SHORT);
+            for (int k = 0; k < n; k++)
+                deg[k] *= 140.0 / 180;
+            assert_int_equal(coverage_at(kind, fans[i], deg, (size_t)n), FBP_COVERAGE_PARTIAL);
+        }
+        for (int k = 0; k < 170; k++)
+            deg[k] = k;
+        assert_int_equal(coverage_at(kind, fans[i], deg, 170), FBP_COVERAGE_PARTIAL);
+        for (int k = 0; k < 179; k++)
+            deg[k] = k;
+        assert_int_equal(coverage_at(kind, fans[i], deg, 179), FBP_COVERAGE_SHORT);
+        for (int k = 0; k < 150; k++) /* a hole, and two */
+            deg[k] = k < 70 ? k : k + 30;
+        assert_int_equal(coverage_at(kind, fans[i], deg, 150), FBP_COVERAGE_PARTIAL);
+        for (int k = 0; k < 140; k++)
+            deg[k] = k < 50 ? k : k < 100 ? k + 20 : k + 40;
+        assert_int_equal(coverage_at(kind, fans[i], deg, 140), FBP_COVERAGE_PARTIAL);
+        for (int k = 0; k < 210; k++) /* 60 to 120 degrees from the other side */
+            deg[k] = k < 70 ? k - 5 : k < 140 ? k - 70 + 115 : k - 140 + 235;
+        assert_int_equal(coverage_at(kind, fans[i], deg, 210), FBP_COVERAGE_SHORT);
+    }
+    for (int k = 0; k < 200; k++) /* a short scan with a hole */
+        deg[k] = k < 90 ? k : k + 15;
+    assert_int_equal(coverage_at(FBP_CONE, 20, deg, 200), FBP_COVERAGE_PARTIAL);
+    for (int k = 0; k < 200; k++)
+        deg[k] = k < 90 ? k : k + 2;
+    assert_int_equal(coverage_at(FBP_CONE, 20, deg, 200), FBP_COVERAGE_SHORT);
 }
 
 static void offset_panel(void **state)
@@ -405,6 +468,7 @@ int main(void)
         cmocka_unit_test(short_scan),
         cmocka_unit_test(short_scan_is_enough_at_180_plus_fan),
         cmocka_unit_test(parallel_scans),
+        cmocka_unit_test(half_turns_in_any_order),
         cmocka_unit_test(offset_panel),
         cmocka_unit_test(turned_panels_are_measured),
         cmocka_unit_test(symmetries_belong_to_scan_and_grid),

@@ -400,6 +400,10 @@ static void the_choice_is_announced(void **state)
                 "Parker");
     scan.arc_deg = 120;
     check_words(scan, FBP_ANGULAR_AUTO, "do not determine the volume", "189.8 deg would");
+    scan.kind = FBP_PARALLEL;
+    check_words(scan, FBP_ANGULAR_AUTO, "limited angle", "180.0 deg would");
+    scan.arc_deg = 187;
+    check_words(scan, FBP_ANGULAR_AUTO, "half turn of 360 views, 187.0 deg", "modulo 180");
 }
 
 int main(void)
