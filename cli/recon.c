@@ -37,6 +37,13 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     return keep_inputs(a, scan);
 }
 
+fbp_status recon_reduce(const struct recon_args *a, struct fbp_scan *scan)
+{
+    const size_t every = a->every ? a->every : 1, bin = a->bin ? a->bin : 1;
+
+    return fbp_scan_reduce(scan, every, bin);
+}
+
 int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_grid *out)
 {
     struct fbp_grid wanted = {0};
@@ -71,8 +78,11 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if (recon_load(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0 ||
-        recon_grid(a, scan, &grid) != 0)
+    if (recon_load(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
+        return 1;
+    if (recon_reduce(a, scan) != FBP_OK)
+        return cli_fail();
+    if (recon_grid(a, scan, &grid) != 0)
         return 1;
     if (a->water[3] > 0) {
         if (recon_water(a, scan, &grid, &a->found) != 0)

@@ -13,7 +13,7 @@ struct recon_water {
 struct recon_args {
     struct fbp_recon_params p;
     const char *scan, *output, *preview, *timeline, *model, *sweep, *curve;
-    size_t size[3];
+    size_t size[3], every, bin;
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
@@ -51,6 +51,11 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "all",                                                                        \
         .help = "only this box of the volume, in voxels from 0, ends excluded; none: to the "     \
                 "edge; the values are those of the whole volume, bit by bit"),                    \
+    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = 1e6,                              \
+        .fallback = "1", .help = "take each N-th view only, from the first on"),                  \
+    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = 1 << 20,                              \
+        .fallback = "1",                                                                          \
+        .help = "join N x N pixels: means of counts, before their logarithm"),                    \
     ADJUST_OPTIONS(R, adjust),                                                                     \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
@@ -91,6 +96,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
 
 /** Load the scan and apply flips; returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
+
+/** Leave out views and join pixels as asked for: behind flips, and what is given in columns. */
+fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
 
 /** The whole volume that was asked for; checks --slice against it; returns 0 or an exit status. */
 int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struct fbp_grid *out);

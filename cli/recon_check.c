@@ -150,6 +150,9 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = check_water(self, a);
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
+    if (a->p.follow && (a->every > 1 || a->bin > 1))
+        return opt_usage(self, "--follow takes all views as they come: leave --every and --bin "
+                               "out");
     if (a->p.follow && a->p.resume)
         return opt_usage(self, "--resume needs a complete scan: leave --follow out");
     if (a->plan)

@@ -57,7 +57,8 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
     memcpy(s->views, s->scan.views, s->scan.n_views * sizeof *s->views);
     *out = s->scan;
     out->views = s->views;
-    return adjust_all(out, values);
+    const fbp_status st = adjust_all(out, values);
+    return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
 /* The least field of view of all values; also finds values that no scan can have. */
@@ -70,8 +71,8 @@ static int find_radius(struct sweep *s)
     for (size_t i = 0; i < s->range->n; i++) {
         const double value = sweep_value(s->range, i);
         if (scan_with(s, value, &scan) != FBP_OK ||
-            fbp_geometry_facts(s->views, s->scan.n_views, s->scan.kind, &s->scan.panel, &s->grid,
-                               &facts) != FBP_OK)
+            fbp_geometry_facts(s->views, scan.n_views, scan.kind, &scan.panel, &s->grid, &facts) !=
+                FBP_OK)
             return failed_at(s, value);
         s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
     }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "io/follow.h"
 #include "io/format.h"
+#include "io/reduce.h"
 #include "pipeline/devices.h"
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
@@ -24,6 +25,7 @@ struct fbp_plan {
     const struct fbp_scan *scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
+    struct fbp_reduction reduction; /* of stored views to the scan's */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
@@ -89,7 +91,7 @@ static fbp_status check_params(const struct fbp_recon_params *p)
     return FBP_OK;
 }
 
-/* The caller's source, or the scan's projections. */
+/* The caller's source, or the scan's projections: views as they are stored. */
 static fbp_status open_source(const fbp_plan *p, fbp_source **source)
 {
     *source = p->params.source;
@@ -103,10 +105,30 @@ static fbp_status open_source(const fbp_plan *p, fbp_source **source)
     return fbp_source_open(source, p->scan->projections, &p->scan->raw);
 }
 
+/* Views as the scan has them, on top of stored ones if they are not those; *out goes first. */
+static fbp_status reduce_source(const fbp_plan *p, fbp_source *stored, fbp_source **out)
+{
+    *out = stored;
+    if (!fbp_reduces(&p->reduction))
+        return FBP_OK;
+    return fbp_source_reduce(out, stored, &p->reduction, p->top_down, p->tables.prep.left_out);
+}
+
+static void drop_reduced(fbp_source *stored, fbp_source **out)
+{
+    if (*out != stored)
+        fbp_source_close(out);
+}
+
 static void close_source(const fbp_plan *p, fbp_source **source)
 {
     if (!p->params.source)
         fbp_source_close(source);
+}
+
+static size_t stored_views(const struct fbp_scan *scan)
+{
+    return scan->stored_views ? scan->stored_views : scan->n_views;
 }
 
 static const char *projections_name(const fbp_plan *p)
@@ -114,37 +136,67 @@ static const char *projections_name(const fbp_plan *p)
     return p->params.source ? "views" : p->scan->projections;
 }
 
-/* The projections must be what the scan says; tells which way their rows run. */
-static fbp_status check_projections(fbp_plan *p)
+static enum fbp_row_order order_of(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
-    const struct fbp_scan *s = p->scan;
-    fbp_source *source = NULL;
+    return s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+}
 
-    FBP_TRY(open_source(p, &source));
-    const struct fbp_array_info info = *fbp_source_info(source);
+/* Are there as many stored views and pixels as the scan says? */
+static fbp_status check_size(const fbp_plan *p, const struct fbp_array_info *info)
+{
+    const struct fbp_panel *panel = &p->reduction.stored;
+
+    if (info->n[0] == panel->n_columns && info->n[1] == panel->n_rows &&
+        info->n[2] == stored_views(p->scan))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
+                    "%zu: correct the scan file",
+                    projections_name(p), info->n[2], info->n[1], info->n[0], stored_views(p->scan),
+                    panel->n_rows, panel->n_columns);
+}
+
+/* What reading them takes, and what they are. */
+static void take_facts(fbp_plan *p, const fbp_source *source)
+{
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const uint64_t bytes =
+        (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+    const enum fbp_type stored = source->below ? source->stored_type : info->type;
+
     p->in_order = fbp_source_in_order(source);
     p->unpacks = fbp_source_unpacks(source);
     p->held_bytes = fbp_source_bytes(source, 0);
     p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
-    p->type = info.scale != 0 ? FBP_F32 : info.type; /* scaled numbers are no counts */
-    if (info.taken[0])
-        note(p, FBP_LOG_NOTE, info.taken);
     p->follow = fbp_source_grows(source);
-    close_source(p, &source);
-    if (info.n[0] != s->panel.n_columns || info.n[1] != s->panel.n_rows || info.n[2] != s->n_views)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
-                        "%zu: correct the scan file",
-                        projections_name(p), info.n[2], info.n[1], info.n[0], s->n_views,
-                        s->panel.n_rows, s->panel.n_columns);
-    p->top_down =
-        (s->row_order == FBP_ROWS_AUTO ? info.row_order : s->row_order) == FBP_ROWS_TOP_DOWN;
-    p->info.input_bytes = (uint64_t)info.n[0] * info.n[1] * info.n[2] * fbp_type_size(info.type);
-    if (p->type != FBP_F32 && p->type != FBP_F64 && !fbp_scan_is_intensity(s))
+    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
+    p->info.input_bytes = source->below ? source->stored_bytes : bytes;
+    if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 &&
+        !fbp_scan_is_intensity(p->scan))
         note(p, FBP_LOG_WARNING,
              "projections are integers but neither flat nor i0 is given: they are taken as line "
              "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
-    return FBP_OK;
+}
+
+/* The projections must be what the scan says; tells which way their rows run. */
+static fbp_status check_projections(fbp_plan *p)
+{
+    fbp_source *source = NULL, *reduced = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_reduction_of(p->scan, &p->reduction);
+    FBP_TRY(open_source(p, &source));
+    const struct fbp_array_info *info = fbp_source_info(source);
+    if (info->taken[0])
+        note(p, FBP_LOG_NOTE, info->taken);
+    FBP_TRY_GOTO(check_size(p, info));
+    p->top_down = order_of(p->scan, info) == FBP_ROWS_TOP_DOWN;
+    FBP_TRY_GOTO(reduce_source(p, source, &reduced));
+    take_facts(p, reduced);
+    drop_reduced(source, &reduced);
+fail:
+    close_source(p, &source);
+    return st;
 }
 
 /* Does a scan of filtered views leave something of the parameters aside? */
@@ -161,6 +213,14 @@ static void warn_about(const fbp_plan *p)
 
     if (p->scan->note)
         note(p, FBP_LOG_NOTE, p->scan->note);
+    fbp_reduction_describe(&p->reduction, stored_views(p->scan), line, sizeof line);
+    if (line[0])
+        note(p, FBP_LOG_NOTE, line);
+    if (p->tables.prep.n_left_out > 0) {
+        snprintf(line, sizeof line, "%zu bad pixels are left out of the means",
+                 p->tables.prep.n_left_out);
+        note(p, FBP_LOG_NOTE, line);
+    }
     if (!f->volume_inside) {
         snprintf(line, sizeof line,
                  "the volume reaches %.1f mm from the axis, the field of view %.1f mm: values "
@@ -398,11 +458,11 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
 static fbp_status check_source(const fbp_plan *p, const fbp_source *source)
 {
     const struct fbp_array_info *info = fbp_source_info(source);
-    const struct fbp_scan *s = p->scan;
-    const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+    const struct fbp_panel *panel = &p->reduction.stored;
 
-    if (info->n[0] == s->panel.n_columns && info->n[1] == s->panel.n_rows &&
-        info->n[2] == s->n_views && (order == FBP_ROWS_TOP_DOWN) == p->top_down &&
+    if (info->n[0] == panel->n_columns && info->n[1] == panel->n_rows &&
+        info->n[2] == stored_views(p->scan) &&
+        (order_of(p->scan, info) == FBP_ROWS_TOP_DOWN) == p->top_down &&
         ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.raw != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
@@ -473,7 +533,7 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 {
     const double start = fbp_seconds();
     struct fbp_report ignored;
-    fbp_source *own = NULL;
+    fbp_source *own = NULL, *reduced = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
@@ -481,7 +541,11 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         FBP_TRY(check_source(p, source));
     else
         FBP_TRY(open_source(p, &own));
-    st = run_to(p, source ? source : own, sink, report ? report : &ignored, start);
+    fbp_source *const stored = source ? source : own;
+    FBP_TRY_GOTO(reduce_source(p, stored, &reduced));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, report ? report : &ignored, start));
+fail:
+    drop_reduced(stored, &reduced);
     close_source(p, &own);
     return st;
 }
@@ -490,7 +554,7 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
 {
     const double start = fbp_seconds();
     struct fbp_report ignored;
-    fbp_source *source = NULL;
+    fbp_source *source = NULL, *reduced = NULL;
     fbp_sink *sink = NULL;
     fbp_status st = FBP_OK;
 
@@ -500,12 +564,14 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     *report = (struct fbp_report){0};
     FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(check_source(p, source));
-    FBP_TRY_GOTO(open_sink(p, source, output, &sink));
+    FBP_TRY_GOTO(reduce_source(p, source, &reduced));
+    FBP_TRY_GOTO(open_sink(p, reduced, output, &sink));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
-    st = run_to(p, source, sink, report, start);
+    st = run_to(p, reduced, sink, report, start);
 fail:
     fbp_sink_close(&sink);
+    drop_reduced(source, &reduced);
     close_source(p, &source);
     return st;
 }
@@ -539,8 +605,10 @@ void fbp_plan_release(fbp_plan *p, void *memory)
 fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                            const float *views, float *volume, struct fbp_report *report)
 {
+    struct fbp_reduction reduction;
+    fbp_reduction_of(scan, &reduction);
     const struct fbp_array_info info = {
-        .n = {scan->panel.n_columns, scan->panel.n_rows, scan->n_views},
+        .n = {reduction.stored.n_columns, reduction.stored.n_rows, stored_views(scan)},
         .type = FBP_F32,
         .row_order = scan->row_order};
     struct fbp_recon_params p = params ? *params : *fbp_recon_params();

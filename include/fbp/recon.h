@@ -63,7 +63,8 @@ struct fbp_recon_params {
     int compress;       /**< zlib-compress the output where the format has it */
     size_t batch_views; /**< views a batch (0 = the plan decides) */
     size_t slab_slices; /**< slices a slab at most (0 = the plan decides) */
-    /** Where the views come from; it must outlive the plan.  NULL = the scan's projections. */
+    /** Where the views come from, as the scan's projections would have them (fbp_scan_reduce()); it
+     *  must outlive the plan.  NULL = the projections. */
     fbp_source *source;
     /** One stage at a time, for measuring: none computes, reads or writes while another does, and
      *  what a stage has given to a device is finished before its time is taken.  Batches are then
@@ -214,7 +215,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
                                                   fbp_sink *sink, struct fbp_report *report);
 
 /**
- * All in one, memory to memory: views [n_views][n_rows][n_columns], rows as scan->row_order says
+ * All in one, memory to memory: views [n_views][n_rows][n_columns] (stored ones, of a scan that was
+ * reduced), rows as scan->row_order says
  * (AUTO: upwards), into volume [z][y][x] of the size that fbp_plan_info() would tell.  The scan's
  * projections are not looked at.  To reconstruct more than once, keep a plan.
  */

@@ -39,6 +39,11 @@ struct fbp_scan {
     char *note;   /**< what its file left open and what was taken instead, a sentence; NULL */
     char **files; /**< what it was read from beside `path`: files of its geometry */
     size_t n_files;
+    /** Set by fbp_scan_reduce(), else 0: views and panel above are what is taken of those in the
+     *  files: each `every`-th view, means of bin x bin pixels. */
+    size_t every, bin;
+    size_t stored_views;     /**< in the files */
+    struct fbp_panel stored; /**< that of the files */
 };
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
@@ -69,6 +74,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **o
  * geometry's, those of its arrays and of their samples, links to any of them?  Arrays are opened if
  * the file is there. */
 FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
+
+/**
+ * Take each `every`-th view only, from the first on, and means of bin x bin pixels: of stored
+ * values, before their logarithm; bad pixels are left out of means, and of darks and flats the
+ * same means are taken.  Columns and rows that are left over are left out, half of them at either
+ * end; a detector of fewer rows than `bin` is joined over all of them.
+ *
+ * Changes views, panel and numbers, once; files stay as they are: plans, and
+ * fbp_recon_params.source, read stored views.  Positions in columns or rows that are given in
+ * numbers, such as a centre, are to be set before.
+ * @return FBP_ERR_INVALID if there are not so many, if it was called before, or views are filtered.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
 
 /** Free what a scan owns and zero it. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);

@@ -326,6 +326,8 @@ fbp_status fbp_source_unchanged(fbp_source *src)
     size_t n_views;
     uint64_t bytes;
 
+    if (src->below)
+        return fbp_source_unchanged(src->below);
     if (!f)
         return FBP_OK;
     FBP_TRY(fbp_source_await(src, src->info.n[2], NULL, NULL, NULL)); /* nobody else looks now */

@@ -40,6 +40,9 @@ struct fbp_source {
      *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
     struct fbp_follow *follow; /**< who waits for views (io/follow.h); NULL: all are there */
+    fbp_source *below;         /**< what it reads from, of another's (io/reduce.h); NULL: files */
+    enum fbp_type stored_type; /**< of a source on another: type there, and bytes that all of it */
+    uint64_t stored_bytes;     /**< is read from */
 };
 
 /** fbp_source_open(); `growing`: of a file that is still being written. */

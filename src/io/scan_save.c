@@ -248,6 +248,10 @@ static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circl
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "scan: there are no views to save");
+    if (scan->every || scan->bin)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "scan: its files hold other views than are left: save it before views are "
+                        "left out or binned");
     if (circle && scan->depths)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are saved with matrices: give no circle");
     if (scan->filtered && !circle && !has_matrices(scan))

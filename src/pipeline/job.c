@@ -218,6 +218,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
         h = fbp_hash(h, t->prep.dark, pixels * sizeof(float));
     if (t->prep.gain)
         h = fbp_hash(h, t->prep.gain, pixels * sizeof(float));
+    if (t->prep.left_out)
+        h = fbp_hash(h, t->prep.left_out, t->prep.n_stored);
     for (size_t i = 0; i < t->prep.n_bridges; i++)
         h = fbp_hash(h, &t->prep.bridges[i].pixel, sizeof(size_t));
     return h;

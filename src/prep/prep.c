@@ -1,6 +1,7 @@
 #include "prep/prep.h"
 
 #include "base/mem.h"
+#include "io/reduce.h"
 #include "prep/bridge.h"
 
 #include <float.h>
@@ -9,11 +10,12 @@
 
 static const float LEAST_TRANSMISSION = 1e-6f;
 
-/* The mean over the slices of an image file, in canonical row order; must fit the panel. */
-static fbp_status read_mean(const struct fbp_scan *scan, const char *path, bool top_down,
-                            double *mean)
+/* The mean over the slices of an image file, in canonical row order; must fit the (stored) panel.
+ */
+static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel *panel,
+                            const char *path, bool top_down, double *mean)
 {
-    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
+    const size_t nc = panel->n_columns, nr = panel->n_rows;
     struct fbp_raw raw = scan->raw;
     fbp_source *source = NULL;
     float *row = NULL;
@@ -46,6 +48,12 @@ fail:
     return st;
 }
 
+/* Can counts be scaled by it? */
+static bool is_span(double bright_less_dark)
+{
+    return bright_less_dark > 0 && isfinite(bright_less_dark);
+}
+
 /* 1 / (bright - dark); pixels where that is not a positive number are bad.  0 for all bad ones,
  * so that what they say is neither clipped nor counted. */
 static void invert(const double *bright, const double *dark, float *gain, unsigned char *bad,
@@ -53,8 +61,7 @@ static void invert(const double *bright, const double *dark, float *gain, unsign
 {
     for (size_t i = 0; i < n; i++) {
         const double span = bright[i] - (dark ? dark[i] : 0);
-        const bool good = span > 0 && isfinite(span);
-        bad[i] |= !good;
+        bad[i] |= !is_span(span);
         gain[i] = bad[i] ? 0 : (float)(1 / span);
     }
 }
@@ -64,9 +71,10 @@ struct images {
     unsigned char *bad;
 };
 
-static fbp_status read_images(struct images *m, const struct fbp_scan *scan, bool top_down)
+static fbp_status read_images(struct images *m, const struct fbp_scan *scan,
+                              const struct fbp_panel *panel, bool top_down)
 {
-    const size_t n = scan->panel.n_columns * scan->panel.n_rows;
+    const size_t n = panel->n_columns * panel->n_rows;
     const struct {
         const char *path;
         double **to;
@@ -76,10 +84,33 @@ static fbp_status read_images(struct images *m, const struct fbp_scan *scan, boo
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i].path) {
             FBP_TRY(fbp_alloc((void **)files[i].to, n * sizeof(double), "an image"));
-            FBP_TRY(read_mean(scan, files[i].path, top_down, *files[i].to));
+            FBP_TRY(read_mean(scan, panel, files[i].path, top_down, *files[i].to));
         }
     for (size_t i = 0; m->mask && i < n; i++)
         m->bad[i] = !(m->mask[i] == 0); /* a NaN is no good pixel either */
+    return FBP_OK;
+}
+
+/* Images as those of larger pixels; what is bad is left out of them, as of the views. */
+static fbp_status join_pixels(struct fbp_prep *p, struct images *m, double i0,
+                              const struct fbp_reduction *r)
+{
+    const size_t n = r->stored.n_columns * r->stored.n_rows;
+
+    for (size_t i = 0; (m->bright || m->dark) && i < n; i++)
+        m->bad[i] |= !is_span((m->bright ? m->bright[i] : i0) - (m->dark ? m->dark[i] : 0));
+    p->n_stored = n;
+    for (size_t i = 0; i < n; i++)
+        p->n_left_out += m->bad[i] != 0;
+    if (p->n_left_out) {
+        FBP_TRY(fbp_calloc((void **)&p->left_out, n, 1, "a mask of bad pixels"));
+        memcpy(p->left_out, m->bad, n);
+    }
+    if (m->dark)
+        fbp_reduce_image(r, p->left_out, m->dark);
+    if (m->bright)
+        fbp_reduce_image(r, p->left_out, m->bright);
+    fbp_reduce_mask(r, m->bad);
     return FBP_OK;
 }
 
@@ -116,12 +147,16 @@ static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fb
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
 {
     struct images m = {0};
+    struct fbp_reduction r;
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_prep){.panel = scan->panel, .intensity = fbp_scan_is_intensity(scan)};
     if (!out->intensity && !scan->bad_pixels)
         return FBP_OK;
-    FBP_TRY_GOTO(read_images(&m, scan, top_down));
+    fbp_reduction_of(scan, &r);
+    FBP_TRY_GOTO(read_images(&m, scan, &r.stored, top_down));
+    if (fbp_reduction_joins(&r))
+        FBP_TRY_GOTO(join_pixels(out, &m, scan->i0, &r));
     FBP_TRY_GOTO(tabulate(out, &m, scan));
     FBP_TRY_GOTO(fbp_bridges_find(out, m.bad));
 fail:
@@ -139,6 +174,7 @@ void fbp_prep_clear(struct fbp_prep *prep)
     fbp_free(prep->dark);
     fbp_free(prep->gain);
     free(prep->bridges);
+    free(prep->left_out);
     *prep = (struct fbp_prep){0};
 }
 

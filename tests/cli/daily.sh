@@ -71,6 +71,23 @@ for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v
     empty out
     one_line err
 done
+
+# Fewer views, larger pixels; columns are those of the files.
+run 0 recon scan.json --every 4 --bin 2 -o few.mha --json
+is "$(json size.0) == 48 && $(json min) < 0 && $(json max) > 0.01"
+has err 'each view of 4: 23 of 90; means of 2 x 2 pixels: 36 columns and 36 rows of them$'
+run 0 recon scan.json --bin 5 -o few.mha
+has err 'left out at the edges: 2 of 72 columns, 2 of 72 rows$'
+run 0 recon scan.json --bin 2 --centre 30 -o few.mha -q
+run 0 recon scan.json --bin 2 --sweep centre=34.5:36.5:0.25 -o sheet.png --json
+is "$(json best) > 35.25 && $(json best) < 35.75"
+run 0 plan scan.json --every 2 --json
+is "$(json input_bytes) < 1.01 * 45 * 72 * 72 * 4"
+run 1 recon scan.json --bin 73 -o late.mha
+has err 'bin: 73 columns cannot be joined: the detector has 72$'
+run 2 recon scan.json --bin 2 --follow -o late.mha
+has err 'leave --every and --bin out'
+absent late.mha
 run 0 recon scan.json --volume-centre 1,-2,30.5 --size 8 --voxel 4 -o there.mha -q
 run 0 info there.mha --header --json
 is "$(json origin_mm.0) == -13 && $(json origin_mm.1) == -16 && $(json origin_mm.2) == 16.5"
