@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,6 +87,25 @@ static hid_t type_of(enum fbp_type type)
     return table[type];
 }
 
+/* The groups above a data set, without the times that the library would give to those it makes by
+ * itself: the same volume is the same file. */
+static void create_groups(hid_t file, const char *data_set)
+{
+    const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    char path[1024];
+
+    H5Pset_obj_track_times(how, 0);
+    for (const char *slash = data_set; (slash = strchr(slash + 1, '/'));) {
+        const int n = snprintf(path, sizeof path, "%.*s", (int)(slash - data_set), data_set);
+        if (n >= (int)sizeof path) /* made with its data set */
+            break;
+        const hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, how, H5P_DEFAULT);
+        if (group >= 0) /* "a//b" names one twice */
+            H5Gclose(group);
+    }
+    H5Pclose(how);
+}
+
 /* Contiguous, at its place from the start, but not written. */
 static hid_t create(hid_t file, const struct wanted *w)
 {
@@ -93,10 +113,11 @@ static hid_t create(hid_t file, const struct wanted *w)
     const hid_t space = H5Screate_simple(3, n, NULL);
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
 
+    create_groups(file, w->data_set);
     H5Pset_layout(how, H5D_CONTIGUOUS);
     H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
-    H5Pset_obj_track_times(how, 0); /* the same volume is the same file */
+    H5Pset_obj_track_times(how, 0);
     H5Pset_create_intermediate_group(links, 1);
     const hid_t data =
         H5Dcreate2(file, w->data_set, type_of(w->info->type), space, links, how, H5P_DEFAULT);
@@ -108,13 +129,14 @@ static hid_t create(hid_t file, const struct wanted *w)
 
 static fbp_status build(const struct wanted *w, haddr_t *offset)
 {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
     char why[200];
 
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
-    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pset_obj_track_times(how, 0); /* of the root group */
+    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
     const hid_t data = create(file, w);
     if (data < 0 || !put_attributes(data, w->info))
         return fbp_fail(FBP_ERR_INVALID, "%s: the data set \"%s\" cannot be created%s", w->path,
