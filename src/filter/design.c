@@ -2,10 +2,9 @@
  * cosine transform of half the circle says all. */
 #include "base/mem.h"
 #include "base/vec.h"
-#include "filter/fft_lock.h"
+#include "filter/fft.h"
 #include "filter/filter.h"
 
-#include <fftw3.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -64,19 +63,34 @@ static double ramp(size_t n)
     return n & 1 ? -1 / (x * x) : 0;
 }
 
-/* Fourier transform, in place, of an even sequence of period 2 (n - 1) given by n values. */
+/* An even sequence of period 2 (n - 1), given by n values. */
+struct even {
+    double *values;
+    size_t n;
+    bool done;
+};
+
+static void transform(void *arg)
+{
+    struct even *e = arg;
+    const fftw_plan plan =
+        fftw_plan_r2r_1d((int)e->n, e->values, e->values, FFTW_REDFT00, FFTW_ESTIMATE);
+
+    if (!plan)
+        return;
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    e->done = true;
+}
+
+/* Fourier transform, in place. */
 static fbp_status even_transform(double *values, size_t n)
 {
-    fbp_fft_lock();
-    const fftw_plan plan = fftw_plan_r2r_1d((int)n, values, values, FFTW_REDFT00, FFTW_ESTIMATE);
-    fbp_fft_unlock();
-    if (!plan)
-        return fbp_fail(FBP_ERR_NOMEM, "filter: cannot plan a transform of %zu points", n);
-    fftw_execute(plan);
-    fbp_fft_lock();
-    fftw_destroy_plan(plan);
-    fbp_fft_unlock();
-    return FBP_OK;
+    struct even e = {values, n, false};
+
+    FBP_TRY(fbp_fft_plan(2 * (n - 1), transform, &e));
+    return e.done ? FBP_OK
+                  : fbp_fail(FBP_ERR_NOMEM, "filter: cannot plan a transform of %zu points", n);
 }
 
 /* response[n_fft/2 + 1], and the whole period of the kernel in `even` of the same length. */

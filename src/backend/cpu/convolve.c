@@ -1,7 +1,7 @@
 #include "backend/cpu/convolve.h"
 
 #include "base/mem.h"
-#include "filter/fft_lock.h"
+#include "filter/fft.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,22 +100,33 @@ static fbp_status open_spatial(struct cpu_convolution *c)
     return FBP_OK;
 }
 
+struct planning {
+    struct cpu_convolution *c;
+    float *work;
+};
+
+static void make_plans(void *arg)
+{
+    const struct planning *p = arg;
+    const size_t n = p->c->filter->n_fft;
+    fftwf_complex *line = (fftwf_complex *)p->work, *spectrum = line + n;
+
+    p->c->forward = fftwf_plan_dft_1d((int)n, line, spectrum, FFTW_FORWARD, FFTW_ESTIMATE);
+    p->c->inverse = fftwf_plan_dft_1d((int)n, spectrum, line, FFTW_BACKWARD, FFTW_ESTIMATE);
+}
+
 /* By estimate, on buffers of one alignment: the same plan, so the same bits, every time.  Complex
  * rows one by one: FFTW's quickest here of those that it finds without timing. */
 static fbp_status open_fft(struct cpu_convolution *c, float *work)
 {
     const size_t n = c->filter->n_fft;
-    fftwf_complex *line = (fftwf_complex *)work, *spectrum = line + n;
 
     FBP_TRY(fbp_alloc((void **)&c->response, 2 * n * sizeof(float), "filter response"));
     for (size_t i = 0; i < 2 * n; i++) {
         const size_t k = i / 2;
         c->response[i] = (float)c->filter->response[k <= n / 2 ? k : n - k];
     }
-    fbp_fft_lock();
-    c->forward = fftwf_plan_dft_1d((int)n, line, spectrum, FFTW_FORWARD, FFTW_ESTIMATE);
-    c->inverse = fftwf_plan_dft_1d((int)n, spectrum, line, FFTW_BACKWARD, FFTW_ESTIMATE);
-    fbp_fft_unlock();
+    FBP_TRY(fbp_fft_plan(n, make_plans, &(struct planning){c, work}));
     if (!c->forward || !c->inverse)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n);
     return FBP_OK;
@@ -133,12 +144,7 @@ fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_jo
 
 void cpu_convolution_close(struct cpu_convolution *c)
 {
-    fbp_fft_lock();
-    if (c->forward)
-        fftwf_destroy_plan(c->forward);
-    if (c->inverse)
-        fftwf_destroy_plan(c->inverse);
-    fbp_fft_unlock();
+    fbp_fft_destroyf(c->forward, c->inverse);
     fbp_free(c->response);
     fbp_free(c->taps);
 }

@@ -1,7 +1,7 @@
 #include "backend/ref/ref.h"
 
 #include "base/mem.h"
-#include "filter/fft_lock.h"
+#include "filter/fft.h"
 
 #include <string.h>
 
@@ -33,18 +33,22 @@ static void close_device(fbp_device **device)
 
     if (!dev)
         return;
-    fbp_fft_lock();
-    if (dev->forward)
-        fftw_destroy_plan(dev->forward);
-    if (dev->inverse)
-        fftw_destroy_plan(dev->inverse);
-    fbp_fft_unlock();
+    fbp_fft_destroy(dev->forward, dev->inverse);
     fbp_free(dev->weights);
     fbp_free(dev->line);
     fbp_free(dev->spectrum);
     pthread_mutex_destroy(&dev->lock);
     free(dev);
     *device = NULL;
+}
+
+static void make_plans(void *arg)
+{
+    struct ref_device *dev = arg;
+    const int n = (int)dev->job->filter->n_fft;
+
+    dev->forward = fftw_plan_dft_r2c_1d(n, dev->line, dev->spectrum, FFTW_ESTIMATE);
+    dev->inverse = fftw_plan_dft_c2r_1d(n, dev->spectrum, dev->line, FFTW_ESTIMATE);
 }
 
 static fbp_status open_filter(struct ref_device *dev)
@@ -56,10 +60,7 @@ static fbp_status open_filter(struct ref_device *dev)
     FBP_TRY(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
     FBP_TRY(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
                       "filter spectrum"));
-    fbp_fft_lock();
-    dev->forward = fftw_plan_dft_r2c_1d((int)n_fft, dev->line, dev->spectrum, FFTW_ESTIMATE);
-    dev->inverse = fftw_plan_dft_c2r_1d((int)n_fft, dev->spectrum, dev->line, FFTW_ESTIMATE);
-    fbp_fft_unlock();
+    FBP_TRY(fbp_fft_plan(n_fft, make_plans, dev));
     if (dev->forward && dev->inverse)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);

@@ -1,0 +1,78 @@
+/** @file faults.h  The driver of faults: its commands, and files before and after them. */
+#ifndef FBP_TESTS_FAULTS_H
+#define FBP_TESTS_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A command: its words, in a folder whose neighbour ../in holds the inputs. */
+struct fault_case {
+    const char *name;
+    const char *words;  /**< with spaces between them */
+    const char *before; /**< this folder's files are in the command's when it begins; or NULL */
+    bool quick;         /**< one of the few of the ordinary tests */
+};
+
+/** The table of commands; words is NULL after the last. */
+extern const struct fault_case fault_cases[];
+
+/** What is run once, in folder in/, to have inputs; ends with NULL. */
+extern const char *const fault_inputs[];
+
+/** A folder of in/ that the fuzzer's seeds are in, and what is done with each of them ("info
+ *  ../in/%s"); words NULL after the last. */
+struct fault_seeds {
+    const char *folder, *words;
+    bool quick;
+};
+extern const struct fault_seeds fault_seeds[];
+
+/** Texts and seeds into the folder `in`, which is the current one. */
+void fault_make_inputs(void);
+
+/** Start the command with the library `inject` in it; commands run in folders of `folder`. */
+void fault_start(const char *folder, const char *fbp, const char *inject);
+
+/** A path below that folder; good until the next but one. */
+const char *fault_path(const char *name);
+
+/** How many runs there were. */
+extern unsigned long fault_runs;
+
+/**
+ * Run a command in a folder of the work folder; its output goes to FOLDER.out and FOLDER.err.
+ *
+ * kind  of fault_kinds; -1: no fault
+ * n, on the n-th call fails, and all after it
+ * @return its status as of waitpid(); -1 if it did not end, or left a child behind
+ */
+int fault_run(const char *folder, const char *words, int kind, long n, bool on);
+int fault_run_whole(const char *folder, const char *words);
+
+/** How many calls failed in the last run. */
+long fault_fired(void);
+
+/** Files below a folder. */
+struct fault_files {
+    struct fault_file {
+        char name[200];
+        uint64_t hash;
+        bool varies; /**< not the same in two runs without a fault */
+    } * file;
+    size_t n;
+};
+
+/** The files below a folder, in order of their names, with hashes of what they hold. */
+struct fault_files fault_list(const char *folder);
+const struct fault_file *fault_find(const struct fault_files *files, const char *name);
+
+/** Remove everything in a folder; copy a folder's files into one that is there. */
+void fault_empty(const char *folder);
+void fault_copy(const char *from, const char *to);
+
+/** A file's text, at most so much of it; "" if there is none. */
+void fault_text(const char *path, char *out, size_t room);
+uint64_t fault_hash(const char *path);
+
+#endif /* FBP_TESTS_FAULTS_H */
