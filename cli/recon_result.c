@@ -118,6 +118,20 @@ static void print_output_type(cJSON *root, const struct recon_args *a, const str
     cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);
 }
 
+/* What the views themselves showed. */
+static void json_views(cJSON *root, const struct fbp_report *r)
+{
+    cJSON *truncated = cJSON_AddObjectToObject(root, "truncated");
+
+    cJSON_AddNumberToObject(truncated, "views", (double)r->truncated_views);
+    if (r->truncated_views > 0) {
+        cJSON_AddNumberToObject(truncated, "first", (double)r->truncated_first);
+        cJSON_AddNumberToObject(truncated, "last", (double)r->truncated_last);
+        cli_json_numbers(truncated, "ends", r->truncated, 2);
+    }
+    cJSON_AddNumberToObject(root, "dead_views", (double)r->dead_views);
+}
+
 int recon_print_json(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_plan_info *p = result->plan;
@@ -159,6 +173,7 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddNumberToObject(root, "mean", r->mean);
     cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
     cJSON_AddNumberToObject(root, "clipped", (double)r->clipped);
+    json_views(root, r);
     cJSON_AddNumberToObject(root, "slabs_resumed", (double)r->slabs_resumed);
     cJSON_AddNumberToObject(root, "memory_peak_bytes", (double)cli_peak_bytes());
     if (strcmp(a->output, "hash:") == 0) {

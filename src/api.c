@@ -206,9 +206,52 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
            p->spatial_filter || p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
-static void warn_about(const fbp_plan *p)
+/* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
+ * outside a round field of view is usual and no reason to warn. */
+static double side_reach(const struct fbp_grid *g)
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0)),
+                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1))));
+    return reach;
+}
+
+/* Who asks for more than can be seen, and more than the default volume, is told so. */
+static void warn_about_volume(const fbp_plan *p)
 {
     const struct fbp_geometry_facts *f = &p->tables.job.facts;
+    const struct fbp_grid *g = &p->info.volume;
+    const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
+    const double lo = fbp_grid_coordinate(g, 2, 0),
+                 hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
+    struct fbp_grid usual;
+    char line[300];
+
+    fbp_grid_default(p->scan->views, p->scan->n_views, p->scan->kind, &p->scan->panel, &usual);
+    const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
+    const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
+    const double first = fmin(z[0], usual.centre_mm[2] - end);
+    const double last = fmax(z[1], usual.centre_mm[2] + end);
+    if (reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1])) {
+        snprintf(line, sizeof line,
+                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+                 "beyond it are not right: give a smaller volume",
+                 reach, f->fov_radius_mm);
+        note(p, FBP_LOG_WARNING, line);
+    }
+    if (p->scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack)) {
+        snprintf(line, sizeof line,
+                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
+                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume",
+                 lo, hi, z[0], z[1]);
+        note(p, FBP_LOG_WARNING, line);
+    }
+}
+
+static void warn_about(const fbp_plan *p)
+{
     char line[600];
 
     if (p->scan->note)
@@ -221,13 +264,7 @@ static void warn_about(const fbp_plan *p)
                  p->tables.prep.n_left_out);
         note(p, FBP_LOG_NOTE, line);
     }
-    if (!f->volume_inside) {
-        snprintf(line, sizeof line,
-                 "the volume reaches %.1f mm from the axis, the field of view %.1f mm: values "
-                 "outside it are not right",
-                 f->volume_radius_mm, f->fov_radius_mm);
-        note(p, FBP_LOG_NOTE, line);
-    }
+    warn_about_volume(p);
     if (!p->backend->has_precisions &&
         (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF)) {
         snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
@@ -276,7 +313,8 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const struct fbp_recon_params *params = &p->params;
     const int readers = fbp_worker_movers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
-    const uint64_t base = fbp_resident_bytes() + source, available = fbp_available_bytes();
+    const uint64_t own = source + fbp_look_bytes(&p->tables.job);
+    const uint64_t base = fbp_resident_bytes() + own, available = fbp_available_bytes();
     const struct fbp_work_request request = {
         .job = &p->tables.job,
         .backend = p->backend,
@@ -486,16 +524,34 @@ static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline,
     return fbp_timeline_svg(timeline, title, p->timeline);
 }
 
+/* What the views showed as they passed: an error where there was nothing in any of them. */
+static fbp_status tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
+                            struct fbp_report *report)
+{
+    char line[800];
+
+    FBP_TRY(fbp_look_sum_up(look, source, p->top_down, projections_name(p), report));
+    fbp_look_dead(look, report, line, sizeof line);
+    if (line[0])
+        note(p, FBP_LOG_WARNING, line);
+    fbp_look_truncated(report, p->scan->n_views, false, line, sizeof line);
+    if (line[0])
+        note(p, FBP_LOG_WARNING, line);
+    return FBP_OK;
+}
+
 static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct fbp_report *report,
                          double start)
 {
     fbp_timeline *timeline = NULL;
+    fbp_look *look = NULL;
     fbp_status st = FBP_OK;
 
     *report = (struct fbp_report){0};
     FBP_TRY(check_sink(p, sink));
+    FBP_TRY(fbp_look_create(&look, &p->tables.job));
     if (p->timeline)
-        FBP_TRY(fbp_timeline_create(&timeline));
+        FBP_TRY_GOTO(fbp_timeline_create(&timeline));
     const struct fbp_run_request request = {.job = &p->tables.job,
                                             .backend = p->backend,
                                             .work = &p->work,
@@ -507,10 +563,12 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
                                             .crew = p->crew.n ? &p->crew : NULL,
                                             .no_overlap = p->params.no_overlap != 0,
                                             .timeline = timeline,
+                                            .look = look,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
     FBP_TRY_GOTO(fbp_source_unchanged(source));
+    FBP_TRY_GOTO(tell_look(p, look, source, report));
     struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();
     FBP_TRY_GOTO(fbp_sink_finish(sink));
@@ -525,6 +583,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
     FBP_TRY_GOTO(draw_timeline(p, timeline, report->total));
 fail:
     fbp_timeline_destroy(&timeline);
+    fbp_look_destroy(&look);
     return st;
 }
 

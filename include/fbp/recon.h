@@ -154,6 +154,13 @@ struct fbp_report {
     size_t n_batches, last_batch;
     double upload, fetch; /**< of `filter` and of `write`, seconds of copying to and from a device
                              with memory of its own; only with params.no_overlap */
+    /** Views in which the object is wider than the panel, the first and the last of them, and up to
+     *  which part of a row's greatest value its first and last columns reach in them (0 to 1). */
+    size_t truncated_views, truncated_first, truncated_last;
+    double truncated[2];
+    /** Views of which all samples are the same, clipped, or no numbers.  (Where all views are, the
+     *  run fails.) */
+    size_t dead_views;
 };
 
 typedef struct fbp_plan fbp_plan;

@@ -61,6 +61,7 @@ struct fbp_job {
     bool filtered;
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
+    bool sparse;         /**< slices so far apart that no slice may need some rows between two */
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */

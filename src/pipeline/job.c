@@ -78,6 +78,23 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
+/* May a slice and the next be more than a row apart, anywhere in the volume? */
+static bool is_sparse(const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        double least = m[11]; /* w at the nearest corner */
+        for (int i = 0; i < 3; i++)
+            least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
+                          m[8 + i] * fbp_grid_coordinate(g, i, (double)g->n[i] - 1));
+        if (!(fabs(m[6]) * g->voxel_mm[2] <= least))
+            return true;
+    }
+    return false;
+}
+
 /* Filtered views were weighted and filtered by others: what is known of them is w(0) alone.  Views
  * that differ in it are not turned into each other by any symmetry. */
 static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
@@ -151,6 +168,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
+    job->sparse = is_sparse(job);
     FBP_TRY_GOTO(make_filter(t, p));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;

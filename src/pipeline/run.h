@@ -2,6 +2,7 @@
 #ifndef FBP_SRC_RUN_H
 #define FBP_SRC_RUN_H
 
+#include "pipeline/look.h"
 #include "pipeline/timeline.h"
 #include "pipeline/work.h"
 
@@ -36,6 +37,7 @@ struct fbp_run_request {
     const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
     size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
     fbp_timeline *timeline;      /**< NULL: not wanted */
+    fbp_look *look;              /**< at the views as they pass; NULL: none */
     bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;

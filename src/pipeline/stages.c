@@ -108,6 +108,16 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
+/* At what was read: before a device in the host's memory changes it, while any other works. */
+static void look_at_task(const struct worker *w, const struct raw_slot *slot, bool passed_on)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+
+    if (rq->look && passed_on == (backend(w)->alloc != NULL))
+        fbp_look_at(rq->look, batch, w->views ? w->views : slot->host, w->views != NULL);
+}
+
 void fbp_stage_read(struct worker *w)
 {
     for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
@@ -121,12 +131,16 @@ void fbp_stage_read(struct worker *w)
         const double start = turn_begin(w);
         if (st == FBP_OK)
             st = read_task(w, &w->raw[at]);
+        if (st == FBP_OK)
+            look_at_task(w, &w->raw[at], false);
         st = turn_end(w, READ, start, st);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
         }
+        const struct raw_slot read = w->raw[at]; /* whoever takes it may change its marks */
         fbp_queue_push(w->raw_full, at);
+        look_at_task(w, &read, true);
     }
     fbp_queue_close(w->raw_full);
 }

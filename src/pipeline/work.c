@@ -98,6 +98,22 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
         *r0 = *r1 = 0;
 }
 
+/* On to the rows of the next slice, so that the same rows are read however many slabs there are. */
+static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, size_t next,
+                     size_t *r0, size_t *r1)
+{
+    size_t first, n, n0, n1;
+
+    fbp_roi_layers(job, &first, &n);
+    if (!job->sparse || next >= first + n || *r0 == *r1)
+        return;
+    rows_of(job, batch, next, next + 1, &n0, &n1);
+    if (n0 < n1 && n0 > *r1)
+        *r1 = n0;
+    if (n0 < n1 && n1 < *r0)
+        *r0 = n1;
+}
+
 /* The rows that slices [z0, z1) need of a batch's views, and those to be read. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
@@ -105,6 +121,7 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
     size_t r1;
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
+    carry_on(job, batch, z1, &batch->row0, &r1);
     batch->n_rows = r1 - batch->row0;
     if (batch->n_rows > 0) {
         const size_t end = r1 + margin < job->panel.n_rows ? r1 + margin : job->panel.n_rows;

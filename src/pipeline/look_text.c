@@ -1,0 +1,170 @@
+/* What was seen, judged and put into words. */
+#include "pipeline/look_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A row whose ends reach this part of its greatest value is cut off: an ellipse loses half a
+ * hundredth of its width there. */
+static const float CUT_OFF = 0.08f;
+static const float IN_AIR = 0.1f; /* ends that reach this part of the greatest value may be air */
+static const float EMPTY = 0.1f;  /* rows that reach only this part of it say nothing */
+
+/* Greatest value of all rows, and what air was measured as: the least that any end shows, if that
+ * is little. */
+static void look_at_scan(const fbp_look *look, float *peak, float *air)
+{
+    float least = INFINITY;
+
+    *peak = 0;
+    for (size_t i = 0; i < look->job->n_views * LOOK_ROWS; i++) {
+        const struct look_row *r = &look->seen[i];
+        if (!r->seen)
+            continue;
+        *peak = fmaxf(*peak, r->peak);
+        least = fminf(least, fminf(r->end[0], r->end[1]));
+    }
+    *air = least > 0 && least < IN_AIR * *peak ? least : 0;
+}
+
+/* Which part of its greatest value a row has at an end, 0 where it is not cut off there. */
+static double cut_off(const struct look_row *r, int end, float air)
+{
+    const float at_end = r->end[end] - air, peak = fmaxf(r->peak, r->end[end]) - air;
+
+    return at_end - 3 * r->noise[end] > CUT_OFF * peak ? (double)(at_end / peak) : 0;
+}
+
+/* Of a view at an end: the greatest part of the rows that are cut off, if two are. */
+static double cut_off_view(const fbp_look *look, size_t view, int end, float peak, float air)
+{
+    const size_t enough = look->n_rows < 2 ? 1 : 2;
+    double most = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < look->n_rows; i++) {
+        const struct look_row *r = &look->seen[view * LOOK_ROWS + i];
+        const double part = r->seen && r->peak > EMPTY * peak ? cut_off(r, end, air) : 0;
+        n += part > 0;
+        most = fmax(most, part);
+    }
+    return n >= enough ? most : 0;
+}
+
+/* The end of an offset panel that lies near the axis: the object always reaches beyond it. */
+static bool is_axis_side(const struct fbp_job *job, int end)
+{
+    return job->facts.offset && (job->pad_left > 0) == (end == 0);
+}
+
+void look_for_truncation(const fbp_look *look, struct fbp_report *report)
+{
+    float peak, air;
+
+    look_at_scan(look, &peak, &air);
+    for (size_t k = 0; k < look->job->n_views; k++) {
+        bool cut = false;
+        for (int end = 0; end < 2; end++) {
+            const double part =
+                is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, peak, air);
+            report->truncated[end] = fmax(report->truncated[end], part);
+            cut |= part > 0;
+        }
+        if (!cut)
+            continue;
+        if (report->truncated_views++ == 0)
+            report->truncated_first = k;
+        report->truncated_last = k;
+    }
+}
+
+void fbp_look_truncated(const struct fbp_report *r, size_t n_views, bool padded, char *line,
+                        size_t n)
+{
+    char range[64] = "", where[120];
+    const double *part = r->truncated;
+
+    line[0] = '\0';
+    if (r->truncated_views == 0)
+        return;
+    if (r->truncated_views < n_views)
+        snprintf(range, sizeof range, " (%zu to %zu)", r->truncated_first, r->truncated_last);
+    if (part[0] > 0 && part[1] > 0)
+        snprintf(where, sizeof where,
+                 "%.0f %% of a row's greatest value at its first column, %.0f %% at its last",
+                 100 * part[0], 100 * part[1]);
+    else
+        snprintf(where, sizeof where, "%.0f %% of a row's greatest value at its %s column",
+                 100 * fmax(part[0], part[1]), part[0] > 0 ? "first" : "last");
+    snprintf(line, n, "the object is wider than the panel in %zu of %zu views%s: up to %s: %s",
+             r->truncated_views, n_views, range, where,
+             padded ? "rows are carried on beyond it (--pad)"
+                    : "values rise towards the edge of the field of view");
+}
+
+/* "7, 12 to 15, ..." */
+static void list_views(const fbp_look *look, char *text, size_t n)
+{
+    const size_t n_views = look->job->n_views;
+    size_t used = 0, runs = 0;
+
+    for (size_t k = 0, end; k < n_views && used + 64 < n; k = end) {
+        end = k + 1;
+        if (!look->views[k].dead)
+            continue;
+        while (end < n_views && look->views[end].dead)
+            end++;
+        if (runs++ == 8) {
+            snprintf(text + used, n - used, ", ...");
+            return;
+        }
+        used += (size_t)snprintf(text + used, n - used, end - k > 1 ? "%s%zu to %zu" : "%s%zu",
+                                 runs > 1 ? ", " : "", k, end - 1);
+    }
+}
+
+void fbp_look_dead(const fbp_look *look, const struct fbp_report *report, char *line, size_t n)
+{
+    char views[400] = "";
+
+    line[0] = '\0';
+    if (report->dead_views == 0)
+        return;
+    list_views(look, views, sizeof views);
+    snprintf(line, n,
+             "nothing was measured in %zu of %zu views (%s): all samples of a view are the same, "
+             "clipped, or no numbers: leave such views out of the scan, or measure them again",
+             report->dead_views, look->job->n_views, views);
+}
+
+fbp_status look_refuse(const fbp_look *look, const char *name)
+{
+    const size_t n = look->job->n_views;
+    struct look_view all = LOOK_AT_NOTHING;
+
+    for (size_t k = 0; k < n; k++) {
+        all.lo = fminf(all.lo, look->views[k].lo);
+        all.hi = fmaxf(all.hi, look->views[k].hi);
+        all.unclipped |= look->views[k].unclipped;
+    }
+    if (all.lo > all.hi)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: no sample of %zu views is a number: is it the right file, of the type "
+                        "and byte order that the scan says?",
+                        name, n);
+    if (all.lo == all.hi)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: all samples of %zu views are %.7g: nothing was measured: is it the "
+                        "right file, or data set, of the type that the scan says?",
+                        name, n, (double)all.lo);
+    if (!all.unclipped)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: all intensities of %zu views, %.7g to %.7g, are nothing above the "
+                        "dark: are these projections and not darks, and are \"dark\" and \"i0\" "
+                        "or \"flat\" theirs?",
+                        name, n, (double)all.lo, (double)all.hi);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: in each of %zu views all samples are the same, clipped, or no numbers "
+                    "(%.7g to %.7g): is it the right file, or data set?",
+                    name, n, (double)all.lo, (double)all.hi);
+}

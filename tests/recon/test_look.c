@@ -1,0 +1,342 @@
+/*
+ * What is said of the views themselves: an object wider than the panel, views without anything
+ * measured, and a volume larger than the field of view; the same on every backend, however the work
+ * is divided.
+ */
+#include "recon/fixture.h"
+
+enum { N = 64, ROWS = 24, VIEWS = 40, PIXELS = N * ROWS };
+
+static const double MU = 0.02;
+
+/* Lines that were said. */
+struct said {
+    char text[4000];
+};
+
+static void listen(void *user, enum fbp_log_level level, const char *line)
+{
+    struct said *s = user;
+    const size_t used = strlen(s->text);
+
+    snprintf(s->text + used, sizeof s->text - used, "%d %s\n", (int)level, line);
+}
+
+/* A ball of radius r about (x, 0, 0); 64 columns see 80 mm about the axis. */
+static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double offset_mm)
+{
+    struct fbp_ellipsoid ball = {{x, 0, 0}, {r, r, r}, 0, MU};
+    const struct fbp_phantom phantom = {.n = 1, .items = &ball};
+    const double sod = 750, sdd = 1200, pitch = 2 * 80 * sdd / sod / N;
+    struct fbp_scan scan = {.n_views = VIEWS,
+                            .panel = {n_columns, ROWS},
+                            .volume = {{40, 40, 16}, {3, 3, 3}, {0, 0, 0}}};
+    double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch},
+                                      .offset_mm = {offset_mm, 0}};
+
+    scan.views = calloc(VIEWS, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    simulate(&scan, &phantom);
+    return scan;
+}
+
+static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
+                      struct fbp_report *report, struct said *said)
+{
+    fbp_plan *plan;
+
+    *said = (struct said){""};
+    p.struct_size = sizeof p;
+    p.log = listen;
+    p.user = said;
+    OK(fbp_plan_create(&plan, scan, &p));
+    const fbp_status st = fbp_plan_run(plan, "null:", report);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+static void check_truncated(const char *what, const struct fbp_scan *scan, size_t n)
+{
+    struct fbp_report r;
+    struct said said;
+
+    OK(run(scan, (struct fbp_recon_params){.device = "cpu"}, &r, &said));
+    if (r.truncated_views != n || (strstr(said.text, "wider than the panel") != NULL) != (n > 0))
+        fail_msg("%s: %zu views are truncated (%zu to %zu, %g and %g), expected %zu; said:\n%s",
+                 what, r.truncated_views, r.truncated_first, r.truncated_last, r.truncated[0],
+                 r.truncated[1], n, said.text);
+}
+
+static void wide_objects_are_seen(void **state)
+{
+    struct fbp_report r;
+    struct said said;
+
+    (void)state;
+    struct fbp_scan scan = scan_ball(0, 100, N, 0);
+    check_truncated("a ball of 100 mm in a view of 80 mm", &scan, VIEWS);
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &r, &said));
+    for (int end = 0; end < 2; end++) /* sqrt(1 - .759^2): 75.9 mm is the outermost but one */
+        if (!(fabs(r.truncated[end] - 0.651) < 0.01))
+            fail_msg("end %d reaches %g of the greatest value", end, r.truncated[end]);
+    drop_scan(&scan);
+
+    scan = scan_ball(0, 82, N, 0);
+    check_truncated("a ball of 82 mm", &scan, VIEWS);
+    drop_scan(&scan);
+
+    /* To one side, it is cut off where it stands beside the axis: at the last column, seen from
+     * -y, at the first from +y. */
+    scan = scan_ball(30, 60, N, 0);
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &r, &said));
+    assert_true(r.truncated_views > 8 && r.truncated_views < 32);
+    assert_true(r.truncated[0] > 0.2 && r.truncated[1] > 0.2);
+    drop_scan(&scan);
+}
+
+static void what_fits_is_not_blamed(void **state)
+{
+    (void)state;
+    struct fbp_scan scan = scan_ball(0, 76, N, 0);
+    check_truncated("a ball that fits", &scan, 0);
+    drop_scan(&scan);
+
+    scan = scan_ball(0, 85, 52, 48);
+    check_truncated("the axis side of an offset panel", &scan, 0);
+    drop_scan(&scan);
+
+    scan = scan_ball(0, 125, 52, 48);
+    check_truncated("the outer side of an offset panel", &scan, VIEWS);
+    drop_scan(&scan);
+}
+
+static double unit(size_t i)
+{
+    const uint32_t h = (uint32_t)(i + 1) * 2654435761u;
+    return (double)((h ^ h >> 15) * 2246822519u >> 8) / (double)(1u << 24);
+}
+
+/* Noise of 300 photons, air that measures 6 % of the greatest value, rings, hot pixels at the ends.
+ */
+static void spoil(float *p)
+{
+    for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++) {
+        const size_t c = i % N, pixel = i % PIXELS;
+        const double noise = sqrt(-2 * log(unit(2 * i) + 1e-9)) * cos(2 * PI * unit(2 * i + 1));
+        const double sigma = exp(0.5 * (double)p[i]) / sqrt(300);
+        p[i] += (float)(0.18 + sigma * noise + 0.02 * unit(7 * c));
+        if (unit(31 * pixel) < 0.01 || (pixel / N) % 5 == 0 ? c == 1 : false)
+            p[i] = 8;
+    }
+}
+
+static void noise_is_no_object(void **state)
+{
+    (void)state;
+    struct fbp_scan scan = scan_ball(0, 75, N, 0);
+    float *p = read_array(scan.projections);
+
+    spoil(p);
+    replace_samples(&scan, p);
+    check_truncated("noise, rings, hot pixels and an offset of air", &scan, 0);
+    free(p);
+    drop_scan(&scan);
+
+    scan = scan_ball(0, 100, N, 0);
+    p = read_array(scan.projections);
+    spoil(p);
+    replace_samples(&scan, p);
+    check_truncated("the same with a wide ball", &scan, VIEWS);
+    free(p);
+    drop_scan(&scan);
+}
+
+/* Counts that have to be made line integrals of, coarse voxels, all divisions and devices. */
+static void divisions_see_the_same(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "cpu", .n_threads = 1},
+        {.device = "cpu", .slab_slices = 1},
+        {.device = "cpu", .slab_slices = 3, .batch_views = 8},
+        {.device = "cpu", .kernel = "matrix"},
+        {.device = "ref", .slab_slices = 2},
+        {.device = "mock:0,1", .slab_slices = 3},
+        {.device = "mock", .batch_views = 8},
+        {.device = "cuda"},
+        {.device = "cuda", .slab_slices = 3, .batch_views = 32},
+    };
+    static const struct fbp_grid grids[] = {{{40, 40, 16}, {3, 3, 3}, {0, 0, 0}},
+                                            {{10, 10, 5}, {12, 12, 13}, {0, 0, 0}}};
+    struct fbp_scan scan = scan_ball(30, 60, N, 0);
+    float *p = read_array(scan.projections);
+
+    (void)state;
+    spoil(p);
+    count_photons(&scan, p, NULL);
+    replace_samples(&scan, p);
+    for (size_t g = 0; g < 2; g++) {
+        struct fbp_report first = {0}, r;
+        struct said said;
+        scan.volume = grids[g];
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            if (strncmp(cases[i].device, "cuda", 4) == 0 && !usable("cuda"))
+                continue;
+            OK(run(&scan, cases[i], &r, &said));
+            if (i == 0)
+                first = r;
+            assert_true(r.truncated_views > 0);
+            assert_int_equal(r.truncated_views, first.truncated_views);
+            assert_int_equal(r.truncated_first, first.truncated_first);
+            assert_int_equal(r.truncated_last, first.truncated_last);
+            assert_memory_equal(r.truncated, first.truncated, sizeof r.truncated);
+        }
+    }
+    free(p);
+    drop_scan(&scan);
+}
+
+/* A run that must fail with this sentence, and leave nothing. */
+static void check_refused(const struct fbp_scan *scan, const char *device, const char *sentence)
+{
+    char *path = temporary("dead.mha");
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = device, .slab_slices = 5)));
+    assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_INVALID);
+    if (!strstr(fbp_message(), sentence) || !strstr(fbp_message(), scan->projections))
+        fail_msg("%s: said \"%s\", expected \"%s\"", device, fbp_message(), sentence);
+    assert_int_equal(access(path, F_OK), -1);
+    fbp_plan_destroy(&plan);
+    free(path);
+}
+
+static void nothing_measured_is_an_error(void **state)
+{
+    static const char *const devices[] = {"cpu", "ref", "mock", "cuda"};
+    struct fbp_scan scan = scan_ball(0, 60, N, 0);
+    float *p = read_array(scan.projections);
+
+    (void)state;
+    for (size_t d = 0; d < 4; d++) {
+        if (!usable(devices[d]))
+            continue;
+        for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
+            p[i] = NAN;
+        replace_samples(&scan, p);
+        check_refused(&scan, devices[d], "no sample of 40 views is a number");
+        for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
+            p[i] = 65535;
+        replace_samples(&scan, p);
+        check_refused(&scan, devices[d], "all samples of 40 views are 65535");
+        for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
+            p[i] = -1 - (float)(i % 7);
+        replace_samples(&scan, p);
+        scan.i0 = 1000;
+        check_refused(&scan, devices[d], "are nothing above the dark");
+        scan.i0 = 0;
+        for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++)
+            p[i] = (float)(i / PIXELS);
+        replace_samples(&scan, p);
+        check_refused(&scan, devices[d], "in each of 40 views all samples are the same");
+    }
+    free(p);
+    drop_scan(&scan);
+}
+
+static void dead_views_are_told(void **state)
+{
+    struct fbp_scan scan = scan_ball(0, 60, N, 0);
+    float *p = read_array(scan.projections);
+    struct fbp_report r;
+    struct said said;
+
+    (void)state;
+    for (size_t i = 0; i < PIXELS; i++) {
+        p[3 * PIXELS + i] = NAN;
+        for (size_t k = 12; k < 15; k++)
+            p[k * PIXELS + i] = 0;
+    }
+    p[13 * PIXELS + 5] = 1; /* in a corner: this one is alive */
+    replace_samples(&scan, p);
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .slab_slices = 4}, &r, &said));
+    assert_int_equal(r.dead_views, 3);
+    assert_non_null(strstr(said.text, "nothing was measured in 3 of 40 views (3, 12, 14)"));
+    free(p);
+    drop_scan(&scan);
+}
+
+/* Slices in which there is nothing are no dead scan. */
+static void empty_slices_pass(void **state)
+{
+    struct fbp_scan scan = scan_ball(0, 10, N, 0);
+    struct fbp_report r;
+    struct said said;
+
+    (void)state;
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu", .roi = {{0, 0}, {0, 0}, {15, 16}}}, &r,
+           &said));
+    assert_int_equal(r.dead_views, 0);
+    assert_string_equal(said.text, "");
+    drop_scan(&scan);
+}
+
+static void check_volume(const char *what, const struct fbp_scan *scan, const struct fbp_grid *grid,
+                         const char *warning)
+{
+    struct fbp_recon_params p = {.struct_size = sizeof p, .volume = *grid, .log = listen};
+    struct said said = {""};
+    fbp_plan *plan;
+
+    p.user = &said;
+    OK(fbp_plan_create(&plan, scan, &p));
+    fbp_plan_destroy(&plan);
+    if (warning ? !strstr(said.text, warning) : said.text[0] != '\0')
+        fail_msg("%s: said \"%s\", expected \"%s\"", what, said.text, warning ? warning : "");
+}
+
+static void only_larger_volumes_warn(void **state)
+{
+    struct fbp_scan scan = scan_ball(0, 60, N, 0);
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{0}, {0}, {0}};
+    check_volume("the default", &scan, &(struct fbp_grid){0}, NULL);
+    check_volume("finer voxels", &scan, &(struct fbp_grid){.voxel_mm = {1, 1, 1}}, NULL);
+    check_volume("more voxels", &scan, &(struct fbp_grid){.n = {100, 100, 30}}, NULL);
+    check_volume("wider", &scan, &(struct fbp_grid){{80, 64, 16}, {3, 2, 2}, {0}},
+                 "1 the volume reaches 118.5 mm from the axis");
+    check_volume("higher", &scan, &(struct fbp_grid){{40, 40, 40}, {3, 3, 3}, {0}},
+                 "1 the volume has slices from z = -58.5 to 58.5 mm");
+    drop_scan(&scan);
+
+    scan = scan_ball(0, 60, 52, 48);
+    scan.volume = (struct fbp_grid){{0}, {0}, {0}};
+    check_volume("the default of an offset panel", &scan, &(struct fbp_grid){0}, NULL);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_objects_are_seen),
+        cmocka_unit_test(what_fits_is_not_blamed),
+        cmocka_unit_test(noise_is_no_object),
+        cmocka_unit_test(divisions_see_the_same),
+        cmocka_unit_test(nothing_measured_is_an_error),
+        cmocka_unit_test(dead_views_are_told),
+        cmocka_unit_test(empty_slices_pass),
+        cmocka_unit_test(only_larger_volumes_warn),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
