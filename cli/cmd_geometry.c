@@ -1,10 +1,11 @@
+#include "files.h"
 #include "geometry.h"
 #include "geometry_check.h"
 
 struct geometry_args {
     struct geometry_from from;
     const char *output;
-    bool json, quiet;
+    bool json, force, quiet;
 };
 
 #define G struct geometry_args
@@ -12,6 +13,7 @@ static const struct opt show_table[] = {
     GEOMETRY_FROM_OPTIONS(G),
     OPT(G, output, .name = "output", .letter = 'o', .arg = "FILE.svg", .required = true,
         .help = "drawing to write"),
+    FORCE_OPTION(G, force),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 static const struct opt check_table[] = {
@@ -22,6 +24,10 @@ static const struct opt check_table[] = {
 
 static int draw(const struct geometry_args *a, const struct fbp_scan *scan, const struct check *c)
 {
+    if (cli_check_files(&(struct cli_files){
+            .force = a->force, .scan = scan, .inputs = {a->from.path}, .outputs = {a->output}}) !=
+        0)
+        return 1;
     if (fbp_geometry_svg(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid, &c->facts,
                          a->output) != FBP_OK)
         return cli_fail();

@@ -1,3 +1,4 @@
+#include "files.h"
 #include "geometry.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 struct convert_args {
     struct geometry_from from;
     const char *to, *to_format, *projections;
-    bool quiet;
+    bool force, quiet;
 };
 
 #define G struct convert_args
@@ -18,6 +19,7 @@ static const struct opt table[] = {
         .help = "format to write"),
     OPT(G, projections, .name = "projections", .arg = "FILE",
         .help = "name the projections in a scan file that is written"),
+    FORCE_OPTION(G, force),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 #undef G
@@ -36,6 +38,11 @@ static int convert(const struct convert_args *a)
     struct fbp_scan scan = {0};
     int rc = geometry_load(&a->from, &scan);
 
+    if (rc == 0)
+        rc = cli_check_files(&(struct cli_files){.force = a->force,
+                                                 .scan = &scan,
+                                                 .inputs = {a->from.path, a->projections},
+                                                 .outputs = {a->to}});
     if (rc == 0)
         rc = name_projections(&scan, a->projections);
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)

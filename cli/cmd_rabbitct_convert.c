@@ -1,7 +1,11 @@
+#include "files.h"
 #include "rabbitct.h"
+
+#include <string.h>
 
 struct convert_args {
     const char *data, *output, *split;
+    bool force;
 };
 
 #define C struct convert_args
@@ -10,10 +14,28 @@ static const struct opt table[] = {
         .help = "the data set (.rctd, .rct)"),
     OPT(C, output, .name = "output", .letter = 'o', .arg = "FILE",
         .help = "data set to write: .rct is version 1, .rctd version 2"),
+    FORCE_OPTION(C, force),
     OPT(C, split, .name = "split", .arg = "FOLDER",
         .help = "write RabbitInput.rct, RabbitGeometry.rct and a ReferenceL.vol a reference"),
 };
 #undef C
+
+static int split(const struct convert_args *a)
+{
+    static const char *const names[] = {"RabbitInput.rct",  "RabbitGeometry.rct",
+                                        "Reference128.vol", "Reference256.vol",
+                                        "Reference512.vol", "Reference1024.vol"};
+    struct cli_files files = {.force = a->force, .inputs = {a->data}};
+    char paths[sizeof names / sizeof *names][4200];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/%s", a->split, names[i]);
+        files.outputs[i] = paths[i];
+    }
+    if (cli_check_files(&files) != 0)
+        return 1;
+    return fbp_rabbitct_split(a->data, a->split) == FBP_OK ? 0 : cli_fail();
+}
 
 static int run(const struct command *self, int argc, char **argv)
 {
@@ -25,10 +47,13 @@ static int run(const struct command *self, int argc, char **argv)
     if (!a.output == !a.split)
         return opt_usage(self, "give either -o FILE or --split FOLDER");
     if (a.split)
-        return fbp_rabbitct_split(a.data, a.split) == FBP_OK ? 0 : cli_fail();
+        return split(&a);
     if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))
         return opt_usage(self, "-o: expected a name that ends in .rct or .rctd, got \"%s\"",
                          a.output);
+    if (cli_check_files(
+            &(struct cli_files){.force = a.force, .inputs = {a.data}, .outputs = {a.output}}) != 0)
+        return 1;
     const int version = cli_ends_with(a.output, ".rct") ? 1 : 2;
     return fbp_rabbitct_convert(a.data, a.output, version) == FBP_OK ? 0 : cli_fail();
 }

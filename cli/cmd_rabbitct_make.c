@@ -1,5 +1,6 @@
+#include "bench.h"
+#include "files.h"
 #include "rabbitct.h"
-
 #include "recon.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ struct make_args {
     size_t views, detector[2], references;
     double pitch_mm, sod_mm, sdd_mm, arc_deg, half_mm, scale, mu_water;
     struct fbp_recon_params p;
-    bool quiet;
+    bool force, quiet;
 };
 
 static const double rad = 3.14159265358979323846 / 180;
@@ -50,6 +51,7 @@ static const struct opt table[] = {
         .help = "where the references are computed"),
     OPT(M, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
         .fallback = "all cores", .help = "threads to compute with"),
+    FORCE_OPTION(M, force),
     OPT(M, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 // clang-format on
@@ -113,6 +115,17 @@ static int report(const struct make_args *a)
     return 0;
 }
 
+/* Beside the output, where there is room for its size. */
+static int make_place(const struct make_args *a, struct workplace *place)
+{
+    const char *slash = strrchr(a->output, '/');
+    char *folder = slash ? strndup(a->output, (size_t)(slash - a->output + 1)) : strdup(".");
+    const int rc = folder ? workplace_make(place, folder) : cli_error("out of memory");
+
+    free(folder);
+    return rc;
+}
+
 static int make(const struct make_args *a)
 {
     const struct fbp_rabbitct_make m = {.struct_size = sizeof m,
@@ -120,20 +133,23 @@ static int make(const struct make_args *a)
                                         .n_references = a->references,
                                         .mu_water = a->mu_water,
                                         .params = &a->p};
-    char *views = malloc(strlen(a->output) + sizeof ".views.mha");
     struct fbp_scan scan = {0};
+    struct workplace place; /* of the stand-in's views */
 
-    if (!views)
-        return cli_error("out of memory");
-    sprintf(views, "%s.views.mha", a->output);
-    fbp_status st = a->scan ? fbp_scan_load(&scan, a->scan) : simulate(a, views, &scan);
-    if (st == FBP_OK)
+    if (!a->scan && make_place(a, &place) != 0)
+        return 1;
+    fbp_status st = a->scan ? fbp_scan_load(&scan, a->scan) : simulate(a, place.volume, &scan);
+    const int kept = st != FBP_OK ? 0
+                                  : cli_check_files(&(struct cli_files){.force = a->force,
+                                                                        .scan = &scan,
+                                                                        .inputs = {a->phantom},
+                                                                        .outputs = {a->output}});
+    if (st == FBP_OK && kept == 0)
         st = fbp_rabbitct_create(a->output, &scan, &m);
     if (!a->scan)
-        remove(views);
-    free(views);
+        workplace_remove(&place);
     fbp_scan_clear(&scan);
-    return st == FBP_OK ? report(a) : cli_fail();
+    return kept != 0 ? kept : st == FBP_OK ? report(a) : cli_fail();
 }
 
 /* The option of a stand-in that was given with a scan, which would be ignored; NULL. */

@@ -1,3 +1,4 @@
+#include "files.h"
 #include "rabbitct.h"
 
 #include "recon.h"
@@ -5,13 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct run_args {
     const char *data, *reference, *output, *volume;
     struct fbp_feed_params p;
     size_t size;
-    bool prefetch, json;
+    bool prefetch, force, json;
 };
 
 #define RUN struct run_args
@@ -37,6 +37,7 @@ static const struct opt table[] = {
         .help = "also write what a runner does: times, a slice, the error"),
     OPT(RUN, volume, .name = "volume", .arg = "FILE.vol",
         .help = "also write the grey values, float32"),
+    FORCE_OPTION(RUN, force),
     OPT(RUN, json, .name = "json", .help = "print one JSON object"),
 };
 // clang-format on
@@ -236,34 +237,6 @@ static int finish(struct run *r)
     return (r->a->json ? print_json : print)(r);
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
-/* The input that an output would replace; NULL. */
-static const char *replaced(const struct run_args *a, const char *output)
-{
-    return same_file(output, a->data)        ? a->data
-           : same_file(output, a->reference) ? a->reference
-                                             : NULL;
-}
-
-static int check_outputs(const struct run_args *a)
-{
-    const char *const outputs[] = {a->output, a->volume};
-
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (replaced(a, outputs[i]))
-            return cli_error("%s: this output would replace %s, which is read for it: choose "
-                             "another name",
-                             outputs[i], replaced(a, outputs[i]));
-    return 0;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct run_args a = {.size = 512};
@@ -276,7 +249,9 @@ static int run(const struct command *self, int argc, char **argv)
         return opt_usage(self, "--size: expected 128, 256, 512 or 1024, got \"%zu\"", a.size);
     if (a.volume && !cli_ends_with(a.volume, ".vol"))
         return opt_usage(self, "--volume: expected a name that ends in .vol, got \"%s\"", a.volume);
-    if (check_outputs(&a))
+    if (cli_check_files(&(struct cli_files){.force = a.force,
+                                            .inputs = {a.data, a.reference},
+                                            .outputs = {a.output, a.volume}}) != 0)
         return 1;
     rc = prepare(&r);
     if (rc == 0)

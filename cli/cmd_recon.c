@@ -31,6 +31,7 @@ static const struct opt table[] = {
                .help = "compress the output (.mha, .mhd, .nrrd, .nhdr)"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
+    OPT_SWITCH(R, p.force, .name = "force", .help = "write also over what is read, or beside it"),
     OPT_SWITCH(R, p.follow, .name = "follow",
                .help = "reconstruct while the projections are still being written"),
     OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0, .max = 1e9,

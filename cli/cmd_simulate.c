@@ -1,3 +1,4 @@
+#include "files.h"
 #include "simulate.h"
 
 #include <math.h>
@@ -61,6 +62,7 @@ static const struct opt table[] = {
         .help = "for --kind planes (EPR imaging); not in this release"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
         .fallback = "all cores", .help = "threads to compute with"),
+    FORCE_OPTION(S, force),
     OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 // clang-format on
@@ -142,10 +144,20 @@ static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
            cli_grid(grid, sizeof grid, &scan->volume));
 }
 
+/* The phantom may be a file. */
+static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *scan)
+{
+    return cli_check_files(
+        &(struct cli_files){.force = a->force,
+                            .inputs = {a->phantom},
+                            .outputs = {a->output, scan->projections, a->truth}});
+}
+
 int simulate_scan(struct simulate_args *a)
 {
     struct fbp_phantom phantom = {0};
     struct fbp_scan scan = {0};
+    int rc = 0;
 
     fill_in(a);
     double *angles = make_angles(a);
@@ -165,11 +177,14 @@ int simulate_scan(struct simulate_args *a)
     fbp_status st = angles ? make_scan(a, &circle, &scan) : FBP_ERR_NOMEM;
     if (st == FBP_OK)
         st = fbp_phantom_create(&phantom, a->phantom, a->voxel_mm * (double)a->size / 2, a->scale);
-    if (st == FBP_OK)
+    if (st == FBP_OK && spare_phantom(a, &scan) != 0)
+        rc = 1;
+    else if (st == FBP_OK)
         st = write_scan(a, &phantom, &circle, &scan);
-    const int rc = st == FBP_OK          ? 0
-                   : st == FBP_ERR_NOMEM ? cli_error("out of memory for the simulation")
-                                         : cli_fail();
+    if (rc == 0)
+        rc = st == FBP_OK          ? 0
+             : st == FBP_ERR_NOMEM ? cli_error("out of memory for the simulation")
+                                   : cli_fail();
     if (rc == 0 && !a->quiet)
         announce(a, &scan);
     fbp_phantom_clear(&phantom);

@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "files.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@ struct view_args {
     const char *volume, *output, *device;
     double window[2];
     size_t slice[3];
-    bool mip, quiet;
+    bool mip, force, quiet;
 };
 
 #define V struct view_args
@@ -23,6 +23,7 @@ static const struct opt table[] = {
         .help = "voxel that the slices cross, from 0"),
     OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help = "auto or cpu; others are not in this release"),
+    FORCE_OPTION(V, force),
     OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 #undef V
@@ -42,6 +43,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
         return cli_error("view draws on the cpu in this release: leave --device %s out", a.device);
     if (cli_is_scan(a.volume))
+        return 1;
+    if (cli_check_files(&(struct cli_files){
+            .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
     struct fbp_view_params p = *fbp_view_params(.mip = a.mip);
     if (!isnan(a.window[0])) {

@@ -1,5 +1,7 @@
 #include "recon.h"
 
+#include "files.h"
+
 #include <string.h>
 
 const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
@@ -12,15 +14,14 @@ const char *const recon_output_types[] = {"", "uint8", "", "uint16", "", "", "",
 /* Pictures; the library looks after volumes. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {
-    const char *const outputs[] = {a->preview, a->timeline, a->curve,
-                                   a->sweep || recon_is_picture(a) ? a->output : NULL};
+    const bool picture = a->sweep || recon_is_picture(a);
+    const struct cli_files files = {
+        .force = a->p.force != 0,
+        .scan = scan,
+        .outputs = {a->preview, a->timeline, a->curve, picture ? a->output : NULL},
+        .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
 
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i] && fbp_scan_reads(scan, outputs[i]))
-            return cli_error("%s: is read for this reconstruction, or would be next time: choose "
-                             "another name",
-                             outputs[i]);
-    return 0;
+    return cli_check_files(&files);
 }
 
 /* The scan as it should have been read: fbp geometry check says what a flip changes. */

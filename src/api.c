@@ -465,7 +465,8 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
         .keep = (const char *const *)inputs.names,
         .n_keep = inputs.n,
         .type = p->params.output_type,
-        .range = {p->params.output_range[0], p->params.output_range[1]}};
+        .range = {p->params.output_range[0], p->params.output_range[1]},
+        .force = p->params.force != 0};
     struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {

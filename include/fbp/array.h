@@ -112,6 +112,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0
 /** Close and set to NULL.  *src may be NULL. */
 FBP_API void fbp_source_close(fbp_source **src);
 
+/** The same as fbp_scan_reads() of an array, or of any other file that is read. */
+FBP_API bool fbp_array_reads(const char *array, const char *file);
+
 /** How a sink treats what it finds and leaves.  Zero means default. */
 struct fbp_sink_params {
     size_t struct_size;
@@ -125,6 +128,7 @@ struct fbp_sink_params {
      *  255 or 65535, rounded; what lies beyond becomes the end that is nearer, NaN 0. */
     enum fbp_type type;
     double range[2];
+    bool force; /**< files of `keep` may be replaced when all is written */
 };
 
 typedef struct fbp_sink fbp_sink;

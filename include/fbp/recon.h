@@ -86,6 +86,7 @@ struct fbp_recon_params {
      *  kernel and weights; slices beside it are not computed (the mirror images of some are), nor
      *  are detector rows read that only they need. */
     size_t roi[3][2];
+    int force; /**< the output may replace what it is computed from */
 };
 
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */

@@ -80,7 +80,7 @@ bool fbp_input_is(const char *input, const char *file)
 
     s.is_there = stat(file, &s.is) == 0;
     fbp_stack_each(input, compare, &s);
-    return s.found || (fbp_names_is_folder(input) && fbp_stack_joins(input, file));
+    return s.found || fbp_stack_joins(input, file);
 }
 
 /* An array that cannot be opened is what its name says. */
@@ -136,20 +136,60 @@ static bool hold(const struct fbp_inputs *s, const char *file)
     return held;
 }
 
+/* An output, and the files that are there of it, against what is read. */
+struct output {
+    const struct fbp_inputs *inputs;
+    bool is_there, hit;
+};
+
+static bool look_at_output(void *user, const char *file)
+{
+    struct output *o = user;
+
+    o->is_there |= access(file, F_OK) == 0;
+    o->hit |= hold(o->inputs, file);
+    return !o->hit;
+}
+
+static struct output compare_output(const struct fbp_inputs *inputs, const char *name)
+{
+    struct output o = {.inputs = inputs, .hit = hold(inputs, name)};
+
+    if (!o.hit)
+        fbp_stack_each_there(name, look_at_output, &o);
+    return o;
+}
+
+/* Names first: arrays are opened only if there is something that could be replaced. */
 bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
 {
     const char *const names[] = {scan->path, scan->projections, scan->dark, scan->flat,
                                  scan->bad_pixels};
-    struct fbp_inputs all = {0};
-    bool reads = false;
+    struct fbp_inputs named = {0}, all = {0};
+    fbp_status st = FBP_OK;
+    bool hit = true;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names && !reads; i++)
-        reads = names[i] && fbp_input_is(names[i], file);
-    for (size_t i = 0; i < scan->n_files && !reads; i++)
-        reads = fbp_input_is(scan->files[i], file);
-    if (!reads && access(file, F_OK) == 0) /* what is not there is nobody's file of samples */
-        reads = fbp_scan_inputs(&all, scan, NULL) != FBP_OK || hold(&all, file);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
+    for (size_t i = 0; i < scan->n_files; i++)
+        FBP_TRY_GOTO(fbp_inputs_add(&named, scan->files[i]));
+    const struct output o = compare_output(&named, file);
+    hit = o.hit;
+    if (!hit && o.is_there)
+        hit = fbp_scan_inputs(&all, scan, NULL) != FBP_OK || compare_output(&all, file).hit;
+fail:
+    fbp_inputs_clear(&named);
     fbp_inputs_clear(&all);
     fbp_message_clear();
-    return reads;
+    return st != FBP_OK || hit;
+}
+
+bool fbp_array_reads(const char *array, const char *file)
+{
+    char *name = fbp_strdup(array);
+    const struct fbp_scan scan = {.projections = name};
+    const bool is = !name || fbp_scan_reads(&scan, file);
+
+    free(name);
+    return is;
 }

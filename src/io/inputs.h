@@ -29,9 +29,9 @@ uint64_t fbp_inputs_hash(uint64_t h, const struct fbp_inputs *inputs);
 
 void fbp_inputs_clear(struct fbp_inputs *inputs);
 
-/** Would writing the file `file` replace an input of this name, or one of its files?  By device and
- *  inode: a link, or another way to write the path, is the same file.  One that is still to come is
- *  known by its name only. */
+/** Would writing the file `file` replace an input of this name, or one of its files, or become one
+ *  of a folder's or pattern's files?  By device and inode: a link, or another way to write the
+ * path, is the same file.  One that is still to come is known by its name only. */
 bool fbp_input_is(const char *input, const char *file);
 
 /** Note that a scan was read from this file, too. */

@@ -58,6 +58,21 @@ bool fbp_pattern_parse(const char *path, struct fbp_pattern *out)
     return true;
 }
 
+bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number)
+{
+    const char *base = memrchr(p->prefix, '/', (size_t)p->n_prefix);
+    const char *prefix = base ? base + 1 : p->prefix;
+    const size_t n = (size_t)(p->prefix + p->n_prefix - prefix);
+
+    if (strncmp(name, prefix, n) != 0)
+        return false;
+    const size_t digits = strspn(name + n, "0123456789");
+    const char *rest = name + n + digits;
+    *number = strtoull(name + n, NULL, 10);
+    return digits > 0 && digits < 18 && strlen(rest) == (size_t)p->n_suffix &&
+           strncmp(rest, p->suffix, (size_t)p->n_suffix) == 0;
+}
+
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number)
 {
     return fbp_format("%.*s%0*llu%.*s", p->n_prefix, p->prefix, p->width, number, p->n_suffix,

@@ -24,6 +24,9 @@ bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 /** malloc'ed name with this number in it; NULL when out of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
+/** Is there a number where the pattern has its place in the name of a file, without folders? */
+bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
+
 /** A pattern with its two numbers? */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 bool fbp_names_is_folder(const char *path);

@@ -75,19 +75,6 @@ static fbp_status copy(const struct input *in, uint64_t at, uint64_t n, struct f
     return FBP_OK;
 }
 
-static bool same_file(int fd, const char *path)
-{
-    struct stat a, b;
-
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
-static fbp_status is_input(const char *output)
-{
-    return fbp_fail(FBP_ERR_INVALID, "%s: is what is read: choose another name", output);
-}
-
 /* Header of a version, and the bytes [from, to) of the input. */
 static fbp_status write_part(const struct input *in, const char *output, int version, uint64_t from,
                              uint64_t to)
@@ -96,8 +83,6 @@ static fbp_status write_part(const struct input *in, const char *output, int ver
     struct fbp_outfile out = {0};
     fbp_status st = FBP_OK;
 
-    if (same_file(in->fd, output))
-        return is_input(output);
     FBP_TRY_GOTO(fbp_outfile_open(&out, output));
     info.version = version;
     if (version > 0)
@@ -144,9 +129,6 @@ static fbp_status split(const struct input *in, char *const names[2 + FBP_RABBIT
     const struct fbp_rabbitct_info *info = &in->info;
     uint64_t at = fbp_rabbitct_view(info, info->n_views);
 
-    for (size_t i = 0; i < 2 + info->n_references; i++) /* before anything is written */
-        if (same_file(in->fd, names[i]))
-            return is_input(names[i]);
     FBP_TRY(write_part(in, names[0], 1, info->header_bytes, at));
     FBP_TRY(write_geometry(in, names[1]));
     for (size_t i = 0; i < info->n_references; i++) {

@@ -79,22 +79,6 @@ static fbp_status make_folder(struct fbp_sink *s)
     return FBP_OK;
 }
 
-/* A number where the pattern has its place?  All of `name` must fit. */
-static bool fits_pattern(const struct fbp_pattern *p, const char *name, unsigned long long *number)
-{
-    const char *base = memrchr(p->prefix, '/', (size_t)p->n_prefix);
-    const char *prefix = base ? base + 1 : p->prefix;
-    const size_t n = (size_t)(p->prefix + p->n_prefix - prefix);
-
-    if (strncmp(name, prefix, n) != 0)
-        return false;
-    const size_t digits = strspn(name + n, "0123456789");
-    const char *rest = name + n + digits;
-    *number = strtoull(name + n, NULL, 10);
-    return digits > 0 && digits < 18 && strlen(rest) == (size_t)p->n_suffix &&
-           strncmp(rest, p->suffix, (size_t)p->n_suffix) == 0;
-}
-
 /* A name that cannot be taken would leave the slices after it without theirs. */
 static fbp_status check_names(const struct fbp_sink *s)
 {
@@ -128,7 +112,7 @@ static fbp_status check_others(const struct fbp_sink *s)
     fbp_status st = FBP_OK;
 
     while (dir && st == FBP_OK && (e = readdir(dir)))
-        if (fits_pattern(&s->pattern, e->d_name, &number) &&
+        if (fbp_pattern_fits(&s->pattern, e->d_name, &number) &&
             (number >= s->info.n[2] || !is_name_of(s, number, e->d_name)))
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s: %s is there and no slice of this volume of %zu: remove it or choose "
@@ -154,7 +138,7 @@ static void drop_parts(const struct fbp_sink *s)
         if (n <= behind || strcmp(e->d_name + n - behind, end) != 0)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(n - behind), e->d_name);
-        if (fits_pattern(&s->pattern, name, &number) && is_name_of(s, number, name))
+        if (fbp_pattern_fits(&s->pattern, name, &number) && is_name_of(s, number, name))
             (void)unlinkat(dirfd(dir), e->d_name, 0);
     }
     if (dir)
@@ -196,6 +180,8 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     struct slices_there there = {0};
     const char *hit = NULL;
 
+    if (params->force)
+        return FBP_OK;
     FBP_TRY(look_at_slices(s, &there));
     for (size_t i = 0; i < params->n_keep && !hit; i++) {
         const char *keep = params->keep[i];
@@ -208,7 +194,7 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     if (hit)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: this output would replace or join %s, which is read for it: choose "
-                        "another folder",
+                        "another folder, or give --force",
                         s->path, hit);
     return FBP_OK;
 }
@@ -247,9 +233,9 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
         return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(check_kind(s));
     FBP_TRY(make_folder(s));
+    FBP_TRY(spare_inputs(s, params));
     FBP_TRY(check_others(s));
     FBP_TRY(check_names(s));
-    FBP_TRY(spare_inputs(s, params));
     FBP_TRY(fbp_sink_lock(s, s->log));
     if (params->resume)
         FBP_TRY(fbp_journal_find(s, &found));

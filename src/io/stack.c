@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,6 +49,13 @@ struct stack {
     size_t n_taken;
 };
 
+bool fbp_stack_is_pattern(const char *path)
+{
+    struct fbp_pattern p;
+
+    return fbp_pattern_parse(path, &p) || fbp_pattern_place(path, strlen(path), &p);
+}
+
 bool fbp_stack_is(const char *path)
 {
     struct fbp_pattern p;
@@ -65,20 +73,56 @@ static bool look_at(const struct fbp_names *names, size_t k, struct stat *out)
     return found;
 }
 
-/* A new file of a folder's format would be one of its views next time. */
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    char *of_a = fbp_path_join(a, "."), *of_b = fbp_path_join(b, ".");
+    const bool same = of_a && of_b && stat(of_a, &x) == 0 && stat(of_b, &y) == 0 &&
+                      x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+
+    free(of_a);
+    free(of_b);
+    return same;
+}
+
+/* Is a file, or are those of a pattern, of a series of numbered names? */
+static bool in_series(const struct fbp_pattern *series, const char *file)
+{
+    struct fbp_pattern p;
+    unsigned long long number;
+    char *one = fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p)
+                    ? fbp_pattern_name(&p, p.first)
+                    : fbp_strdup(file);
+    const char *slash = one ? strrchr(one, '/') : NULL;
+    const bool is = one && fbp_pattern_fits(series, slash ? slash + 1 : one, &number);
+
+    free(one);
+    return is;
+}
+
+/* Would it change what is read next time?  A file of the pattern's series, or a stack of its
+ * format; in a folder a file of its format, one that makes its only file doubtful, any beside
+ * headerless ones. */
+static bool changes(const struct fbp_names *names, const char *first, const char *file)
+{
+    const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
+    const bool many = fbp_stack_is_pattern(file);
+    const char *slash = strrchr(file, '/');
+
+    if (!names->list)
+        return in_series(&names->pattern, file) || (ours && ours == theirs && many);
+    if ((slash ? slash + 1 : file)[0] == '.')
+        return false;
+    return ours == theirs || !theirs || (ours && (names->n == 1 || many));
+}
+
 static bool joins(const struct fbp_names *names, const char *file)
 {
-    struct stat a, b;
     char *first = names->n > 0 ? fbp_names_get(names, 0) : NULL;
-    char *folder = first ? fbp_path_join(first, ".") : NULL, *of_file = fbp_path_join(file, ".");
-    const bool same = folder && of_file && stat(folder, &a) == 0 && stat(of_file, &b) == 0 &&
-                      a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
-                      fbp_format_of_name(file) == fbp_format_of_name(first);
+    const bool found = first && same_folder(first, file) && changes(names, first, file);
 
-    free(of_file);
-    free(folder);
     free(first);
-    return same;
+    return found;
 }
 
 static size_t n_files(const struct fbp_pattern *p)
@@ -142,6 +186,29 @@ void fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user)
     }
     fbp_message_clear(); /* a folder that cannot be read has no files */
     fbp_names_close(&names);
+}
+
+void fbp_stack_each_there(const char *output, fbp_stack_fn *fn, void *user)
+{
+    struct fbp_pattern p;
+    unsigned long long number;
+    const struct dirent *e;
+
+    if (!fbp_pattern_place(output, strlen(output), &p) || fbp_pattern_parse(output, &p)) {
+        fbp_stack_each(output, fn, user);
+        return;
+    }
+    char *folder = fbp_path_join(output, ".");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (bool go_on = true; go_on && dir && (e = readdir(dir));) {
+        char *path =
+            fbp_pattern_fits(&p, e->d_name, &number) ? fbp_path_join(output, e->d_name) : NULL;
+        go_on = !path || fn(user, path);
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+    free(folder);
 }
 
 static bool hash_file(void *user, const char *file)

@@ -9,6 +9,9 @@
  *  with zeros to N digits), and the first and the last number?  Or a folder? */
 bool fbp_stack_is(const char *path);
 
+/** A pattern, with its numbers or without? */
+bool fbp_stack_is_pattern(const char *path);
+
 /** The number of files of a pattern; 0 if it is none, or its numbers run down. */
 size_t fbp_stack_count(const char *pattern);
 
@@ -21,8 +24,13 @@ typedef bool fbp_stack_fn(void *user, const char *file);
 /** Each file of a pattern or a folder, or the one file that holds an array, there or not. */
 void fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user);
 
-/** Would a file of this name become one of a pattern's or folder's kind, beside its files? */
+/** Would a file of this name, or a stack of this pattern, be one of the files of a pattern or
+ * folder next time, or change which of them are taken? */
 bool fbp_stack_joins(const char *path, const char *file);
+
+/** The files that are there of what an output would write: itself, or those that fit a pattern
+ *  without numbers. */
+void fbp_stack_each_there(const char *output, fbp_stack_fn *fn, void *user);
 
 /** Hash name, size and time of a file, or of all files of a stack; those that are missing count,
  * too. */

@@ -107,7 +107,7 @@ for name in flat.png flat.svg; do # whatever it is called
     cp scan.mha $name
     sed 's/"projections"/"flat": "'$name'", "projections"/' scan.json >flat.json
     run 1 recon flat.json -o late.mha --preview flat.png --timeline flat.svg
-    has err 'flat\.(png|svg): is read for this reconstruction'
+    has err 'flat\.(png|svg): this output would replace'
     cmp -s scan.mha $name || say "$last: $name was replaced"
     absent late.mha
 done

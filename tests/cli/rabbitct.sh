@@ -60,16 +60,16 @@ is "$(json psnr_db) > 100"
 cp set.rctd kept.rctd
 ln -s set.rctd link.rctd
 run 1 rabbitct run set.rctd --size 128 --device cpu -o set.rctd
-has err "set.rctd: this output would replace set.rctd"
+has err "set.rctd: this output would replace or join set.rctd"
 run 1 rabbitct run link.rctd --size 128 --device cpu -o set.rctd
 run 1 rabbitct run set.rctd --size 128 --device cpu --reference parts/Reference128.vol \
     --volume parts/Reference128.vol
-has err "would replace parts/Reference128.vol"
+has err "would replace or join parts/Reference128.vol"
 cmp -s set.rctd kept.rctd || say "an input was replaced"
 mkdir own
 cp set.rct own/RabbitGeometry.rct
 run 1 rabbitct convert own/RabbitGeometry.rct --split own
-has err "is what is read"
+has err "own/RabbitGeometry.rct: this output would replace"
 cmp -s set.rct own/RabbitGeometry.rct || say "an input was replaced"
 absent own/RabbitInput.rct
 run 1 rabbitct run set.rctd --size 256 --device cpu
