@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "geometry/ranges.h"
 #include "io/follow.h"
 #include "io/format.h"
 #include "io/reduce.h"
@@ -13,6 +14,7 @@
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
 #include "pipeline/job.h"
+#include "pipeline/params.h"
 #include "pipeline/roi.h"
 #include "pipeline/run.h"
 #include "pipeline/worker.h"
@@ -42,53 +44,6 @@ static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
 {
     if (p->params.log)
         p->params.log(p->params.user, level, line);
-}
-
-/* The sink checks the range that it gets. */
-static fbp_status check_output(const struct fbp_recon_params *p)
-{
-    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
-    const bool ranged = p->output_range[0] != 0 || p->output_range[1] != 0;
-
-    if (!integers && ranged)
-        return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
-                                         "them, or leave it out");
-    if (integers && !ranged && !(p->mu_water > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: %s needs the range of values in 1/mm that it stands for, such as "
-                        "0,0.05 (--output-range): the values are not known beforehand",
-                        fbp_type_name(p->output_type));
-    if (ranged && !(p->output_range[0] < p->output_range[1]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: the range %g to %g is empty: give the least value "
-                        "first",
-                        p->output_range[0], p->output_range[1]);
-    return FBP_OK;
-}
-
-static fbp_status check_params(const struct fbp_recon_params *p)
-{
-    FBP_TRY(check_output(p));
-    if (p->cutoff < 0 || p->cutoff > 1 || isnan(p->cutoff))
-        return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g is not in (0, 1]", p->cutoff);
-    if (!(p->cutoff_v >= 0 && p->cutoff_v <= 1))
-        return fbp_fail(FBP_ERR_INVALID, "filter: cut-off %g along columns is not in [0, 1]",
-                        p->cutoff_v);
-    if (!(p->follow_timeout_s >= 0))
-        return fbp_fail(FBP_ERR_INVALID, "follow: %g s to wait for a view are not a time",
-                        p->follow_timeout_s);
-    if (p->n_threads < 0 || p->n_threads > 4096)
-        return fbp_fail(FBP_ERR_INVALID, "threads: %d is not in 0 … 4096 (0 = one a core)",
-                        p->n_threads);
-    if (!(p->mu_water >= 0) || isinf(p->mu_water))
-        return fbp_fail(FBP_ERR_INVALID, "hu: the attenuation of water must be positive, in 1/mm");
-    if (!fbp_filter_name(p->filter))
-        return fbp_fail(FBP_ERR_INVALID, "filter: unknown filter %d", (int)p->filter);
-    for (int i = 0; i < 3; i++)
-        if (!(p->volume.voxel_mm[i] >= 0) || isinf(p->volume.voxel_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID, "volume: voxel size %g mm is not positive",
-                            p->volume.voxel_mm[i]);
-    return FBP_OK;
 }
 
 /* The caller's source, or the scan's projections: views as they are stored. */
@@ -369,20 +324,15 @@ static void fill_info(fbp_plan *p)
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
-    static const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
+    struct fbp_recon_params own;
     fbp_plan *p = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = NULL;
-    if (!params)
-        params = &defaults;
-    if (params->struct_size != sizeof *params)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "parameters: struct_size %zu is not %zu: use the macro "
-                        "fbp_recon_params()",
-                        params->struct_size, sizeof *params);
-    FBP_TRY(check_params(params));
+    FBP_TRY(fbp_take_params(&own, params));
+    FBP_TRY(fbp_check_scan(scan));
+    params = &own;
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->scan = scan;
     p->params = *params;

@@ -2,10 +2,12 @@
 #include "fbp/rabbitct.h"
 
 #include "base/mem.h"
+#include "geometry/ranges.h"
 #include "io/bytes.h"
 #include "io/rabbitct.h"
 #include "pipeline/filtered.h"
 #include "pipeline/job.h"
+#include "pipeline/params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,11 +52,6 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
     if (s->kind != FBP_CONE || s->filtered)
         return fbp_fail(FBP_ERR_INVALID, "rabbitct: a data set is made from a cone-beam scan that "
                                          "is not filtered yet");
-    if (make->n_references > FBP_RABBITCT_REFERENCES || make->version < 0 || make->version > 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "rabbitct: version %d with %zu references: 1 and 2, and "
-                        "up to %d are possible",
-                        make->version, make->n_references, FBP_RABBITCT_REFERENCES);
     FBP_TRY(fbp_source_open(&m->source, s->projections, &s->raw));
     const enum fbp_row_order order =
         s->row_order == FBP_ROWS_AUTO ? fbp_source_info(m->source)->row_order : s->row_order;
@@ -161,16 +158,30 @@ static fbp_status make_all(struct making *m, const char *path, size_t n_referenc
     return fbp_outfile_finish(&m->out);
 }
 
-fbp_status fbp_rabbitct_create(const char *path, const struct fbp_scan *scan,
-                               const struct fbp_rabbitct_make *make)
+static fbp_status take_make(struct fbp_rabbitct_make *own, const struct fbp_rabbitct_make *given)
 {
-    struct making m = {.scan = scan, .params = make->params ? *make->params : *fbp_recon_params()};
+    FBP_TRY(fbp_take_struct("rabbitct", own, sizeof *own, given,
+                            FBP_BYTES_TO(struct fbp_rabbitct_make, params)));
+    FBP_TRY(fbp_check_optional(&fbp_range_mu, "rabbitct: mu_water", own->mu_water));
+    if (own->n_references > FBP_RABBITCT_REFERENCES || own->version < 0 || own->version > 2)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "rabbitct: version %d with %zu references: 1 and 2, and "
+                        "up to %d are possible",
+                        own->version, own->n_references, FBP_RABBITCT_REFERENCES);
+    return FBP_OK;
+}
+
+fbp_status fbp_rabbitct_create(const char *path, const struct fbp_scan *scan,
+                               const struct fbp_rabbitct_make *given)
+{
+    struct making m = {.scan = scan};
+    struct fbp_rabbitct_make own, *const make = &own;
     fbp_status st;
 
     fbp_message_clear();
-    if (make->struct_size != sizeof *make)
-        return fbp_fail(FBP_ERR_INVALID, "rabbitct: struct_size is %zu, not %zu", make->struct_size,
-                        sizeof *make);
+    FBP_TRY(take_make(&own, given));
+    FBP_TRY(fbp_take_params(&m.params, make->params));
+    FBP_TRY(fbp_check_scan(scan));
     FBP_TRY_GOTO(prepare(&m, make));
     FBP_TRY_GOTO(make_all(&m, path, make->n_references));
 fail:

@@ -11,6 +11,7 @@
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
 #include "fbp/rabbitct.h"
+#include "fbp/ranges.h"
 #include "fbp/recon.h"
 #include "fbp/scan.h"
 #include "fbp/types.h"

@@ -51,6 +51,17 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
     return status;
 }
 
+fbp_status fbp_because(const char *where, fbp_status st)
+{
+    char why[sizeof message];
+
+    if (st == FBP_OK)
+        return st;
+    snprintf(why, sizeof why, "%s", message);
+    message[0] = '\0';
+    return fbp_fail(st, "%s: %s", where, why);
+}
+
 fbp_status fbp_fail_nomem(size_t bytes, const char *what)
 {
     char size[32];

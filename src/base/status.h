@@ -19,6 +19,9 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
 
+/** Put "WHERE: " before the message of a failure; returns st. */
+fbp_status fbp_because(const char *where, fbp_status st);
+
 /** Forget the message; every public entry point does this first. */
 void fbp_message_clear(void);
 

@@ -1,9 +1,9 @@
 /* Views of a circular scan (design: the source stands at (d cos t, d sin t, 0)). */
-#include "base/status.h"
-#include "base/vec.h"
-#include "fbp/geometry.h"
+#include "geometry/ranges.h"
 
-#include <string.h>
+#include "base/vec.h"
+
+#include <stdio.h>
 
 /* A panel's axes before and after it is turned. */
 struct axes {
@@ -30,6 +30,16 @@ static void turn_panel(struct axes *p, const double tilt[3])
     turn(p->u, p->v, tilt[2]);
 }
 
+static fbp_status check_of_view(const struct fbp_range *range, size_t k, const char *what, double x)
+{
+    char name[80];
+
+    if (fbp_in_range(range, x))
+        return FBP_OK;
+    snprintf(name, sizeof name, "geometry: view %zu: %s", k, what);
+    return fbp_check_range(range, name, x);
+}
+
 static fbp_status check_distances(const struct fbp_circle *c)
 {
     if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
@@ -41,12 +51,9 @@ static fbp_status check_distances(const struct fbp_circle *c)
     for (size_t k = 0; k < c->n_views; k++) {
         const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
-        if (!(sod > 0 && isfinite(sod)))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: source-to-axis distance %g mm: it must be "
-                            "positive",
-                            k, sod);
-        if (!(sdd > sod && isfinite(sdd)))
+        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
+        FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
+        if (!(sdd > sod))
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: source-to-detector distance %g mm: it must exceed "
                             "the source-to-axis distance %g mm",
@@ -57,12 +64,10 @@ static fbp_status check_distances(const struct fbp_circle *c)
 
 static fbp_status check_panel(const struct fbp_circle *c)
 {
-    for (int i = 0; i < 2; i++)
-        if (!(c->pitch_mm[i] > 0 && isfinite(c->pitch_mm[i])) || !isfinite(c->offset_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: pixel pitch %g mm, panel offset %g mm along %c: the pitch "
-                            "must be positive, both finite",
-                            c->pitch_mm[i], c->offset_mm[i], "uv"[i]);
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along u", c->pitch_mm[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along v", c->pitch_mm[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along u", c->offset_mm[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_place, "geometry: panel offset along v", c->offset_mm[1]));
     for (int i = 0; i < 3; i++)
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
             return fbp_fail(FBP_ERR_INVALID,
@@ -82,10 +87,9 @@ static fbp_status check(const struct fbp_circle *c)
                         (int)c->kind);
     if (c->n_views == 0 || !c->angles_rad)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
+    FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));
     for (size_t k = 0; k < c->n_views; k++)
-        if (!isfinite(c->angles_rad[k]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: the angle of view %zu is not a finite number", k);
+        FBP_TRY(check_of_view(&fbp_range_angle, k, "angle", c->angles_rad[k] * 180 / FBP_PI));
     FBP_TRY(check_panel(c));
     return c->kind == FBP_CONE ? check_distances(c) : FBP_OK;
 }
@@ -109,18 +113,19 @@ static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *o
     }
 }
 
+fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out)
+{
+    FBP_TRY(fbp_take_struct("geometry: circle", out, sizeof *out, given,
+                            FBP_BYTES_TO(struct fbp_circle, skew_rad)));
+    return check(out);
+}
+
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
-    struct fbp_circle c = {0};
+    struct fbp_circle c;
 
     fbp_message_clear();
-    if (!circle || circle->struct_size == 0 || circle->struct_size > sizeof c)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: struct_size of the circle is %zu: set it to "
-                        "sizeof(struct fbp_circle)",
-                        circle ? circle->struct_size : 0);
-    memcpy(&c, circle, circle->struct_size); /* fields that an older caller lacks are zero */
-    FBP_TRY(check(&c));
+    FBP_TRY(fbp_check_circle(circle, &c));
     for (size_t k = 0; k < c.n_views; k++)
         circle_view(&c, k, &views[k]);
     return FBP_OK;

@@ -1,5 +1,5 @@
 /* Views as vectors and as matrices.  B = inv(A) = [u v d0-s] holds the panel in its columns. */
-#include "base/status.h"
+#include "base/range.h"
 #include "geometry/frame.h"
 
 #include <string.h>
@@ -75,10 +75,7 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
     double B[3][3], row_norm = 0, d0[3];
 
     fbp_message_clear();
-    if (!(pitch_u_mm > 0 && isfinite(pitch_u_mm)))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: pixel pitch %g mm: give the positive pitch along the rows",
-                        pitch_u_mm);
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along the rows", pitch_u_mm));
     if (!dual_basis(P, P + 4, P + 8, B))
         return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular: "
                                          "only cone-beam matrices have a source");

@@ -1,5 +1,6 @@
 #include "base/status.h"
 #include "geometry/facts.h"
+#include "geometry/ranges.h"
 
 /* Below this cosine between iso ray and normal the panel counts as seen edge-on. */
 static const double EDGE_ON = 0.05;
@@ -95,6 +96,7 @@ fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kin
     *out = (struct fbp_view_facts){.magnification = 1};
     if (!finite3(view->s) || !finite3(view->d) || !finite3(view->u) || !finite3(view->v))
         return fbp_fail(FBP_ERR_INVALID, "geometry: view %zu has values that are not finite", k);
+    FBP_TRY(fbp_check_view(view, k, kind));
     if (!fbp_frame_of(view, axis, &f))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the rotation axis passes through the source: check "

@@ -1,6 +1,7 @@
 #include "fbp/array.h"
 
 #include "base/mem.h"
+#include "base/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,6 +102,7 @@ fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_rad
 
     fbp_message_clear();
     *out = (struct fbp_comparison){0};
+    FBP_TRY_GOTO(fbp_check_optional(&fbp_range_distance, "inside_radius_mm", inside_radius_mm));
     FBP_TRY_GOTO(open_pair(&p, path_a, path_b));
     if (inside_radius_mm > 0 && !(p.spacing[0] > 0 && p.spacing[1] > 0)) {
         st = fbp_fail(FBP_ERR_INVALID,

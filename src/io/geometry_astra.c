@@ -30,10 +30,9 @@ static fbp_status read_panel(const struct fbp_json *o, bool flat, struct fbp_pan
 {
     double columns = 0, rows = 1;
 
-    FBP_TRY(
-        need_number(o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_count, &columns));
+    FBP_TRY(need_number(o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_side, &columns));
     if (!flat)
-        FBP_TRY(need_number(o, "DetectorRowCount", &fbp_range_count, &rows));
+        FBP_TRY(need_number(o, "DetectorRowCount", &fbp_range_side, &rows));
     *out = (struct fbp_panel){(size_t)columns, (size_t)rows};
     return FBP_OK;
 }
@@ -41,18 +40,19 @@ static fbp_status read_panel(const struct fbp_json *o, bool flat, struct fbp_pan
 static fbp_status read_circle(const struct fbp_json *o, enum fbp_kind kind, bool flat,
                               struct fbp_upright *out)
 {
-    const struct fbp_range not_negative = {-1e-300, INFINITY, false, "not negative"};
+    const struct fbp_range to_axis = {0, FBP_DISTANCE_MM_MAX, false,
+                                      "a number from 0 to 1e12 (mm)"};
     double to_panel = 0;
 
-    FBP_TRY(need_number(o, flat ? "DetectorWidth" : "DetectorSpacingX", &fbp_range_positive,
+    FBP_TRY(need_number(o, flat ? "DetectorWidth" : "DetectorSpacingX", &fbp_range_pitch,
                         &out->pitch[0]));
     out->pitch[1] = out->pitch[0];
     if (!flat)
-        FBP_TRY(need_number(o, "DetectorSpacingY", &fbp_range_positive, &out->pitch[1]));
+        FBP_TRY(need_number(o, "DetectorSpacingY", &fbp_range_pitch, &out->pitch[1]));
     if (kind != FBP_CONE)
         return FBP_OK;
-    FBP_TRY(need_number(o, "DistanceOriginSource", &fbp_range_positive, &out->sod));
-    FBP_TRY(need_number(o, "DistanceOriginDetector", &not_negative, &to_panel));
+    FBP_TRY(need_number(o, "DistanceOriginSource", &fbp_range_distance, &out->sod));
+    FBP_TRY(need_number(o, "DistanceOriginDetector", &to_axis, &to_panel));
     out->sdd = out->sod + to_panel;
     return FBP_OK;
 }
@@ -65,7 +65,7 @@ static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_s
     size_t n = 0;
 
     FBP_TRY(read_circle(o, out->kind, flat, &p));
-    FBP_TRY(fbp_json_list(o, "ProjectionAngles", &fbp_range_any, &angles, &n));
+    FBP_TRY(fbp_json_list(o, "ProjectionAngles", &fbp_range_finite, &angles, &n));
     fbp_status st = fbp_geometry_make_views(out, o->file, known, n);
     for (size_t k = 0; st == FBP_OK && k < n; k++) {
         p.alpha_rad = angles[k];

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 #include "io/bytes.h"
 #include "io/ini.h"
 #include "io/stack.h"
@@ -149,15 +150,26 @@ static fbp_status check_views(const char *path, const struct fbp_scan *scan)
     double P[12];
 
     for (size_t k = 0; scan->kind != FBP_PLANES && k < scan->n_views; k++) {
-        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
-        if (st != FBP_OK) {
-            char why[400];
-            snprintf(why, sizeof why, "%s", fbp_message());
-            fbp_message_clear();
-            return fbp_fail(st, "%s: view %zu: %s", path, k, why);
-        }
+        char where[40];
+        snprintf(where, sizeof where, "view %zu", k);
+        FBP_TRY(fbp_because(path, fbp_because(where, fbp_view_to_matrix(&scan->views[k], scan->kind,
+                                                                        &scan->panel, P))));
     }
     return FBP_OK;
+}
+
+static fbp_status take_known(struct fbp_geometry_known *own, const struct fbp_geometry_known *known)
+{
+    static const char *const pitches[] = {"known.pitch_mm[0]", "known.pitch_mm[1]"};
+
+    FBP_TRY(fbp_take_struct("known", own, sizeof *own, known,
+                            FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)));
+    for (int i = 0; i < 2; i++)
+        FBP_TRY(fbp_check_optional(&fbp_range_pitch, pitches[i], own->pitch_mm[i]));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "known.n_views", (double)own->n_views));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "known.panel.n_rows", (double)own->panel.n_rows));
+    return fbp_check_optional(&fbp_range_side, "known.panel.n_columns",
+                              (double)own->panel.n_columns);
 }
 
 fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
@@ -168,11 +180,8 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
-    if (known && known->struct_size > sizeof all)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: struct_size is %zu: set it to sizeof",
-                        known->struct_size);
     if (known)
-        memcpy(&all, known, known->struct_size);
+        FBP_TRY(take_known(&all, known));
     if (fbp_stack_count(path) == 0 && access(path, R_OK) != 0) {
         int fd = -1;
         uint64_t size;
@@ -181,6 +190,8 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
     }
     FBP_TRY(find(path, format, false, &found));
     fbp_status st = found->load(out, path, &all);
+    if (st == FBP_OK)
+        st = fbp_because(path, fbp_check_scan(out));
     if (st == FBP_OK)
         st = check_panel(path, out, &all);
     if (st == FBP_OK)
@@ -231,6 +242,8 @@ fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_k
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n)
 {
+    if ((double)n > FBP_VIEWS_MAX)
+        return fbp_because(path, fbp_check_range(&fbp_range_views, "views", (double)n));
     if (n == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: holds no views: is it the right file?", path);
     if (known->n_views && n != known->n_views)

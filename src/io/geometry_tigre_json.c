@@ -22,7 +22,7 @@ static fbp_status read_list(const struct fbp_json *o, const char *key, size_t wi
     out->width = width;
     if (cJSON_IsArray(value) && cJSON_IsArray(value->child))
         return fbp_json_table(o, key, width, &out->v, &out->n);
-    FBP_TRY(fbp_json_list(o, key, &fbp_range_any, &out->v, &out->n));
+    FBP_TRY(fbp_json_list(o, key, &fbp_range_finite, &out->v, &out->n));
     if (width == 1)
         return FBP_OK;
     if (out->n != width)
@@ -48,12 +48,14 @@ static fbp_status read_angles(const struct fbp_json *o, struct fbp_tigre_list *o
 
 static fbp_status read_fixed(const struct fbp_json *o, const char *key, size_t size, double *out)
 {
+    const struct fbp_range extent = {FBP_PITCH_MM_MIN, FBP_DISTANCE_MM_MAX, false,
+                                     "a number from 1e-9 to 1e12"};
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(o->object, key);
     size_t n = 0;
 
     if (cJSON_IsNull(value))
         return FBP_OK;
-    return fbp_json_numbers(o, key, &fbp_range_positive, size, size, out, &n);
+    return fbp_json_numbers(o, key, &extent, size, size, out, &n);
 }
 
 static fbp_status read_mode(const struct fbp_json *o, bool *parallel)

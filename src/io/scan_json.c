@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct fbp_range fbp_range_any = {-INFINITY, INFINITY, false, "finite"};
-const struct fbp_range fbp_range_positive = {0, INFINITY, false, "positive"};
-const struct fbp_range fbp_range_count = {0, 1e9 + 1, true, "whole, from 1 to 1e9"};
-
 static const cJSON *get(const struct fbp_json *o, const char *key)
 {
     return o->object ? cJSON_GetObjectItemCaseSensitive(o->object, key) : NULL;
@@ -119,14 +115,14 @@ static fbp_status number(const struct fbp_json *o, const char *key, const cJSON 
     char found[128], at[32] = "";
     const double x = cJSON_IsNumber(v) ? v->valuedouble : NAN;
 
-    if (x > range->lo && x < range->hi && !(range->whole && x != floor(x))) {
+    if (fbp_in_range(range, x)) {
         *out = x;
         return FBP_OK;
     }
     if (index >= 0)
         snprintf(at, sizeof at, "[%ld]", index);
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s: found %s, expected a number that is %s", o->file,
-                    o->prefix, key, at, describe(v, found, sizeof found), range->expected);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s: found %s, expected %s", o->file, o->prefix, key,
+                    at, describe(v, found, sizeof found), range->expected);
 }
 
 static fbp_status wrong_count(const struct fbp_json *o, const char *key, size_t n_min, size_t n_max)
@@ -204,7 +200,7 @@ static fbp_status table_row(const struct fbp_json *o, const char *key, const cJS
                         o->file, o->prefix, name, describe(row, found, sizeof found), width);
     cJSON_ArrayForEach(item, row)
     {
-        FBP_TRY(number(o, name, item, i, &fbp_range_any, out + i));
+        FBP_TRY(number(o, name, item, i, &fbp_range_finite, out + i));
         i++;
     }
     return FBP_OK;

@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_SCAN_JSON_H
 #define FBP_SRC_SCAN_JSON_H
 
-#include "base/status.h"
+#include "base/range.h"
 
 #include <cjson/cJSON.h>
 
@@ -14,15 +14,6 @@ struct fbp_json {
     const char *prefix; /**< of its keys in messages: "" or "detector." */
     const cJSON *object;
 };
-
-/** Numbers strictly between lo and hi; infinities and NaN never are. */
-struct fbp_range {
-    double lo, hi;
-    bool whole;
-    const char *expected; /**< for messages: "positive" … */
-};
-
-extern const struct fbp_range fbp_range_any, fbp_range_positive, fbp_range_count;
 
 /** Read and parse a file; syntax errors name line and column.  Free *out with cJSON_Delete(). */
 fbp_status fbp_json_read(const char *path, cJSON **out);

@@ -4,6 +4,8 @@
 #include "io/scan_parts.h"
 #include "io/stack.h"
 
+#include "geometry/ranges.h"
+
 #include "base/text.h"
 
 #include <errno.h>
@@ -82,7 +84,7 @@ static fbp_status read_kind(const struct fbp_json *top, struct fbp_scan *scan)
                         "\"cone\" or \"parallel\"",
                         top->file);
     FBP_TRY(fbp_json_keys(top, top_keys, N_OF(top_keys)));
-    FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_any, 1, 1, &version, &n));
+    FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_finite, 1, 1, &version, &n));
     if (n == 0)
         return fbp_json_missing(top, "fbp_scan", "a scan file says \"fbp_scan\": 1");
     if (!(version >= 1 && version <= 1))
@@ -106,7 +108,6 @@ static fbp_status read_path(const struct fbp_json *top, const char *key, char **
 
 static fbp_status read_raw(const struct fbp_json *top, struct fbp_raw *out)
 {
-    const struct fbp_range bytes = {-1, 0x1p53, true, "whole and not negative"};
     size_t index = N_OF(types), n_shape = 0, n = 0;
     double shape[3], header = 0;
     struct fbp_json raw;
@@ -117,11 +118,11 @@ static fbp_status read_raw(const struct fbp_json *top, struct fbp_raw *out)
     FBP_TRY(fbp_json_choice(&raw, "type", types, N_OF(types), &index));
     if (index == N_OF(types))
         return fbp_json_missing(&raw, "type", "a headerless file needs one, such as \"uint16\"");
-    FBP_TRY(fbp_json_numbers(&raw, "shape", &fbp_range_count, 3, 3, shape, &n_shape));
+    FBP_TRY(fbp_json_numbers(&raw, "shape", &fbp_range_side, 3, 3, shape, &n_shape));
     if (n_shape == 0)
         return fbp_json_missing(&raw, "shape", "give [views, rows, columns]");
     FBP_TRY(fbp_json_flag(&raw, "big_endian", &out->big_endian));
-    FBP_TRY(fbp_json_numbers(&raw, "header_bytes", &bytes, 1, 1, &header, &n));
+    FBP_TRY(fbp_json_numbers(&raw, "header_bytes", &fbp_range_header, 1, 1, &header, &n));
     out->type = fbp_type_from_name(types[index]);
     out->header_bytes = (uint64_t)header;
     for (int i = 0; i < 3; i++)
@@ -140,7 +141,7 @@ static fbp_status read_choices(const struct fbp_scan_file *f)
     FBP_TRY(fbp_json_choice(&f->top, "angular_weights", weightings, N_OF(weightings), &weighting));
     scan->angular_weights = weighting == 0 ? FBP_ANGULAR_AUTO : FBP_ANGULAR_EQUAL;
     FBP_TRY(fbp_json_flag(&f->top, "filtered", &scan->filtered));
-    return fbp_json_numbers(&f->top, "i0", &fbp_range_positive, 1, 1, &scan->i0, &n);
+    return fbp_json_numbers(&f->top, "i0", &fbp_range_i0, 1, 1, &scan->i0, &n);
 }
 
 /* Ways in which the scan is to be read: "u", or a list such as ["u", "direction"]. */
@@ -183,7 +184,7 @@ static fbp_status check_side(const struct fbp_scan_file *f, const char *key, siz
     double given = 0;
     size_t n = 0;
 
-    FBP_TRY(fbp_json_numbers(&f->detector, key, &fbp_range_count, 1, 1, &given, &n));
+    FBP_TRY(fbp_json_numbers(&f->detector, key, &fbp_range_side, 1, 1, &given, &n));
     if (n == 1 && (size_t)given != held)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: detector.%s: found %.0f, but %s has %zu %s: correct one of them",
@@ -200,7 +201,7 @@ static fbp_status sizes_of_geometry(const struct fbp_scan_file *f, size_t n[3])
     for (int i = 0; i < 2; i++) {
         double given = 0;
         size_t found = 0;
-        FBP_TRY(fbp_json_numbers(&f->detector, sides[i], &fbp_range_count, 1, 1, &given, &found));
+        FBP_TRY(fbp_json_numbers(&f->detector, sides[i], &fbp_range_side, 1, 1, &given, &found));
         if (found == 0)
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: projections and detector.%s are missing: give one of them",
@@ -300,7 +301,8 @@ static fbp_status read_scan(struct fbp_scan_file *f)
     FBP_TRY(fbp_scan_read_volume(f));
     FBP_TRY(read_image(f, "dark", &scan->dark));
     FBP_TRY(read_image(f, "flat", &scan->flat));
-    return read_image(f, "bad_pixels", &scan->bad_pixels);
+    FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
+    return fbp_because(f->top.file, fbp_check_scan(scan));
 }
 
 /* A file of another program that names its projections. */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 
 #include <string.h>
 
@@ -281,16 +282,11 @@ fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path)
 fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                          const struct fbp_circle *circle)
 {
-    struct fbp_circle whole = {0};
+    struct fbp_circle whole;
 
     fbp_message_clear();
     if (circle) {
-        if (circle->struct_size == 0 || circle->struct_size > sizeof whole)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "scan: struct_size of the circle is %zu: set it to "
-                            "sizeof(struct fbp_circle)",
-                            circle->struct_size);
-        memcpy(&whole, circle, circle->struct_size);
+        FBP_TRY(fbp_check_circle(circle, &whole));
         circle = &whole;
     }
     return save(scan, path, circle, false);

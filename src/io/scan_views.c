@@ -40,7 +40,7 @@ static fbp_status check_count(const struct fbp_scan_file *f, const char *key, si
 static fbp_status read_distance(const struct fbp_scan_file *f, const char *key, double **out,
                                 size_t *n)
 {
-    FBP_TRY(fbp_json_list(&f->top, key, &fbp_range_positive, out, n));
+    FBP_TRY(fbp_json_list(&f->top, key, &fbp_range_distance, out, n));
     if (*n == 0)
         return fbp_json_missing(&f->top, key, "a cone-beam scan needs it (mm), or \"matrices\"");
     return *n == 1 ? FBP_OK : check_count(f, key, *n);
@@ -53,8 +53,8 @@ static fbp_status even_angles(const struct fbp_scan_file *f, double *out)
     struct fbp_json o;
 
     FBP_TRY(fbp_json_child(&f->top, "angles_deg", "angles_deg.", angle_keys, N_OF(angle_keys), &o));
-    FBP_TRY(fbp_json_numbers(&o, "start", &fbp_range_any, 1, 1, &start, &n_start));
-    FBP_TRY(fbp_json_numbers(&o, "step", &fbp_range_any, 1, 1, &step, &n_step));
+    FBP_TRY(fbp_json_numbers(&o, "start", &fbp_range_angle, 1, 1, &start, &n_start));
+    FBP_TRY(fbp_json_numbers(&o, "step", &fbp_range_angle, 1, 1, &step, &n_step));
     if (n_start == 0)
         return fbp_json_missing(&o, "start", "give the angle of the first view");
     if (n_step == 0)
@@ -71,7 +71,7 @@ static fbp_status listed_angles(const struct fbp_scan_file *f, double *out)
     double *list = NULL;
     size_t n = 0;
 
-    FBP_TRY(fbp_json_list(&f->top, "angles_deg", &fbp_range_any, &list, &n));
+    FBP_TRY(fbp_json_list(&f->top, "angles_deg", &fbp_range_angle, &list, &n));
     const fbp_status st = check_count(f, "angles_deg", n);
     for (size_t k = 0; st == FBP_OK && k < n; k++)
         out[k] = list[k] * FBP_PI / 180;
@@ -96,21 +96,19 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
 /* Pitch, offset, tilt and skew of the panel. */
 static fbp_status read_panel(const struct fbp_json *detector, struct fbp_circle *c)
 {
-    const struct fbp_range turn = {-90, 90, false, "between -90 and 90"};
-    const struct fbp_range lean = {-45, 45, false, "between -45 and 45"};
     double tilt[3] = {0}, skew = 0;
     size_t n = 0;
 
-    FBP_TRY(fbp_json_numbers(detector, "pitch_mm", &fbp_range_positive, 1, 2, c->pitch_mm, &n));
+    FBP_TRY(fbp_json_numbers(detector, "pitch_mm", &fbp_range_pitch, 1, 2, c->pitch_mm, &n));
     if (n == 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: detector.pitch_mm is missing: give the distance of pixels (mm)",
                         detector->file);
     if (n == 1)
         c->pitch_mm[1] = c->pitch_mm[0];
-    FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_any, 2, 2, c->offset_mm, &n));
-    FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &turn, 3, 3, tilt, &n));
-    FBP_TRY(fbp_json_numbers(detector, "skew_deg", &lean, 1, 1, &skew, &n));
+    FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_place, 2, 2, c->offset_mm, &n));
+    FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_turn, 3, 3, tilt, &n));
+    FBP_TRY(fbp_json_numbers(detector, "skew_deg", &fbp_range_skew, 1, 1, &skew, &n));
     for (int i = 0; i < 3; i++)
         c->tilt_rad[i] = tilt[i] * FBP_PI / 180;
     c->skew_rad = skew * FBP_PI / 180;
@@ -214,7 +212,7 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
         return refuse(&f->top, matrices_key, 1, "they need a source, a parallel beam has none");
     FBP_TRY(refuse(&f->top, circle, N_OF(circle), said));
     FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
-    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_positive, 1, 2, pitch, &n));
+    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, pitch, &n));
     if (n == 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give the "
@@ -287,8 +285,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
     FBP_TRY(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
     known.corner = origin == 1;
-    FBP_TRY(
-        fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_positive, 1, 2, known.pitch_mm, &n));
+    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, known.pitch_mm, &n));
     if (n == 1)
         known.pitch_mm[1] = known.pitch_mm[0];
     for (int i = 0; f->info.has_spacing && i < 2; i++) {

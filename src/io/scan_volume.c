@@ -35,7 +35,7 @@ static fbp_status complete(const struct fbp_scan_file *f, const struct wanted *w
             g->voxel_mm[i] = extent / n;
         if (w->n_voxel && !w->n_size)
             n = fmax(1, ceil(extent / g->voxel_mm[i] - 1e-9));
-        if (!(n <= 1e9))
+        if (!(n <= FBP_SIDE_MAX))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: volume.voxel_mm: %g mm voxels make %g of them along %c: give "
                             "larger ones, or a size",
@@ -52,9 +52,9 @@ fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f)
     struct fbp_json o;
 
     FBP_TRY(fbp_json_child(&f->top, "volume", "volume.", volume_keys, 3, &o));
-    FBP_TRY(one_or_three(&o, "size", &fbp_range_count, w.size, &w.n_size));
-    FBP_TRY(one_or_three(&o, "voxel_mm", &fbp_range_positive, w.voxel, &w.n_voxel));
-    FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_any, 3, 3, w.centre, &w.n_centre));
+    FBP_TRY(one_or_three(&o, "size", &fbp_range_side, w.size, &w.n_size));
+    FBP_TRY(one_or_three(&o, "voxel_mm", &fbp_range_pitch, w.voxel, &w.n_voxel));
+    FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_place, 3, 3, w.centre, &w.n_centre));
     if (w.n_size + w.n_voxel + w.n_centre == 0)
         return FBP_OK;
     if (w.n_size == 1 && scan->panel.n_rows == 1)

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/range.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -270,17 +271,30 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     return open_file(s, path, params);
 }
 
+static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink_params *given)
+{
+    FBP_TRY(fbp_take_struct("sink", own, sizeof *own, given,
+                            FBP_BYTES_TO(struct fbp_sink_params, range)));
+    FBP_TRY(fbp_check_choice("sink: type", (long)own->type, FBP_F64));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own->range[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own->range[1]));
+    if (own->n_keep && !own->keep)
+        return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own->n_keep);
+    return FBP_OK;
+}
+
 fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
                          const struct fbp_sink_params *params)
 {
-    static const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
+    const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
+    struct fbp_sink_params own;
     struct fbp_sink *s = NULL;
     fbp_status st;
 
     fbp_message_clear();
     *out = NULL;
-    if (!params)
-        params = &defaults;
+    FBP_TRY(take_params(&own, params ? params : &defaults));
+    params = &own;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->info = *info;
     s->compress = params->compress;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "geometry/ranges.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -218,6 +219,8 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
 
     fbp_message_clear();
     *out = NULL;
+    if (raw)
+        FBP_TRY(fbp_because(path, fbp_check_raw(raw)));
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
     src->growing = growing;

@@ -1,7 +1,7 @@
 #include "fbp/phantom.h"
 
-#include "base/status.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 
 /* A smooth wobble of amplitude about 1: sum_k a_k sin(k t + p_k), normalised by sum a_k. */
 struct wobble {
@@ -68,15 +68,16 @@ static void c_arm_view(double t, double sod, double sdd, const struct fbp_circle
     }
 }
 
-fbp_status fbp_c_arm_views(const struct fbp_circle *circle, const struct fbp_panel *panel,
+fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_panel *panel,
                            struct fbp_view *views)
 {
+    struct fbp_circle own, *const circle = &own;
+
     fbp_message_clear();
+    FBP_TRY(fbp_check_circle(given, &own));
+    FBP_TRY(fbp_check_panel("c-arm", panel));
     if (circle->kind != FBP_CONE)
         return fbp_fail(FBP_ERR_INVALID, "c-arm: only a cone beam: use --kind cone");
-    if (!circle->angles_rad || !circle->sod_mm || !circle->sdd_mm || circle->n_sod == 0 ||
-        circle->n_sdd == 0)
-        return fbp_fail(FBP_ERR_INVALID, "c-arm: angles and both distances are needed");
     const double share = (double)panel->n_columns / REFERENCE_COLUMNS;
     for (size_t k = 0; k < circle->n_views; k++)
         c_arm_view(circle->angles_rad[k], circle->sod_mm[circle->n_sod > 1 ? k : 0],

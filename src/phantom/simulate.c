@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 
 /* What a worker owns. */
 struct bench {
@@ -146,11 +147,9 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "phantom: plane integrals are not built in: use cone or parallel");
-    if (scan->n_views == 0 || scan->panel.n_columns == 0 || scan->panel.n_rows == 0)
-        return fbp_fail(FBP_ERR_INVALID, "phantom: the scan has no views or no pixels");
-    if (!(noise_i0 >= 0 && isfinite(noise_i0)))
-        return fbp_fail(FBP_ERR_INVALID, "phantom: noise I0 %g: give a positive count, or 0",
-                        noise_i0);
+    FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
+    FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", noise_i0));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
     FBP_TRY_GOTO(fbp_balls_of(phantom, &balls));
     FBP_TRY_GOTO(fbp_bodies_of(phantom, &bodies));
     projections_info(scan, &info);
@@ -175,12 +174,9 @@ fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fb
         .type = FBP_F32, .has_spacing = true, .unit = "1/mm", .row_order = FBP_ROWS_BOTTOM_UP};
 
     fbp_message_clear();
+    FBP_TRY(fbp_because("phantom", fbp_check_grid(grid)));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
     for (int i = 0; i < 3; i++) {
-        if (grid->n[i] == 0 || !(grid->voxel_mm[i] > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "phantom: volume of %zu voxels of %g mm along axis %d: give a size "
-                            "and a voxel",
-                            grid->n[i], grid->voxel_mm[i], i);
         info.n[i] = grid->n[i];
         info.spacing_mm[i] = grid->voxel_mm[i];
         info.origin_mm[i] = fbp_grid_coordinate(grid, i, 0);

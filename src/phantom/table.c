@@ -2,6 +2,7 @@
 #include "phantom/file.h"
 
 #include "base/mem.h"
+#include "base/range.h"
 
 #include <errno.h>
 #include <math.h>
@@ -91,13 +92,11 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
 
     fbp_message_clear();
     *out = (struct fbp_phantom){0};
-    if (!isfinite(scale))
-        return fbp_fail(FBP_ERR_INVALID, "phantom: scale %g: give a finite number", scale);
+    FBP_TRY(fbp_check_range(&fbp_range_scale, "phantom: scale", scale));
     while (t < COUNT(tables) && strcmp(name, tables[t].name) != 0)
         t++;
-    if (t < COUNT(tables) && !(half_mm > 0 && isfinite(half_mm)))
-        return fbp_fail(FBP_ERR_INVALID, "phantom: half side %g mm: give a positive length",
-                        half_mm);
+    if (t < COUNT(tables))
+        FBP_TRY(fbp_check_range(&fbp_range_distance, "phantom: half_mm", half_mm));
     if (t < COUNT(tables))
         st = from_table(out, tables[t].rows, tables[t].n, half_mm, scale);
     else

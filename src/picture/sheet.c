@@ -2,6 +2,7 @@
 #include "fbp/picture.h"
 
 #include "base/mem.h"
+#include "base/range.h"
 #include "picture/font.h"
 #include "picture/png.h"
 
@@ -194,14 +195,26 @@ static void draw(const struct sheet *s)
     }
 }
 
+static fbp_status take_params(struct fbp_sheet_params *own, const struct fbp_sheet_params *given)
+{
+    FBP_TRY(fbp_take_struct("sheet", own, sizeof *own, given,
+                            FBP_BYTES_TO(struct fbp_sheet_params, hi)));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own->n[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own->n[1]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own->lo));
+    return fbp_check_range(&fbp_range_value, "sheet: hi", own->hi);
+}
+
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
                            const struct fbp_sheet_params *params)
 {
-    struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = params};
+    struct fbp_sheet_params own;
+    struct sheet s = {.tiles = tiles, .n_tiles = n_tiles, .p = &own};
     fbp_status st;
 
     fbp_message_clear();
-    if (n_tiles == 0 || params->n[0] == 0 || params->n[1] == 0)
+    FBP_TRY(take_params(&own, params));
+    if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs pictures", png_path);
     FBP_TRY_GOTO(choose_window(&s));
     s.lines = label_lines(&s);

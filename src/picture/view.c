@@ -4,6 +4,7 @@
 #include "fbp/picture.h"
 
 #include "base/mem.h"
+#include "base/range.h"
 #include "picture/png.h"
 
 #include <math.h>
@@ -232,15 +233,25 @@ static fbp_status choose_slices(struct viewer *v, const struct fbp_view_params *
     return FBP_OK;
 }
 
+static fbp_status take_params(struct fbp_view_params *own, const struct fbp_view_params *given)
+{
+    FBP_TRY(fbp_take_struct("view", own, sizeof *own, given,
+                            FBP_BYTES_TO(struct fbp_view_params, shown)));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "view: lo", own->lo));
+    return fbp_check_range(&fbp_range_value, "view: hi", own->hi);
+}
+
 fbp_status fbp_view_write_source(fbp_source *volume, const char *name, const char *png_path,
                                  const struct fbp_view_params *params)
 {
-    const struct fbp_view_params p = params ? *params : (struct fbp_view_params){0};
-    struct viewer v = {.src = volume, .info = fbp_source_info(volume), .mip = p.mip};
-    double lo = p.lo, hi = p.hi;
+    struct fbp_view_params p;
+    struct viewer v = {.src = volume, .info = fbp_source_info(volume)};
     fbp_status st;
 
     fbp_message_clear();
+    FBP_TRY(take_params(&p, params ? params : fbp_view_params()));
+    double lo = p.lo, hi = p.hi;
+    v.mip = p.mip;
     if (!(lo <= hi))
         return fbp_fail(FBP_ERR_INVALID, "view: window %g to %g: give the lower end first", lo, hi);
     FBP_TRY_GOTO(choose_slices(&v, &p, name));
@@ -267,10 +278,13 @@ fail:
 fbp_status fbp_view_write(const char *volume_path, const char *png_path,
                           const struct fbp_view_params *params)
 {
+    struct fbp_view_params own;
     fbp_source *volume = NULL;
 
+    fbp_message_clear();
+    FBP_TRY(take_params(&own, params ? params : fbp_view_params()));
     FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
-    const fbp_status st = fbp_view_write_source(volume, volume_path, png_path, params);
+    const fbp_status st = fbp_view_write_source(volume, volume_path, png_path, &own);
     fbp_source_close(&volume);
     return st;
 }

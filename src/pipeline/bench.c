@@ -5,12 +5,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "geometry/ranges.h"
 #include "pipeline/bench_batch.h"
 #include "pipeline/bench_device.h"
 #include "pipeline/bench_truth.h"
 #include "pipeline/bench_views.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/job.h"
+#include "pipeline/params.h"
 #include "pipeline/work.h"
 
 #include <math.h>
@@ -54,13 +56,15 @@ struct trial {
     void *raw, *filtered, *volume;
 };
 
-fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *params)
+fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *given)
 {
+    struct fbp_recon_params own, *const params = &own;
     fbp_bench *b;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = NULL;
+    FBP_TRY(fbp_take_params(&own, given));
     FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "a benchmark"));
     FBP_TRY_GOTO(fbp_bench_device(params->device, &b->backend));
     b->info.backend = b->backend->name;
@@ -209,6 +213,9 @@ fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_vi
     struct fbp_scan thin;
 
     fbp_message_clear();
+    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "bench: n_views", (double)n_views));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "bench: n_slices", (double)n_slices));
     forget_results(b);
     FBP_TRY(thin_out(scan, wanted < scan->n_views ? wanted : scan->n_views, &thin));
     if (b->views && !same_views(&b->scan, &thin))
@@ -432,6 +439,7 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(fbp_check_choice("bench: precision", (long)precision, FBP_PRECISION_HALF));
     *out = (struct fbp_kernel_time){.backend = b->backend->name,
                                     .n_threads = b->info.n_threads,
                                     .n_views = b->info.n_views,

@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "geometry/ranges.h"
 #include "pipeline/bench_error.h"
 #include "pipeline/bench_views.h"
+#include "pipeline/params.h"
 
 #include <stdlib.h>
 
@@ -153,11 +155,14 @@ static fbp_status draw_timeline(const struct host_bench *b, const char *path)
 fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                           const struct fbp_host_options *options, struct fbp_host_time *out)
 {
-    struct host_bench b = {.scan = *scan, .params = *params, .counts = options->counts};
+    struct host_bench b = {.scan = *scan, .counts = options->counts};
     double *seconds = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(fbp_take_params(&b.params, params));
+    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "options.n_runs", (double)options->n_runs));
     *out = (struct fbp_host_time){.n_runs = options->n_runs > 0 ? options->n_runs : 1,
                                   .counts = options->counts};
     b.params.source = NULL;

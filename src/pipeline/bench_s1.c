@@ -3,10 +3,12 @@
 
 #include "backend/rows.h"
 #include "base/mem.h"
+#include "geometry/ranges.h"
 #include "pipeline/bench_device.h"
 #include "pipeline/bench_views.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/job.h"
+#include "pipeline/params.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,9 +137,11 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
 
     fbp_message_clear();
     *out = NULL;
+    FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a benchmark"));
     s->scan = scan;
-    s->params = *params;
+    FBP_TRY_GOTO(fbp_take_params(&s->params, params));
+    params = &s->params;
     FBP_TRY_GOTO(fbp_bench_device(params->device, &s->fast.backend));
     if (!s->fast.backend->s1)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: %s has no texture units: use a cuda device",

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "geometry/ranges.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/devices.h"
 
@@ -66,17 +67,11 @@ static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark
 
 static fbp_status check_params(const struct fbp_feed_params *p)
 {
-    if (p->struct_size != sizeof *p)
-        return fbp_fail(FBP_ERR_INVALID, "feed: struct_size is %zu, not %zu", p->struct_size,
-                        sizeof *p);
-    if (p->panel.n_columns == 0 || p->panel.n_rows == 0)
-        return fbp_fail(FBP_ERR_INVALID, "feed: the panel has %zu x %zu pixels", p->panel.n_columns,
-                        p->panel.n_rows);
-    for (int i = 0; i < 3; i++)
-        if (p->volume.n[i] == 0 || !(p->volume.voxel_mm[i] > 0) || !isfinite(p->volume.voxel_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "feed: the volume has %zu voxels of %g mm along axis %d",
-                            p->volume.n[i], p->volume.voxel_mm[i], i);
+    FBP_TRY(fbp_check_panel("feed", &p->panel));
+    FBP_TRY(fbp_because("feed", fbp_check_grid(&p->volume)));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "feed: n_threads", p->n_threads));
+    FBP_TRY(fbp_check_choice("feed: precision", (long)p->precision, FBP_PRECISION_HALF));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "feed: n_views", (double)p->n_views));
     if (p->batch_views % GROUP != 0 || p->batch_views > MOST_BATCH)
         return fbp_fail(FBP_ERR_INVALID, "feed: batches of %zu views: 8, 16 … %d are possible",
                         p->batch_views, MOST_BATCH);
@@ -185,8 +180,9 @@ static fbp_status make_buffers(fbp_feed *f)
     return fbp_device_get(f->backend, f->dev, &volume, &f->volume);
 }
 
-fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *p)
+fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
 {
+    struct fbp_feed_params own, *const p = &own;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices = 0;
     fbp_feed *f = NULL;
@@ -194,6 +190,8 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *p)
 
     fbp_message_clear();
     *out = NULL;
+    FBP_TRY(fbp_take_struct("feed", p, sizeof *p, given,
+                            FBP_BYTES_TO(struct fbp_feed_params, batch_views)));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, "a feed"));
     f->n_expected = p->n_views;

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "geometry/ranges.h"
 #include "pipeline/roi.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan
         if (size && !voxel)
             out->voxel_mm[i] = extent / (double)out->n[i];
         if (voxel && !size)
-            out->n[i] = (size_t)fmax(1, ceil(extent / out->voxel_mm[i] - 1e-9));
+            out->n[i] = fbp_voxels_along(extent, out->voxel_mm[i]);
     }
 }
 
@@ -106,9 +107,6 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
                         "scan: views that are filtered already have no dark, flat, i0 or "
                         "bad_pixels: remove them, or \"filtered\"");
     for (size_t k = 0; scan->depths && k < job->n_views; k++) {
-        if (!(scan->depths[k] > 0 && isfinite(scan->depths[k])))
-            return fbp_fail(FBP_ERR_INVALID, "scan: depth %g of view %zu is not positive",
-                            scan->depths[k], k);
         if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
             job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
     }
@@ -162,6 +160,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
     fbp_grid_resolve(&p->volume, scan, &job->grid);
+    FBP_TRY_GOTO(fbp_check_grid(&job->grid));
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));

@@ -168,7 +168,6 @@ static const struct damaged_case cases[] = {
      .command = RECON,
      .file = "s.json",
      .data = HEAD DETECTOR DISTANCES ANGLES ",\"volume\":{\"size\":1e9,\"voxel_mm\":1e-9}}",
-     .names = "memory",
      .until = ", the limit"},
     PLUS("a voxel of 0", "\"volume\":{\"size\":4,\"voxel_mm\":0}"),
     PLUS("no unattenuated intensity", "\"i0\":0"),

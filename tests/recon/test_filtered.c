@@ -139,7 +139,7 @@ static void test_refused(void **state)
     scan.depths = depths;
     refused(&scan, "filtered");
     scan.filtered = true;
-    refused(&scan, "depth 0");
+    refused(&scan, "scan.depths[0]");
     scan.depths = NULL;
     scan.i0 = 1000;
     refused(&scan, "i0");

@@ -268,7 +268,7 @@ static void refused(void **state)
         {STACK "/%d.png", FBP_F32, 0, 0, "PNG holds no float32: choose uint8 or uint16"},
         {STEM "_one.png", FBP_U8, 0, 1, "a PNG file holds one slice, the volume has 6"},
         {STEM ".tif", FBP_U8, 1, 1, "the range 1 to 1 cannot be mapped to uint8"},
-        {STEM ".tif", FBP_U16, 0, NAN, "cannot be mapped to uint16"},
+        {STEM ".tif", FBP_U16, 0, NAN, "sink: range[1]: found nan"},
         {STEM ".tif", FBP_U16, -1e308, 1e308, ""},
         {STEM ".tif", FBP_I16, 0, 1, "int16 is not written: choose float32, uint16 or uint8"},
         {"hash:", FBP_U8, 0, 1, "leave the output type out"},

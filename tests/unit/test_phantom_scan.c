@@ -168,7 +168,8 @@ static void c_arm(void **state)
     static double angles[K];
     const double sod = 820, sdd = 1244;
     const struct fbp_panel panel = {1248, 960};
-    const struct fbp_circle circle = {.kind = FBP_CONE,
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_CONE,
                                       .n_views = K,
                                       .angles_rad = angles,
                                       .sod_mm = &sod,

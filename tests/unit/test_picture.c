@@ -131,7 +131,8 @@ static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
                       .read = read_counting,
                       .in_order = true,
                       .state = &next};
-    const struct fbp_view_params params = {.mip = mip, .lo = 0, .hi = (double)n[1] - 1};
+    const struct fbp_view_params params = {
+        .struct_size = sizeof params, .mip = mip, .lo = 0, .hi = (double)n[1] - 1};
 
     assert_int_equal(fbp_view_write_source(&src, "rows", PNG, &params), FBP_OK);
     assert_int_equal(next, n[1] * n[2]);

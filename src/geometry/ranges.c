@@ -1,0 +1,144 @@
+#include "geometry/ranges.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+
+fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "%s.panel.n_columns", prefix);
+    FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)panel->n_columns));
+    snprintf(name, sizeof name, "%s.panel.n_rows", prefix);
+    return fbp_check_range(&fbp_range_side, name, (double)panel->n_rows);
+}
+
+static fbp_status check_vector(const char *field, size_t k, const struct fbp_range *range,
+                               double length)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "geometry: view %zu: length of %s", k, field);
+    return fbp_check_range(range, name, length);
+}
+
+fbp_status fbp_check_view(const struct fbp_view *view, size_t k, enum fbp_kind kind)
+{
+    if (kind == FBP_CONE)
+        FBP_TRY(check_vector("the source's place s", k, &fbp_range_place, fbp_norm(view->s)));
+    FBP_TRY(check_vector("the panel's place d", k, &fbp_range_place, fbp_norm(view->d)));
+    FBP_TRY(check_vector("the column step u", k, &fbp_range_pitch, fbp_norm(view->u)));
+    return check_vector("the row step v", k, &fbp_range_pitch, fbp_norm(view->v));
+}
+
+static fbp_status check_side(const struct fbp_grid *g, int i)
+{
+    char name[40];
+
+    if ((double)g->n[i] > FBP_SIDE_MAX)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "volume: more than %g voxels along %c, of %g mm: give larger voxels, or a "
+                        "smaller size",
+                        FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
+    snprintf(name, sizeof name, "volume.n[%d]", i);
+    FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)g->n[i]));
+    snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
+    FBP_TRY(fbp_check_range(&fbp_range_pitch, name, g->voxel_mm[i]));
+    snprintf(name, sizeof name, "volume.centre_mm[%d]", i);
+    return fbp_check_range(&fbp_range_place, name, g->centre_mm[i]);
+}
+
+fbp_status fbp_check_grid(const struct fbp_grid *g)
+{
+    double voxels = 1;
+
+    for (int i = 0; i < 3; i++) {
+        FBP_TRY(check_side(g, i));
+        voxels *= (double)g->n[i];
+    }
+    if (voxels > FBP_SAMPLES_MAX)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "volume: %zu x %zu x %zu voxels are more than %g: make it smaller", g->n[0],
+                        g->n[1], g->n[2], FBP_SAMPLES_MAX);
+    return FBP_OK;
+}
+
+size_t fbp_voxels_along(double extent_mm, double voxel_mm)
+{
+    return (size_t)fmin(fmax(1, ceil(extent_mm / voxel_mm - 1e-9)), FBP_SIDE_MAX + 1);
+}
+
+fbp_status fbp_check_wanted(const struct fbp_grid *g)
+{
+    struct fbp_grid whole = *g;
+
+    for (int i = 0; i < 3; i++) {
+        if (g->n[0] == 0)
+            whole.n[i] = 1;
+        if (g->voxel_mm[0] == 0)
+            whole.voxel_mm[i] = 1;
+    }
+    return fbp_check_grid(&whole);
+}
+
+fbp_status fbp_check_raw(const struct fbp_raw *raw)
+{
+    static const char *const names[] = {"raw.n[0]", "raw.n[1]", "raw.n[2]"};
+
+    FBP_TRY(fbp_check_choice("raw.type", (long)raw->type, FBP_F64));
+    for (int i = 0; i < 3; i++)
+        FBP_TRY(fbp_check_optional(&fbp_range_side, names[i], (double)raw->n[i]));
+    return fbp_check_range(&fbp_range_header, "raw.header_bytes", (double)raw->header_bytes);
+}
+
+static fbp_status check_views(const struct fbp_scan *scan)
+{
+    char name[40];
+
+    if (!scan->views)
+        return fbp_fail(FBP_ERR_INVALID, "scan.views: found NULL, expected %zu views",
+                        scan->n_views);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        FBP_TRY(fbp_check_view(&scan->views[k], k, scan->kind));
+        snprintf(name, sizeof name, "scan.depths[%zu]", k);
+        if (scan->depths && scan->filtered)
+            FBP_TRY(fbp_check_range(&fbp_range_depth, name, scan->depths[k]));
+    }
+    return FBP_OK;
+}
+
+static fbp_status check_choices(const struct fbp_scan *scan)
+{
+    FBP_TRY(fbp_check_choice("scan.kind", (long)scan->kind, FBP_PLANES));
+    FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
+    return fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL);
+}
+
+/* Of a scan that was reduced. */
+static fbp_status check_stored(const struct fbp_scan *scan)
+{
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "scan.bin", (double)scan->bin));
+    if (!scan->every && !scan->bin)
+        return FBP_OK;
+    FBP_TRY(fbp_check_range(&fbp_range_views, "scan.stored_views", (double)scan->stored_views));
+    return fbp_check_panel("scan.stored", &scan->stored);
+}
+
+fbp_status fbp_check_scan(const struct fbp_scan *scan)
+{
+    FBP_TRY(check_choices(scan));
+    FBP_TRY(fbp_check_range(&fbp_range_views, "scan.n_views", (double)scan->n_views));
+    FBP_TRY(fbp_check_panel("scan", &scan->panel));
+    if ((double)scan->n_views * (double)scan->panel.n_columns * (double)scan->panel.n_rows >
+        FBP_SAMPLES_MAX)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: %zu views of %zu x %zu pixels are more than %g samples",
+                        scan->n_views, scan->panel.n_columns, scan->panel.n_rows, FBP_SAMPLES_MAX);
+    FBP_TRY(fbp_check_raw(&scan->raw));
+    FBP_TRY(check_stored(scan));
+    FBP_TRY(fbp_check_optional(&fbp_range_i0, "scan.i0", scan->i0));
+    FBP_TRY(check_views(scan));
+    return scan->volume.n[0] ? fbp_check_grid(&scan->volume) : FBP_OK;
+}
