@@ -149,6 +149,17 @@ static void warn_angles(struct check *c)
                 "check the offset and the sign of u");
 }
 
+/* What the reconstruction would refuse, or remark on. */
+static void warn_path(const char *path, struct check *c)
+{
+    char line[300];
+
+    if (!c->error[0] && fbp_geometry_circular(&c->facts) != FBP_OK)
+        snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
+    for (size_t i = 0; fbp_geometry_remark(&c->facts, i, line, sizeof line); i++)
+        warn(c, "%s", line);
+}
+
 static void warn_fan(struct check *c)
 {
     const double fan = cli_degrees(c->facts.fan_rad[1] - c->facts.fan_rad[0]);
@@ -229,6 +240,7 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
     c->flip[1] = (double)scan->panel.n_rows - 1 - (c->iso[1].lo + c->iso[1].hi);
     warn_angles(c);
     warn_fan(c);
+    warn_path(path, c);
     if (c->seen)
         look_at_volume(scan, c);
     return 0;

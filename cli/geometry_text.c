@@ -108,6 +108,9 @@ static void print_angles(const struct fbp_scan *scan, const struct check *c)
         print_steps(scan, f);
     if (c->seen)
         printf("weights     %s\n", weights_of(scan, f));
+    if (c->seen && f->wander_mm > 1e-6 * f->seen_mm)
+        printf("path        wanders along the axis by %.4g mm, of which a view sees %.4g mm\n",
+               f->wander_mm, f->seen_mm);
 }
 
 static void print_panel(const struct fbp_scan *scan, const struct check *c)
@@ -298,6 +301,8 @@ static void add_angles(cJSON *root, const struct fbp_scan *scan, const struct ch
     cJSON_AddNumberToObject(root, "needed_deg", cli_degrees(f->needed_rad));
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
     cJSON_AddNumberToObject(root, "direction_gap_deg", cli_degrees(f->direction_gap_rad));
+    cJSON_AddNumberToObject(root, "wander_mm", f->wander_mm);
+    cJSON_AddNumberToObject(root, "pitch_mm", f->pitch_mm);
     cli_json_numbers(root, "step_deg", step, 3);
 }
 

@@ -150,6 +150,13 @@ struct fbp_geometry_facts {
                                        between them */
     double direction_gap_rad;     /**< largest gap between the directions of rays, of all columns
                                        of the fan; beyond a few steps the coverage is partial */
+    double wander_mm;             /**< how far along the axis the middle of what a view sees of it
+                                       moves from view to view */
+    double seen_mm;               /**< how much of the axis a view sees, on average */
+    double pitch_mm;              /**< of that movement a turn, along +axis for counter-clockwise
+                                       turns; 0 unless it is steady, as that of a helix */
+    double wander_error;          /**< part of a ball near the middle that a circular
+                                       reconstruction loses because of it */
 };
 
 /**
@@ -163,6 +170,17 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_facts(const struct fbp_view *view
                                                      const struct fbp_panel *panel,
                                                      const struct fbp_grid *grid,
                                                      struct fbp_geometry_facts *out);
+
+/**
+ * Can a circular reconstruction take views that wander so far along the axis?
+ * @return FBP_ERR_UNSUPPORTED if wander_error exceeds 1 %, with the pitch of a helix.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
+
+/** Remark i = 0, 1, … for people, about what a reconstruction will not quite do justice to; false
+ * if there are no more.  n: size of buf; 300 are enough. */
+FBP_API bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf,
+                                 size_t n);
 
 /** Detector rows [*r0, *r1) that hold every tap of slices [z0, z1) in views [k0, k1). */
 FBP_API void fbp_geometry_rows(const struct fbp_view *views, size_t k0, size_t k1,

@@ -2,10 +2,14 @@
 #include "geometry/facts.h"
 
 #include "base/status.h"
-#include "geometry/arc.h"
+
+#include <stdio.h>
 
 /* Panels are offset on purpose when the two sides differ by more than this part of the fan. */
 static const double ASYMMETRY = 0.02;
+
+/* Of a ball: what a circular reconstruction of views that wander along the axis may be off by. */
+static const double WANDER_LIMIT = 0.01;
 
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
 struct sides {
@@ -45,6 +49,11 @@ static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v,
     for (int i = 0; i < 3; i++)
         out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v->tilt[i]));
     out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
+}
+
+static double fan_of(const struct sides *s, bool cone)
+{
+    return cone ? s->mean_hi[0] - s->mean_lo[0] : 0;
 }
 
 static bool off_centre(const struct sides *s, bool cone)
@@ -88,22 +97,17 @@ static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_vie
 }
 
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool cone,
-                           const struct fbp_view *views, size_t n_views)
+                           const struct fbp_view *views, const struct fbp_arc *arc)
 {
-    const double fan = cone ? sides->mean_hi[0] - sides->mean_lo[0] : 0;
-    struct fbp_arc arc;
-
-    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, 2 * FBP_PI, fan));
-    angles_of(out, &arc);
-    out->needed_rad = FBP_PI + fan;
-    const bool enough = arc.n_angles > 2 && arc.direction_gap_rad <= arc.usual_gap_rad;
-    out->coverage = arc.full ? FBP_COVERAGE_FULL
-                    : enough ? FBP_COVERAGE_SHORT
-                             : FBP_COVERAGE_PARTIAL;
-    fbp_arc_clear(&arc);
+    angles_of(out, arc);
+    out->needed_rad = FBP_PI + fan_of(sides, cone);
+    const bool enough = arc->n_angles > 2 && arc->direction_gap_rad <= arc->usual_gap_rad;
+    out->coverage = arc->full ? FBP_COVERAGE_FULL
+                    : enough  ? FBP_COVERAGE_SHORT
+                              : FBP_COVERAGE_PARTIAL;
     if (cone || (out->coverage == FBP_COVERAGE_FULL && off_centre(sides, cone)))
         return FBP_OK;
-    return half_turn(out, views, n_views);
+    return half_turn(out, views, arc->n);
 }
 
 /* Whether rays are measured once on one side, and how far from the axis all is measured. */
@@ -192,24 +196,81 @@ static fbp_status check_input(const struct fbp_view *views, size_t n_views, enum
     return FBP_OK;
 }
 
+static fbp_status look_at_views(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
+                                const struct fbp_panel *panel, struct fbp_geometry_facts *out,
+                                struct sides *sides)
+{
+    for (size_t k = 0; k < n_views; k++) {
+        struct fbp_view_facts v;
+        FBP_TRY(fbp_view_facts_of(&views[k], k, kind, panel, out->axis, &v));
+        fold(out, &v, k == 0, (double)n_views);
+        fold_sides(sides, &v, k == 0, (double)n_views);
+    }
+    return FBP_OK;
+}
+
 fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
                               const struct fbp_panel *panel, const struct fbp_grid *grid,
                               struct fbp_geometry_facts *out)
 {
     struct sides sides = {{0}, {0}, {0}, {0}, {0}, {0}};
+    struct fbp_arc arc = {0};
+    fbp_status st;
 
     fbp_message_clear();
     *out = (struct fbp_geometry_facts){0};
     FBP_TRY(check_input(views, n_views, kind, panel));
     fbp_axis_of(views, n_views, out->axis);
-    for (size_t k = 0; k < n_views; k++) {
-        struct fbp_view_facts v;
-        FBP_TRY(fbp_view_facts_of(&views[k], k, kind, panel, out->axis, &v));
-        fold(out, &v, k == 0, (double)n_views);
-        fold_sides(&sides, &v, k == 0, (double)n_views);
-    }
-    FBP_TRY(coverage(out, &sides, kind == FBP_CONE, views, n_views));
-    FBP_TRY(field_of_view(out, &sides, kind == FBP_CONE));
+    FBP_TRY(look_at_views(views, n_views, kind, panel, out, &sides));
+    const bool cone = kind == FBP_CONE;
+    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, 2 * FBP_PI, fan_of(&sides, cone)));
+    FBP_TRY_GOTO(coverage(out, &sides, cone, views, &arc));
+    FBP_TRY_GOTO(field_of_view(out, &sides, cone));
+    struct fbp_wander wander = {views, n_views, kind, panel, &arc, {0}, out->fov_radius_mm};
+    fbp_axpy(out->axis, 0, out->axis, wander.axis);
+    fbp_wander_of(&wander, out);
     out->symmetry = fbp_symmetry_of(views, n_views, kind, panel, grid);
-    return grid ? volume(out, views, n_views, kind, panel, grid) : FBP_OK;
+    if (grid)
+        FBP_TRY_GOTO(volume(out, views, n_views, kind, panel, grid));
+    st = FBP_OK;
+fail:
+    fbp_arc_clear(&arc);
+    return st;
+}
+
+fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
+{
+    fbp_message_clear();
+    if (!(f->wander_error > WANDER_LIMIT))
+        return FBP_OK;
+    if (f->pitch_mm != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "geometry: the views move along the axis by %.4g mm a turn, %.4g mm in "
+                        "all, of which each sees %.4g mm: helical scans are not in this release",
+                        fabs(f->pitch_mm), f->wander_mm, f->seen_mm);
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "geometry: the views wander along the axis by %.4g mm, of which each sees "
+                    "%.4g mm: that is no circle, and other paths (helical scans too) are not in "
+                    "this release",
+                    f->wander_mm, f->seen_mm);
+}
+
+bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
+{
+    const bool wanders = f->wander_error <= WANDER_LIMIT &&
+                         f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm;
+
+    if (i > 0 || !wanders)
+        return false;
+    if (f->pitch_mm != 0)
+        snprintf(buf, n,
+                 "the views move along the axis by %.4g mm a turn, %.4g mm in all: that is a "
+                 "helix; it is so flat that a circular reconstruction serves (%.2g %% of a ball)",
+                 fabs(f->pitch_mm), f->wander_mm, 100 * f->wander_error);
+    else
+        snprintf(buf, n,
+                 "the views wander along the axis by %.4g mm, of which each sees %.4g mm: all of "
+                 "them see z from %.4g to %.4g mm",
+                 f->wander_mm, f->seen_mm, f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
+    return true;
 }

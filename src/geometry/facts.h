@@ -2,6 +2,7 @@
 #ifndef FBP_SRC_FACTS_H
 #define FBP_SRC_FACTS_H
 
+#include "geometry/arc.h"
 #include "geometry/frame.h"
 
 /** Normal of the plane of the sources, upwards; z if that is within 5 degrees, or not clear. */
@@ -24,5 +25,19 @@ struct fbp_view_facts {
 fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kind kind,
                              const struct fbp_panel *panel, const double axis[3],
                              struct fbp_view_facts *out);
+
+/** Views whose height is looked at. */
+struct fbp_wander {
+    const struct fbp_view *views;
+    size_t n;
+    enum fbp_kind kind;
+    const struct fbp_panel *panel;
+    const struct fbp_arc *arc; /**< of 2 pi */
+    double axis[3];
+    double radius; /**< of the field of view */
+};
+
+/** Fill wander_mm, seen_mm, pitch_mm, wander_error. */
+void fbp_wander_of(const struct fbp_wander *wander, struct fbp_geometry_facts *out);
 
 #endif /* FBP_SRC_FACTS_H */

@@ -164,6 +164,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));
+    if (!job->filtered) /* whoever has weighted the views knows what they are for */
+        FBP_TRY_GOTO(fbp_geometry_circular(&job->facts));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);

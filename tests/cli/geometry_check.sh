@@ -85,6 +85,45 @@ run 0 geometry check half.json
 has out "^weights +none for redundancy: parallel views count modulo 180 degrees"
 has out 'largest gap beyond a step 0, modulo 180'
 
+# A helix is no circle, whatever file it comes from.
+leap() { # pitch in mm a radian
+    cat >leap.cfg <<END
+geometry = cone
+numAngles = 120
+numRows = 32
+numCols = 48
+pixelHeight = 2
+pixelWidth = 2
+centerRow = 15.5
+centerCol = 23.5
+phis = $(seq -s, 0 3 357)
+sod = 500
+sdd = 750
+helicalPitch = $1
+END
+}
+leap 8
+run 1 geometry check leap.cfg
+has err '50.27 mm a turn, 49.85 mm in all, of which each sees 42.67 mm: helical scans are not in this release'
+run 0 geometry convert leap.cfg -o helix.txt --to-format matrices -q
+run 1 geometry check helix.txt --detector 48x32 --pitch 2,2
+has err '50.27 mm a turn'
+run 0 geometry convert leap.cfg -o helix.json --to-format fbp -q
+head -c $((120 * 32 * 48 * 4)) /dev/zero >helix.raw
+sed 's/"fbp_scan": *1,/&"projections":"helix.raw","raw":{"type":"float32","shape":[120,32,48]},/' \
+    helix.json >helix-scan.json
+run 1 recon helix-scan.json -o volume.mha
+has err '50.27 mm a turn'
+[ ! -e volume.mha ] || say "$last: wrote a volume"
+run 1 recon helix-scan.json --plan
+has err 'helical scans are not in this release'
+leap 1
+run 0 geometry check leap.cfg
+has out '^warning +the views move along the axis by 6.283 mm a turn'
+leap 0
+run 0 geometry check leap.cfg --json
+is "$(json wander_mm) < 1e-9 && $(json pitch_mm) == 0"
+
 # Files of other programs, and what they lack.
 run 0 geometry convert balls.json -o tigre.json --to-format tigre -q
 run 0 geometry check tigre.json --json

@@ -1,0 +1,262 @@
+/*
+ * Views that wander along the axis: where a circular reconstruction is refused, and what balls come
+ * out as where it is not, against those of the same circle without wandering.
+ */
+#include "recon/fixture.h"
+#include "unit/geometry_util.h"
+
+#include "geometry/rotation.h"
+#include "unit/fdk_util.h"
+
+enum { COLUMNS = 64, N_BALLS = 4 };
+
+/* Way of source and panel along the axis, -0.5 … 0.5, at a part -0.5 … 0.5 of the scan. */
+enum path { HELIX, WAVES, JUMP, JITTER, N_PATHS };
+static const char *const names[] = {"helix", "waves", "jump", "jitter"};
+
+struct layout {
+    enum fbp_kind kind;
+    size_t n_views;
+    double arc_deg;
+    double sod_mm, seen_mm; /* what a view sees of the axis; a column sees 2 mm */
+};
+
+static double way(enum path path, double part, size_t k)
+{
+    switch (path) {
+    case HELIX:
+        return part;
+    case WAVES:
+        return 0.5 * sin(6 * PI * part);
+    case JUMP:
+        return part > 0 ? 0.5 : -0.5;
+    default:
+        return (double)((k + 1) * 2654435761u % 65536) / 65536 - 0.5;
+    }
+}
+
+static struct fbp_scan make_scan(const struct layout *l, enum path path, double travel_mm)
+{
+    const size_t n = l->n_views;
+    double *angles = even_angles(n, 20, l->arc_deg / (double)n);
+    const double sod = l->sod_mm, sdd = 1.5 * sod, mag = l->kind == FBP_CONE ? 1.5 : 1;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = l->kind,
+                                      .n_views = n,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {2 * mag, 2 * mag}};
+    struct fbp_scan scan = {.kind = l->kind,
+                            .n_views = n,
+                            .panel = {COLUMNS, (size_t)lround(l->seen_mm / 2)},
+                            .views = calloc(n, sizeof *scan.views)};
+
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    for (size_t k = 0; k < n; k++) {
+        const double z = travel_mm * way(path, ((double)k + 0.5) / (double)n - 0.5, k);
+        scan.views[k].s[2] += l->kind == FBP_CONE ? z : 0;
+        scan.views[k].d[2] += z;
+    }
+    free(angles);
+    return scan;
+}
+
+/* In the middle half of what is seen, on the axis and off it. */
+static struct fbp_ellipsoid ball_of(const struct layout *l, int i)
+{
+    const double h = l->seen_mm, r = h / 6, x = i < 2 ? 0 : 25, z = i % 2 ? h / 8 : 0;
+
+    return (struct fbp_ellipsoid){{x, 0, i == 3 ? -z : z}, {r, r, r}, 0, 0.02};
+}
+
+/* Mean within 0.8 radii. */
+static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
+{
+    const struct fbp_phantom phantom = {.n = 1, .items = &ball};
+    const double r = ball.axes_mm[0];
+    double sum = 0;
+    size_t n = 0, at = 0;
+    enum { N = 21 };
+
+    simulate(scan, &phantom);
+    scan->volume = (struct fbp_grid){.n = {N, N, N},
+                                     .voxel_mm = {1.6 * r / N, 1.6 * r / N, 1.6 * r / N},
+                                     .centre_mm = {ball.centre_mm[0], 0, ball.centre_mm[2]}};
+    float *v = reconstruct(scan, fbp_recon_params(.device = "cpu"));
+    for (int z = 0; z < N; z++)
+        for (int y = 0; y < N; y++)
+            for (int x = 0; x < N; x++, at++) {
+                const int d[3] = {x - N / 2, y - N / 2, z - N / 2};
+                if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > N * N / 4)
+                    continue;
+                sum += (double)v[at];
+                n++;
+            }
+    free(v);
+    remove(scan->projections);
+    free(scan->projections);
+    scan->projections = NULL;
+    return sum / (double)n;
+}
+
+static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)
+{
+    struct fbp_geometry_facts f;
+
+    OK(fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &f));
+    return f;
+}
+
+/* The ball that is farthest off, as a part of what a circle makes of it. */
+static double worst_ball(const struct layout *l, struct fbp_scan *scan,
+                         const double circle[N_BALLS])
+{
+    double worst = 0;
+
+    for (int i = 0; i < N_BALLS; i++) {
+        const double off = ball_mean(scan, ball_of(l, i)) / circle[i] - 1;
+        worst = fabs(off) > fabs(worst) ? off : worst;
+    }
+    return worst;
+}
+
+/* Ever longer ways, until they are refused: until then no ball is off by more than 1 %; the
+ * estimate is no less than what is found, and not far more than it. */
+static void check_path(const struct layout *l, enum path path, const double circle[N_BALLS])
+{
+    double found = 0, taken = 0;
+
+    for (double part = 0.1; part < 1; part *= 1.25) {
+        struct fbp_scan scan = make_scan(l, path, part * l->seen_mm);
+        const struct fbp_geometry_facts f = facts_of(&scan);
+        const bool refused = fbp_geometry_circular(&f) != FBP_OK;
+        if (!refused) {
+            found = worst_ball(l, &scan, circle);
+            taken = part;
+        }
+        fbp_scan_clear(&scan);
+        if (refused)
+            break;
+        assert_true(path == HELIX ? fabs(fabs(f.pitch_mm) * l->arc_deg / 360 - part * l->seen_mm) <
+                                        1e-6 * l->seen_mm
+                                  : f.pitch_mm == 0);
+        if (!(fabs(found) < 0.01))
+            fail_msg("%s of %.2f of what is seen: a ball is off by %.3f %%", names[path], part,
+                     100 * found);
+    }
+    print_message("%s %s, %3.0f deg, source %3.0f mm, seen %3.0f mm: %-6s taken up to %.2f of what "
+                  "is seen; there a ball is off by %+.3f %%\n",
+                  l->kind == FBP_CONE ? "cone    " : "parallel", l->n_views > 200 ? "3 turns" : "",
+                  l->arc_deg, l->sod_mm, l->seen_mm, names[path], taken, 100 * found);
+    assert_true(taken >= 0.1 && taken < 0.8);
+}
+
+static void balls_are_right_until_it_is_refused(void **state)
+{
+    (void)state;
+    static const struct layout layouts[] = {
+        {FBP_CONE, 120, 360, 300, 60},     {FBP_CONE, 120, 360, 150, 120},
+        {FBP_CONE, 120, 215, 300, 60},     {FBP_CONE, 240, 1080, 300, 60},
+        {FBP_PARALLEL, 120, 180, 300, 60}, {FBP_PARALLEL, 120, 360, 300, 60},
+    };
+
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        const struct layout *l = &layouts[i];
+        struct fbp_scan still = make_scan(l, HELIX, 0);
+        double circle[N_BALLS];
+        const struct fbp_geometry_facts f = facts_of(&still);
+        assert_true(f.wander_mm < 1e-9 && f.wander_error < 1e-12);
+        for (int b = 0; b < N_BALLS; b++)
+            circle[b] = ball_mean(&still, ball_of(l, b));
+        fbp_scan_clear(&still);
+        for (enum path path = HELIX; path < N_PATHS; path++)
+            check_path(l, path, circle);
+    }
+}
+
+/* A helix a little steeper than is taken: refused with its pitch, and rightly so. */
+static void what_is_refused_is_off(void **state)
+{
+    (void)state;
+    const struct layout l = {FBP_CONE, 120, 360, 300, 60};
+    const struct ball ball = {.centre = {25, 0, -7.5}, .radius = 10, .mu = 0.02};
+    const struct scan same = {.n = l.n_views, .panel = {COLUMNS, 30}};
+    struct fbp_scan still = make_scan(&l, HELIX, 0), helix = make_scan(&l, HELIX, 36);
+    const struct fbp_geometry_facts f = facts_of(&helix);
+    double mean[2];
+
+    assert_int_equal(fbp_geometry_circular(&f), FBP_ERR_UNSUPPORTED);
+    print_message("%s\n", fbp_message());
+    assert_non_null(strstr(fbp_message(), "36 mm a turn"));
+    assert_non_null(strstr(fbp_message(), "helical scans are not in this release"));
+    for (int i = 0; i < 2; i++) {
+        random_state = 1;
+        mean[i] =
+            fdk_mean(&same, i ? helix.views : still.views, FBP_ANGULAR_AUTO, &ball, false, 60);
+    }
+    print_message("estimate %.2f %%; a ball is off by %+.2f %%\n", 100 * f.wander_error,
+                  100 * (mean[1] / mean[0] - 1));
+    assert_true(mean[1] / mean[0] < 0.99);
+
+    const struct fbp_phantom phantom = {0};
+    fbp_plan *plan;
+    simulate(&helix, &phantom);
+    assert_int_equal(fbp_plan_create(&plan, &helix, NULL), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "36 mm a turn"));
+    drop_scan(&helix);
+    fbp_scan_clear(&still);
+}
+
+static void turn_world(struct fbp_scan *scan, const double R[9])
+{
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_view *v = &scan->views[k];
+        double *const vectors[] = {v->s, v->d, v->u, v->v};
+        for (int i = 0; i < 4; i++)
+            fbp_turned(R, vectors[i], vectors[i]);
+    }
+}
+
+/* Real wobble passes: the C-arm's, and with 12 mm along the axis besides; circles that lie high,
+ * lean, or turn about another axis are no wandering at all. */
+static void wobble_and_other_circles_pass(void **state)
+{
+    (void)state;
+    const double lean[9] = {1, 0, 0, 0, cos(0.2), -sin(0.2), 0, sin(0.2), cos(0.2)};
+    const double along_x[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
+
+    for (int i = 0; i < 5; i++) {
+        struct fbp_scan scan = {.n_views = 124, .panel = {124, 96}};
+        const double step = i < 2 || i == 4 ? 1.6 : 360.0 / 124;
+        char text[300];
+        add_views(&scan, &(struct orbit){.step_deg = step, .pitch_mm = {3.2, 3.2}, .c_arm = i < 2});
+        for (size_t k = 0; k < scan.n_views && (i == 1 || i == 2); k++) {
+            const double z = i == 1 ? 6 * sin(3 * (double)k * step * PI / 180) : 50;
+            scan.views[k].s[2] += z;
+            scan.views[k].d[2] += z;
+        }
+        if (i > 2)
+            turn_world(&scan, i == 3 ? lean : along_x);
+        const struct fbp_geometry_facts f = facts_of(&scan);
+        print_message("%d: %.3f mm of %.1f mm, estimate %.5f %%\n", i, f.wander_mm, f.seen_mm,
+                      100 * f.wander_error);
+        OK(fbp_geometry_circular(&f));
+        assert_false(fbp_geometry_remark(&f, 0, text, sizeof text));
+        assert_true(f.wander_error < (i < 2 ? 1e-3 : 1e-6));
+        fbp_scan_clear(&scan);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(balls_are_right_until_it_is_refused),
+        cmocka_unit_test(what_is_refused_is_off),
+        cmocka_unit_test(wobble_and_other_circles_pass),
+    };
+    return run_chosen_tests(tests, argc, argv);
+}
