@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "say.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,13 +12,13 @@
 
 int cli_error(const char *fmt, ...)
 {
+    char line[1400];
     va_list ap;
 
-    fputs("fbp: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
     va_end(ap);
-    fputc('\n', stderr);
+    say_error(line);
     return 1;
 }
 
@@ -27,40 +28,14 @@ int cli_fail(void)
     return cli_error("%s", *text ? text : "failed without a message: please report this");
 }
 
-/* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
- * inside a string is escaped, so all that are seen are the printer's.  To be freed; NULL when out
- * of memory. */
-static char *with_spaces(cJSON *root, bool compact)
-{
-    char *text = root ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(root) : NULL;
-    char *out = text ? malloc(2 * strlen(text) + 2) : NULL, *to = out;
-
-    cJSON_Delete(root);
-    for (const char *p = text; out && *p; p++) {
-        if (*p == '\t' && (p == text || p[-1] != ':'))
-            *to++ = ' ';
-        *to++ = *p == '\t' ? ' ' : *p;
-    }
-    if (out)
-        memcpy(to, "\n", 2);
-    free(text);
-    return out;
-}
-
 int cli_json(cJSON *root, bool compact)
 {
-    char *text = with_spaces(root, compact);
-
-    if (!text)
-        return cli_error("out of memory for the JSON output");
-    fputs(text, stdout);
-    free(text);
-    return 0;
+    return say_keep(root, compact) ? 0 : say_json(root, compact);
 }
 
 int cli_json_save(cJSON *root, const char *path, bool replace)
 {
-    char *text = with_spaces(root, false);
+    char *text = say_json_text(root, false);
 
     if (!text)
         return cli_error("%s: out of memory for the JSON output", path);

@@ -22,7 +22,8 @@ int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** The same with the library's last message. */
 int cli_fail(void);
 
-/** Print to standard output, free; returns the exit status.  `compact`: on one line. */
+/** A command's result as JSON, which is freed: printed, or with --json kept for the one object
+ *  (say.h); returns the exit status.  `compact`: on one line. */
 int cli_json(cJSON *root, bool compact);
 /** Save as a file, free; returns the exit status.  `replace`: also over one that is there. */
 int cli_json_save(cJSON *root, const char *path, bool replace);

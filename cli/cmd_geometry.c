@@ -14,11 +14,13 @@ static const struct opt show_table[] = {
     OPT(G, output, .name = "output", .letter = 'o', .arg = "FILE.svg", .required = true,
         .help = "drawing to write"),
     FORCE_OPTION(G, force),
+    OPT(G, json, .name = "json", .help = "print one JSON object"),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 static const struct opt check_table[] = {
     GEOMETRY_FROM_OPTIONS(G),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "no warnings beside the result"),
 };
 #undef G
 
@@ -31,6 +33,11 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
     if (fbp_geometry_svg(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid, &c->facts,
                          a->output) != FBP_OK)
         return cli_fail();
+    if (a->json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddStringToObject(root, "output", a->output);
+        return cli_json(root, false);
+    }
     if (!a->quiet)
         printf("%s\n", a->output);
     return 0;

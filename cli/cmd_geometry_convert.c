@@ -7,7 +7,7 @@
 struct convert_args {
     struct geometry_from from;
     const char *to, *to_format, *projections;
-    bool force, quiet;
+    bool force, quiet, json;
 };
 
 #define G struct convert_args
@@ -20,6 +20,7 @@ static const struct opt table[] = {
     OPT(G, projections, .name = "projections", .arg = "FILE",
         .help = "name the projections in a scan file that is written"),
     FORCE_OPTION(G, force),
+    OPT(G, json, .name = "json", .help = "print one JSON object"),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 #undef G
@@ -31,6 +32,25 @@ static int name_projections(struct fbp_scan *scan, const char *path)
     free(scan->projections);
     scan->projections = strdup(path);
     return scan->projections ? 0 : cli_error("not enough memory for a path");
+}
+
+static int report(const struct convert_args *a, const struct fbp_scan *scan)
+{
+    const char *kind = scan->kind == FBP_CONE ? "cone" : "parallel";
+
+    if (a->json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddStringToObject(root, "output", a->to);
+        cJSON_AddStringToObject(root, "kind", kind);
+        cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
+        cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
+        cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
+        return cli_json(root, false);
+    }
+    if (!a->quiet)
+        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", a->to, scan->n_views, kind,
+               scan->panel.n_columns, scan->panel.n_rows);
+    return 0;
 }
 
 static int convert(const struct convert_args *a)
@@ -47,10 +67,8 @@ static int convert(const struct convert_args *a)
         rc = name_projections(&scan, a->projections);
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
         rc = cli_fail();
-    if (rc == 0 && !a->quiet)
-        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", a->to, scan.n_views,
-               scan.kind == FBP_CONE ? "cone" : "parallel", scan.panel.n_columns,
-               scan.panel.n_rows);
+    if (rc == 0)
+        rc = report(a, &scan);
     fbp_scan_clear(&scan);
     return rc;
 }

@@ -8,7 +8,7 @@
 
 struct info_args {
     const char *file;
-    bool header, json;
+    bool header, json, quiet;
 };
 
 #define I struct info_args
@@ -19,6 +19,7 @@ static const struct opt table[] = {
                 "of another program, or a RabbitCT data set (.rctd, .rct)"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
+    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "no warnings beside the result"),
 };
 #undef I
 

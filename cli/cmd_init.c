@@ -18,6 +18,8 @@ static const struct opt table[] = {
     OPT(I, arc, .name = "arc", .arg = "DEG", .min = 1e-3, .max = 36000,
         .help = "angle that the views cover"),
     OPT(I, force, .name = "force", .help = "replace a scan file that is there already"),
+    OPT(I, json, .name = "json", .help = "print one JSON object, in which the scan file is"),
+    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 #undef I
 

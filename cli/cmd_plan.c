@@ -6,6 +6,7 @@ static const struct opt table[] = {
     OPT(R, model, .name = "model", .arg = "NAME",
         .help = "plan for another machine; not in this release"),
     OPT(R, json, .name = "json", .help = "print one JSON object"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "no notes beside the plan"),
 };
 
 static int run(const struct command *self, int argc, char **argv)
@@ -17,6 +18,7 @@ static int run(const struct command *self, int argc, char **argv)
     fbp_plan *plan;
     int rc = opt_parse(self, &a, argc, argv);
 
+    progress.quiet = a.quiet;
     if (rc == OPT_GO_ON)
         rc = adjust_check(self, a.adjust);
     if (rc == OPT_GO_ON)

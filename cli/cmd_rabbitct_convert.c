@@ -5,7 +5,7 @@
 
 struct convert_args {
     const char *data, *output, *split;
-    bool force;
+    bool force, json;
 };
 
 #define C struct convert_args
@@ -17,6 +17,7 @@ static const struct opt table[] = {
     FORCE_OPTION(C, force),
     OPT(C, split, .name = "split", .arg = "FOLDER",
         .help = "write RabbitInput.rct, RabbitGeometry.rct and a ReferenceL.vol a reference"),
+    OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C
 
@@ -37,6 +38,16 @@ static int split(const struct convert_args *a)
     return fbp_rabbitct_split(a->data, a->split) == FBP_OK ? 0 : cli_fail();
 }
 
+static int report(const struct convert_args *a)
+{
+    cJSON *root = a->json ? cJSON_CreateObject() : NULL;
+
+    if (root)
+        cJSON_AddStringToObject(root, a->split ? "split" : "output",
+                                a->split ? a->split : a->output);
+    return a->json ? cli_json(root, false) : 0;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct convert_args a = {0};
@@ -47,7 +58,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (!a.output == !a.split)
         return opt_usage(self, "give either -o FILE or --split FOLDER");
     if (a.split)
-        return split(&a);
+        return split(&a) == 0 ? report(&a) : 1;
     if (!cli_ends_with(a.output, ".rct") && !cli_ends_with(a.output, ".rctd"))
         return opt_usage(self, "-o: expected a name that ends in .rct or .rctd, got \"%s\"",
                          a.output);
@@ -55,7 +66,7 @@ static int run(const struct command *self, int argc, char **argv)
             &(struct cli_files){.force = a.force, .inputs = {a.data}, .outputs = {a.output}}) != 0)
         return 1;
     const int version = cli_ends_with(a.output, ".rct") ? 1 : 2;
-    return fbp_rabbitct_convert(a.data, a.output, version) == FBP_OK ? 0 : cli_fail();
+    return fbp_rabbitct_convert(a.data, a.output, version) == FBP_OK ? report(&a) : cli_fail();
 }
 
 const struct command cmd_rabbitct_convert = {

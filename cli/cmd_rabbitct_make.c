@@ -13,7 +13,7 @@ struct make_args {
     size_t views, detector[2], references;
     double pitch_mm, sod_mm, sdd_mm, arc_deg, half_mm, scale, mu_water;
     struct fbp_recon_params p;
-    bool force, quiet;
+    bool force, quiet, json;
 };
 
 static const double rad = 3.14159265358979323846 / 180;
@@ -52,6 +52,7 @@ static const struct opt table[] = {
     OPT(M, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
         .fallback = "all cores", .help = "threads to compute with"),
     FORCE_OPTION(M, force),
+    OPT(M, json, .name = "json", .help = "print one JSON object"),
     OPT(M, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 // clang-format on
@@ -109,6 +110,8 @@ static int report(const struct make_args *a)
 
     if (fbp_rabbitct_probe(a->output, &i) != FBP_OK)
         return cli_fail();
+    if (a->json)
+        return rabbitct_info(a->output, true);
     if (!a->quiet)
         printf("%s: version %d, %zu views of %zu x %zu pixels, %zu references\n", a->output,
                i.version, i.n_views, i.n_columns, i.n_rows, i.n_references);

@@ -63,6 +63,7 @@ static const struct opt table[] = {
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
         .fallback = "all cores", .help = "threads to compute with"),
     FORCE_OPTION(S, force),
+    OPT(S, json, .name = "json", .help = "print one JSON object"),
     OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 // clang-format on
@@ -153,6 +154,30 @@ static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *s
                             .outputs = {a->output, scan->projections, a->truth}});
 }
 
+static int report(const struct simulate_args *a, const struct fbp_scan *scan)
+{
+    if (!a->json) {
+        if (!a->quiet)
+            announce(a, scan);
+        return 0;
+    }
+    const double sides[2] = {a->pitch_mm, a->pitch_mm};
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "output", a->output);
+    cJSON_AddStringToObject(root, "projections", scan->projections);
+    if (a->truth)
+        cJSON_AddStringToObject(root, "truth", a->truth);
+    cJSON_AddStringToObject(root, "phantom", a->phantom);
+    cJSON_AddStringToObject(root, "kind", kinds[a->kind]);
+    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
+    cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
+    cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
+    cli_json_numbers(root, "pitch_mm", sides, 2);
+    cli_json_sizes(root, "size", scan->volume.n, 3);
+    cli_json_numbers(root, "voxel_mm", scan->volume.voxel_mm, 3);
+    return cli_json(root, false);
+}
+
 int simulate_scan(struct simulate_args *a)
 {
     struct fbp_phantom phantom = {0};
@@ -182,11 +207,9 @@ int simulate_scan(struct simulate_args *a)
     else if (st == FBP_OK)
         st = write_scan(a, &phantom, &circle, &scan);
     if (rc == 0)
-        rc = st == FBP_OK          ? 0
+        rc = st == FBP_OK          ? report(a, &scan)
              : st == FBP_ERR_NOMEM ? cli_error("out of memory for the simulation")
                                    : cli_fail();
-    if (rc == 0 && !a->quiet)
-        announce(a, &scan);
     fbp_phantom_clear(&phantom);
     fbp_scan_clear(&scan);
     free(angles);

@@ -7,7 +7,7 @@ struct view_args {
     const char *volume, *output, *device;
     double window[2];
     size_t slice[3];
-    bool mip, force, quiet;
+    bool mip, force, quiet, json;
 };
 
 #define V struct view_args
@@ -24,9 +24,24 @@ static const struct opt table[] = {
     OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help = "auto or cpu; others are not in this release"),
     FORCE_OPTION(V, force),
+    OPT(V, json, .name = "json", .help = "print one JSON object"),
     OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 #undef V
+
+static int report(const struct view_args *a, const double shown[2])
+{
+    if (a->json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddStringToObject(root, "volume", a->volume);
+        cJSON_AddStringToObject(root, "output", a->output);
+        cli_json_numbers(root, "window", shown, 2);
+        return cli_json(root, false);
+    }
+    if (!a->quiet)
+        printf("%s\n", a->output);
+    return 0;
+}
 
 static int run(const struct command *self, int argc, char **argv)
 {
@@ -47,7 +62,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (cli_check_files(&(struct cli_files){
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
-    struct fbp_view_params p = *fbp_view_params(.mip = a.mip);
+    double shown[2];
+    struct fbp_view_params p = *fbp_view_params(.mip = a.mip, .shown = shown);
     if (!isnan(a.window[0])) {
         p.lo = a.window[0];
         p.hi = a.window[1];
@@ -57,9 +73,7 @@ static int run(const struct command *self, int argc, char **argv)
         memcpy(p.slice, a.slice, sizeof p.slice);
     if (fbp_view_write(a.volume, a.output, &p) != FBP_OK)
         return cli_fail();
-    if (!a.quiet)
-        printf("%s\n", a.output);
-    return 0;
+    return report(&a, shown);
 }
 
 const struct command cmd_view = {

@@ -40,6 +40,7 @@ struct init_known {
     unsigned kind; /**< 0: not told; else 1 + enum fbp_kind */
     double pitch, sod, sdd, arc;
     bool force; /**< replace an older scan file */
+    bool json, quiet;
 };
 
 /** Look at a folder; returns 0 or an exit status.  Free by init_clear(). */
@@ -64,8 +65,8 @@ void init_assign(const struct init_folder *folder, struct init_found *out);
 /** Is there something to guess?  0, or an exit status, which has been said. */
 int init_check_need(const struct init_folder *folder, const struct init_found *found);
 
-/** Say on standard error which arrays are not used. */
-void init_say_rest(const struct init_folder *folder, const struct init_found *found);
+/** Say which arrays are not used. */
+void init_say_rest(const struct init_folder *folder, const struct init_found *found, bool quiet);
 
 /** Path below the folder. */
 const char *init_inside(const struct init_folder *folder, const char *path);

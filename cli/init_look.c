@@ -1,5 +1,6 @@
 /* What lies in a folder: single files, and series of files that differ by a number. */
 #include "init.h"
+#include "say.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -97,7 +98,7 @@ static char *join(const char *folder, const char *name)
 
 static void say_unreadable(const char *path)
 {
-    fprintf(stderr, "%s: cannot be read: %s: left out\n", path, strerror(errno));
+    say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
 }
 
 /* Files of a folder and, once, of the folders in it. */

@@ -1,5 +1,6 @@
 /* Which array of a folder is what, and whether there is anything to guess. */
 #include "init.h"
+#include "say.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ void init_assign(const struct init_folder *folder, struct init_found *out)
     }
 }
 
-void init_say_rest(const struct init_folder *folder, const struct init_found *found)
+void init_say_rest(const struct init_folder *folder, const struct init_found *found, bool quiet)
 {
     for (size_t i = 0; i < folder->n; i++) {
         const struct init_series *s = &folder->series[i];
@@ -63,14 +64,14 @@ void init_say_rest(const struct init_folder *folder, const struct init_found *fo
         for (int k = 0; k < INIT_ROLES; k++)
             used = used || found->of[k] == s;
         if (s->missing)
-            fprintf(stderr, "%s: %zu files follow a gap in the numbers and are left out\n", s->path,
-                    s->missing);
+            say_note(quiet, "%s: %zu files follow a gap in the numbers and are left out", s->path,
+                     s->missing);
         if (!used && s->volume)
-            fprintf(stderr, "%s: is a volume, not used\n", s->path);
+            say_note(quiet, "%s: is a volume, not used", s->path);
         else if (!used && is_array(s))
-            fprintf(stderr, "%s: %zu x %zu x %zu, %snot used\n", s->path, s->info.n[0],
-                    s->info.n[1], s->info.n[2],
-                    role_of(folder, s) == INIT_VOLUME ? "by its name a volume, " : "");
+            say_note(quiet, "%s: %zu x %zu x %zu, %snot used", s->path, s->info.n[0], s->info.n[1],
+                     s->info.n[2],
+                     role_of(folder, s) == INIT_VOLUME ? "by its name a volume, " : "");
     }
 }
 
@@ -84,7 +85,7 @@ static bool is_whole_scan(const char *path)
     const bool whole = scans && fbp_source_open(&source, scan.projections, &scan.raw) == FBP_OK;
 
     if (scans && !whole)
-        fprintf(stderr, "%s: names projections that are not there: %s\n", path, fbp_message());
+        say_warning(false, "%s: names projections that are not there: %s", path, fbp_message());
     fbp_source_close(&source);
     fbp_scan_clear(&scan);
     return whole;

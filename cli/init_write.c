@@ -1,6 +1,7 @@
 /* The scan file that a folder suggests.  All that is a guess stands as a comment before its key and
  * is said on standard error. */
 #include "init.h"
+#include "say.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -36,7 +37,7 @@ static void say(struct guess *g, const char *key, const char *fmt, ...)
     va_end(ap);
     snprintf(comment, sizeof comment, "// %s", key);
     cJSON_AddStringToObject(g->at, comment, text);
-    fprintf(stderr, "%s: %s\n", key, text);
+    say_note(g->known->quiet, "%s: %s", key, text);
 }
 
 /* Where the scan file will be: -o says it, or the file that standard output goes to. */
@@ -356,6 +357,27 @@ static void build(struct guess *g)
     put_geometry(g);
 }
 
+/* The scan file, on standard output or where -o says; with --json what was done. */
+static int finish(struct guess *g)
+{
+    const struct init_known *known = g->known;
+
+    if (!known->json)
+        return known->output ? cli_json_save(g->root, known->output, known->force)
+                             : cli_json(g->root, false);
+    cJSON *report = cJSON_CreateObject();
+    cJSON_AddItemToObject(report, "scan", cJSON_Duplicate(g->root, true));
+    if (known->output)
+        cJSON_AddStringToObject(report, "output", known->output);
+    const int rc = known->output ? cli_json_save(g->root, known->output, known->force) : 0;
+    if (!known->output)
+        cJSON_Delete(g->root);
+    if (rc == 0)
+        return cli_json(report, false);
+    cJSON_Delete(report);
+    return rc;
+}
+
 int init_write(const struct init_folder *folder, const struct init_known *known)
 {
     struct guess g = {.folder = folder, .known = known};
@@ -366,7 +388,6 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
         return 1;
     find_geometry(&g);
     build(&g);
-    init_say_rest(folder, &g.found);
-    return known->output ? cli_json_save(g.root, known->output, known->force)
-                         : cli_json(g.root, false);
+    init_say_rest(folder, &g.found, known->quiet);
+    return finish(&g);
 }

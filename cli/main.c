@@ -1,8 +1,10 @@
 #include "cli.h"
+#include "say.h"
 #include "words.h"
 
 #include <malloc.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static void help_all(FILE *f)
@@ -162,6 +164,19 @@ static int help(int argc, char **argv)
     return OPT_DONE;
 }
 
+/* Is --json among the words?  Asked before they are understood: an error in them is JSON, too.
+ * Benchmarks print a line a measurement instead. */
+static bool wants_object(const struct command *c, int argc, char **argv)
+{
+    bool has_option = false, is_given = false;
+
+    for (size_t i = 0; i < c->n_opts; i++)
+        has_option = has_option || (!c->opts[i].positional && strcmp(c->opts[i].name, "json") == 0);
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        is_given = is_given || strcasecmp(argv[i], "--json") == 0;
+    return has_option && is_given && strncmp(c->name, "bench", 5) != 0;
+}
+
 static int run(int argc, char **argv)
 {
     int n_words;
@@ -179,7 +194,8 @@ static int run(int argc, char **argv)
     const size_t i = find_command(argc, argv, &n_words);
     if (i == n_commands)
         return unknown_command(argc, argv);
-    return commands[i]->run(commands[i], argc - n_words, argv + n_words);
+    say_open(wants_object(commands[i], argc, argv));
+    return say_close(commands[i]->run(commands[i], argc - n_words, argv + n_words));
 }
 
 int main(int argc, char **argv)
@@ -187,6 +203,7 @@ int main(int argc, char **argv)
     /* Large blocks go back to the system when they are freed, in every thread: --memory is a hard
      * limit. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    say_open_streams();
     const int rc = run(argc - 1, argv + 1);
 
     /* A full disk or a closed pipe shows only when the last bytes leave. */

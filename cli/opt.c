@@ -1,3 +1,4 @@
+#include "say.h"
 #include "words.h"
 
 #include <ctype.h>
@@ -10,13 +11,14 @@ enum { MAX_WORD = 40 }; /* of an option that a message repeats */
 
 int opt_usage(const struct command *command, const char *fmt, ...)
 {
+    char text[1000], line[1200];
     va_list ap;
 
-    fprintf(stderr, "fbp: %s: ", command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
     va_end(ap);
-    fprintf(stderr, "; see fbp %s --help\n", command->name);
+    snprintf(line, sizeof line, "%s: %s; see fbp %s --help", command->name, text, command->name);
+    say_error(line);
     return OPT_USAGE;
 }
 

@@ -1,9 +1,9 @@
 #include "recon.h"
+#include "say.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
@@ -28,13 +28,6 @@ void progress_start(struct progress *progress, size_t n_views, bool quiet)
         .n_views = n_views, .visible = !quiet && isatty(STDERR_FILENO), .quiet = quiet};
 }
 
-static int terminal_width(void)
-{
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 static void draw(const struct progress *progress, const struct fbp_progress *now)
 {
     enum { BAR = 20 };
@@ -54,8 +47,7 @@ static void draw(const struct progress *progress, const struct fbp_progress *now
         snprintf(line, sizeof line, "%3d%% [%s] view %zu/%zu, slab %zu/%zu, %.2f GUPS, %s left",
                  (int)(100 * part), bar, now->views_read, progress->n_views, now->slabs_done,
                  now->n_slabs, rate * 1e-9, eta);
-    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
-    fflush(stderr);
+    say_bar(line);
 }
 
 int progress_update(void *user, const struct fbp_progress *now)
@@ -73,7 +65,7 @@ int progress_update(void *user, const struct fbp_progress *now)
 static void erase(struct progress *progress)
 {
     if (progress->drawn > 0)
-        fputs("\r\033[K", stderr);
+        say_bar("");
     progress->drawn = 0;
 }
 
@@ -81,10 +73,9 @@ void progress_log(void *user, enum fbp_log_level level, const char *line)
 {
     struct progress *progress = user;
 
-    if (progress->quiet)
-        return;
-    erase(progress);
-    fprintf(stderr, "%s%s\n", level == FBP_LOG_WARNING ? "warning: " : "", line);
+    if (!progress->quiet)
+        erase(progress);
+    (level == FBP_LOG_WARNING ? say_warning : say_note)(progress->quiet, "%s", line);
 }
 
 void progress_end(struct progress *progress)

@@ -11,7 +11,7 @@ struct simulate_args {
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0;
     double offset_mm[2], tilt_deg[3];
     int threads;
-    bool force, quiet;
+    bool force, quiet, json;
 };
 
 /** The defaults: zero lengths and counts are worked out by simulate_scan(). */

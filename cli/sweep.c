@@ -1,4 +1,5 @@
 /* A slice for each value of a parameter, and a score for each slice. */
+#include "say.h"
 #include "sweep_state.h"
 
 #include <math.h>
@@ -190,12 +191,14 @@ static int reconstruct_all(struct sweep *s)
 {
     const bool visible = !s->args->quiet && isatty(STDERR_FILENO);
     const double start = cli_now();
+    char bar[80];
     int rc = 0;
 
     for (size_t i = 0; i < s->range->n && rc == 0; i++) {
+        snprintf(bar, sizeof bar, "%s %.7g, %zu/%zu", adjust_name(s->range->parameter),
+                 sweep_value(s->range, i), i + 1, s->range->n);
         if (visible)
-            fprintf(stderr, "\r\033[K%s %.7g, %zu/%zu", adjust_name(s->range->parameter),
-                    sweep_value(s->range, i), i + 1, s->range->n);
+            say_bar(bar);
         rc = reconstruct(s, sweep_value(s->range, i));
         if (rc == 0) {
             keep_picture(s, i);
@@ -203,7 +206,7 @@ static int reconstruct_all(struct sweep *s)
         }
     }
     if (visible)
-        fputs("\r\033[K", stderr);
+        say_bar("");
     s->seconds = cli_now() - start;
     return rc;
 }
@@ -217,10 +220,9 @@ static int place_range(struct sweep *s)
         return 0;
     if (adjust_present(&s->scan, ADJUST_CENTRE, &now) != FBP_OK)
         return cli_fail();
-    if (!s->args->quiet)
-        fprintf(stderr,
-                "note: centre from %.7g to %.7g is about column %.7g, where the scan has it\n",
-                s->range->from, s->range->to, now);
+    say_note(s->args->quiet,
+             "note: centre from %.7g to %.7g is about column %.7g, where the scan has it",
+             s->range->from, s->range->to, now);
     s->range->from += now;
     s->range->to += now;
     return 0;

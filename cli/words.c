@@ -16,11 +16,11 @@ const struct word word_table[] = {
 
     {"out outfile output-file out-file outname result dest destination O", "output", NULL, WORD_UNKNOWN, false},
     {"i in input infile input-file file filename scan source path folder dir directory data", ".", NULL, WORD_UNKNOWN, false},
+    {"overwrite replace yes y f", "force", NULL, WORD_UNKNOWN, false},
     {"format output-format ext extension", NULL, "the ending of the name says the format; --output-type says how values are stored", WORD_UNKNOWN, false},
     {"dtype datatype type bit-depth bits", "output-type", NULL, WORD_UNKNOWN, false},
     {"range output-window", "output-range", NULL, WORD_UNKNOWN, false},
     {"compression zip gzip", "compress", NULL, WORD_UNKNOWN, false},
-    {"js print-json as-json", "json", NULL, WORD_UNKNOWN, false},
     {"picture thumbnail png", "preview", NULL, WORD_UNKNOWN, false},
 
     {"center rotation-centre rotation-center centre-of-rotation center-of-rotation rotation-axis-column", "centre", NULL, WORD_UNKNOWN, true},

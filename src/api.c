@@ -42,8 +42,12 @@ struct fbp_plan {
 
 static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
 {
-    if (p->params.log)
-        p->params.log(p->params.user, level, line);
+    char safe[1200]; /* words of files may be in it */
+
+    if (!p->params.log)
+        return;
+    fbp_printable(safe, sizeof safe, line, strlen(line), "");
+    p->params.log(p->params.user, level, safe);
 }
 
 /* The caller's source, or the scan's projections: views as they are stored. */

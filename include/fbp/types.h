@@ -42,6 +42,19 @@ typedef enum fbp_status {
  */
 FBP_API const char *fbp_message(void);
 
+/**
+ * Text that may come from a file, as it may be shown on a terminal: UTF-8 stays, control characters
+ * (those of one byte, DEL, U+0080 to U+009F, line ends and directions of Unicode) and bytes that
+ * are no UTF-8 become escapes as JSON has them, \u001b or \u009b.  Messages and lines for a log
+ * have been through it; names of files, units and notes of a scan or an array have not.
+ *
+ * out   ends with 0; what there is no room for is left out, never half a character
+ * text  [n] bytes
+ * keep  control characters of one byte that stay, such as "\n"; "" for none
+ * @return the length of out
+ */
+FBP_API size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep);
+
 /** Release of the library, such as "0.1.0". */
 FBP_API const char *fbp_version(void);
 

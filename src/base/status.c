@@ -10,11 +10,9 @@
 static _Thread_local char message[1200];
 
 /* Words quoted from a file may hold anything: a message stays one line, and moves no cursor. */
-static void make_printable(void)
+static void latch(const char *text)
 {
-    for (char *p = message; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
+    fbp_printable(message, sizeof message, text, strlen(text), "");
 }
 
 const char *fbp_message(void)
@@ -35,18 +33,18 @@ void fbp_message_clear(void)
 void fbp_message_adopt(const char *text)
 {
     if (!message[0] && text != message)
-        snprintf(message, sizeof message, "%s", text);
-    make_printable();
+        latch(text);
 }
 
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
 {
     if (!message[0]) {
+        char text[sizeof message];
         va_list ap;
         va_start(ap, fmt);
-        vsnprintf(message, sizeof message, fmt, ap);
+        vsnprintf(text, sizeof text, fmt, ap);
         va_end(ap);
-        make_printable();
+        latch(text);
     }
     return status;
 }

@@ -1,0 +1,139 @@
+#include "say.h"
+
+#include "fbp/types.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the command that runs. */
+static struct {
+    bool json, compact;
+    cJSON *result, *notes, *warnings;
+    char error[1400];
+} said;
+
+void say_open(bool json)
+{
+    said.json = json;
+    if (json) {
+        said.notes = cJSON_CreateArray();
+        said.warnings = cJSON_CreateArray();
+    }
+}
+
+bool say_keep(cJSON *result, bool compact)
+{
+    if (!said.json)
+        return false;
+    cJSON_Delete(said.result);
+    said.result = result;
+    said.compact = compact;
+    return true;
+}
+
+void say_error(const char *line)
+{
+    char safe[sizeof said.error];
+
+    fbp_printable(safe, sizeof safe, line, strlen(line), "");
+    fprintf(stderr, "fbp: %s\n", safe);
+    if (!said.error[0])
+        memcpy(said.error, safe, sizeof safe);
+}
+
+static void say_line(bool quiet, const char *before, cJSON *list, const char *fmt, va_list ap)
+{
+    char line[1400], safe[sizeof line];
+
+    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    fbp_printable(safe, sizeof safe, line, strlen(line), "");
+    if (!quiet)
+        fprintf(stderr, "%s%s\n", before, safe);
+    if (list)
+        cJSON_AddItemToArray(list, cJSON_CreateString(safe));
+}
+
+void say_note(bool quiet, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say_line(quiet, "", said.notes, fmt, ap);
+    va_end(ap);
+}
+
+void say_warning(bool quiet, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say_line(quiet, "warning: ", said.warnings, fmt, ap);
+    va_end(ap);
+}
+
+/* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
+ * inside a string is escaped, so all that are seen are the printer's. */
+char *say_json_text(cJSON *value, bool compact)
+{
+    char *text = value ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(value) : NULL;
+    char *out = text ? malloc(2 * strlen(text) + 2) : NULL, *to = out;
+
+    cJSON_Delete(value);
+    for (const char *p = text; out && *p; p++) {
+        if (*p == '\t' && (p == text || p[-1] != ':'))
+            *to++ = ' ';
+        *to++ = *p == '\t' ? ' ' : *p;
+    }
+    if (out)
+        memcpy(to, "\n", 2);
+    free(text);
+    return out;
+}
+
+int say_json(cJSON *value, bool compact)
+{
+    char *text = say_json_text(value, compact);
+
+    if (!text) {
+        fputs("fbp: out of memory for the JSON output\n", stderr);
+        return 1;
+    }
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+/* The lines go behind those that the result has itself. */
+static void add_lines(cJSON *result, const char *key, cJSON *lines)
+{
+    cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
+
+    if (!own) {
+        cJSON_AddItemToObject(result, key, lines);
+        return;
+    }
+    while (lines->child)
+        cJSON_AddItemToArray(own, cJSON_DetachItemFromArray(lines, 0));
+    cJSON_Delete(lines);
+}
+
+int say_close(int rc)
+{
+    cJSON *result = said.result;
+
+    if (!said.json || (rc == 0 && !result)) { /* or it was the help */
+        cJSON_Delete(said.notes);
+        cJSON_Delete(said.warnings);
+        return rc;
+    }
+    if (!result)
+        result = cJSON_CreateObject();
+    if (rc != 0 && !cJSON_HasObjectItem(result, "error"))
+        cJSON_AddStringToObject(result, "error", said.error[0] ? said.error : "failed");
+    add_lines(result, "notes", said.notes);
+    add_lines(result, "warnings", said.warnings);
+    const int printed = say_json(result, said.compact);
+    return rc ? rc : printed;
+}

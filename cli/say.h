@@ -1,0 +1,39 @@
+/** @file say.h  What is said: errors, warnings, notes, and with --json the one object that holds
+ * the result and all of these.
+ */
+#ifndef FBP_CLI_SAY_H
+#define FBP_CLI_SAY_H
+
+#include <cjson/cJSON.h>
+
+#include <stdbool.h>
+
+/** From here on stdout and stderr show control characters instead of obeying them. */
+void say_open_streams(void);
+
+/** With `json` the command's result is kept, and say_close() prints it. */
+void say_open(bool json);
+
+/** Print the one object, with "notes", "warnings" and, after a failure, "error"; returns the exit
+ *  status.  Does nothing without json, nor if nothing was to be said. */
+int say_close(int rc);
+
+/** The result; takes it over.  false: there is no --json, print it. */
+bool say_keep(cJSON *result, bool compact);
+
+/** "fbp: …" on standard error, as one line; the first is the "error" of the object. */
+void say_error(const char *line);
+
+/** A line for a person, and in the object; `quiet`: in the object alone. */
+void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** A line that the next one replaces, to the terminal; "": none. */
+void say_bar(const char *line);
+
+/** A value as text for a file, with a final newline; frees the value; free().  NULL: no memory. */
+char *say_json_text(cJSON *value, bool compact);
+/** Print a value, which is freed; returns the exit status. */
+int say_json(cJSON *value, bool compact);
+
+#endif /* FBP_CLI_SAY_H */

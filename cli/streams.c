@@ -1,0 +1,103 @@
+/* Standard output and error of the command: whatever is printed, whoever prints it (a library,
+ * too), passes through here, so that no name or text of a file reaches the terminal as an order. */
+#include "say.h"
+
+#include "fbp/types.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LONGEST = 4, ESCAPED = 8 }; /* bytes of a character, and of what may stand for one */
+
+/* One stream, and the bytes of a character whose end has not come yet. */
+struct stream {
+    int fd;
+    size_t n_held;
+    char held[LONGEST];
+};
+
+static bool write_all(int fd, const char *text, size_t n)
+{
+    while (n > 0) {
+        const ssize_t done = write(fd, text, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        text += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* How many of the last bytes may be the beginning of a character. */
+static size_t unfinished(const char *text, size_t n)
+{
+    for (size_t back = 1; back < LONGEST && back <= n; back++) {
+        const unsigned char byte = (unsigned char)text[n - back];
+        const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+        if ((byte & 0xc0) != 0x80)
+            return length > back ? back : 0;
+    }
+    return 0;
+}
+
+/* A fopencookie() write. */
+static ssize_t write_safely(void *cookie, const char *text, size_t n)
+{
+    struct stream *s = cookie;
+    char in[512 + LONGEST], out[sizeof in * ESCAPED + 1];
+
+    for (size_t at = 0; at < n;) {
+        const size_t take = n - at < 512 ? n - at : 512;
+        memcpy(in, s->held, s->n_held);
+        memcpy(in + s->n_held, text + at, take);
+        const size_t all = s->n_held + take;
+        s->n_held = unfinished(in, all);
+        memcpy(s->held, in + all - s->n_held, s->n_held);
+        const size_t m = fbp_printable(out, sizeof out, in, all - s->n_held, "\n\t");
+        if (!write_all(s->fd, out, m))
+            return 0; /* an error of the stream, with errno */
+        at += take;
+    }
+    return (ssize_t)n;
+}
+
+static FILE *open_stream(struct stream *s, FILE *fallback, int mode)
+{
+    const cookie_io_functions_t functions = {.write = write_safely};
+    FILE *f = fopencookie(s, "w", functions);
+
+    if (!f)
+        return fallback;
+    setvbuf(f, NULL, mode, BUFSIZ);
+    return f;
+}
+
+void say_open_streams(void)
+{
+    static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
+
+    stdout = open_stream(&out, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+    stderr = open_stream(&err, stderr, _IONBF);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void say_bar(const char *line)
+{
+    char text[240] = "\r\033[K";
+    const size_t n = strlen(text), width = terminal_width();
+    const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
+
+    memcpy(text + n, line, len);
+    (void)!write_all(STDERR_FILENO, text, n + len); /* a bar less */
+}

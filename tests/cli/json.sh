@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Exactly one JSON object from every command that is given --json, whatever happens; warnings, notes
+# and the error are in it.  Benchmarks print a line a measurement and are not looked at here.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# one STATUS ARGUMENTS…: one object on standard output.
+one() {
+    run "$@" --json
+    "$json_get" <out >whole || say "$last: not one JSON object: $(cat out)"
+    json notes >/dev/null
+    json warnings >/dev/null
+    if [ "$1" -eq 0 ]; then
+        "$json_get" error <out >/dev/null 2>&1 && say "$last: an error in $(cat out)"
+    else
+        [ -n "$(json error)" ] || say "$last: no error in $(cat out)"
+        has err '^fbp: '
+    fi
+}
+fine() { one 0 "$@"; }
+
+run 0 simulate --size 16 --views 24 --scale 0.02 -o plain.json -q
+cat >badly.json <<'END'
+{"fbp_scan": 1, "projections": "plain.mha", "detector": {"pitch_mm": 25}, "geometry": "lost.xml"}
+END
+run 0 recon plain.json -o a.mha -q
+run 0 rabbitct make -o r.rctd --views 6 --detector 16x16 --references 1 --device cpu -q
+
+cases() { # COMMAND: a run of it that works, and one that fails, as functions of its name
+    case $1 in
+    recon) fine recon plain.json -o null: -q && one 1 recon badly.json -o b.mha ;;
+    plan) fine plan plain.json && one 1 plan badly.json ;;
+    simulate) fine simulate --size 8 --views 4 -o s.json && one 1 simulate --size 8 --views 4 -o no/s.json ;;
+    view) fine view a.mha -o a.png && one 1 view plain.json -o b.png ;;
+    compare) fine compare a.mha a.mha && one 1 compare a.mha lost.mha ;;
+    info) fine info a.mha && one 1 info lost.mha && fine info plain.json && fine info r.rctd ;;
+    devices) fine devices ;;
+    "geometry show") fine geometry show plain.json -o s.svg && one 1 geometry show badly.json -o s.svg ;;
+    "geometry check") fine geometry check plain.json && one 1 geometry check badly.json ;;
+    "geometry convert") fine geometry convert plain.json -o g.xml && one 1 geometry convert badly.json -o g.xml ;;
+    "rabbitct make") fine rabbitct make -o m.rctd --views 6 --detector 16x16 --references 0 && one 1 rabbitct make badly.json -o m.rctd ;;
+    "rabbitct run") fine rabbitct run r.rctd --size 128 --device cpu && one 1 rabbitct run lost.rctd ;;
+    "rabbitct compare") run 0 rabbitct run r.rctd --size 128 --device cpu --volume r.vol && fine rabbitct compare r.vol r.rctd && one 1 rabbitct compare lost.vol r.rctd ;;
+    "rabbitct convert") fine rabbitct convert r.rctd -o r.rct && one 1 rabbitct convert lost.rctd -o l.rct ;;
+    init) mkdir -p none scan && cp plain.mha scan/ && one 1 init none && fine init scan && fine init scan -o i.json && exists i.json ;;
+    bench*) ;;
+    *) say "no case for fbp $1: give it --json and add one here" ;;
+    esac
+}
+
+run 0 --help
+grep -E '^  [a-z]' out | sed -nE 's/^  ((geometry|bench|rabbitct) [A-Za-z0-9]+|[a-z]+)  ?.*/\1/p' | grep -v '^fbp$' >commands
+[ "$(wc -l <commands)" -ge 21 ] || say "too few commands: $(cat commands)"
+while IFS= read -r command; do
+    # shellcheck disable=SC2086
+    run 0 $command --help
+    has out '--json'
+    cases "$command"
+done <commands
+
+# Other ways to end.
+fine recon plain.json -o hash:
+fine recon plain.json --plan
+fine recon plain.json -o sheet.png --sweep centre=11:12:0.5
+fine recon plain.json -o slice.png --slice 8
+one 1 recon plain.json -o no/such/dir/v.mha
+one 1 compare a.mha plain.mha
+one 1 recon lost.json -o v.mha
+one 2 recon plain.json -o v.mha --cutoff 7
+[ "$(json error)" = "$(sed 's/^fbp: //' err)" ] || say "$last: error is not what was said"
+one 2 recon plain.json -o v.txt
+one 2 view a.mha -o p.jpg
+run 0 recon --json --help
+has out '^Usage: fbp recon'
+one 1 compare a.mha r.vol --tolerance 0
+run 0 recon plain.json -o b.mha --filter hann -q
+one 1 compare a.mha b.mha --tolerance 1e-9
+json rmse >/dev/null
+json error | grep -q 'beyond the tolerance' || say "$last: error"
+
+# What is said beside a result is in it, and -q silences standard error alone.
+run 0 recon plain.json -o null: --device cpu --precision fast --json
+json notes.0 | grep -q 'cpu has one precision' || say "$last: no note: $(cat out)"
+has err 'cpu has one precision'
+run 0 recon plain.json -o null: --device cpu --precision fast --json -q
+json notes.0 | grep -q 'cpu has one precision' || say "$last: no note: $(cat out)"
+empty err
+
+# A name that is no UTF-8, and one with an escape: JSON all the same.
+odd=$(printf 'odd\033[31m\233\177\303\251\377')
+cp a.mha "$odd.mha" && fine info "$odd.mha"
+LC_ALL=C grep -q "$(printf '[\177\200-\237]')" <(LC_ALL=C sed "s/$(printf '\303\251')//g" out) && say "$last: control bytes in $(cat -v out)"
+finish

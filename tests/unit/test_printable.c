@@ -1,0 +1,80 @@
+/* Text of files on a terminal: what it would obey is shown, what people read stays. */
+#include "base/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_characters(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
+        {"plain text, 100 %", "plain text, 100 %"},
+        {"\033[31mred", "\\u001b[31mred"},
+        {"a\nb\tc\rd", "a\\u000ab\\u0009c\\u000dd"},
+        {"\177", "\\u007f"},
+        {"\302\233m", "\\u009bm"}, /* CSI of one character */
+        {"\233m", "\\u009bm"},     /* and of one byte */
+        {"µm é 試料 😀", "µm é 試料 😀"},
+        {"\302\240", "\302\240"},                             /* a space, no control */
+        {"\342\200\256abc", "\\u202eabc"},                    /* right to left from here */
+        {"\300\233", "\\u00c0\\u009b"},                       /* a longer form of ESC */
+        {"\355\240\200", "\\u00ed\\u00a0\\u0080"},            /* half of a surrogate pair */
+        {"\364\220\200\200", "\\u00f4\\u0090\\u0080\\u0080"}, /* beyond Unicode */
+        {"caf\351", "caf\\u00e9"},                            /* Latin-1 */
+        {"\342\202", "\\u00e2\\u0082"},                       /* the end is missing */
+    };
+    char out[80];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t n = fbp_printable(out, sizeof out, rows[i].in, strlen(rows[i].in), "");
+        assert_string_equal(out, rows[i].out);
+        assert_int_equal(n, strlen(out));
+    }
+    fbp_printable(out, sizeof out, "a\nb\033", 4, "\n\t");
+    assert_string_equal(out, "a\nb\\u001b");
+    fbp_printable(out, sizeof out, "a\0b", 3, "\n");
+    assert_string_equal(out, "a\\u0000b");
+}
+
+/* Nothing is cut inside a character or an escape, and nothing is written beyond the room. */
+static void test_room(void **state)
+{
+    char out[16];
+
+    (void)state;
+    for (size_t room = 0; room < 12; room++) {
+        memset(out, '#', sizeof out);
+        const size_t n = fbp_printable(out, room, "é\033é", 5, "");
+        assert_true(n == 0 || n == 2 || n == 8 || n == 10);
+        assert_true(room == 0 || (n < room && out[n] == '\0'));
+        assert_int_equal(out[room], '#');
+    }
+}
+
+static void test_message(void **state)
+{
+    (void)state;
+    fbp_message_clear();
+    (void)!fbp_fail(FBP_ERR_IO, "%s: what?", "a\033]0;b\007\302\233c\nfbp: done");
+    assert_string_equal(fbp_message(), "a\\u001b]0;b\\u0007\\u009bc\\u000afbp: done: what?");
+    fbp_message_clear();
+    fbp_message_adopt("x\033y");
+    assert_string_equal(fbp_message(), "x\\u001by");
+    fbp_message_clear();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_message),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
