@@ -9,6 +9,7 @@
 #include "geometry/ranges.h"
 #include "io/follow.h"
 #include "io/format.h"
+#include "io/hold.h"
 #include "io/reduce.h"
 #include "pipeline/devices.h"
 #include "pipeline/estimate.h"
@@ -33,6 +34,10 @@ struct fbp_plan {
     size_t n_devices;
     bool top_down, in_order, follow, unpacks; /* of the projections */
     uint64_t held_bytes, reader_bytes;
+    bool hold; /* views that can only be read in order are kept once they are unpacked … */
+    uint64_t hold_bytes;         /* … in so much memory */
+    const char *kernel_unpacked; /* that would be taken if they were, with … */
+    uint64_t unpacked_needs;     /* … so much memory, if there is too little; else 0 */
     enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_info info;
@@ -64,13 +69,15 @@ static fbp_status open_source(const fbp_plan *p, fbp_source **source)
     return fbp_source_open(source, p->scan->projections, &p->scan->raw);
 }
 
-/* Views as the scan has them, on top of stored ones if they are not those; *out goes first. */
+/* Views as the scan has them, on top of stored ones if they are not those; *out goes first.  In
+ * memory, if they are to be read in any order and the file cannot be. */
 static fbp_status reduce_source(const fbp_plan *p, fbp_source *stored, fbp_source **out)
 {
     *out = stored;
-    if (!fbp_reduces(&p->reduction))
-        return FBP_OK;
-    return fbp_source_reduce(out, stored, &p->reduction, p->top_down, p->tables.prep.left_out);
+    if (fbp_reduces(&p->reduction))
+        FBP_TRY(
+            fbp_source_reduce(out, stored, &p->reduction, p->top_down, p->tables.prep.left_out));
+    return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
 }
 
 static void drop_reduced(fbp_source *stored, fbp_source **out)
@@ -127,6 +134,7 @@ static void take_facts(fbp_plan *p, const fbp_source *source)
     p->unpacks = fbp_source_unpacks(source);
     p->held_bytes = fbp_source_bytes(source, 0);
     p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
+    p->hold_bytes = fbp_hold_bytes(source);
     p->follow = fbp_source_grows(source);
     p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
     p->info.input_bytes = source->below ? source->stored_bytes : bytes;
@@ -163,6 +171,26 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
 {
     return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
            p->spatial_filter || p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
+}
+
+/* It was not held: say what would. */
+static void note_kernel(const fbp_plan *p)
+{
+    char line[400], bytes[32], remedy[120] = "";
+    const char *kernel, *isa;
+
+    if (!p->unpacked_needs)
+        return;
+    p->backend->choose(&p->tables.job, &kernel, &isa);
+    if (p->unpacked_needs > p->info.memory_limit)
+        snprintf(remedy, sizeof remedy, "raise --memory to %s, or ",
+                 fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
+    snprintf(
+        line, sizeof line,
+        "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
+        "%s in place of %s, so that values differ in their last digits: %sunpack it",
+        projections_name(p), kernel, p->kernel_unpacked, remedy);
+    note(p, FBP_LOG_NOTE, line);
 }
 
 /* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
@@ -251,6 +279,7 @@ static void warn_about(const fbp_plan *p)
                  p->n_devices, p->work.n_slabs);
         note(p, FBP_LOG_WARNING, line);
     }
+    note_kernel(p);
     if (p->tables.prep.n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
                  p->tables.prep.n_bridges);
@@ -277,13 +306,13 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const int readers = fbp_worker_movers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&p->tables.job);
-    const uint64_t base = fbp_resident_bytes() + own, available = fbp_available_bytes();
+    const uint64_t resident = fbp_resident_bytes(), available = fbp_available_bytes();
     const struct fbp_work_request request = {
         .job = &p->tables.job,
         .backend = p->backend,
         .n_workers = p->n_devices,
-        .base_bytes = base,
-        .memory_limit = params->memory_bytes ? params->memory_bytes : base + available / 5 * 4,
+        .base_bytes = resident + own,
+        .memory_limit = params->memory_bytes ? params->memory_bytes : resident + available / 5 * 4,
         .device_limit = device_limit(p),
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
@@ -293,6 +322,41 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 
     p->info.memory_limit = request.memory_limit;
     return fbp_work_divide(&request, work);
+}
+
+/* Kernel and division, of views that are read in order or not. */
+static fbp_status arrange(fbp_plan *p, bool in_order)
+{
+    struct fbp_job *job = &p->tables.job;
+
+    job->in_order = in_order;
+    job->turns = 1;
+    job->mirrored = false;
+    FBP_TRY(fbp_job_arrange(job, p->backend));
+    job->raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
+    return divide(p, &p->work);
+}
+
+/* A compressed scan gets the kernel of a plain one, and so the same bits, where that takes views in
+ * their order, too, or where memory holds all of them. */
+static fbp_status arrange_compressed(fbp_plan *p)
+{
+    struct fbp_job *job = &p->tables.job;
+    const char *isa;
+
+    FBP_TRY(fbp_job_arrange(job, p->backend));
+    if (job->turns == 1 && !job->mirrored)
+        return arrange(p, true);
+    p->backend->choose(job, &p->kernel_unpacked, &isa);
+    p->held_bytes += p->hold_bytes;
+    const fbp_status st = arrange(p, false);
+    p->hold = st == FBP_OK;
+    if (st != FBP_ERR_NOMEM)
+        return st;
+    p->unpacked_needs = p->work.memory_bytes;
+    p->held_bytes -= p->hold_bytes;
+    fbp_message_clear();
+    return arrange(p, true);
 }
 
 static void fill_info(fbp_plan *p)
@@ -353,11 +417,8 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                                   &p->n_devices));
     FBP_TRY_GOTO(check_projections(p));
     FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
-    p->tables.job.in_order = p->in_order;
     p->tables.job.unpacks = p->unpacks;
-    FBP_TRY_GOTO(fbp_job_arrange(&p->tables.job, p->backend));
-    p->tables.job.raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
-    FBP_TRY_GOTO(divide(p, &p->work));
+    FBP_TRY_GOTO(p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order));
     fill_info(p);
     warn_about(p);
     *out = p;

@@ -9,6 +9,7 @@
 #include "backend/statistics.h"
 #include "base/clock.h"
 #include "io/format.h"
+#include "io/hold.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
 #include "pipeline/load.h"
@@ -92,6 +93,14 @@ static fbp_status end_views(struct worker *w, struct fbp_span *span, enum fbp_la
     return fbp_span_end(span, lane, task, "views %zu to %zu", b->view0, b->view0 + b->n_views - 1);
 }
 
+/* While views are unpacked: the user may cancel, another stage may fail. */
+static int goes_on(void *user, size_t n_there)
+{
+    struct run_state *s = user;
+
+    return atomic_load(&s->stop) || fbp_run_progress(s, 0, 0, n_there) != FBP_OK;
+}
+
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -102,6 +111,9 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     struct fbp_span span = fbp_span_host(rq->timeline);
     const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+    if (batch->load_rows > 0)
+        FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
+                              goes_on, w->run));
     FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
                             : fbp_load(rq->source, rq->top_down, rq->job, batch,
                                        rq->job->in_order ? NULL : w->movers, slot->host));

@@ -1,0 +1,227 @@
+/*
+ * A scan whose views can only be read in order, as they are compressed, against the same views in a
+ * plain file: the same kernel and the same bits where memory holds them unpacked, else a note that
+ * names both kernels.
+ */
+#include "recon/fixture.h"
+
+/* Full circles, whose kernels take distant views together, and a short one, whose kernel does not.
+ */
+static const struct scan_case {
+    const char *kernel, *in_order;
+    size_t views;
+    double arc_deg;
+    struct fbp_grid grid;
+} cases[] = {
+    {"rot90+mirror", "column", 36, 360, {{40, 40, 37}, {4, 4, 4}, {0, 0, 0}}},
+    {"rot180+mirror", "column", 38, -360, {{40, 36, 36}, {4, 4.5, 4}, {0, 0, 0}}},
+    {"rot90", "column", 36, 360, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
+    {"column", "column", 36, 250, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
+};
+
+enum { N_CASES = sizeof cases / sizeof *cases, COLUMNS = 48, ROWS = 40, PIXELS = COLUMNS * ROWS };
+
+static struct fbp_scan make_scan(const struct scan_case *c)
+{
+    struct fbp_scan scan = {.n_views = c->views, .panel = {COLUMNS, ROWS}, .volume = c->grid};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11,
+                                     .step_deg = c->arc_deg / (double)c->views,
+                                     .pitch_mm = {8, 7.5}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+/* The scan's views in another file, floats or numbers of 16 bits; its name. */
+static char *put_again(const struct fbp_scan *scan, const char *name, bool counts, bool compress)
+{
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, scan->n_views}};
+    struct fbp_sink_params p = {.struct_size = sizeof p,
+                                .compress = compress,
+                                .type = counts ? FBP_U16 : FBP_F32,
+                                .range = {-0.5, 6}};
+    float *views = read_array(scan->projections);
+    char *path = temporary(name);
+    fbp_sink *sink;
+
+    OK(fbp_sink_open(&sink, path, &info, &p));
+    OK(fbp_sink_write(sink, 0, scan->n_views, views));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    free(views);
+    return path;
+}
+
+/* What a plan said that has to do with the order of reading. */
+static char told[600];
+
+static void listen(void *user, enum fbp_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    if (strstr(line, "in order"))
+        snprintf(told, sizeof told, "%s", line);
+}
+
+/* Hash and kernel of a scan from `path`. */
+static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_recon_params *params,
+                        const char *kernel)
+{
+    struct fbp_recon_params p = *params;
+    struct fbp_report report;
+    fbp_plan *plan;
+
+    p.struct_size = sizeof p;
+    p.log = listen;
+    told[0] = '\0';
+    scan->projections = path;
+    OK(fbp_plan_create(&plan, scan, &p));
+    if (strcmp(fbp_plan_info(plan)->kernel, kernel) != 0)
+        fail_msg("%s: %s, not %s", path, fbp_plan_info(plan)->kernel, kernel);
+    OK(fbp_plan_run(plan, "hash:", &report));
+    fbp_plan_destroy(&plan);
+    return report.hash;
+}
+
+static const struct fbp_recon_params ways[] = {
+    {.device = "cpu"},
+    {.device = "cpu", .n_threads = 1, .batch_views = 8, .slab_slices = 10},
+    {.device = "mock", .n_threads = 2, .slab_slices = 12},
+    {.device = "mock:0,1", .n_threads = 2, .batch_views = 16},
+};
+
+static void bits_are_those_of_the_plain_file(void **state)
+{
+    static const char *const names[] = {"packed.mha", "packed.nrrd", "packed.nii.gz"};
+
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        char *const first = scan.projections;
+        for (int counts = 0; counts < 2; counts++)
+            for (size_t k = 0; k < 3; k++) {
+                /* A NIfTI holds its scale as float32: the plain file is of the same format. */
+                char *plain = put_again(&scan, k == 2 ? "plain.nii" : "plain.mha", counts, false);
+                char *packed = put_again(&scan, names[k], counts, true);
+                const uint64_t right = hash_of(&scan, plain, &ways[0], cases[i].kernel);
+                for (size_t w = 0; w < (k == 0 ? 4 : 1); w++) {
+                    if (hash_of(&scan, packed, &ways[w], cases[i].kernel) != right)
+                        fail_msg("%s, %s, way %zu: other bits", cases[i].kernel, names[k], w);
+                    assert_string_equal(told, "");
+                }
+                scan.projections = first;
+                remove(plain);
+                remove(packed);
+                free(plain);
+                free(packed);
+            }
+        drop_scan(&scan);
+    }
+}
+
+/* Too little for the views beside the volume: in order, with the other kernel, and said. */
+static void too_little_memory_is_said(void **state)
+{
+    struct scan_case large = cases[0];
+    char line[120];
+    fbp_plan *plan;
+
+    (void)state;
+    large.views = 8000;
+    struct fbp_scan scan = {.n_views = large.views, .panel = {COLUMNS, ROWS}, .volume = large.grid};
+    add_views(&scan, &(struct orbit){.step_deg = 360. / 8000, .pitch_mm = {8, 7.5}});
+    scan.projections = temporary("zeros.mha");
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, large.views}};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
+    float *zeros = calloc(large.views * PIXELS, sizeof *zeros);
+    fbp_sink *sink;
+    assert_non_null(zeros);
+    OK(fbp_sink_open(&sink, scan.projections, &info, &params));
+    OK(fbp_sink_write(sink, 0, large.views, zeros));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    free(zeros);
+
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .n_threads = 1, .log = listen};
+    OK(fbp_plan_create(&plan, &scan, &p));
+    const uint64_t held = fbp_plan_info(plan)->memory_bytes;
+    assert_string_equal(fbp_plan_info(plan)->kernel, "rot90+mirror");
+    assert_string_equal(told, "");
+    fbp_plan_destroy(&plan);
+    p.memory_bytes = held - (40u << 20); /* of 59 MiB of views, and the rest */
+    OK(fbp_plan_create(&plan, &scan, &p));
+    assert_true(fbp_plan_info(plan)->memory_bytes <= p.memory_bytes);
+    assert_string_equal(fbp_plan_info(plan)->kernel, "column");
+    fbp_plan_destroy(&plan);
+    snprintf(line, sizeof line, "kernel column in place of rot90+mirror");
+    if (!strstr(told, line) || !strstr(told, "raise --memory to"))
+        fail_msg("\"%s\" does not tell the kernels", told);
+    drop_scan(&scan);
+}
+
+static int at_once(void *user, const struct fbp_progress *p)
+{
+    int *n = user;
+
+    if (++*n == 1)
+        assert_true(p->done == 0 && p->views_read == 1);
+    return 1;
+}
+
+/* Asked while views are unpacked: nothing was computed by then. */
+static void it_can_be_cancelled(void **state)
+{
+    struct fbp_scan scan = make_scan(&cases[0]);
+    char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
+    int n = 0;
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .progress = at_once, .user = &n};
+    fbp_plan *plan;
+
+    (void)state;
+    scan.projections = packed;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
+    assert_true(n >= 1);
+    fbp_plan_destroy(&plan);
+    scan.projections = first;
+    remove(packed);
+    free(packed);
+    drop_scan(&scan);
+}
+
+/* A stream that is damaged far behind is an error, whoever holds what came before. */
+static void damage_is_an_error(void **state)
+{
+    struct fbp_scan scan = make_scan(&cases[0]);
+    char *const first = scan.projections, *packed = put_again(&scan, "packed.mha", false, true);
+    fbp_plan *plan;
+
+    (void)state;
+    FILE *f = fopen(packed, "r+");
+    assert_non_null(f);
+    fseek(f, -9, SEEK_END);
+    fputc(77, f);
+    fclose(f);
+    scan.projections = packed;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_INVALID);
+    if (!strstr(fbp_message(), "copy it again"))
+        fail_msg("\"%s\" does not say so", fbp_message());
+    fbp_plan_destroy(&plan);
+    scan.projections = first;
+    remove(packed);
+    free(packed);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_those_of_the_plain_file),
+                                       cmocka_unit_test(too_little_memory_is_said),
+                                       cmocka_unit_test(it_can_be_cancelled),
+                                       cmocka_unit_test(damage_is_an_error)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
