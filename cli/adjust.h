@@ -22,10 +22,10 @@ enum adjust {
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
 /** Rows of an option table for a member `f` of S, a double[ADJUSTS]. */
-#define ADJUST_OPTIONS(S, f)                                                                      \
-    OPT(S, f[ADJUST_CENTRE], .name = "centre", .arg = "COLUMN", .min = -1e6, .max = 1e6,          \
+#define ADJUST_OPTIONS(S, f, centre_arg, more)                                                         \
+    OPT(S, f[ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -1e6, .max = 1e6,          \
         .fallback = "the scan's",                                                                 \
-        .help = "detector column, from 0, that the rotation axis falls on"),                      \
+        .help = "detector column, from 0, that the rotation axis falls on" more),                 \
     OPT(S, f[ADJUST_OFFSET], .name = "offset", .arg = "MM", .min = -1e6, .max = 1e6,              \
         .fallback = "the scan's",                                                                 \
         .help = "the same as the place of the panel's centre along its rows"),                    \

@@ -35,7 +35,7 @@ struct geometry_from {
     OPT(S, from.flip_u, .name = "flip-u", .help = "detector columns run the other way"),          \
     OPT(S, from.flip_v, .name = "flip-v", .help = "detector rows run the other way"),             \
     OPT(S, from.reverse, .name = "reverse", .help = "the source goes round the other way"),       \
-    ADJUST_OPTIONS(S, from.adjust)
+    ADJUST_OPTIONS(S, from.adjust, "COLUMN", "")
 // clang-format on
 
 /** OPT_GO_ON, or the exit status of wrong usage, which has been said. */

@@ -160,6 +160,10 @@ static bool set_number(const struct opt *o, const char *text, void *field)
     const char *end;
     double v;
 
+    if (o->type == OPT_DOUBLE && o->arg && strstr(o->arg, "|auto") && strcmp(text, "auto") == 0) {
+        *(double *)field = INFINITY;
+        return true;
+    }
     if (o->type == OPT_DOUBLE || o->type == OPT_BYTES) {
         if (!read_number(text, &end, &v))
             return false;

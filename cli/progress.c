@@ -62,6 +62,13 @@ int progress_update(void *user, const struct fbp_progress *now)
     return interrupted;
 }
 
+int progress_stop(void *user, const struct fbp_progress *now)
+{
+    (void)user;
+    (void)now;
+    return interrupted;
+}
+
 static void erase(struct progress *progress)
 {
     if (progress->drawn > 0)

@@ -79,7 +79,7 @@ int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
     *plan = NULL;
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
-    if (recon_load(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
+    if (recon_load(a, scan) != 0 || centre_find(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
         return 1;
     if (recon_reduce(a, scan) != FBP_OK)
         return cli_fail();

@@ -20,6 +20,8 @@ struct recon_args {
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
+    struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
+    bool has_centre;
     bool spatial, plan, json, quiet;
     bool flip_u, flip_v, reverse;
 };
@@ -56,7 +58,7 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = 1 << 20,                              \
         .fallback = "1",                                                                          \
         .help = "join N x N pixels: means of counts, before their logarithm"),                    \
-    ADJUST_OPTIONS(R, adjust),                                                                     \
+    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                               \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
@@ -96,6 +98,13 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
 
 /** Load the scan and apply flips; returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
+
+/** Is the rotation axis to be looked for? */
+bool centre_is_auto(const double values[ADJUSTS]);
+/** Look for it if so: args->adjust and ->centre get it; returns 0 or an exit status. */
+int centre_find(struct recon_args *args, const struct fbp_scan *scan);
+/** What was found as root's new member "centre". */
+void centre_json(cJSON *root, const struct fbp_centre *centre);
 
 /** Leave out views and join pixels as asked for: behind flips, and what is given in columns. */
 fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
@@ -169,6 +178,8 @@ struct progress {
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
 /** An fbp_recon_params.progress. */
 int progress_update(void *user, const struct fbp_progress *now);
+/** The same without a bar: does the user want to stop? */
+int progress_stop(void *user, const struct fbp_progress *now);
 /** An fbp_log_fn: a line above the bar, unless quiet. */
 void progress_log(void *user, enum fbp_log_level level, const char *line);
 /** Erase the bar. */

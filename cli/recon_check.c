@@ -150,6 +150,9 @@ int recon_check(const struct command *self, const struct recon_args *a)
         rc = check_water(self, a);
     if (rc != OPT_GO_ON || a->sweep)
         return rc;
+    if (a->p.follow && centre_is_auto(a->adjust))
+        return opt_usage(self, "--centre auto looks at the whole scan: leave --follow out, or give "
+                               "the column");
     if (a->p.follow && (a->every > 1 || a->bin > 1))
         return opt_usage(self, "--follow takes all views as they come: leave --every and --bin "
                                "out");

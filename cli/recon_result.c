@@ -39,6 +39,9 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
                 result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
     if (recon_is_box(a))
         print_box(f, result);
+    if (a->has_centre)
+        fprintf(f, "rotation axis on column %.6g%s\n", a->centre.column,
+                a->centre.sure ? "" : ", which is NOT SURE");
     if (a->water[3] > 0)
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
                 a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
@@ -59,6 +62,8 @@ static void json_extras(cJSON *root, const struct recon_args *a, const struct re
         cJSON *box = recon_json_box(root, result->plan);
         cli_json_sizes(box, "rows", result->rows, 2);
     }
+    if (a->has_centre)
+        centre_json(root, &a->centre);
     if (a->water[3] > 0) {
         cJSON *water = cJSON_AddObjectToObject(root, "water");
         cJSON_AddNumberToObject(water, "mean", a->found.mean);

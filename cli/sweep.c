@@ -148,8 +148,8 @@ static void take_score(struct sweep *s, size_t i)
 
     for (size_t z = 0; z < n[2]; z++)
         s->scores[i] +=
-            sweep_score_of((enum sweep_score)s->args->score, s->slices + z * n[0] * n[1], n[0],
-                           n[1], cx, cy, part_of_view * s->radius_mm / fmax(mm[0], mm[1])) /
+            fbp_slice_score((enum fbp_score)s->args->score, s->slices + z * n[0] * n[1], n[0], n[1],
+                            cx, cy, part_of_view * s->radius_mm / fmax(mm[0], mm[1])) /
             (double)n[2];
 }
 
@@ -263,6 +263,8 @@ static int prepare(struct sweep *s)
     struct fbp_grid all;
     int rc = recon_load(s->args, &s->scan);
 
+    if (rc == 0)
+        rc = centre_find(s->args, &s->scan);
     if (rc == 0)
         rc = place_range(s);
     if (rc == 0)

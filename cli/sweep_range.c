@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const sweep_scores[] = {"sharpness", "negativity", NULL};
+
 static bool find_parameter(const char *name, size_t n, enum adjust *out)
 {
     static const char other[] = "center";

@@ -108,7 +108,7 @@ static void print_table(const struct sweep *s)
         printf("the scores differ by %.2g %% only: this slice hardly tells\n", 100 * spread_of(s));
     if (s->at_end)
         printf("the best is at the end of the range: the true one may lie beyond it\n");
-    const size_t rival = sweep_rival(s->scores, s->range->n);
+    const size_t rival = fbp_score_rival(s->scores, s->range->n);
     if (rival < s->range->n)
         printf("the scores peak again at %.7g, nearly as high: look at the pictures before you "
                "trust the best\n",
@@ -128,7 +128,7 @@ static int print_json(const struct sweep *s, const double *x)
     cJSON_AddNumberToObject(root, "best", s->best);
     cJSON_AddBoolToObject(root, "at_end", s->at_end);
     cJSON_AddNumberToObject(root, "spread", spread_of(s));
-    const size_t rival = sweep_rival(s->scores, s->range->n);
+    const size_t rival = fbp_score_rival(s->scores, s->range->n);
     if (rival < s->range->n)
         cJSON_AddNumberToObject(root, "rival", sweep_value(s->range, rival));
     cJSON_AddNumberToObject(root, "slice", (double)s->slice);
@@ -145,7 +145,7 @@ int sweep_finish(struct sweep *s)
 
     for (size_t i = 0; x && i < s->range->n; i++)
         x[i] = sweep_value(s->range, i);
-    s->best = s->range->from + s->range->step * sweep_peak(s->scores, s->range->n, &s->at_end);
+    s->best = s->range->from + s->range->step * fbp_score_peak(s->scores, s->range->n, &s->at_end);
     if (rc == 0 && !isfinite(s->best))
         rc = cli_error("--sweep: no value gives a slice that can be judged: all are empty");
     free(s->slices);

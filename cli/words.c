@@ -25,7 +25,7 @@ const struct word word_table[] = {
 
     {"center rotation-centre rotation-center centre-of-rotation center-of-rotation rotation-axis-column", "centre", NULL, WORD_UNKNOWN, true},
     {"cor axis rotation-axis", NULL, "two things have this name: --centre is the column that the axis falls on, --offset the panel's centre in mm", WORD_UNKNOWN, false},
-    {"find-center find-centre auto-center auto-centre", NULL, "fbp recon --sweep centre=FROM:TO:STEP finds the column of the axis", WORD_UNKNOWN, false},
+    {"find-center find-centre auto-center auto-centre", NULL, "fbp recon --centre auto finds the column of the axis", WORD_UNKNOWN, false},
     {"pixel pixel-size pixelsize pixel-pitch pixel-spacing detector-pitch detector-pixel-size px du", "pitch", IN_SCAN ": \"pitch_mm\" of its \"detector\"", WORD_UNKNOWN, true},
     {"voxel-size voxelsize voxels voxel-spacing voxel-pitch", "voxel", NULL, WORD_UNKNOWN, false},
     {"spacing resolution", NULL, "two things have this name: --voxel is that of the volume, --pitch that of the detector's pixels", WORD_UNKNOWN, false},

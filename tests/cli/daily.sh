@@ -139,6 +139,32 @@ for kind in "cone --views 120" "cone --views 140 --arc 220" "parallel --views 12
 done
 sweep_finds off1 3.25 0.25 offset=0:6:0.5
 run 0 recon off1.json --centre 52.25 --size 64 --voxel 1 -o centred.mha -q
+run 0 recon off1.json --centre auto --size 64 --voxel 1 -o auto.mha --json
+is "$(json centre.column) > 52.15 && $(json centre.column) < 52.35"
+[ "$(json centre.sure)" = true ] || say "$last: not sure"
+found=$(json centre.column)
+has err "^centre: column [0-9.]+; --centre [0-9.]+ is the same\$"
+run 0 recon off1.json --centre auto --bin 2 --size 64 --voxel 1 -o auto2.mha
+has out "^rotation axis on column ${found:0:6}" # of the files, whatever is binned
+run 0 recon off1.json --centre auto --sweep tilt=-1:1:0.5 -o sheet.png -q
+run 0 plan off1.json --centre auto
+run 2 recon off1.json --centre auto --follow -o late.mha
+has err 'auto looks at the whole scan'
+run 2 recon off1.json --centre auto --offset 3 -o late.mha
+run 2 geometry check off1.json --centre auto
+run 0 simulate --size 32 --views 40 --arc 120 -o third.json -q
+run 1 recon third.json --centre auto -o late.mha
+has err 'no ray from both ends: look for the axis with --sweep centre='
+head -c 100000 /dev/urandom >noise.raw
+cat >noise.json <<'END'
+{"fbp_scan": 1, "kind": "parallel", "projections": "noise.raw",
+ "raw": {"type": "uint8", "shape": [50, 20, 100]}, "detector": {"pitch_mm": 1},
+ "angles_deg": {"start": 0, "step": 7.2}, "volume": {"size": [40, 40, 4], "voxel_mm": 1}}
+END
+run 0 recon noise.json --centre auto -o noise.mha -q
+has err '^warning: the rotation axis is NOT SURE to fall on column '
+run 0 recon noise.json --centre auto -o noise.mha --json -q
+[ "$(json centre.sure)" = false ] || say "$last: sure"
 run 0 recon beside1.json --size 64 --voxel 1 -o told.mha -q
 run 0 compare centred.mha told.mha --json
 is "$(json nrmse) < 1e-5"

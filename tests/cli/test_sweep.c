@@ -172,7 +172,7 @@ static void the_centre_keeps_a_wobble(void **state)
     assert_true(fabs(views[0].d[1] - 1.5) < 1e-12 && fabs(views[1].d[0] + 0.5) < 1e-12);
 }
 
-static double score_of_disk(enum sweep_score score, double blur, double contrast, double ghost)
+static double score_of_disk(enum fbp_score score, double blur, double contrast, double ghost)
 {
     enum { N = 64 };
     static float v[N * N];
@@ -181,7 +181,7 @@ static double score_of_disk(enum sweep_score score, double blur, double contrast
         const double x = i % N - 31.5, y = i / N - 31.5; // NOLINT(bugprone-integer-division)
         v[i] = (float)(contrast / (1 + exp((hypot(x, y) - 15) / blur)) - ghost * (fabs(y) < 8));
     }
-    return sweep_score_of(score, v, N, N, 31.5, 31.5, 28);
+    return fbp_slice_score(score, v, N, N, 31.5, 31.5, 28);
 }
 
 static void scores_fall_with_what_is_wrong(void **state)
@@ -189,17 +189,17 @@ static void scores_fall_with_what_is_wrong(void **state)
     (void)state;
     double before = INFINITY;
     for (double blur = 0.3; blur < 6; blur *= 2) {
-        const double s = score_of_disk(SWEEP_SHARPNESS, blur, 1, 0);
+        const double s = score_of_disk(FBP_SCORE_SHARPNESS, blur, 1, 0);
         assert_true(s < before);
         before = s;
     }
-    assert_true(
-        fabs(score_of_disk(SWEEP_SHARPNESS, 1, 1, 0) / score_of_disk(SWEEP_SHARPNESS, 1, 50, 0) -
-             1) < 1e-3);
-    assert_true(score_of_disk(SWEEP_NEGATIVITY, 1, 1, 0.2) <
-                score_of_disk(SWEEP_NEGATIVITY, 1, 1, 0));
+    assert_true(fabs(score_of_disk(FBP_SCORE_SHARPNESS, 1, 1, 0) /
+                         score_of_disk(FBP_SCORE_SHARPNESS, 1, 50, 0) -
+                     1) < 1e-3);
+    assert_true(score_of_disk(FBP_SCORE_NEGATIVITY, 1, 1, 0.2) <
+                score_of_disk(FBP_SCORE_NEGATIVITY, 1, 1, 0));
     float few[9] = {0};
-    assert_true(isnan(sweep_score_of(SWEEP_SHARPNESS, few, 3, 3, 1, 1, 5)));
+    assert_true(isnan(fbp_slice_score(FBP_SCORE_SHARPNESS, few, 3, 3, 1, 1, 5)));
 }
 
 static void the_peak_is_that_of_a_parabola(void **state)
@@ -210,16 +210,16 @@ static void the_peak_is_that_of_a_parabola(void **state)
     (void)state;
     for (int i = 0; i < 9; i++)
         y[i] = 2 - 0.1 * (i - 3.3) * (i - 3.3);
-    assert_true(fabs(sweep_peak(y, 9, &at_end) - 3.3) < 1e-9);
+    assert_true(fabs(fbp_score_peak(y, 9, &at_end) - 3.3) < 1e-9);
     assert_false(at_end);
     y[3] = NAN; /* beside it there is nothing to interpolate with */
-    assert_true(fabs(sweep_peak(y, 9, &at_end) - 4) < 1e-9);
+    assert_true(fabs(fbp_score_peak(y, 9, &at_end) - 4) < 1e-9);
     assert_true(at_end);
-    assert_true(fabs(sweep_peak(y + 5, 4, &at_end)) < 1e-9);
+    assert_true(fabs(fbp_score_peak(y + 5, 4, &at_end)) < 1e-9);
     assert_true(at_end);
     for (int i = 0; i < 9; i++)
         y[i] = NAN;
-    assert_true(isnan(sweep_peak(y, 9, &at_end)));
+    assert_true(isnan(fbp_score_peak(y, 9, &at_end)));
 }
 
 static void another_peak_is_noticed(void **state)
@@ -230,15 +230,15 @@ static void another_peak_is_noticed(void **state)
     double hills[9];
 
     (void)state;
-    assert_int_equal(sweep_rival(two, 7), 0);
-    assert_int_equal(sweep_rival(ends, 7), 7); /* the second is far below */
-    assert_int_equal(sweep_rival(flat, 7), 7); /* a ripple */
+    assert_int_equal(fbp_score_rival(two, 7), 0);
+    assert_int_equal(fbp_score_rival(ends, 7), 7); /* the second is far below */
+    assert_int_equal(fbp_score_rival(flat, 7), 7); /* a ripple */
     for (int i = 0; i < 9; i++)
         hills[i] = NAN;
-    assert_int_equal(sweep_rival(hills, 9), 9);
+    assert_int_equal(fbp_score_rival(hills, 9), 9);
     for (int i = 0; i < 9; i++)
         hills[i] = 3 + 0.001 * cos(i * 3.14159265358979 / 4) + 1e-6 * i;
-    assert_int_equal(sweep_rival(hills, 9), 0);
+    assert_int_equal(fbp_score_rival(hills, 9), 0);
 }
 
 int main(void)

@@ -1,13 +1,11 @@
 /* How sharp is a slice? */
-#include "sweep.h"
+#include "fbp/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SMOOTHING = 4, FEWEST = 16 };
-
-const char *const sweep_scores[] = {"sharpness", "negativity", NULL};
 
 struct region {
     const float *values;
@@ -83,8 +81,8 @@ static double sharpness(const struct region *r)
     return sqrt(squares * n) / sum;
 }
 
-double sweep_score_of(enum sweep_score score, float *values, size_t nx, size_t ny, double cx,
-                      double cy, double radius)
+double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny, double cx,
+                       double cy, double radius)
 {
     const struct region r = {values, nx, ny, cx, cy, radius};
     size_t n = 0;
@@ -94,7 +92,7 @@ double sweep_score_of(enum sweep_score score, float *values, size_t nx, size_t n
             n += inside(&r, x, y);
     if (n < FEWEST)
         return NAN;
-    if (score == SWEEP_NEGATIVITY)
+    if (score == FBP_SCORE_NEGATIVITY)
         return negativity(&r);
     smooth(values, nx, ny, SMOOTHING);
     return sharpness(&r);
@@ -110,7 +108,7 @@ static size_t greatest(const double *y, size_t n)
     return best;
 }
 
-size_t sweep_rival(const double *y, size_t n)
+size_t fbp_score_rival(const double *y, size_t n)
 {
     const size_t best = greatest(y, n);
     size_t rival = n;
@@ -132,7 +130,7 @@ size_t sweep_rival(const double *y, size_t n)
     return rival;
 }
 
-double sweep_peak(const double *y, size_t n, bool *at_end)
+double fbp_score_peak(const double *y, size_t n, bool *at_end)
 {
     const size_t best = greatest(y, n);
 

@@ -1,0 +1,78 @@
+/* --centre auto: the column is looked for before anything is computed. */
+#include "recon.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool centre_is_auto(const double values[ADJUSTS])
+{
+    return isinf(values[ADJUST_CENTRE]);
+}
+
+/* The scan with all else that is given. */
+static int find(const struct recon_args *a, const struct fbp_scan *scan, struct fbp_view *views,
+                struct fbp_centre *found)
+{
+    struct fbp_recon_params p = a->p;
+    struct fbp_scan other = *scan;
+    double values[ADJUSTS];
+
+    memcpy(values, a->adjust, sizeof values);
+    values[ADJUST_CENTRE] = NAN;
+    memcpy(views, scan->views, scan->n_views * sizeof *views);
+    other.views = views;
+    p.progress = progress_stop;
+    if (adjust_scan(&other, values) != 0)
+        return 1;
+    return fbp_centre_find(&other, &p, found) == FBP_OK ? 0 : cli_fail();
+}
+
+/* What is not sure is said whatever else is not. */
+static void tell(const struct recon_args *a, const struct fbp_centre *c)
+{
+    if (!c->sure)
+        fprintf(
+            stderr,
+            "warning: the rotation axis is NOT SURE to fall on column %.6g: %s: look at it with "
+            "--sweep centre=%.6g:%.6g:0.5 -o sheet.png\n",
+            c->column, c->why, floor(c->column) - 5, floor(c->column) + 6);
+    else if (!a->quiet)
+        fprintf(stderr, "centre: column %.6g; --centre %.6g is the same\n", c->column, c->column);
+}
+
+int centre_find(struct recon_args *a, const struct fbp_scan *scan)
+{
+    struct fbp_view *views;
+
+    if (!centre_is_auto(a->adjust))
+        return 0;
+    views = malloc(scan->n_views * sizeof *views);
+    if (!views)
+        return cli_error("out of memory for the views");
+    const int rc = find(a, scan, views, &a->centre);
+    free(views);
+    if (rc != 0)
+        return rc;
+    a->adjust[ADJUST_CENTRE] = a->centre.column;
+    a->has_centre = true;
+    tell(a, &a->centre);
+    return 0;
+}
+
+void centre_json(cJSON *root, const struct fbp_centre *c)
+{
+    cJSON *o = cJSON_AddObjectToObject(root, "centre");
+
+    cJSON_AddNumberToObject(o, "column", c->column);
+    cJSON_AddBoolToObject(o, "sure", c->sure);
+    cJSON_AddNumberToObject(o, "by_rays", c->by_rays);
+    if (!isnan(c->by_slice))
+        cJSON_AddNumberToObject(o, "by_slice", c->by_slice);
+    cJSON_AddNumberToObject(o, "spread", c->spread);
+    cJSON_AddNumberToObject(o, "misfit", c->misfit);
+    if (!isnan(c->rival))
+        cJSON_AddNumberToObject(o, "rival", c->rival);
+    if (!c->sure)
+        cJSON_AddStringToObject(o, "why", c->why);
+}

@@ -1,0 +1,341 @@
+/* Where the rotation axis falls on the detector. */
+#include "fbp/analysis.h"
+
+#include "analysis/match.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    COARSE_COLUMNS = 256, /* that are enough to find the axis to within a few of the detector's */
+    COARSE_VIEWS = 90,
+    FINE_VIEWS = 400,
+    WIDTH = 4, /* of means of columns */
+    PARTS = 4,
+    ROWS_OF_CONE = 2,
+    ROWS_OF_PARALLEL = 16,
+    MOST_SAMPLES = 16 << 20,
+    SLICES = 3,
+    VALUES = 7,        /* slices of each, for one column each */
+    MOST_VOXELS = 640, /* a side */
+};
+
+/* Between columns for which slices are computed. */
+static const double slice_step = 0.5;
+
+/* Rays agree, parts of them say the same, and no other column is as likely: or it is not sure. */
+static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
+
+struct search {
+    const struct fbp_scan *scan;
+    struct fbp_recon_params params;
+    struct fbp_sinogram sinogram, coarse;
+    struct fbp_match match, rough;
+    size_t bin;
+    struct fbp_view *views; /* those of the scan, moved */
+    float *slice;
+    double slices_apart; /* what slices differ by */
+    bool at_end;         /* one of them is the sharpest for the first or the last column */
+    struct fbp_centre *out;
+};
+
+static fbp_status look_for_stop(const struct search *s)
+{
+    const struct fbp_progress now = {0};
+
+    if (s->params.progress && s->params.progress(s->params.user, &now))
+        return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
+    return FBP_OK;
+}
+
+/* As many rows as help, and fit. */
+static fbp_status read_rows(struct search *s)
+{
+    const struct fbp_scan *scan = s->scan;
+    const double a_row = (double)scan->n_views * (double)scan->panel.n_columns;
+    const double most = scan->kind == FBP_PARALLEL ? ROWS_OF_PARALLEL : ROWS_OF_CONE;
+    const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / a_row)));
+    /* rows, their smoothed copy, and one row for the rough search */
+    const double bytes = (double)fbp_resident_bytes() + (2 * rows + 2) * a_row * sizeof(float);
+    char has[32];
+
+    if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "centre: the rows that it is looked for in need %.0f MiB, the limit is %s: "
+                        "raise --memory, or give the column",
+                        ldexp(bytes, -20), fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
+    return fbp_sinogram_read(&s->sinogram, scan, (size_t)rows);
+}
+
+/* How likely a column is: the more rays agree, and the better. */
+static double likelihood(const struct fbp_match *m, double c, size_t stride)
+{
+    struct fbp_agreement a;
+
+    fbp_match_at(m, c, stride, 0, 1, &a);
+    return -a.share * log(a.misfit + 1e-4);
+}
+
+static size_t stride_of(const struct fbp_match *m, size_t views)
+{
+    return m->joins ? 1 : (m->s->n_views + views - 1) / views;
+}
+
+/* The likeliest of all columns, half by half, and the likeliest far from it. */
+static fbp_status look_everywhere(struct search *s, double *column)
+{
+    const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
+    const size_t near = (size_t)6 * s->rough.width;
+    double *y = NULL;
+    size_t best = 0, rival = n;
+
+    FBP_TRY(fbp_calloc((void **)&y, n, sizeof *y, "columns"));
+    for (size_t i = 0; i < n; i++) {
+        const fbp_status st = look_for_stop(s);
+        if (st != FBP_OK) {
+            free(y);
+            return st;
+        }
+        y[i] = likelihood(&s->rough, (double)i / 2, stride);
+        best = y[i] > y[best] ? i : best;
+    }
+    for (size_t i = 1; i + 1 < n; i++) {
+        const bool peak = y[i] >= y[i - 1] && y[i] >= y[i + 1];
+        const size_t apart = i > best ? i - best : best - i;
+        if (peak && apart > near && y[i] > rival_share * y[best] && (rival == n || y[i] > y[rival]))
+            rival = i;
+    }
+    const double shift = ((double)s->bin - 1) / 2;
+    *column = (double)best / 2 * (double)s->bin + shift;
+    s->out->rival = rival < n ? (double)rival / 2 * (double)s->bin + shift : NAN;
+    free(y);
+    return FBP_OK;
+}
+
+static double misfit_at(const struct search *s, double c, size_t part, size_t parts)
+{
+    struct fbp_agreement a;
+    const double last = (double)s->sinogram.n_columns - 1;
+
+    if (c < 0 || c > last)
+        return 1;
+    fbp_match_at(&s->match, c, stride_of(&s->match, FINE_VIEWS), part, parts, &a);
+    return a.misfit;
+}
+
+/* The least misfit about c, by parabolas of ever smaller steps. */
+static double descend(const struct search *s, double c, size_t part, size_t parts)
+{
+    double step = 0.5;
+
+    for (int i = 0; i < 4; i++) {
+        const double a = misfit_at(s, c - step, part, parts), b = misfit_at(s, c, part, parts);
+        const double d = misfit_at(s, c + step, part, parts), bend = a - 2 * b + d;
+        const double move = bend > 0 ? (a - d) / (2 * bend) : a < d ? -1 : 1;
+        c += fmax(-1, fmin(1, move)) * step;
+        step = i > 0 ? step / 2 : step;
+    }
+    return c;
+}
+
+static fbp_status look_near(struct search *s, double column)
+{
+    const double range = 2 * (double)s->bin;
+    double best = column, least = INFINITY, parts[2] = {INFINITY, -INFINITY};
+
+    for (double c = column - range; c <= column + range; c += 0.5) {
+        const double misfit = misfit_at(s, c, 0, 1);
+        FBP_TRY(look_for_stop(s));
+        best = misfit < least ? c : best;
+        least = fmin(least, misfit);
+    }
+    s->out->by_rays = descend(s, best, 0, 1);
+    s->out->misfit = misfit_at(s, s->out->by_rays, 0, 1);
+    for (size_t i = 0; i < PARTS; i++) {
+        const double c = descend(s, s->out->by_rays, i, PARTS);
+        parts[0] = fmin(parts[0], c);
+        parts[1] = fmax(parts[1], c);
+    }
+    s->out->spread = parts[1] - parts[0];
+    return FBP_OK;
+}
+
+static fbp_status compare_rays(struct search *s)
+{
+    double column;
+
+    s->bin = s->sinogram.n_columns / COARSE_COLUMNS;
+    s->bin = s->bin ? s->bin : 1;
+    FBP_TRY(fbp_sinogram_join(&s->coarse, &s->sinogram, s->bin));
+    FBP_TRY(fbp_match_create(&s->rough, &s->coarse, WIDTH));
+    FBP_TRY(look_everywhere(s, &column));
+    fbp_match_clear(&s->rough);
+    fbp_sinogram_clear(&s->coarse);
+    FBP_TRY(fbp_match_create(&s->match, &s->sinogram, WIDTH));
+    return look_near(s, column);
+}
+
+/* The slice with the axis on a column, and its score. */
+static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, double column,
+                              double *score)
+{
+    const double move = s->sinogram.centre - column;
+    struct fbp_scan scan = *s->scan;
+    struct fbp_recon_params p = s->params;
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    memcpy(s->views, scan.views, scan.n_views * sizeof *s->views);
+    for (size_t k = 0; k < scan.n_views; k++)
+        for (int i = 0; i < 3; i++)
+            s->views[k].d[i] += move * s->views[k].u[i];
+    scan.views = s->views;
+    scan.volume = *grid;
+    FBP_TRY_GOTO(fbp_plan_create(&plan, &scan, &p));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, s->slice, grid->n));
+    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
+    const double *mm = grid->voxel_mm;
+    const double radius = 0.95 * fbp_plan_info(plan)->facts.fov_radius_mm / fmax(mm[0], mm[1]);
+    *score = fbp_slice_score(FBP_SCORE_SHARPNESS, s->slice, grid->n[0], grid->n[1],
+                             -fbp_grid_coordinate(grid, 0, 0) / mm[0],
+                             -fbp_grid_coordinate(grid, 1, 0) / mm[1], radius);
+fail:
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* Where one slice is sharpest. */
+static fbp_status sharpest(struct search *s, const struct fbp_grid *grid, double *column)
+{
+    const double first = s->out->by_rays - (VALUES - 1) / 2.0 * slice_step;
+    double y[VALUES];
+    bool at_end;
+
+    for (size_t i = 0; i < VALUES; i++)
+        FBP_TRY(score_slice(s, grid, first + (double)i * slice_step, &y[i]));
+    *column = first + slice_step * fbp_score_peak(y, VALUES, &at_end);
+    s->at_end |= at_end;
+    return FBP_OK;
+}
+
+/* The mean of some slices' answers. */
+static fbp_status compare_slices(struct search *s)
+{
+    struct fbp_grid all, grid;
+    double lo = INFINITY, hi = -INFINITY, sum = 0;
+
+    fbp_grid_resolve(NULL, s->scan, &all);
+    grid = all;
+    grid.n[2] = 1;
+    for (int i = 0; i < 2; i++)
+        grid.n[i] = all.n[i] < MOST_VOXELS ? all.n[i] : MOST_VOXELS;
+    const size_t n = all.n[2] < SLICES ? all.n[2] : SLICES;
+    FBP_TRY(fbp_calloc((void **)&s->views, s->scan->n_views, sizeof *s->views, "views"));
+    FBP_TRY(fbp_alloc((void **)&s->slice, grid.n[0] * grid.n[1] * sizeof *s->slice, "a slice"));
+    for (size_t i = 0; i < n; i++) {
+        double c;
+        const size_t z = (2 * i + 1) * all.n[2] / (2 * n);
+        grid.centre_mm[2] = fbp_grid_coordinate(&all, 2, (double)z);
+        FBP_TRY(sharpest(s, &grid, &c));
+        lo = fmin(lo, c);
+        hi = fmax(hi, c);
+        sum += c;
+    }
+    s->out->by_slice = sum / (double)n;
+    s->slices_apart = hi - lo;
+    return FBP_OK;
+}
+
+static bool rays_are_sure(const struct fbp_centre *c)
+{
+    return c->misfit <= most_misfit && c->spread <= most_spread && isnan(c->rival);
+}
+
+static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
+{
+    const size_t used = strlen(c->why);
+
+    c->sure = false;
+    if (used > 0 && used + 3 < sizeof c->why)
+        memcpy(c->why + used, "; ", 3);
+    snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a, b);
+}
+
+/* What both say together. */
+static void decide(struct search *s)
+{
+    struct fbp_centre *c = s->out;
+    const double apart = fabs(c->by_rays - c->by_slice);
+
+    c->sure = true;
+    c->column = c->by_rays;
+    if (c->misfit > most_misfit)
+        doubt(c, "rays that should be alike differ by %.0f %%", 100 * sqrt(c->misfit), 0);
+    if (!isnan(c->rival))
+        doubt(c, "column %.6g is nearly as likely", c->rival, 0);
+    if (isnan(c->by_slice)) {
+        if (c->spread > most_spread)
+            doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
+        return;
+    }
+    if (s->at_end || !(apart <= most_apart))
+        doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
+              c->by_rays);
+    else /* half a turn: few rays, all views in each slice */
+        c->column = (c->by_rays + 2 * c->by_slice) / 3;
+    if (s->slices_apart > most_apart)
+        doubt(c, "slices differ by %.2g columns", s->slices_apart, 0);
+}
+
+static void end_search(struct search *s)
+{
+    fbp_match_clear(&s->rough);
+    fbp_match_clear(&s->match);
+    fbp_sinogram_clear(&s->coarse);
+    fbp_sinogram_clear(&s->sinogram);
+    fbp_free(s->slice);
+    free(s->views);
+}
+
+/* What decides how slices are computed; the rest of the parameters is for the volume. */
+static struct fbp_recon_params slice_params(const struct fbp_recon_params *p)
+{
+    struct fbp_recon_params out = {.struct_size = sizeof out};
+
+    if (!p)
+        return out;
+    out.device = p->device;
+    out.n_threads = p->n_threads;
+    out.memory_bytes = p->memory_bytes;
+    out.device_memory_bytes = p->device_memory_bytes;
+    out.source = p->source;
+    out.progress = p->progress;
+    out.user = p->user;
+    return out;
+}
+
+fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                           struct fbp_centre *out)
+{
+    struct search s = {.scan = scan, .params = slice_params(params), .out = out};
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = (struct fbp_centre){.by_slice = NAN, .rival = NAN};
+    if (scan->filtered)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
+                                             "it: give the column");
+    FBP_TRY_GOTO(read_rows(&s));
+    FBP_TRY_GOTO(compare_rays(&s));
+    if (s.match.joins || !rays_are_sure(out))
+        FBP_TRY_GOTO(compare_slices(&s));
+    decide(&s);
+fail:
+    end_search(&s);
+    return st;
+}

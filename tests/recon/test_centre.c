@@ -1,0 +1,230 @@
+/* The rotation axis is found, whatever the scan says, to a tenth of a column; and what cannot be
+ * told is not said to be sure. */
+#include "recon/fixture.h"
+
+#define TOOTH FBP_SHARED_DATA "/tooth_parallel_aps/tooth.h5"
+
+enum { COLUMNS = 161, ROWS = 9 };
+
+/* A head about the axis or beside it, or some balls; all in mm. */
+enum object { HEAD, HEAD_BESIDE, BALLS, ONE_BALL };
+
+static const struct scan_case {
+    const char *name;
+    enum fbp_kind kind;
+    size_t views;
+    double arc_deg;
+    double offset; /* of the panel, in columns */
+    enum object object;
+    double photons; /* a pixel; 0: no noise */
+    double rings;   /* greatest error of a column, in line integrals */
+    size_t rows;
+} cases[] = {
+    {"cone, full", FBP_CONE, 180, 360, 3.3, HEAD, 2e4, .02, ROWS},
+    {"cone, full, beside the axis", FBP_CONE, 181, -360, -7.8, HEAD_BESIDE, 2e4, .02, ROWS},
+    {"cone, full, balls", FBP_CONE, 240, 360, 0.4, BALLS, 1e4, .05, ROWS},
+    {"cone, full, 60 views", FBP_CONE, 60, 360, 5.1, HEAD, 2e4, .02, ROWS},
+    {"cone, full, 45 views, one ball", FBP_CONE, 45, 360, 12.7, ONE_BALL, 2e4, .02, ROWS},
+    {"cone, short", FBP_CONE, 200, 210, 2.6, HEAD, 2e4, 0, ROWS},
+    {"cone, short, beside, rings", FBP_CONE, 200, 215, -4.2, HEAD_BESIDE, 2e4, .02, ROWS},
+    {"cone, short, balls", FBP_CONE, 150, -220, 1.9, BALLS, 2e4, .01, ROWS},
+    {"cone, 270 degrees", FBP_CONE, 180, 270, -3.3, HEAD, 2e4, .02, ROWS},
+    {"fan, full", FBP_CONE, 360, 360, -2.35, HEAD, 2e4, .02, 1},
+    {"fan, short", FBP_CONE, 300, 230, 4.45, BALLS, 2e4, .01, 1},
+    {"parallel, half turn", FBP_PARALLEL, 180, 180, 6.2, HEAD, 0, 0, ROWS},
+    {"parallel, half turn, noise", FBP_PARALLEL, 180, 180, 3.65, HEAD, 2e4, .01, ROWS},
+    {"parallel, half turn, beside", FBP_PARALLEL, 240, 180, -5.3, HEAD_BESIDE, 2e4, .01, ROWS},
+    {"parallel, half turn, balls", FBP_PARALLEL, 180, -180, 9.9, BALLS, 2e4, .01, ROWS},
+    {"parallel, 90 views", FBP_PARALLEL, 90, 180, -1.15, BALLS, 2e4, 0, ROWS},
+    {"parallel, full turn", FBP_PARALLEL, 240, 360, 3.65, HEAD, 2e4, .05, ROWS},
+    {"parallel, full turn, one row", FBP_PARALLEL, 361, 360, -8.1, BALLS, 1e4, .02, 1},
+    {"offset panel", FBP_CONE, 360, 360, 30.7, HEAD, 2e4, .02, ROWS},
+    {"offset panel, the other way", FBP_CONE, 360, -360, -41.2, BALLS, 2e4, .02, ROWS},
+    {"offset panel, parallel", FBP_PARALLEL, 360, 360, 47.6, HEAD_BESIDE, 2e4, .02, ROWS},
+};
+
+static void add_ball(struct fbp_phantom *p, double x, double y, double z, double r, double density)
+{
+    p->items[p->n++] = (struct fbp_ellipsoid){{x, y, z}, {r, r, r}, 0, density};
+}
+
+static void make_object(struct fbp_phantom *p, enum object object)
+{
+    *p = (struct fbp_phantom){0};
+    if (object == HEAD || object == HEAD_BESIDE) {
+        OK(fbp_phantom_create(p, "shepp-logan", object == HEAD ? 90 : 70, 0.02));
+        for (size_t i = 0; object == HEAD_BESIDE && i < p->n; i++) {
+            p->items[i].centre_mm[0] += 18;
+            p->items[i].centre_mm[1] -= 11;
+        }
+        return;
+    }
+    p->items = calloc(6, sizeof *p->items);
+    assert_non_null(p->items);
+    add_ball(p, 31, 12, 3, 24, .02);
+    if (object == ONE_BALL)
+        return;
+    add_ball(p, -45, -20, -4, 17, .03);
+    add_ball(p, 5, -52, 1, 9, .04);
+    add_ball(p, 40, 6, 2, 6, .02);
+    add_ball(p, -12, 47, -2, 12, .01);
+}
+
+static double uniform(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 23) - 1;
+}
+
+/* Each detector pixel has its own error. */
+static void add_rings(struct fbp_scan *scan, double most)
+{
+    const size_t n = scan->panel.n_columns * scan->panel.n_rows;
+    float *p = read_array(scan->projections);
+    unsigned state = 5;
+
+    for (size_t i = 0; i < n; i++) {
+        const float error = (float)(most * uniform(&state));
+        for (size_t k = 0; k < scan->n_views; k++)
+            p[k * n + i] += error;
+    }
+    replace_samples(scan, p);
+    free(p);
+}
+
+static void turn_views(struct fbp_scan *scan, const struct scan_case *c, double offset_mm,
+                       double pitch)
+{
+    const double sod = 500, sdd = 800;
+    double *angles = even_angles(c->views, 17, c->arc_deg / (double)c->views);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = c->kind,
+                                      .n_views = c->views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch},
+                                      .offset_mm = {offset_mm, 0}};
+
+    if (!scan->views)
+        scan->views = calloc(c->views, sizeof *scan->views);
+    assert_non_null(scan->views);
+    OK(fbp_circle_views(&circle, scan->views));
+    free(angles);
+}
+
+/* Taken with the panel off the middle, and described as if it was not. */
+static struct fbp_scan make_scan(const struct scan_case *c)
+{
+    const double pitch = c->kind == FBP_CONE ? 2.4 : 1.5;
+    struct fbp_scan scan = {.kind = c->kind, .n_views = c->views, .panel = {COLUMNS, c->rows}};
+    struct fbp_phantom object;
+
+    turn_views(&scan, c, c->offset * pitch, pitch);
+    scan.projections = temporary("axis.mha");
+    make_object(&object, c->object);
+    OK(fbp_phantom_project(&object, &scan, scan.projections, c->photons, 3, 2));
+    fbp_phantom_clear(&object);
+    if (c->rings > 0)
+        add_rings(&scan, c->rings);
+    turn_views(&scan, c, 0, pitch);
+    return scan;
+}
+
+static void it_is_found(void **state)
+{
+    bool all = true;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct scan_case *c = &cases[i];
+        struct fbp_scan scan = make_scan(c);
+        struct fbp_centre found;
+        const double right = (COLUMNS - 1) / 2.0 - c->offset;
+        OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
+        const bool good = fabs(found.column - right) <= 0.1 && found.sure;
+        all &= good;
+        print_message("%s%s: %+.3f (rays %+.3f, slices %+.3f, spread %.3f, misfit %.3f) %s\n",
+                      good ? "" : "WRONG: ", c->name, found.column - right, found.by_rays - right,
+                      found.by_slice - right, found.spread, found.misfit, found.why);
+        drop_scan(&scan);
+    }
+    assert_true(all);
+}
+
+/* A real scan: the sharpest slices of sweeps are those for 295.93 and 295.97. */
+static void that_of_the_tooth_is_found(void **state)
+{
+    struct fbp_centre found;
+    struct fbp_scan scan;
+
+    (void)state;
+    if (access(TOOTH, R_OK) != 0)
+        skip();
+    OK(fbp_scan_load(&scan, TOOTH));
+    OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
+    print_message("tooth: %.4f (rays %.4f, slices %.4f) %s\n", found.column, found.by_rays,
+                  found.by_slice, found.why);
+    assert_true(fabs(found.column - 295.93) <= 0.1);
+    assert_true(found.sure);
+    fbp_scan_clear(&scan);
+}
+
+/* Views that have nothing to do with each other, and views of nothing but noise. */
+static void what_is_not_sure_is_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += 5) {
+        struct fbp_scan scan = make_scan(&cases[i]);
+        const size_t n = scan.panel.n_columns * scan.panel.n_rows;
+        float *p = read_array(scan.projections);
+        struct fbp_centre found;
+        unsigned seed = 9;
+        for (size_t k = scan.n_views - 1; i % 2 == 0 && k > 0; k--) { /* in no order */
+            const size_t other = (size_t)((uniform(&seed) + 1) / 2 * (double)k);
+            for (size_t x = 0; x < n; x++) {
+                const float t = p[k * n + x];
+                p[k * n + x] = p[other * n + x];
+                p[other * n + x] = t;
+            }
+        }
+        for (size_t x = 0; i % 2 == 1 && x < n * scan.n_views; x++)
+            p[x] = (float)(0.01 * uniform(&seed));
+        replace_samples(&scan, p);
+        OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
+        print_message("%s, %s: %s\n", cases[i].name, i % 2 ? "noise" : "shuffled", found.why);
+        assert_false(found.sure);
+        assert_true(found.why[0]);
+        free(p);
+        drop_scan(&scan);
+    }
+}
+
+static void what_cannot_be_found_is_refused(void **state)
+{
+    struct scan_case c = cases[0];
+    struct fbp_centre found;
+
+    (void)state;
+    c.arc_deg = 120;
+    struct fbp_scan scan = make_scan(&c);
+    assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "no ray from both ends"));
+    scan.filtered = true;
+    assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_found),
+        cmocka_unit_test(that_of_the_tooth_is_found),
+        cmocka_unit_test(what_is_not_sure_is_said),
+        cmocka_unit_test(what_cannot_be_found_is_refused),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
