@@ -255,7 +255,7 @@ static void warn_about(const fbp_plan *p)
     for (size_t i = 0;
          !p->tables.job.filtered && fbp_geometry_remark(&p->tables.job.facts, i, line, sizeof line);
          i++)
-        note(p, FBP_LOG_NOTE, line);
+        note(p, FBP_LOG_WARNING, line);
     if (!p->backend->has_precisions &&
         (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF)) {
         snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",

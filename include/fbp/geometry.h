@@ -78,7 +78,8 @@ struct fbp_circle {
     size_t n_sod, n_sdd;           /**< 1 or n_views; ignored for PARALLEL */
     double pitch_mm[2];            /**< along u, v */
     double offset_mm[2];           /**< panel centre along +u, +v */
-    double tilt_rad[3];            /**< panel turned about its u, its then v, its then normal */
+    double tilt_rad[3];            /**< panel turned about its own u, then about its v and then its
+                                        normal as the turns before have left them */
     double skew_rad;               /**< v leans by this towards +u */
 };
 
@@ -157,6 +158,10 @@ struct fbp_geometry_facts {
                                        turns; 0 unless it is steady, as that of a helix */
     double wander_error;          /**< part of a ball near the middle that a circular
                                        reconstruction loses because of it */
+    double lean_rad;              /**< by how much rows lean against the plane that the axis is
+                                       normal to, mean over the views */
+    double lean_error;            /**< offset only: by what part values near the axis deviate, up
+                                       and down (rms), because of that */
 };
 
 /**

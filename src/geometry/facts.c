@@ -11,6 +11,13 @@ static const double ASYMMETRY = 0.02;
 /* Of a ball: what a circular reconstruction of views that wander along the axis may be off by. */
 static const double WANDER_LIMIT = 0.01;
 
+/*
+ * Rows of an offset panel are filtered together with those of opposite views, which lean the other
+ * way.  What a ball near the axis deviates by then, of its value, for each degree; the second times
+ * the offset as a part of the panel's width (tests/recon/test_lean.c).
+ */
+static const double LEAN_ERROR[2] = {0.0030, 0.009}, LEAN_LIMIT = 0.001;
+
 /* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
 struct sides {
     double mean_lo[2], mean_hi[2];   /* outer edges, averaged */
@@ -49,6 +56,7 @@ static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v,
     for (int i = 0; i < 3; i++)
         out->tilt_rad[i] = fmax(out->tilt_rad[i], fabs(v->tilt[i]));
     out->skew_rad = fmax(out->skew_rad, fabs(v->skew));
+    out->lean_rad += v->lean / n;
 }
 
 static double fan_of(const struct sides *s, bool cone)
@@ -130,6 +138,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
+    out->lean_error = out->lean_rad * 180 / FBP_PI *
+                      (LEAN_ERROR[0] + LEAN_ERROR[1] * fabs(hi + lo) / (hi - lo) / 2);
     if (!(out->overlap_mm > 0))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: the offset panel's last pixel does not reach beyond the "
@@ -255,13 +265,8 @@ fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
                     f->wander_mm, f->seen_mm);
 }
 
-bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
+static void wander_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
 {
-    const bool wanders = f->wander_error <= WANDER_LIMIT &&
-                         f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm;
-
-    if (i > 0 || !wanders)
-        return false;
     if (f->pitch_mm != 0)
         snprintf(buf, n,
                  "the views move along the axis by %.4g mm a turn, %.4g mm in all: that is a "
@@ -272,5 +277,28 @@ bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf
                  "the views wander along the axis by %.4g mm, of which each sees %.4g mm: all of "
                  "them see z from %.4g to %.4g mm",
                  f->wander_mm, f->seen_mm, f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
-    return true;
+}
+
+static void lean_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    snprintf(buf, n,
+             "rows of the offset panel lean by %.3g degrees against the plane of the turn, those "
+             "of opposite views the other way: near the axis values deviate by about %.2g %%, "
+             "up and down (means stay): turn the projections upright first",
+             f->lean_rad * 180 / FBP_PI, 100 * f->lean_error);
+}
+
+bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
+{
+    void (*words[2])(const struct fbp_geometry_facts *, char *, size_t);
+    size_t count = 0;
+
+    if (f->wander_error <= WANDER_LIMIT &&
+        f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm)
+        words[count++] = wander_words;
+    if (f->lean_error > LEAN_LIMIT)
+        words[count++] = lean_words;
+    if (i < count)
+        words[i](f, buf, n);
+    return i < count;
 }

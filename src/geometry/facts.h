@@ -19,6 +19,7 @@ struct fbp_view_facts {
     double pixel_lo[2], pixel_hi[2]; /**< the same of the outermost pixel centres */
     double axis_lo, axis_hi;         /**< part of the axis that falls on the rows [mm] */
     double tilt[3], skew;
+    double lean; /**< of rows against the plane that the axis is normal to */
 };
 
 /** FBP_ERR_INVALID for a view that cannot be backprojected; `k`, its index, is for the message. */

@@ -118,5 +118,6 @@ fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kin
     fan_of(view, kind, panel, &f, 0, out->pixel_lo, out->pixel_hi);
     axis_seen(P, panel, axis, &out->axis_lo, &out->axis_hi);
     turns_of(view, &f, out->tilt, &out->skew);
+    out->lean = asin(fmin(fabs(fbp_dot(view->u, f.a)) / fbp_norm(view->u), 1));
     return FBP_OK;
 }

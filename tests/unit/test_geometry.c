@@ -8,6 +8,8 @@
 
 #include "geometry_util.h"
 
+#include "geometry/rotation.h"
+
 #include <string.h>
 
 static void view_survives_matrix_of_any_scale_and_sign(void **state)
@@ -106,6 +108,36 @@ static void circle_follows_the_convention(void **state)
     assert_int_equal(fbp_circle_views(&parallel, &view), FBP_OK);
     check_near3(view.s, (double[3]){c, s, 0}, 1e-15);
     check_near3(view.d, (double[3]){-7 * s, 7 * c, -3}, 1e-12);
+}
+
+/* Three turns at once: about axes that stay it is the last one first. */
+static void turns_are_about_turned_axes(void **state)
+{
+    (void)state;
+    const double angle = 0, sod = 500, sdd = 900, tilt[3] = {0.4, -0.7, 1.1};
+    static const double u[3] = {0, 1, 0}, v[3] = {0, 0, 1}, n[3] = {1, 0, 0}; /* untilted */
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = 1,
+                                      .angles_rad = &angle,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {1, 1},
+                                      .tilt_rad = {tilt[0], tilt[1], tilt[2]}};
+    double Ru[9], Rv[9], Rn[9], Ruv[9], R[9], want[3];
+    struct fbp_view view;
+
+    assert_int_equal(fbp_circle_views(&circle, &view), FBP_OK);
+    fbp_turn_about(u, tilt[0], Ru);
+    fbp_turn_about(v, tilt[1], Rv);
+    fbp_turn_about(n, tilt[2], Rn);
+    fbp_matmul(Ru, Rv, Ruv);
+    fbp_matmul(Ruv, Rn, R);
+    fbp_turned(R, u, want);
+    check_near3(view.u, want, 1e-14);
+    fbp_turned(R, v, want);
+    check_near3(view.v, want, 1e-14);
 }
 
 static void turns_are_right_handed(void **state)
@@ -293,6 +325,7 @@ int main(void)
         cmocka_unit_test(impossible_views_and_matrices_are_refused),
         cmocka_unit_test(circle_follows_the_convention),
         cmocka_unit_test(turns_are_right_handed),
+        cmocka_unit_test(turns_are_about_turned_axes),
         cmocka_unit_test(circle_refuses_with_a_reason),
         cmocka_unit_test(default_grid_covers_the_field_of_view),
         cmocka_unit_test(grid_coordinates_are_voxel_centres),
