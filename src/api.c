@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/process.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 #include "io/follow.h"
@@ -43,6 +45,7 @@ struct fbp_plan {
     struct fbp_plan_info info;
     struct fbp_crew crew; /* of n_devices once the plan is open */
     const char *timeline; /* file that is drawn after a run */
+    pid_t process;        /* that made it */
 };
 
 static void note(const fbp_plan *p, enum fbp_log_level level, const char *line)
@@ -393,38 +396,58 @@ static void fill_info(fbp_plan *p)
     i->follows = p->follow;
 }
 
+/* While a plan is made: nothing is done yet, of something. */
+static bool plan_stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress none = {.total = 1};
+
+    return p->params.progress && p->params.progress(p->params.user, &none);
+}
+
+static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
+{
+    const struct fbp_recon_params *params = &p->params;
+
+    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
+                             &p->n_devices));
+    FBP_TRY(check_projections(p));
+    FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));
+    p->tables.job.unpacks = p->unpacks;
+    FBP_TRY(p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order));
+    fill_info(p);
+    warn_about(p);
+    return FBP_OK;
+}
+
 fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
     struct fbp_recon_params own;
     fbp_plan *p = NULL;
-    fbp_status st = FBP_OK;
 
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_take_params(&own, params));
-    FBP_TRY(fbp_check_scan(scan));
-    params = &own;
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
     p->scan = scan;
-    p->params = *params;
-    if (params->output_type != FBP_TYPE_NONE && params->output_type != FBP_F32 &&
-        params->output_range[0] == 0 && params->output_range[1] == 0) {
+    p->process = getpid();
+    p->params = own;
+    if (own.output_type != FBP_TYPE_NONE && own.output_type != FBP_F32 &&
+        own.output_range[0] == 0 && own.output_range[1] == 0) {
         p->params.output_range[0] = -1000; /* air to bone in HU */
         p->params.output_range[1] = 3000;
     }
-    FBP_TRY_GOTO(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
-                                  &p->n_devices));
-    FBP_TRY_GOTO(check_projections(p));
-    FBP_TRY_GOTO(fbp_job_create(&p->tables, scan, params, p->top_down));
-    p->tables.job.unpacks = p->unpacks;
-    FBP_TRY_GOTO(p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order));
-    fill_info(p);
-    warn_about(p);
-    *out = p;
-    return FBP_OK;
-fail:
-    fbp_plan_destroy(&p);
+    struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
+    struct fbp_stop_scope *before = fbp_stop_scope(&scope);
+    const fbp_status st = make_plan(p, scan);
+    (void)fbp_stop_scope(before);
+    if (st == FBP_OK)
+        *out = p;
+    else
+        fbp_plan_destroy(&p);
     return st;
 }
 
@@ -436,6 +459,7 @@ const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan)
 fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
 }
 
@@ -443,7 +467,8 @@ void fbp_plan_destroy(fbp_plan **plan)
 {
     if (!*plan)
         return;
-    fbp_crew_close(&(*plan)->crew);
+    if ((*plan)->process == getpid()) /* a child has neither its threads nor its devices */
+        fbp_crew_close(&(*plan)->crew);
     fbp_job_clear(&(*plan)->tables);
     free(*plan);
     *plan = NULL;
@@ -587,6 +612,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
+    FBP_TRY_GOTO(fbp_go_on()); /* else the last block may lack something */
     FBP_TRY_GOTO(fbp_source_unchanged(source));
     FBP_TRY_GOTO(tell_look(p, look, source, report));
     struct fbp_span finishing = fbp_span_host(timeline);
@@ -616,6 +642,7 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     if (source)
         FBP_TRY(check_source(p, source));
     else
@@ -641,6 +668,7 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     if (!report)
         report = &ignored;
     *report = (struct fbp_report){0};
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(check_source(p, source));
     FBP_TRY_GOTO(reduce_source(p, source, &reduced));
@@ -663,6 +691,7 @@ void fbp_plan_timeline(fbp_plan *p, const char *path)
 fbp_status fbp_plan_open(fbp_plan *p)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(p->process, "plan"));
     if (p->crew.n)
         return FBP_OK;
     return fbp_crew_open(&p->crew, p->backend, &p->tables.job, &p->work, p->devices, p->n_devices);
@@ -677,7 +706,7 @@ fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 
 void fbp_plan_release(fbp_plan *p, void *memory)
 {
-    if (memory)
+    if (memory && p->process == getpid())
         fbp_crew_release(&p->crew, memory);
 }
 

@@ -131,6 +131,8 @@ struct fbp_sink_params {
     bool force; /**< files of `keep` may be replaced when all is written */
 };
 
+/** Not for a forked child of the process that opened it: writing and finishing say so there, and
+ *  closing removes no file. */
 typedef struct fbp_sink fbp_sink;
 
 /**

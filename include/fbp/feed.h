@@ -10,6 +10,7 @@
 
 FBP_BEGIN
 
+/** Not for a forked child of the process that opened it, as fbp_plan. */
 typedef struct fbp_feed fbp_feed;
 
 /** Zero means default, but for panel and volume. */

@@ -77,7 +77,8 @@ struct fbp_recon_params {
     int follow;
     double follow_timeout_s; /**< give up when nothing came for so long; 0 = never */
 
-    /** Called from one thread at a time; return nonzero to cancel.  Optional. */
+    /** Called from one thread at a time, also several times a second while a plan is made (total is
+     *  1 then) or a block computed; return nonzero to cancel.  Optional. */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< notes and warnings; optional */
     void *user;
@@ -164,6 +165,8 @@ struct fbp_report {
     size_t dead_views;
 };
 
+/** Not for a process that was forked from the one that made it: calls say so there (INVALID), and
+ *  fbp_plan_destroy() only frees what is the child's. */
 typedef struct fbp_plan fbp_plan;
 
 /**

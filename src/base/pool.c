@@ -1,15 +1,18 @@
 #include "base/pool.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 /* One call of fbp_pool_for, on the caller's stack; linked while items are left to hand out. */
 struct loop {
     fbp_pool_fn *fn;
     void *user;
     size_t next, n_items, n_running;
+    bool skip; /* what has not begun */
     struct loop *later;
 };
 
@@ -59,16 +62,29 @@ static void *worker_main(void *arg)
         struct loop *l = p->first;
         const size_t item = l->next++;
         l->n_running++;
+        const bool skip = l->skip;
         if (l->next == l->n_items)
             unlink_loop(p, l);
         pthread_mutex_unlock(&p->lock);
-        l->fn(l->user, item, start.index);
+        if (!skip)
+            l->fn(l->user, item, start.index);
         pthread_mutex_lock(&p->lock);
         if (--l->n_running == 0 && l->next == l->n_items)
             pthread_cond_broadcast(&p->done);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
+}
+
+/* By the clock that nobody sets. */
+static void init_done(pthread_cond_t *done)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(done, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads)
@@ -79,7 +95,7 @@ fbp_status fbp_pool_create(fbp_pool **out, int n_threads)
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "thread pool"));
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
-    pthread_cond_init(&p->done, NULL);
+    init_done(&p->done);
     p->threads = calloc((size_t)n_threads, sizeof *p->threads);
     while (p->threads && p->n_threads < n_threads) {
         struct worker_start *start = malloc(sizeof *start);
@@ -123,6 +139,23 @@ void fbp_pool_destroy(fbp_pool **pool)
     *pool = NULL;
 }
 
+/* Until something is done, or it is time to ask whether to go on. */
+static void wait_or_skip(fbp_pool *p, struct loop *l)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 50000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_cond_timedwait(&p->done, &p->lock, &until) == 0 || l->skip)
+        return;
+    pthread_mutex_unlock(&p->lock); /* who is asked may take its time */
+    const bool stopped = fbp_stopped();
+    pthread_mutex_lock(&p->lock);
+    l->skip = stopped;
+}
+
 static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
     struct loop l = {.fn = fn, .user = user, .n_items = n_items};
@@ -137,7 +170,7 @@ static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, b
     *at = &l;
     pthread_cond_broadcast(&p->work);
     while (l.next < l.n_items || l.n_running > 0)
-        pthread_cond_wait(&p->done, &p->lock);
+        wait_or_skip(p, &l);
     pthread_mutex_unlock(&p->lock);
 }
 

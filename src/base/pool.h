@@ -16,7 +16,9 @@ int fbp_core_count(void);
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
 
-/** Run fn for every item and return when all are done.  Loops of several callers interleave. */
+/** Run fn for every item and return when all are done.  Loops of several callers interleave.
+ *  Once the caller is to stop (base/stop.h) no further item begins: it asks fbp_go_on() behind a
+ *  loop before it believes in what was made. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
 /** The same, before all loops that wait: for short work that others stand still for. */

@@ -1,5 +1,7 @@
 #include "base/pool.h"
 
+#include "base/stop.h"
+
 #include <pthread.h>
 #include <stdio.h>
 
@@ -26,7 +28,9 @@ static void try_item(void *user, size_t item, int worker)
     if (status_of(l) != FBP_OK)
         return;
     fbp_message_clear();
-    const fbp_status st = l->fn(l->user, item, worker);
+    fbp_status st = fbp_go_on();
+    if (st == FBP_OK)
+        st = l->fn(l->user, item, worker);
     if (st == FBP_OK)
         return;
     pthread_mutex_lock(&l->lock);
@@ -41,14 +45,17 @@ fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, voi
 {
     struct loop l = {.fn = fn, .user = user};
 
-    for (size_t i = 0; !pool && i < n_items; i++)
+    for (size_t i = 0; !pool && i < n_items; i++) {
+        FBP_TRY(fbp_go_on());
         FBP_TRY(fn(user, i, 0));
+    }
     if (!pool)
         return FBP_OK;
     pthread_mutex_init(&l.lock, NULL);
     fbp_pool_for(pool, n_items, try_item, &l);
     pthread_mutex_destroy(&l.lock);
-    if (l.status != FBP_OK)
-        fbp_message_adopt(l.message);
+    if (l.status == FBP_OK)
+        return fbp_go_on(); /* items may have been left out */
+    fbp_message_adopt(l.message);
     return l.status;
 }

@@ -1,19 +1,47 @@
 #include "base/stop.h"
 
+#include "base/clock.h"
+
 #include <stdatomic.h>
+
+static const double ASKED_EVERY = 0.05; /* seconds */
 
 /* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
 static atomic_int stop;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
+
+static _Thread_local struct fbp_stop_scope *scope;
 
 void fbp_stop(void)
 {
     atomic_store(&stop, 1);
 }
 
+struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next)
+{
+    struct fbp_stop_scope *before = scope;
+
+    scope = next;
+    if (next)
+        next->next = fbp_seconds() + ASKED_EVERY;
+    return before;
+}
+
+static bool scope_says_so(void)
+{
+    if (!scope || scope->said)
+        return scope != NULL;
+    const double now = fbp_seconds();
+    if (now < scope->next)
+        return false;
+    scope->next = now + ASKED_EVERY;
+    scope->said = scope->asked(scope->user);
+    return scope->said;
+}
+
 bool fbp_stopped(void)
 {
-    return atomic_load_explicit(&stop, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&stop, memory_order_relaxed) != 0 || scope_says_so();
 }
 
 fbp_status fbp_go_on(void)

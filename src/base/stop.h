@@ -1,14 +1,28 @@
-/** @file stop.h  The flag that ends every running call of this process (internal). */
+/** @file stop.h  Is somebody waiting for this call to end (internal)?
+ *
+ * Every loop over views, slices, slabs or files asks fbp_go_on(): each of its steps has to be far
+ * shorter than a second.
+ */
 #ifndef FBP_SRC_STOP_H
 #define FBP_SRC_STOP_H
 
 #include "base/status.h"
 
-/** Was fbp_stop() called? */
+/** Who may cancel what this thread does, beside fbp_stop(): asked a few times a second. */
+struct fbp_stop_scope {
+    bool (*asked)(void *user);
+    void *user;
+    double next; /**< when it is asked next */
+    bool said;   /**< it said so, and is not asked again */
+};
+
+/** From now on ask `scope`, NULL: nobody, in this thread; returns who was asked before. */
+struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *scope);
+
+/** Was fbp_stop() called, or did the scope say so? */
 bool fbp_stopped(void);
 
-/** FBP_OK, or FBP_ERR_CANCELLED if fbp_stop() was called.  Cheap enough for every block of a loop.
- */
+/** FBP_OK, or FBP_ERR_CANCELLED if fbp_stopped().  Cheap enough for every block of a loop. */
 fbp_status fbp_go_on(void);
 
 #endif /* FBP_SRC_STOP_H */

@@ -1,7 +1,7 @@
 /* All that follows from views, panel and grid. */
 #include "geometry/facts.h"
 
-#include "base/status.h"
+#include "base/stop.h"
 
 #include <stdio.h>
 
@@ -159,6 +159,7 @@ static fbp_status check_corner(const struct fbp_view *views, size_t n_views, enu
 {
     for (size_t k = 0; k < n_views; k++) {
         double P[12];
+        FBP_TRY(fbp_go_on());
         if (!fbp_view_matrix(&views[k], kind, panel, P))
             continue; /* refused before */
         const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
@@ -212,6 +213,7 @@ static fbp_status look_at_views(const struct fbp_view *views, size_t n_views, en
 {
     for (size_t k = 0; k < n_views; k++) {
         struct fbp_view_facts v;
+        FBP_TRY(fbp_go_on());
         FBP_TRY(fbp_view_facts_of(&views[k], k, kind, panel, out->axis, &v));
         fold(out, &v, k == 0, (double)n_views);
         fold_sides(sides, &v, k == 0, (double)n_views);

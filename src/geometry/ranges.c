@@ -1,5 +1,6 @@
 #include "geometry/ranges.h"
 
+#include "base/stop.h"
 #include "base/vec.h"
 
 #include <stdio.h>
@@ -101,6 +102,7 @@ static fbp_status check_views(const struct fbp_scan *scan)
                         scan->n_views);
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY(fbp_check_view(&scan->views[k], k, scan->kind));
+        FBP_TRY(fbp_go_on());
         snprintf(name, sizeof name, "scan.depths[%zu]", k);
         if (scan->depths && scan->filtered)
             FBP_TRY(fbp_check_range(&fbp_range_depth, name, scan->depths[k]));

@@ -1,6 +1,7 @@
 #include "io/bytes.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -17,12 +18,20 @@ bool fbp_is_foreign(bool big_endian)
     return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+/* So little that a slow disk is soon done with it, when somebody waits for the end. */
+static size_t at_once(size_t n)
+{
+    return n < 16 << 20 ? n : 16 << 20;
+}
+
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n)
 {
     size_t done = 0;
 
     while (done < n) {
-        const ssize_t got = pread(fd, (char *)out + done, n - done, (off_t)(offset + done));
+        FBP_TRY(fbp_go_on());
+        const ssize_t got =
+            pread(fd, (char *)out + done, at_once(n - done), (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -60,7 +69,9 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
     size_t done = 0;
 
     while (done < n) {
-        const ssize_t put = pwrite(fd, (const char *)data + done, n - done, (off_t)(offset + done));
+        FBP_TRY(fbp_go_on());
+        const ssize_t put =
+            pwrite(fd, (const char *)data + done, at_once(n - done), (off_t)(offset + done));
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)

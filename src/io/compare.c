@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/range.h"
+#include "base/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,6 +84,7 @@ static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
     for (size_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y++) {
             size_t x0, x1;
+            FBP_TRY(fbp_go_on());
             inside(p, n, y, radius, &x0, &x1);
             if (x0 >= x1)
                 continue;

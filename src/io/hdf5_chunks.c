@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/stop.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -287,8 +288,9 @@ static fbp_status read_region(struct region *r)
         n *= r->chunks[i];
     }
     fbp_pool_for(h->pool, n, one_chunk, r);
-    if (r->status != FBP_OK)
-        fbp_message_adopt(r->message);
+    if (r->status == FBP_OK)
+        return fbp_go_on();
+    fbp_message_adopt(r->message);
     return r->status;
 }
 

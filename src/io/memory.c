@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
@@ -60,6 +61,7 @@ fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->kind = FBP_SINK_MEMORY;
+    s->process = getpid();
     s->fd = s->log_fd = -1;
     s->memory = samples;
     s->info = (struct fbp_array_info){.n = {n[0], n[1], n[2]}, .type = FBP_F32};

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/range.h"
 #include "base/text.h"
 
@@ -296,6 +297,7 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
     FBP_TRY(take_params(&own, params ? params : &defaults));
     params = &own;
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
+    s->process = getpid();
     s->info = *info;
     s->compress = params->compress;
     s->fingerprint = params->fingerprint;
@@ -351,6 +353,7 @@ fail:
 fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "output"));
     if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
         return fbp_fail(FBP_ERR_INVALID, "output: slices [%zu, +%zu) of %zu cannot be written%s",
                         z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
@@ -374,6 +377,7 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
 fbp_status fbp_sink_finish(fbp_sink *s)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "output"));
     if (s->finished)
         return FBP_OK;
     if (s->n_have < s->info.n[2]) {
@@ -409,6 +413,8 @@ void fbp_sink_close(fbp_sink **sink)
 
     if (!s)
         return;
+    if (s->process != getpid()) /* the files are its parent's */
+        s->owned = s->made_folder = false;
     /* Removed before the lock is let go, so that it cannot be somebody else's by then. */
     if (s->owned && !s->finished && !(s->fingerprint && s->n_have > 0)) {
         if (s->kind == FBP_SINK_STACK) {

@@ -7,6 +7,7 @@
 #include "io/piece.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 enum fbp_sink_kind {
     FBP_SINK_NULL,
@@ -21,6 +22,7 @@ struct fbp_sink {
     struct fbp_array_info info;
     uint64_t fingerprint; /**< 0 = not resumable */
     bool compress;        /**< the samples are compressed when all are there */
+    pid_t process;        /**< that opened it */
     bool owned;           /**< the temporary files are ours to keep or to remove */
     bool finished;
     size_t slice_bytes; /**< as stored */

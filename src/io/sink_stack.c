@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -347,8 +348,9 @@ static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const
     fbp_pool_for(pool, nz, write_item, &w);
     fbp_pool_destroy(&pool);
     pthread_mutex_destroy(&w.lock);
-    if (w.status != FBP_OK)
-        fbp_message_adopt(w.message);
+    if (w.status == FBP_OK)
+        return fbp_go_on();
+    fbp_message_adopt(w.message);
     return w.status;
 }
 

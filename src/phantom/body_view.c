@@ -3,6 +3,7 @@
 #include "phantom/body.h"
 
 #include "base/status.h"
+#include "base/stop.h"
 #include "base/vec.h"
 
 /* Ray of a pixel: a point and a direction of length 1. */
@@ -43,6 +44,7 @@ fbp_status fbp_bodies_view(const struct fbp_body *bodies, const struct fbp_phant
     double p[3], dir[3], normal[3];
 
     for (size_t r = 0; r < panel->n_rows; r++) {
+        FBP_TRY(fbp_go_on());
         ray_of(view, kind, panel, 0, (double)r, p, dir);
         fbp_cross(view->u, dir, normal);
         const size_t n = near_plane(bodies, phantom->n_shapes, p, normal, room->near);

@@ -1,6 +1,7 @@
 /* Voxel means of convex bodies: spans of lines along x, shared out to the voxels they cross. */
 #include "phantom/body.h"
 
+#include "base/stop.h"
 #include "base/vec.h"
 #include "phantom/lattice.h"
 
@@ -61,7 +62,7 @@ void fbp_bodies_slice(const struct fbp_body *bodies, const struct fbp_phantom *p
 {
     const size_t nx = grid->n[0];
 
-    for (size_t iy = 0; iy < grid->n[1]; iy++) {
+    for (size_t iy = 0; !fbp_stopped() && iy < grid->n[1]; iy++) {
         const double y = fbp_grid_coordinate(grid, 1, (double)iy);
         const size_t n = near_row(bodies, phantom->n_shapes, y, z, grid->voxel_mm[1] / 2,
                                   grid->voxel_mm[2] / 2, room->near);

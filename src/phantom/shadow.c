@@ -1,5 +1,6 @@
 #include "phantom/shadow.h"
 
+#include "base/stop.h"
 #include "base/vec.h"
 
 /* a + b c + d c^2 */
@@ -132,7 +133,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
     ray_of(view, kind, panel, &ray);
     for (size_t i = 0; i < n; i++)
         shadow_of(&balls[i], view, kind, panel, &shadows[i]);
-    for (size_t r = 0; r < n_rows; r++)
+    for (size_t r = 0; r < n_rows && !fbp_stopped(); r++)
         shadow_row(shadows, n, &ray, nc, row0 + r, work, out + r * nc);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/stop.h"
 #include "base/vec.h"
 #include "geometry/ranges.h"
 
@@ -32,7 +33,7 @@ struct job {
 
 static void add_noise(const struct job *job, size_t view, size_t n, float *p)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && (i % 4096 || !fbp_stopped()); i++) {
         struct fbp_random random = fbp_random_at(job->seed, view, i);
         const double count = fbp_poisson(&random, job->i0 * exp(-(double)p[i]));
         p[i] = (float)-log(fmax(count, 1) / job->i0);
@@ -52,6 +53,7 @@ static fbp_status project_view(void *user, size_t k, int worker)
                                 &scan->panel, &b->spans, b->picture));
     if (job->i0 > 0)
         add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
+    FBP_TRY(fbp_go_on());
     return fbp_sink_write(job->sink, k, 1, b->picture);
 }
 

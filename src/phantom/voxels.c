@@ -6,6 +6,7 @@
 #include "phantom/lattice.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/vec.h"
 
 /* Chords of one row in one ellipsoid, in units of voxels: voxel i spans [i, i + 1]. */
@@ -88,7 +89,7 @@ static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, d
 
 static void add_slice(const struct fbp_ball *b, const struct fbp_grid *g, double z, float *out)
 {
-    for (size_t iy = 0; iy < g->n[1]; iy++) {
+    for (size_t iy = 0; !fbp_stopped() && iy < g->n[1]; iy++) {
         const double y = fbp_grid_coordinate(g, 1, (double)iy);
         struct chords s;
         if (!near(b, g, 1, y))
@@ -129,6 +130,7 @@ fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom, const struct fb
         add_ellipsoids(phantom, grid, z, out);
         if (phantom->n_shapes > 0)
             fbp_bodies_slice(bodies, phantom, grid, z, &room, row, out);
+        FBP_TRY_GOTO(fbp_go_on());
     }
 fail:
     free(row);

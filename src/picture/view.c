@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/range.h"
+#include "base/stop.h"
 #include "picture/png.h"
 
 #include <math.h>
@@ -121,6 +122,7 @@ static fbp_status read_slice(struct viewer *v, size_t z)
 
     for (size_t at = 0; at < ny; at += v->band_rows) {
         const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
+        FBP_TRY(fbp_go_on());
         FBP_TRY(fbp_source_read(v->src, z, 1, at, n, v->band));
         for (size_t r = 0; r < n; r++)
             place_row(v, down ? ny - 1 - at - r : at + r, z, v->band + r * nx);

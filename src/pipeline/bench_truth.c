@@ -3,6 +3,7 @@
 #include "backend/partners.h"
 #include "backend/ref/ref.h"
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void add_samples(void *user, size_t piece, int worker)
     size_t slice = 0;
 
     (void)worker;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; i < end && (i % 256 || !fbp_stopped()); i++) {
         while (t->first[slice + 1] <= i)
             slice++;
         const size_t row = t->voxel[i] / g->n[0], column = t->voxel[i] % g->n[0];
@@ -130,6 +131,7 @@ static fbp_status add_views(struct chunk *c, fbp_pool *pool, size_t n_threads)
     const size_t n = c->job->n_views, n_rows = c->job->panel.n_rows;
 
     for (size_t k = 0; k < n; k += CHUNK_VIEWS) {
+        FBP_TRY(fbp_go_on());
         c->batch = (struct fbp_batch){.view0 = k,
                                       .n_views = n - k < CHUNK_VIEWS ? n - k : CHUNK_VIEWS,
                                       .n_rows = n_rows,

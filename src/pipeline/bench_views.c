@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/stop.h"
 #include "fbp/phantom.h"
 #include "phantom/shadow.h"
 
@@ -49,7 +50,7 @@ static fbp_status for_views(struct studio *s, int n_threads, fbp_pool_fn *fn)
     FBP_TRY(fbp_pool_create(&pool, n_threads));
     fbp_pool_for(pool, s->scan->n_views, fn, s);
     fbp_pool_destroy(&pool);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 static struct studio studio_of(const struct fbp_scan *scan, float *views)

@@ -6,6 +6,8 @@
 #include "pipeline/feed.h"
 
 #include "base/mem.h"
+#include "base/process.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 #include "pipeline/device_memory.h"
@@ -28,6 +30,7 @@ struct slot {
 };
 
 struct fbp_feed {
+    pid_t process; /* that opened it */
     struct fbp_job job;
     struct fbp_prep prep;
     const struct fbp_backend *backend;
@@ -194,6 +197,7 @@ fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
                             FBP_BYTES_TO(struct fbp_feed_params, batch_views)));
     FBP_TRY(check_params(p));
     FBP_TRY(fbp_calloc((void **)&f, 1, sizeof *f, "a feed"));
+    f->process = getpid();
     f->n_expected = p->n_views;
     FBP_TRY_GOTO(
         fbp_devices_find(p->device ? p->device : "auto", &f->backend, devices, &n_devices));
@@ -211,12 +215,8 @@ fail:
     return st;
 }
 
-void fbp_feed_close(fbp_feed **feed)
+static void close_device(fbp_feed *f)
 {
-    fbp_feed *f = *feed;
-
-    if (!f)
-        return;
     for (int stage = 0; f->dev && stage < FBP_N_STAGES; stage++)
         (void)!fbp_device_settle(f->backend, f->dev, (enum fbp_stage)stage);
     for (size_t i = 0; f->dev && i < N_SLOTS; i++) {
@@ -231,6 +231,16 @@ void fbp_feed_close(fbp_feed **feed)
         f->backend->close(&f->dev);
     }
     fbp_pool_destroy(&f->copiers);
+}
+
+void fbp_feed_close(fbp_feed **feed)
+{
+    fbp_feed *f = *feed;
+
+    if (!f)
+        return;
+    if (f->process == getpid()) /* a child has neither its threads nor its devices */
+        close_device(f);
     free(f->matrices);
     free(f);
     *feed = NULL;
@@ -245,6 +255,7 @@ void fbp_feed_names(const fbp_feed *f, const char **backend, const char **kernel
 fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(f->process, "feed"));
     *out = NULL;
     return fbp_host_get(f->backend, f->dev, bytes, "views or a volume", out);
 }
@@ -364,7 +375,7 @@ static fbp_status copy_view(fbp_feed *f, float *to, const float *view)
         FBP_TRY(
             fbp_pool_create(&f->copiers, f->job.n_threads < COPIERS ? f->job.n_threads : COPIERS));
     fbp_pool_for(f->copiers, (c.n + PIECE - 1) / PIECE, copy_piece, &c);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bool stays)
@@ -387,6 +398,7 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
 fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool stays)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(f->process, "feed"));
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
     if (f->n == f->limit) /* more views than were expected: the batch was not the last */
@@ -404,6 +416,7 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
 fbp_status fbp_feed_settle(fbp_feed *f)
 {
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(f->process, "feed"));
     FBP_TRY(start(f));
     for (size_t i = 0; i < N_SLOTS; i++)
         FBP_TRY(wait(f, f->slots[i].done));
@@ -428,6 +441,7 @@ fbp_status fbp_feed_fetch(fbp_feed *f, float *volume)
     const size_t nz = f->job.grid.n[2], step = (nz + FETCH_BLOCKS - 1) / FETCH_BLOCKS;
 
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(f->process, "feed"));
     if (f->done)
         FBP_TRY(fbp_feed_reset(f));
     if (f->n > 0)
@@ -448,6 +462,7 @@ fbp_status fbp_feed_reset(fbp_feed *f)
     const struct fbp_slab slab = whole(f);
 
     fbp_message_clear();
+    FBP_TRY(fbp_own_process(f->process, "feed"));
     for (size_t i = 0; i < N_SLOTS; i++)
         FBP_TRY(wait(f, f->slots[i].done));
     f->at = f->n = f->n_added = 0;

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/vec.h"
 #include "geometry/ranges.h"
 #include "pipeline/roi.h"
@@ -66,6 +67,7 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
     for (size_t k = 0; k < job->n_views; k++) {
         double *m = job->matrices[k];
+        FBP_TRY(fbp_go_on());
         FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
         const double w0 = m[11];
         if (!(w0 > 0))

@@ -4,6 +4,7 @@
 #include "backend/statistics.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
 #include "pipeline/roi.h"
@@ -36,22 +37,28 @@ void fbp_run_failed(struct run_state *s, fbp_status status)
         fbp_worker_abort(&run->workers[i]);
 }
 
-fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+/* Tell how far it is; s->lock is held.  Is it to be cancelled? */
+static bool tell(struct run_state *s)
 {
-    int cancel = 0;
-
-    pthread_mutex_lock(&s->lock);
-    s->updates_done += updates;
-    s->slabs_done += slabs;
     const struct fbp_progress p = {.done = s->updates_done,
                                    .total = s->updates_total,
-                                   .views_read = views_read,
+                                   .views_read = s->views_read,
                                    .slabs_done = s->slabs_done,
                                    .n_slabs = s->n_slabs,
                                    .seconds = fbp_seconds() - s->started,
                                    .waiting_for = s->waiting_for};
-    if (s->rq->progress)
-        cancel = s->rq->progress(s->rq->user, &p);
+
+    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+}
+
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+{
+    FBP_TRY(fbp_go_on());
+    pthread_mutex_lock(&s->lock);
+    s->updates_done += updates;
+    s->slabs_done += slabs;
+    s->views_read = views_read;
+    const bool cancel = tell(s);
     pthread_mutex_unlock(&s->lock);
     return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : FBP_OK;
 }
@@ -110,12 +117,28 @@ struct stage_start {
     struct worker *worker;
 };
 
+/* While a block is computed: the caller may cancel, or another stage have failed. */
+static bool run_stops(void *user)
+{
+    struct run_state *s = user;
+
+    if (atomic_load(&s->stop))
+        return true;
+    pthread_mutex_lock(&s->lock);
+    const bool cancel = tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel;
+}
+
 static void *stage_main(void *arg)
 {
     const struct stage_start *start = arg;
+    struct fbp_stop_scope scope = {.asked = run_stops, .user = start->worker->run};
 
     fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
     start->stage(start->worker);
+    (void)fbp_stop_scope(NULL);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "pipeline/roi.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -224,7 +225,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     double rows = 0;
 
     w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; i < w->n_slabs && (i < w->n_workers || !w->stays); i++) {
+    for (size_t i = 0; !fbp_stopped() && i < w->n_slabs && (i < w->n_workers || !w->stays); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
@@ -324,6 +325,18 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     }
 }
 
+/* Could slabs of so many slices fit if views took nothing?  That is soon said, and what rows they
+ * need is not. */
+static bool may_fit(const struct fbp_work_request *rq, size_t slices)
+{
+    const size_t volumes = n_layers(rq->job) > slices * rq->n_workers ? 2 : 1;
+    const double bytes = (double)volumes * (double)rq->backend->volume_bytes(rq->job, slices);
+
+    if (rq->backend->alloc)
+        return rq->device_limit == 0 || bytes <= (double)rq->device_limit;
+    return bytes * (double)rq->n_workers <= (double)rq->memory_limit;
+}
+
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
@@ -331,7 +344,7 @@ static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size
 
     for (;;) {
         const size_t slices = (nz + slabs - 1) / slabs;
-        if (try_slabs(w, rq, slices))
+        if ((slices == 1 || may_fit(rq, slices)) && try_slabs(w, rq, slices))
             return true;
         if (slices == 1)
             return false;
@@ -382,7 +395,7 @@ static double predict(const struct fbp_work *w, const struct fbp_job *job,
 {
     struct clock c = {.n_volumes = w->n_volumes};
 
-    for (size_t i = 0; i < w->n_slabs; i += w->n_workers) {
+    for (size_t i = 0; !fbp_stopped() && i < w->n_slabs; i += w->n_workers) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         const size_t n = fbp_work_tasks(w, job, &slab, i == 0, tasks);
         for (size_t k = 0; k < n; k++)
@@ -509,5 +522,6 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
     if (!rq->follow && !rq->even && rates_of(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
+    FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
     return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }

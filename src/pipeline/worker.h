@@ -16,7 +16,7 @@ struct run_state {
     char message[1200];
     atomic_bool stop;
     uint64_t updates_done, updates_total;
-    size_t slabs_done, n_slabs;
+    size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */

@@ -1,6 +1,7 @@
 #include "prep/bridge.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 
 /* A good pixel this near in its own row is enough; other rows need not be read then. */
 enum { NEAR = 3 };
@@ -84,11 +85,15 @@ fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
                         "bad pixels: every pixel is marked bad, or has a flat that "
                         "is not above its dark: check mask, flat and dark");
     FBP_TRY(fbp_calloc((void **)&p->bridges, n_bad, sizeof *p->bridges, "bad pixels"));
-    for (size_t i = 0; i < n; i++)
-        if (bad[i] && !find(p, bad, i % nc, i / nc, &p->bridges[p->n_bridges++]))
+    for (size_t i = 0; i < n; i++) {
+        if (!bad[i])
+            continue;
+        FBP_TRY(fbp_go_on());
+        if (!find(p, bad, i % nc, i / nc, &p->bridges[p->n_bridges++]))
             return fbp_fail(FBP_ERR_INVALID,
                             "bad pixels: (column %zu, row %zu) has no good pixel in its row or "
                             "column: check mask, flat and dark",
                             i % nc, i / nc);
+    }
     return FBP_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,7 +149,7 @@ static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *v
     struct clear_loop loop = {volume, volume_bytes(dev->job, slab->nz)};
 
     fbp_pool_for(dev->pool, (loop.bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, clear_piece, &loop);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
@@ -160,7 +161,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 
     if (batch->n_rows > 0)
         fbp_pool_for(dev->pool, dev->kernel->items(&bp), dev->kernel->item, &bp);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 struct fetch_loop {
@@ -191,7 +192,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 
     /* A finished slab is written while the next is computed, not after it. */
     fbp_pool_for_first(dev->pool, dev->job->grid.n[1], fetch_row, &loop);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)

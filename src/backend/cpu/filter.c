@@ -2,6 +2,7 @@
 #include "backend/rows.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <string.h>
 
@@ -170,7 +171,7 @@ fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *r
     prepare(&loop);
     const size_t groups = batch->n_views / dev->job->turns, at_once = item_groups(dev->job);
     fbp_pool_for(dev->pool, (groups + at_once - 1) / at_once * loop.row_items, filter_rows, &loop);
-    return FBP_OK;
+    return fbp_go_on();
 }
 
 static bool has_tables(const struct fbp_job *job)

@@ -1,5 +1,7 @@
 #include "backend/ref/ref.h"
 
+#include "base/stop.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -69,7 +71,7 @@ fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, co
 
     pthread_mutex_lock(&dev->lock);
     for (size_t z = z0; z < z1; z++)
-        for (size_t y = 0; y < g->n[1]; y++)
+        for (size_t y = 0; y < g->n[1] && !fbp_stopped(); y++)
             for (size_t x = 0; x < g->n[0]; x++) {
                 const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
                                      fbp_grid_coordinate(g, 1, (double)y),
@@ -77,5 +79,5 @@ fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, co
                 *out++ += ref_value(dev->job, batch, filtered, p);
             }
     pthread_mutex_unlock(&dev->lock);
-    return FBP_OK;
+    return fbp_go_on();
 }

@@ -1,6 +1,8 @@
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
 
+#include "base/stop.h"
+
 #include <string.h>
 
 /* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
@@ -90,6 +92,8 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
         fbp_prepare_view(job, batch, 0, raw, k, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
+            if (fbp_stopped())
+                break;
             if (job->filtered)
                 copy_row(fbp_raw_row(job, batch, 0, raw, k, r), job->panel.n_columns, out);
             else
@@ -97,5 +101,5 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
         }
     }
     pthread_mutex_unlock(&dev->lock);
-    return FBP_OK;
+    return fbp_go_on();
 }

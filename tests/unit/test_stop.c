@@ -1,0 +1,317 @@
+/* Somebody waits for the end: a progress callback or fbp_stop() ends long calls; a forked child is
+ * told that what its parent opened is not its own. */
+#include "fbp/fbp.h"
+
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
+
+static struct fbp_view views[N_VIEWS];
+static float samples[N_VIEWS * ROWS * COLUMNS];
+
+static struct fbp_scan a_scan(const struct fbp_grid *volume)
+{
+    static double angles[N_VIEWS];
+    static const double sod = 500, sdd = 800;
+    const struct fbp_circle c = {.struct_size = sizeof c,
+                                 .kind = FBP_CONE,
+                                 .n_views = N_VIEWS,
+                                 .angles_rad = angles,
+                                 .sod_mm = &sod,
+                                 .sdd_mm = &sdd,
+                                 .n_sod = 1,
+                                 .n_sdd = 1,
+                                 .pitch_mm = {1, 1}};
+
+    for (int k = 0; k < N_VIEWS; k++)
+        angles[k] = 2 * FBP_PI * k / N_VIEWS;
+    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    return (struct fbp_scan){.kind = FBP_CONE,
+                             .n_views = N_VIEWS,
+                             .panel = {COLUMNS, ROWS},
+                             .views = views,
+                             .volume = *volume};
+}
+
+static fbp_source *a_source(void)
+{
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    fbp_source *source = NULL;
+
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        samples[i] = (float)(i % 7);
+    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
+    return source;
+}
+
+static const struct fbp_grid small = {{32, 32, 24}, {1, 1, 1}, {0, 0, 0}};
+
+static int calls, most_done;
+
+static int cancel(void *user, const struct fbp_progress *p)
+{
+    (void)user;
+    calls++;
+    assert_true(p->total > 0);
+    most_done = (int)(100 * (double)p->done / (double)p->total);
+    return 1;
+}
+
+/* Hundreds of millions of slices, a few of which memory holds: slabs are counted for hours. */
+static void planning(void **state)
+{
+    (void)state;
+    const struct fbp_grid tall = {{64, 64, 900000000}, {0.1, 0.1, 1e-8}, {0, 0, 0}};
+    const struct fbp_scan scan = a_scan(&tall);
+    fbp_source *source = a_source();
+    fbp_plan *plan = NULL;
+
+    calls = 0;
+    assert_int_equal(
+        fbp_plan_create(&plan, &scan,
+                        fbp_recon_params(.device = "cpu", .source = source,
+                                         .memory_bytes = (size_t)1 << 30, .progress = cancel)),
+        FBP_ERR_CANCELLED);
+    assert_null(plan);
+    assert_int_equal(calls, 1); /* and is not asked again */
+    fbp_source_close(&source);
+}
+
+/* One block of the reference takes minutes; nothing is finished when it is cancelled. */
+static void computing(void **state)
+{
+    (void)state;
+    const struct fbp_grid large = {{250, 250, 250}, {0.1, 0.1, 0.1}, {0, 0, 0}};
+    const struct fbp_scan scan = a_scan(&large);
+    fbp_source *source = a_source();
+    fbp_plan *plan = NULL;
+
+    assert_int_equal(fbp_plan_create(&plan, &scan,
+                                     fbp_recon_params(.device = "ref", .source = source,
+                                                      .batch_views = N_VIEWS, .progress = cancel)),
+                     FBP_OK);
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
+    assert_true(most_done < 50);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+}
+
+/* What `fn` returns in a child; cmocka stays out of it. */
+static int in_child(int (*fn)(void *), void *arg)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        alarm(60);
+        _exit(fn(arg));
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bool says_child(fbp_status st)
+{
+    return st == FBP_ERR_INVALID && strstr(fbp_message(), "forked child");
+}
+
+static int use_plan(void *arg)
+{
+    fbp_plan *plan = arg;
+    double seconds;
+    void *memory;
+
+    if (!says_child(fbp_plan_run(plan, "hash:", NULL)) || !says_child(fbp_plan_open(plan)) ||
+        !says_child(fbp_plan_run_to(plan, NULL, NULL, NULL)) ||
+        !says_child(fbp_plan_alloc(plan, 8, &memory)) ||
+        !says_child(fbp_plan_estimate(plan, &seconds)))
+        return 1;
+    fbp_plan_destroy(&plan);
+    return plan != NULL;
+}
+
+/* OK, or what the library says. */
+static void assert_ok(fbp_status st)
+{
+    if (st != FBP_OK)
+        fail_msg("status %d: %s", (int)st, fbp_message());
+}
+
+static void plan_in_a_child(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cpu", "mock"};
+    for (int i = 0; i < 3; i++) {
+        const struct fbp_scan scan = a_scan(&small);
+        fbp_source *source = a_source();
+        fbp_plan *plan = NULL;
+        assert_int_equal(
+            fbp_plan_create(&plan, &scan, fbp_recon_params(.device = devices[i], .source = source)),
+            FBP_OK);
+        assert_int_equal(fbp_plan_open(plan), FBP_OK);
+        assert_int_equal(in_child(use_plan, plan), 0);
+        assert_ok(fbp_plan_run(plan, "hash:", NULL)); /* the parent's is whole */
+        fbp_plan_destroy(&plan);
+        fbp_source_close(&source);
+    }
+}
+
+static int use_sink(void *arg)
+{
+    fbp_sink *sink = arg;
+    static float slice[64];
+
+    if (!says_child(fbp_sink_write(sink, 0, 1, slice)) || !says_child(fbp_sink_finish(sink)))
+        return 1;
+    fbp_sink_close(&sink);
+    return sink != NULL;
+}
+
+static void sink_in_a_child(void **state)
+{
+    (void)state;
+    static const char *const names[] = {FBP_TEST_DIR "/stop.mha", FBP_TEST_DIR "/stop/%d.tif"};
+    const struct fbp_array_info info = {.n = {8, 8, 2}, .type = FBP_F32};
+    static float slices[128];
+
+    for (int i = 0; i < 2; i++) {
+        fbp_sink *sink = NULL;
+        assert_int_equal(fbp_sink_open(&sink, names[i], &info, NULL), FBP_OK);
+        assert_int_equal(fbp_sink_write(sink, 1, 1, slices), FBP_OK);
+        assert_int_equal(in_child(use_sink, sink), 0);
+        assert_int_equal(fbp_sink_write(sink, 0, 1, slices), FBP_OK);
+        assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+        fbp_sink_close(&sink);
+    }
+    assert_int_equal(access(names[0], R_OK), 0);
+    assert_int_equal(access(FBP_TEST_DIR "/stop/1.tif", R_OK), 0);
+    (void)unlink(names[0]);
+    (void)unlink(FBP_TEST_DIR "/stop/0.tif");
+    (void)unlink(FBP_TEST_DIR "/stop/1.tif");
+    (void)rmdir(FBP_TEST_DIR "/stop");
+}
+
+static int use_feed(void *arg)
+{
+    fbp_feed *feed = arg;
+    const double P[12] = {1, 0, 0, 4, 0, 0, 1, 4, 0, 0, 0, 1};
+    static float view[64], volume[512];
+
+    if (!says_child(fbp_feed_add(feed, P, view, false)) || !says_child(fbp_feed_settle(feed)) ||
+        !says_child(fbp_feed_fetch(feed, volume)) || !says_child(fbp_feed_reset(feed)))
+        return 1;
+    fbp_feed_close(&feed);
+    return feed != NULL;
+}
+
+static void feed_in_a_child(void **state)
+{
+    (void)state;
+    const struct fbp_feed_params p = {.struct_size = sizeof p,
+                                      .device = "cpu",
+                                      .panel = {8, 8},
+                                      .volume = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}}};
+    fbp_feed *feed = NULL;
+
+    assert_int_equal(fbp_feed_open(&feed, &p), FBP_OK);
+    assert_int_equal(in_child(use_feed, feed), 0);
+    fbp_feed_close(&feed);
+}
+
+/* Every long call, once fbp_stop() was called: there is no way back, so each in a child. */
+
+static int stopped_plan(void *arg)
+{
+    fbp_plan *plan = NULL;
+    const fbp_status st = fbp_plan_create(&plan, arg, fbp_recon_params(.device = "cpu"));
+    return st != FBP_ERR_CANCELLED || plan;
+}
+
+static int stopped_facts(void *arg)
+{
+    const struct fbp_scan *s = arg;
+    struct fbp_geometry_facts facts;
+    return fbp_geometry_facts(s->views, s->n_views, s->kind, &s->panel, &s->volume, &facts) !=
+           FBP_ERR_CANCELLED;
+}
+
+static int stopped_simulation(void *arg)
+{
+    struct fbp_phantom phantom;
+    if (fbp_phantom_create(&phantom, "shepp-logan", 10, 1) != FBP_OK)
+        return 1;
+    return fbp_phantom_project(&phantom, arg, "null:", 100, 1, 2) != FBP_ERR_CANCELLED;
+}
+
+static int stopped_truth(void *arg)
+{
+    const struct fbp_scan *s = arg;
+    struct fbp_phantom phantom;
+    if (fbp_phantom_create(&phantom, "shepp-logan", 10, 1) != FBP_OK)
+        return 1;
+    return fbp_phantom_volume(&phantom, &s->volume, "null:", 2) != FBP_ERR_CANCELLED;
+}
+
+#define STOP_VOLUME FBP_TEST_DIR "/stopped.mha"
+
+static int stopped_view(void *arg)
+{
+    (void)arg;
+    return fbp_view_write(STOP_VOLUME, FBP_TEST_DIR "/stopped.png", NULL) != FBP_ERR_CANCELLED ||
+           access(FBP_TEST_DIR "/stopped.png", F_OK) == 0;
+}
+
+static int stopped_compare(void *arg)
+{
+    struct fbp_comparison c;
+    (void)arg;
+    return fbp_compare(STOP_VOLUME, STOP_VOLUME, 0, &c) != FBP_ERR_CANCELLED;
+}
+
+static int stop_then(void *arg)
+{
+    int (*const *call)(void *) = arg;
+    const struct fbp_scan scan = a_scan(&small);
+    fbp_stop();
+    return (*call)((void *)(uintptr_t)&scan);
+}
+
+static void after_a_stop(void **state)
+{
+    (void)state;
+    static int (*calls_of[])(void *) = {stopped_plan,  stopped_facts, stopped_simulation,
+                                        stopped_truth, stopped_view,  stopped_compare};
+    struct fbp_phantom phantom;
+
+    assert_int_equal(fbp_phantom_create(&phantom, "shepp-logan", 10, 1), FBP_OK);
+    assert_int_equal(fbp_phantom_volume(&phantom, &small, STOP_VOLUME, 1), FBP_OK);
+    fbp_phantom_clear(&phantom);
+    for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; i++)
+        if (in_child(stop_then, &calls_of[i]) != 0)
+            fail_msg("call %zu went on", i);
+    (void)unlink(STOP_VOLUME);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planning),        cmocka_unit_test(computing),
+        cmocka_unit_test(plan_in_a_child), cmocka_unit_test(sink_in_a_child),
+        cmocka_unit_test(feed_in_a_child), cmocka_unit_test(after_a_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
