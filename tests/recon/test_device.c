@@ -185,6 +185,7 @@ static void values_of_scans(void **state)
         {.name = "tilted about u", .tilt_deg = {10, 0, 0}},
         {.name = "rolled", .tilt_deg = {0, 0, 5}},
         {.name = "tilted, short", .n_views = 71, .step_deg = 3, .tilt_deg = {4, -6, 2}},
+        {.name = "tilted, few views", .n_views = 23, .step_deg = 8.8, .tilt_deg = {4, -6, 2}},
         {.name = "tilted, offset", .offset_mm = 0.3 * 409.6, .tilt_deg = {2, 0, 1}},
         {.name = "distances, offset", .wander_mm = 20, .offset_mm = 0.3 * 409.6},
         {.name = "parallel, half", .kind = FBP_PARALLEL, .n_views = 60, .step_deg = 3},

@@ -77,6 +77,8 @@ static void float_is_enough(void **state)
         {"long", {.arc_deg = 330}},
         {"limited", {.arc_deg = 120}},
         {"short, turned", {.arc_deg = 200, .tilt_deg = {5, -8, 3}}},
+        {"few views", {.n = 23, .arc_deg = 202, .tilt_deg = {4, -6, 2}}},
+        {"a little short", {.n = 40, .arc_deg = 197, .tilt_deg = {0, 0, 2}}},
         {"offset", {.arc_deg = 360, .offset = {110, 0}}},
         {"offset, turned", {.arc_deg = 360, .offset = {-110, 5}, .tilt_deg = {2, 7, -4}}},
         {"parallel", {.kind = FBP_PARALLEL, .arc_deg = 180}},
@@ -87,7 +89,7 @@ static void float_is_enough(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scan scan = cases[i].scan;
-        scan.n = 301;
+        scan.n = scan.n ? scan.n : 301;
         scan.sod = 750;
         scan.sdd = 1200;
         scan.pitch[0] = scan.pitch[1] = 0.32;
