@@ -11,8 +11,10 @@ static const struct opt table[] = {
             "hash of its values; with --slice also .png, a picture"),
     OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .names = recon_output_types,
         .fallback = "float32", .help = "how values are stored"),
-    OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI", .fallback = "-1000,3000 in HU",
-        .help = "values that uint8 and uint16 stand for, from 0 to the greatest number"),
+    OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
+        .fallback = "-1000,3000 in HU",
+        .help = "values that uint8 and uint16 stand for, from 0 to the greatest number; auto: the "
+                "least and the greatest of the volume"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also draw three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
@@ -134,6 +136,10 @@ static int run(const struct command *self, int argc, char **argv)
         rc = recon_check(self, &a);
     if (rc != OPT_GO_ON)
         return rc;
+    if (isinf(a.p.output_range[0])) { /* auto */
+        a.p.auto_range = 1;
+        a.p.output_range[0] = a.p.output_range[1] = 0;
+    }
     a.p.user = &progress;
     return a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress);
 }

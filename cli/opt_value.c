@@ -85,11 +85,16 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
 static bool set_list(const struct opt *o, const char *text, void *field)
 {
     double v[8];
+    const bool automatic = o->type == OPT_DOUBLES && strstr(o->arg, "|auto");
     const size_t count = list_length(o);
-    const size_t n = read_list(o, text, v);
+    size_t n = read_list(o, text, v);
 
-    if (n != count && !(n == 1 && strchr(o->arg, '|')))
+    if (automatic && strcmp(text, "auto") == 0) {
+        v[0] = INFINITY;
+        n = 1;
+    } else if (n != count && (automatic || !(n == 1 && strchr(o->arg, '|')))) {
         return false;
+    }
     for (size_t i = 0; i < count; i++) {
         const double value = v[n == 1 ? 0 : i];
         if (o->type == OPT_SIZES)

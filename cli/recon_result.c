@@ -42,6 +42,10 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (a->has_centre)
         fprintf(f, "rotation axis on column %.6g%s\n", a->centre.column,
                 a->centre.sure ? "" : ", which is NOT SURE");
+    if (a->p.auto_range)
+        fprintf(f, "range of %s: %.9g to %.9g %s, the least and the greatest value\n",
+                fbp_type_name(a->p.output_type), result->report.output_range[0],
+                result->report.output_range[1], a->p.mu_water > 0 ? "HU" : "1/mm");
     if (a->water[3] > 0)
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
                 a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
@@ -118,6 +122,7 @@ static void print_output_type(cJSON *root, const struct recon_args *a, const str
     cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
     if (type == FBP_F32)
         return;
+    cli_json_numbers(root, "output_range", r->output_range, 2);
     cJSON_AddNumberToObject(root, "output_scale", r->output_scale);
     cJSON_AddNumberToObject(root, "output_offset", r->output_offset);
     cJSON_AddNumberToObject(root, "output_clipped", (double)r->output_clipped);

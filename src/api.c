@@ -13,6 +13,7 @@
 #include "io/format.h"
 #include "io/hold.h"
 #include "io/reduce.h"
+#include "io/spool.h"
 #include "pipeline/devices.h"
 #include "pipeline/estimate.h"
 #include "pipeline/follow.h"
@@ -493,24 +494,26 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
     return h ? h : 1;
 }
 
+/* The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
+ * the floats. */
 static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const char *output,
-                            fbp_sink **sink)
+                            const double *range, fbp_sink **sink)
 {
     const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
-    const struct fbp_sink_params params = {
-        .struct_size = sizeof params,
-        .resume = p->params.resume != 0,
-        .compress = p->params.compress != 0,
-        .fingerprint = fingerprint(p, source),
-        .keep = (const char *const *)inputs.names,
-        .n_keep = inputs.n,
-        .type = p->params.output_type,
-        .range = {p->params.output_range[0], p->params.output_range[1]},
-        .force = p->params.force != 0};
+    const struct fbp_sink_params params = {.struct_size = sizeof params,
+                                           .resume = p->params.resume != 0 &&
+                                                     (!p->params.auto_range || !range),
+                                           .compress = p->params.compress != 0,
+                                           .fingerprint = fingerprint(p, source),
+                                           .keep = (const char *const *)inputs.names,
+                                           .n_keep = inputs.n,
+                                           .type = p->params.output_type,
+                                           .range = {range ? range[0] : 0, range ? range[1] : 0},
+                                           .force = p->params.force != 0};
     struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {
@@ -520,10 +523,38 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
     snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
-    st = fbp_sink_open(sink, output, &info, &params);
+    st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:
     fbp_inputs_clear(&inputs);
     return st;
+}
+
+/* Between slices of the conversion: does the user want to stop? */
+static int stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress now = {.done = p->info.updates,
+                                     .total = p->info.updates,
+                                     .views_read = p->tables.job.n_views,
+                                     .slabs_done = p->work.n_slabs,
+                                     .n_slabs = p->work.n_slabs};
+
+    return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
+}
+
+/* All floats are there: the output, by the range that they have. */
+static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
+                          const char *output, const struct fbp_report *report, fbp_sink **out)
+{
+    const struct fbp_grid *g = &p->info.volume;
+    const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
+    const size_t threads =
+        p->crew.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
+    double range[2] = {report->min, report->max};
+
+    FBP_TRY(fbp_spool_range(values, range));
+    FBP_TRY(open_sink(p, source, output, range, out));
+    return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
 }
 
 static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
@@ -585,9 +616,27 @@ static fbp_status tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sourc
     return FBP_OK;
 }
 
-static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct fbp_report *report,
-                         double start)
+/* What became of the output. */
+static void report_output(const fbp_sink *sink, struct fbp_report *report)
 {
+    const struct fbp_array_info *info = fbp_sink_info(sink);
+
+    report->hash = fbp_sink_hash(sink);
+    report->output_clipped = fbp_sink_clipped(sink);
+    report->output_scale = info->scale;
+    report->output_offset = info->offset;
+    if (info->scale != 0) {
+        report->output_range[0] = info->offset;
+        report->output_range[1] =
+            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
+    }
+}
+
+/* output: what the sink's floats are converted to; NULL: the sink is the output. */
+static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
+                         struct fbp_report *report, double start)
+{
+    fbp_sink *converted = NULL;
     fbp_timeline *timeline = NULL;
     fbp_look *look = NULL;
     fbp_status st = FBP_OK;
@@ -617,17 +666,17 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, struct
     FBP_TRY_GOTO(tell_look(p, look, source, report));
     struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();
-    FBP_TRY_GOTO(fbp_sink_finish(sink));
+    if (output)
+        FBP_TRY_GOTO(convert(p, source, sink, output, report, &converted));
+    FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : sink));
     report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
-    report->hash = fbp_sink_hash(sink);
-    report->output_clipped = fbp_sink_clipped(sink);
-    report->output_scale = fbp_sink_info(sink)->scale;
-    report->output_offset = fbp_sink_info(sink)->offset;
+    report_output(converted ? converted : sink, report);
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
     FBP_TRY_GOTO(draw_timeline(p, timeline, report->total));
 fail:
+    fbp_sink_close(&converted);
     fbp_timeline_destroy(&timeline);
     fbp_look_destroy(&look);
     return st;
@@ -649,7 +698,7 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         FBP_TRY(open_source(p, &own));
     fbp_source *const stored = source ? source : own;
     FBP_TRY_GOTO(reduce_source(p, stored, &reduced));
-    FBP_TRY_GOTO(run_to(p, reduced, sink, report ? report : &ignored, start));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, report ? report : &ignored, start));
 fail:
     drop_reduced(stored, &reduced);
     close_source(p, &own);
@@ -659,6 +708,7 @@ fail:
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
+    const bool found = p->params.auto_range != 0; /* the range of the output, once it is there */
     struct fbp_report ignored;
     fbp_source *source = NULL, *reduced = NULL;
     fbp_sink *sink = NULL;
@@ -672,10 +722,12 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(check_source(p, source));
     FBP_TRY_GOTO(reduce_source(p, source, &reduced));
-    FBP_TRY_GOTO(open_sink(p, reduced, output, &sink));
+    FBP_TRY_GOTO(open_sink(p, reduced, output, found ? NULL : p->params.output_range, &sink));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
-    st = run_to(p, reduced, sink, report, start);
+    FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, report, start));
+    if (found)
+        fbp_spool_discard(&sink);
 fail:
     fbp_sink_close(&sink);
     drop_reduced(source, &reduced);

@@ -55,7 +55,8 @@ struct fbp_recon_params {
     struct fbp_grid volume;
     const char *kernel; /**< "matrix", "column" …; NULL = the fastest that the scan allows */
     /** How the volume is stored: NONE and FBP_F32 as float, FBP_U8 and FBP_U16 as numbers that
-     * stand for values from output_range[0] to [1] (both 0: -1000 to 3000 in HU; 1/mm needs them).
+     * stand for values from output_range[0] to [1] (both 0: -1000 to 3000 in HU; 1/mm needs them,
+     * or auto_range).
      */
     enum fbp_type output_type;
     double output_range[2];
@@ -88,6 +89,10 @@ struct fbp_recon_params {
      *  are detector rows read that only they need. */
     size_t roi[3][2];
     int force; /**< the output may replace what it is computed from */
+    /** Of integers: output_range (which is left 0) becomes the least and the greatest finite value
+     * of the volume itself, exactly.  fbp_plan_run() keeps its floats in OUTPUT.values.raw.part
+     * until all are there; other sinks have ranges of their own. */
+    int auto_range;
 };
 
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */
@@ -163,6 +168,8 @@ struct fbp_report {
     /** Views of which all samples are the same, clipped, or no numbers.  (Where all views are, the
      *  run fails.) */
     size_t dead_views;
+    /** Of a volume of integers: values that 0 and the greatest number stand for.  Else 0. */
+    double output_range[2];
 };
 
 /** Not for a process that was forked from the one that made it: calls say so there (INVALID), and

@@ -15,10 +15,15 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     if (!integers && ranged)
         return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
                                          "them, or leave it out");
-    if (integers && !ranged && !(p->mu_water > 0))
+    if (p->auto_range && (ranged || !integers))
+        return fbp_fail(FBP_ERR_INVALID, "output: a range that is found from the volume %s",
+                        ranged ? "is not given as well: leave one of them out"
+                               : "is for uint8 and uint16: choose one of them, or leave it out");
+    if (integers && !ranged && !p->auto_range && !(p->mu_water > 0))
         return fbp_fail(FBP_ERR_INVALID,
                         "output: %s needs the range of values in 1/mm that it stands for, such as "
-                        "0,0.05 (--output-range): the values are not known beforehand",
+                        "0,0.05 (--output-range): the values are not known beforehand; auto takes "
+                        "the volume's own",
                         fbp_type_name(p->output_type));
     if (ranged && !(p->output_range[0] < p->output_range[1]))
         return fbp_fail(FBP_ERR_INVALID,

@@ -100,4 +100,18 @@ sed -i 's/"offset": -1/"offset": -2/' p.npy.json
 grep -q '"offset": -2' p.npy.json || say "p.npy.json has no offset of -1"
 refused npy.json
 
+# The range of integers from the volume itself: said, in JSON, in the file; nothing else is left.
+run 0 recon first.json -o auto.mha --size 16 --output-type uint16 --output-range auto
+has out '^range of uint16: -?[0-9.e-]+ to [0-9.e-]+ 1/mm, the least and the greatest value$'
+run 0 recon first.json -o auto.mha --size 16 --output-type uint16 --output-range auto --json -q
+is "$(json output_range.0) == $(json min) && $(json output_clipped) == 0"
+is "$(json output_range.1) - $(json max) < 1e-12 && $(json max) - $(json output_range.1) < 1e-12"
+is "$(json output_scale) > 0"
+absent auto.mha.values.raw.part
+absent auto.mha.values.raw.part.log
+run 2 recon first.json -o auto.mha --output-type uint8 --output-range 3
+has err 'output-range: expected LO,HI\|auto'
+run 1 recon first.json -o auto.mha --output-range auto
+has err 'is for uint8 and uint16'
+
 finish
