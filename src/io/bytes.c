@@ -24,28 +24,35 @@ static size_t at_once(size_t n)
     return n < 16 << 20 ? n : 16 << 20;
 }
 
-fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n)
+fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
+                         size_t *got)
 {
-    size_t done = 0;
+    ssize_t some = 0;
 
-    while (done < n) {
+    for (*got = 0; *got < n; *got += (size_t)some) {
         FBP_TRY(fbp_go_on());
-        const ssize_t got =
-            pread(fd, (char *)out + done, at_once(n - done), (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
+        some = pread(fd, (char *)out + *got, at_once(n - *got), (off_t)(offset + *got));
+        if (some == 0)
+            break;
+        if (some < 0 && errno != EINTR)
             return fbp_fail(FBP_ERR_IO, "%s: cannot read at byte %llu: %s", path,
-                            (unsigned long long)offset + done, strerror(errno));
-        if (got == 0)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: the file ends at byte %llu, %llu are needed: it is truncated, "
-                            "copy it again",
-                            path, (unsigned long long)offset + done,
-                            (unsigned long long)offset + n);
-        done += (size_t)got;
+                            (unsigned long long)offset + *got, strerror(errno));
+        some = some < 0 ? 0 : some;
     }
     return FBP_OK;
+}
+
+fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n)
+{
+    size_t got = 0;
+
+    FBP_TRY(fbp_read_most(fd, path, offset, out, n, &got));
+    if (got == n)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the file ends at byte %llu, %llu are needed: it is truncated, copy it "
+                    "again",
+                    path, (unsigned long long)offset + got, (unsigned long long)offset + n);
 }
 
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)

@@ -12,6 +12,10 @@ bool fbp_is_foreign(bool big_endian);
 /** n bytes at `offset`, interrupted and short reads mended; a file that ends early is an error. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
+/** The same as far as the file reaches: *got <= n. */
+fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
+                         size_t *got);
+
 /** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 

@@ -3,13 +3,15 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/bytes.h"
+#include "io/json_text.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const char bottom_up[] = "bottom-up", top_down[] = "top-down";
 
@@ -126,36 +128,54 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     return take_place(root, info);
 }
 
-bool fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info)
+fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
+                         bool *ours)
 {
     struct fbp_array_info found = *info;
-    cJSON *root;
+    cJSON *root = NULL;
+    char *line = NULL;
 
+    *ours = false;
     if (!memmem(text, n < 40 ? n : 40, "\"fbp\"", 5))
-        return false;
-    root = cJSON_ParseWithLength(text, n);
-    const bool ours = root && take(root, sized, &found);
+        return FBP_OK;
+    line = strndup(text, n); /* it may not end with a 0 */
+    if (!line)
+        return fbp_fail_nomem(n, "a description");
+    const fbp_status st = fbp_json_parse(line, strlen(line), NULL, &root);
+    free(line);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    *ours = root && take(root, sized, &found);
     cJSON_Delete(root);
-    if (ours)
+    if (*ours)
         *info = found;
-    return ours;
+    return FBP_OK;
 }
 
 enum { MOST_BYTES = 4096 };
 
-bool fbp_described_beside(const char *path, struct fbp_array_info *info)
+fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours)
 {
     char *beside = fbp_format("%s.json", path), *text = NULL;
+    fbp_status st = FBP_OK;
+    struct stat is;
     size_t n = 0;
-    const bool ours = beside && access(beside, R_OK) == 0 &&
-                      fbp_read_text(beside, MOST_BYTES, &text, &n) == FBP_OK &&
-                      fbp_described(text, n, true, info);
 
-    if (!ours)
-        fbp_message_clear(); /* some other file that happens to have this name */
+    *ours = false;
+    if (!beside)
+        return fbp_fail_nomem(strlen(path), "a path");
+    /* Some other file may happen to have this name. */
+    if (stat(beside, &is) == 0) {
+        if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
+            st = fbp_read_text(beside, MOST_BYTES, &text, &n);
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", beside, strerror(errno));
+    }
+    if (st == FBP_OK && text)
+        st = fbp_described(text, n, true, info, ours);
     free(text);
     free(beside);
-    return ours;
+    return st;
 }
 
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,

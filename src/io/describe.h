@@ -15,13 +15,15 @@ char *fbp_describe(const struct fbp_array_info *info);
  * and it has the type of *info (NONE: type and size are filled in, too).
  *
  * sized: its size must be that of *info, too; else a slice of a larger volume will do.
- * @return false: *info is as it was
+ * ours: was it?  If not, *info is as it was.
+ * @return FBP_ERR_NOMEM: nobody knows
  */
-bool fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info);
+fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
+                         bool *ours);
 
 /** The same from PATH.json, the file beside `path`, if there is one; with type NONE type and size
- * are filled in, too.*/
-bool fbp_described_beside(const char *path, struct fbp_array_info *info);
+ * are filled in, too.  FBP_ERR_IO: it is there, but cannot be read. */
+fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
 /** Its name and text into *out, for formats whose header has no place for a scale. */
 fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,

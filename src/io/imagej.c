@@ -163,17 +163,21 @@ static void take_scale(const char *text, size_t n, struct fbp_array_info *info)
         snprintf(info->unit, sizeof info->unit, "%.*s", (int)length, unit);
 }
 
-bool fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
-                          struct fbp_array_info *info)
+fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
+                                struct fbp_array_info *info, bool *is_one)
 {
     size_t length = 0;
+    bool ours = false;
 
-    if (!fbp_imagej_is(text, n))
-        return false;
-    const char *ours = value_of(text, n, "fbp", &length);
-    if (!ours || !fbp_described(ours, length, false, info)) {
+    *is_one = fbp_imagej_is(text, n);
+    if (!*is_one)
+        return FBP_OK;
+    const char *line = value_of(text, n, "fbp", &length);
+    if (line)
+        FBP_TRY(fbp_described(line, length, false, info, &ours));
+    if (!ours) {
         take_place(text, n, per_unit, info);
         take_scale(text, n, info);
     }
-    return true;
+    return FBP_OK;
 }

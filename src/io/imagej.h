@@ -28,9 +28,10 @@ size_t fbp_imagej_slices(const char *text, size_t n);
  * else place, scale and unit by ImageJ's own keys.
  *
  * per_unit: XResolution and YResolution; 0: none
- * @return false if it is none
+ * is_one: is it one?
+ * @return FBP_ERR_NOMEM
  */
-bool fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
-                          struct fbp_array_info *info);
+fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],
+                                struct fbp_array_info *info, bool *is_one);
 
 #endif /* FBP_SRC_IMAGEJ_H */

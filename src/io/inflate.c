@@ -39,14 +39,15 @@ static fbp_status rewind_stream(struct cursor *c)
 
 static fbp_status feed(fbp_source *src, struct cursor *c)
 {
-    const ssize_t n = pread(src->fd, c->in, sizeof c->in, (off_t)c->file_pos);
+    size_t n = 0;
 
-    if (n <= 0)
+    FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
+    if (n == 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the compressed samples end after %llu bytes: the file is truncated, "
                         "copy it again",
                         src->path, (unsigned long long)c->pos);
-    c->file_pos += (uint64_t)n;
+    c->file_pos += n;
     c->z.next_in = c->in;
     c->z.avail_in = (uInt)n;
     return FBP_OK;
@@ -58,9 +59,11 @@ static fbp_status next_member(fbp_source *src, struct cursor *c, bool *found)
 {
     unsigned char head[3] = {0};
     const uint64_t at = c->file_pos - c->z.avail_in;
-    const ssize_t n = c->gzip ? pread(src->fd, head, sizeof head, (off_t)at) : 0;
+    size_t n = 0;
 
-    *found = n == (ssize_t)sizeof head && fbp_is_gzip(head, sizeof head);
+    if (c->gzip)
+        FBP_TRY(fbp_read_most(src->fd, src->path, at, head, sizeof head, &n));
+    *found = fbp_is_gzip(head, n);
     if (*found && inflateReset(&c->z) != Z_OK)
         return fbp_fail_nomem(1 << 16, "zlib");
     return FBP_OK;
@@ -81,6 +84,8 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
     c->pos += *got;
     if (code == Z_OK || code == Z_BUF_ERROR)
         return FBP_OK;
+    if (code == Z_MEM_ERROR)
+        return fbp_fail_nomem(1 << 16, "zlib");
     if (code != Z_STREAM_END && c->pos == c->total)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the compressed samples do not agree with their checksum: the file is "
@@ -181,16 +186,17 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t byte
     unsigned char head[3];
     struct cursor *c = NULL;
     uint64_t total = 0;
+    size_t n = 0;
 
     if (__builtin_add_overflow(skip, bytes, &total))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %llu bytes before the samples cannot be: the header is damaged",
                         src->path, (unsigned long long)skip);
+    FBP_TRY(fbp_read_most(src->fd, src->path, src->offset, head, sizeof head, &n));
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
     pthread_mutex_init(&c->lock, NULL);
     c->start = src->offset;
-    c->gzip = pread(src->fd, head, sizeof head, (off_t)src->offset) == (ssize_t)sizeof head &&
-              fbp_is_gzip(head, sizeof head);
+    c->gzip = fbp_is_gzip(head, n);
     c->skip = skip;
     c->total = total;
     src->state = c;
@@ -220,19 +226,24 @@ bool fbp_is_gzip(const unsigned char *head, size_t n)
     return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
 }
 
-size_t fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max)
+fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
+                            size_t *got)
 {
     z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, /* zlib only reads there */
                   .avail_in = (uInt)n,
                   .next_out = out,
                   .avail_out = (uInt)max};
 
-    if (inflateInit2(&z, 15 + 32) != Z_OK)
-        return 0;
+    int code = inflateInit2(&z, 15 + 32);
+
+    *got = 0;
+    if (code != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
     /* It may well fail behind what is wanted; a gzip stream may be of several members. */
-    while (inflate(&z, Z_SYNC_FLUSH) == Z_STREAM_END && fbp_is_gzip(z.next_in, z.avail_in) &&
-           z.avail_out > 0 && inflateReset(&z) == Z_OK)
+    while ((code = inflate(&z, Z_SYNC_FLUSH)) == Z_STREAM_END &&
+           fbp_is_gzip(z.next_in, z.avail_in) && z.avail_out > 0 && inflateReset(&z) == Z_OK)
         ;
     inflateEnd(&z);
-    return max - z.avail_out;
+    *got = max - z.avail_out;
+    return code == Z_MEM_ERROR ? fbp_fail_nomem(1 << 16, "zlib") : FBP_OK;
 }

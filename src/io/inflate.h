@@ -20,6 +20,7 @@ fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint
 bool fbp_is_gzip(const unsigned char *head, size_t n);
 
 /** The first bytes of a stream: as many as come out of head[n], at most max; 0 if it is none. */
-size_t fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max);
+fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
+                            size_t *got);
 
 #endif /* FBP_SRC_INFLATE_H */

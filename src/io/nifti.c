@@ -1,7 +1,7 @@
 /* NIfTI-1 and NIfTI-2: .nii, .nii.gz, and .hdr beside .img or .img.gz.  https://nifti.nimh.nih.gov
  *
- * The library turns a header into matrices and units; it is handed one only after its sizes have
- * been looked at here, and it opens no file: it would print, and hold one position for all threads.
+ * Of the library only names and the matrix of a q-form are used: it prints on standard error, and
+ * goes on with less where memory ends.
  */
 #include "io/axes.h"
 #include "io/bytes.h"
@@ -12,7 +12,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -22,7 +21,7 @@
 
 enum { HEAD = 4096, N1_BYTES = 348, N2_BYTES = 540, N1_LEAST_OFFSET = 352, N2_LEAST_OFFSET = 544 };
 
-/* What is looked at before the library is asked. */
+/* What the header says, of either version. */
 struct facts {
     int version;  /* 1 or 2 */
     bool swapped; /* bytes, against this machine */
@@ -30,6 +29,11 @@ struct facts {
     int64_t dim[8], offset;
     int datatype, bitpix;
     bool has_spacing;
+    double pixdim[8], slope, inter;
+    int units, qform, sform;
+    double quatern[6]; /* b, c, d, and the offsets x, y, z */
+    double srow[3][4];
+    char descrip[81];
 };
 
 static int64_t int_at(const unsigned char *head, size_t at, size_t size, bool swapped)
@@ -86,13 +90,14 @@ static bool recognise(const unsigned char *head, size_t n, struct facts *f)
 }
 
 /* The header as it is, out of a gzip stream if it is in one. */
-static size_t unpack(const unsigned char *head, size_t n, unsigned char out[N2_BYTES])
+static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[N2_BYTES],
+                         size_t *got)
 {
     if (fbp_is_gzip(head, n))
-        return fbp_inflate_head(head, n, out, N2_BYTES);
-    n = n < N2_BYTES ? n : N2_BYTES;
-    memcpy(out, head, n);
-    return n;
+        return fbp_inflate_head(head, n, out, N2_BYTES, got);
+    *got = n < N2_BYTES ? n : N2_BYTES;
+    memcpy(out, head, *got);
+    return FBP_OK;
 }
 
 /* malloc'ed name without ".gz" and ".img"/".hdr", and `end` in their place. */
@@ -146,8 +151,7 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, *n));
     *packed = fbp_is_gzip(head, *n);
     memset(out, 0, N2_BYTES);
-    *n = unpack(head, *n, out);
-    return FBP_OK;
+    return unpack(head, *n, out, n);
 }
 
 /* The header of a pair whose half with the samples is named; that half has no mark of its own, and
@@ -175,9 +179,32 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     unsigned char header[N2_BYTES];
     struct facts f;
 
-    if (recognise(header, unpack(head, n, header), &f))
+    size_t got = 0;
+
+    if (unpack(head, n, header, &got) == FBP_OK && recognise(header, got, &f))
         return true;
     return fbp_has_extension(path, ".img .img.gz") && has_header_beside(path);
+}
+
+static double finite_or_0(double x)
+{
+    return isfinite(x) ? x : 0;
+}
+
+/* Where the voxels lie, in two ways, of which either may be missing. */
+static void take_forms(const unsigned char *head, struct facts *f)
+{
+    const bool one = f->version == 1, s = f->swapped;
+
+    f->units = one ? head[123] : (int)int_at(head, 500, 4, s);
+    f->qform = (int)(one ? int_at(head, 252, 2, s) : int_at(head, 344, 4, s));
+    f->sform = (int)(one ? int_at(head, 254, 2, s) : int_at(head, 348, 4, s));
+    for (size_t i = 0; i < 6; i++)
+        f->quatern[i] =
+            finite_or_0(one ? real_at(head, 256 + 4 * i, 4, s) : real_at(head, 352 + 8 * i, 8, s));
+    for (size_t i = 0; i < 12; i++)
+        f->srow[i / 4][i % 4] =
+            one ? real_at(head, 280 + 4 * i, 4, s) : real_at(head, 400 + 8 * i, 8, s);
 }
 
 static void take_facts(const unsigned char *head, struct facts *f)
@@ -194,9 +221,14 @@ static void take_facts(const unsigned char *head, struct facts *f)
             offset >= 0 && offset < 0x1p40 && offset == floor(offset) ? (int64_t)offset : -1;
     else
         f->offset = int_at(head, 168, 8, s);
-    for (size_t i = 1; i <= 3; i++)
-        f->has_spacing |=
-            (one ? real_at(head, 76 + 4 * i, 4, s) : real_at(head, 104 + 8 * i, 8, s)) != 0;
+    for (size_t i = 0; i < 8; i++)
+        f->pixdim[i] = one ? real_at(head, 76 + 4 * i, 4, s) : real_at(head, 104 + 8 * i, 8, s);
+    f->has_spacing = f->pixdim[1] != 0 || f->pixdim[2] != 0 || f->pixdim[3] != 0;
+    f->slope = one ? real_at(head, 112, 4, s) : real_at(head, 176, 8, s);
+    f->inter = one ? real_at(head, 116, 4, s) : real_at(head, 184, 8, s);
+    memcpy(f->descrip, head + (one ? 148 : 240), sizeof f->descrip - 1);
+    f->descrip[sizeof f->descrip - 1] = '\0';
+    take_forms(head, f);
 }
 
 static enum fbp_type element_type(int datatype)
@@ -265,54 +297,56 @@ static fbp_status check_facts(const char *path, const struct facts *f)
     return FBP_OK;
 }
 
-static void silence(void)
+/* Steps and origin of the s-form, which programs prefer, else of the q-form, else of the distances
+ * alone.  Distances along axes that the file does not have, or that are none, are 1. */
+static nifti_dmat44 matrix_of(const struct facts *f)
 {
-    nifti_set_debug_level(0);
+    const double *q = f->quatern, d0 = f->pixdim[0] < 0 ? -1 : 1;
+    nifti_dmat44 m = {.m = {{0}}};
+    double d[3];
+
+    for (int i = 0; i < 3; i++) {
+        const double side = i < f->dim[0] ? f->pixdim[i + 1] : 1;
+        d[i] = side != 0 && isfinite(side) ? side : 1;
+    }
+    for (int i = 0; i < 3 && f->sform > 0; i++)
+        memcpy(m.m[i], f->srow[i], sizeof m.m[i]);
+    if (f->sform > 0)
+        return m;
+    if (f->qform > 0)
+        return nifti_quatern_to_dmat44(q[0], q[1], q[2], q[3], q[4], q[5], d[0], d[1], d[2], d0);
+    for (int i = 0; i < 3; i++)
+        m.m[i][i] = d[i];
+    return m;
 }
 
-/* The library's reading of a header that was checked; NULL if it does not like it. */
-static nifti_image *convert(const unsigned char *head, const struct facts *f)
+static fbp_status take_place(struct fbp_source *src, const struct facts *f, size_t n)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    nifti_1_header h1;
-    nifti_2_header h2;
-
-    pthread_once(&once, silence);
-    memcpy(&h1, head, sizeof h1);
-    memcpy(&h2, head, sizeof h2);
-    return f->version == 1 ? nifti_convert_n1hdr2nim(h1, NULL) : nifti_convert_n2hdr2nim(h2, NULL);
-}
-
-/* The s-form, which programs prefer, else the q-form, which the library makes of pixdim if the file
- * has none. */
-static fbp_status take_place(struct fbp_source *src, const nifti_image *nim, size_t n)
-{
-    const nifti_dmat44 *m = nim->sform_code > 0 ? &nim->sto_xyz : &nim->qto_xyz;
-    const double mm = nim->xyz_units == NIFTI_UNITS_METER    ? 1e3
-                      : nim->xyz_units == NIFTI_UNITS_MICRON ? 1e-3
-                                                             : 1;
+    const nifti_dmat44 m = matrix_of(f);
+    const int units = f->units & 7;
+    const double mm = units == NIFTI_UNITS_METER ? 1e3 : units == NIFTI_UNITS_MICRON ? 1e-3 : 1;
     double step[3][3], origin[3];
 
     for (size_t c = 0; c < 3; c++) {
-        origin[c] = mm * m->m[c][3];
+        origin[c] = mm * m.m[c][3];
         for (size_t i = 0; i < 3; i++)
-            step[i][c] = mm * m->m[c][i];
+            step[i][c] = mm * m.m[c][i];
     }
     return fbp_axes_take(src, n, (const double(*)[3])step, origin);
 }
 
 /* A unit that a sink of ours has noted. */
-static void take_unit(struct fbp_source *src, const nifti_image *nim)
+static void take_unit(struct fbp_source *src, const struct facts *f)
 {
     const size_t n = strlen(FBP_NIFTI_UNIT);
 
-    if (strncmp(nim->descrip, FBP_NIFTI_UNIT, n) == 0)
-        snprintf(src->info.unit, sizeof src->info.unit, "%s", nim->descrip + n);
+    if (strncmp(f->descrip, FBP_NIFTI_UNIT, n) == 0)
+        snprintf(src->info.unit, sizeof src->info.unit, "%s", f->descrip + n);
 }
 
-static fbp_status take_image(struct fbp_source *src, const struct facts *f, const nifti_image *nim)
+static fbp_status take_image(struct fbp_source *src, const struct facts *f)
 {
-    const double slope = nim->scl_slope, inter = nim->scl_inter;
+    const double slope = f->slope, inter = f->inter;
 
     for (size_t i = 0; i < 3; i++) {
         src->info.n[i] = (int64_t)i < f->dim[0] ? (size_t)f->dim[i + 1] : 1;
@@ -320,12 +354,12 @@ static fbp_status take_image(struct fbp_source *src, const struct facts *f, cons
     }
     src->info.type = element_type(f->datatype);
     src->info.big_endian = f->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    take_unit(src, nim);
+    take_unit(src, f);
     if (isfinite(slope) && isfinite(inter) && slope != 0 && (slope != 1 || inter != 0)) {
         src->info.scale = slope;
         src->info.offset = inter;
     }
-    return f->has_spacing ? take_place(src, nim, f->dim[0] < 3 ? 2 : 3) : FBP_OK;
+    return f->has_spacing ? take_place(src, f, f->dim[0] < 3 ? 2 : 3) : FBP_OK;
 }
 
 static fbp_status place_samples(struct fbp_source *src, const struct facts *f, bool packed)
@@ -352,9 +386,7 @@ static fbp_status open_nifti(struct fbp_source *src)
     unsigned char head[N2_BYTES];
     struct facts f = {0};
     bool packed = false;
-    nifti_image *nim;
     size_t n = 0;
-    fbp_status st;
 
     if (fbp_has_extension(src->path, ".img .img.gz"))
         FBP_TRY(open_sibling(src, ".hdr", &packed));
@@ -367,13 +399,7 @@ static fbp_status open_nifti(struct fbp_source *src)
                             : ", whatever its name says");
     take_facts(head, &f);
     FBP_TRY(check_facts(src->path, &f));
-    nim = convert(head, &f);
-    if (!nim)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the NIfTI library refuses its header: the file is damaged", src->path);
-    st = take_image(src, &f, nim);
-    nifti_image_free(nim);
-    FBP_TRY(st);
+    FBP_TRY(take_image(src, &f));
     if (!f.single)
         FBP_TRY(open_sibling(src, ".img", &packed));
     return place_samples(src, &f, packed);

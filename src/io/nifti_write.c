@@ -60,24 +60,21 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    static const int64_t dims[8] = {3, 1, 1, 1, 1, 1, 1, 1};
-    const int type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
-                     : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
-                                             : NIFTI_TYPE_FLOAT32;
-    nifti_1_header *h = nifti_make_new_n1_header(dims, type);
-    fbp_status st;
+    const short type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
+                       : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
+                                               : NIFTI_TYPE_FLOAT32;
+    nifti_1_header h = {.sizeof_hdr = sizeof h,
+                        .regular = 'r',
+                        .dim = {3, 1, 1, 1, 1, 1, 1, 1},
+                        .datatype = type,
+                        .bitpix = (short)(8 * fbp_type_size(info->type))};
 
     (void)compressed_bytes;
-    if (!h)
-        return fbp_fail_nomem(sizeof *h, "a NIfTI header");
-    FBP_TRY_GOTO(fill(path, info, h));
-    FBP_TRY_GOTO(fbp_calloc((void **)&out->header, SAMPLES_AT, 1, "a NIfTI header"));
-    memcpy(out->header, h, sizeof *h);
+    FBP_TRY(fill(path, info, &h));
+    FBP_TRY(fbp_calloc((void **)&out->header, SAMPLES_AT, 1, "a NIfTI header"));
+    memcpy(out->header, &h, sizeof h);
     out->header_bytes = SAMPLES_AT;
-    st = fbp_layout_one(out, path);
-fail:
-    free(h);
-    return st;
+    return fbp_layout_one(out, path);
 }
 
 const struct fbp_sink_format fbp_sink_nifti = {

@@ -144,12 +144,13 @@ static fbp_status parse(struct fbp_source *src, const char *dict)
 static fbp_status open_npy(struct fbp_source *src)
 {
     char *dict = NULL;
+    bool ours;
     fbp_status st = read_dict(src, &dict, &src->offset);
 
     if (st == FBP_OK)
         st = parse(src, dict);
     if (st == FBP_OK && !src->growing)
-        (void)fbp_described_beside(src->path, &src->info);
+        st = fbp_described_beside(src->path, &src->info, &ours);
     free(dict);
     return st;
 }

@@ -23,6 +23,7 @@ struct decoder {
     png_infop info;
     size_t next;    /* row that comes next */
     png_bytep skip; /* a row that nobody wants */
+    bool no_memory; /* for something that libpng wanted */
 };
 
 static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
@@ -65,17 +66,35 @@ static void stop(struct decoder *d)
     png_destroy_read_struct(&d->png, &d->info, NULL);
 }
 
+/* libpng goes on without what it has no memory for where it can, such as a text: nobody would know.
+ */
+static png_voidp take_memory(png_structp png, png_alloc_size_t n)
+{
+    struct decoder *d = png_get_mem_ptr(png);
+    void *p = malloc(n);
+
+    if (!p && d)
+        d->no_memory = fbp_fail_nomem(n, "a PNG reader") != FBP_OK;
+    return p;
+}
+
+static void give_memory(png_structp png, png_voidp p)
+{
+    (void)png;
+    free(p);
+}
+
 /* No local is changed after setjmp, here and below. */
 static fbp_status read_header(struct decoder *d)
 {
     if (setjmp(png_jmpbuf(d->png)))
-        return FBP_ERR_INVALID;
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
     png_set_user_limits(d->png, MOST_SIDE, MOST_SIDE);
     /* A text may be packed. */
     png_set_chunk_malloc_max(d->png, d->size < TEXT_BYTES ? TEXT_BYTES : (size_t)d->size);
     png_set_read_fn(d->png, d, on_read);
     png_read_info(d->png, d->info);
-    return FBP_OK;
+    return d->no_memory ? FBP_ERR_NOMEM : FBP_OK;
 }
 
 /* libpng makes room for a chunk before it finds that the file ends: those in front of the samples,
@@ -103,7 +122,9 @@ static fbp_status start(struct decoder *d)
     stop(d);
     d->pos = 0;
     d->next = 0;
-    d->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, d, on_error, on_warning);
+    d->no_memory = false;
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d,
+                                      take_memory, give_memory);
     d->info = d->png ? png_create_info_struct(d->png) : NULL;
     if (!d->info)
         return fbp_fail_nomem(0, "a PNG reader");
@@ -113,7 +134,7 @@ static fbp_status start(struct decoder *d)
 static fbp_status set_up(struct decoder *d)
 {
     if (setjmp(png_jmpbuf(d->png)))
-        return FBP_ERR_INVALID;
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
     if (png_get_bit_depth(d->png, d->info) == 16 && fbp_is_foreign(true))
         png_set_swap(d->png);
     if (png_get_bit_depth(d->png, d->info) < 8)
@@ -125,7 +146,7 @@ static fbp_status set_up(struct decoder *d)
 static fbp_status decode_row(struct decoder *d, png_bytep out)
 {
     if (setjmp(png_jmpbuf(d->png)))
-        return FBP_ERR_INVALID;
+        return d->no_memory ? FBP_ERR_NOMEM : FBP_ERR_INVALID;
     png_read_row(d->png, out, NULL);
     return FBP_OK;
 }
@@ -207,16 +228,17 @@ static fbp_status check_end(const fbp_source *src, const struct decoder *d)
     return FBP_OK;
 }
 
-static void take_description(fbp_source *src, const struct decoder *d)
+static fbp_status take_description(fbp_source *src, const struct decoder *d)
 {
     png_textp texts = NULL;
+    bool ours = false;
     int n = 0;
 
     png_get_text(d->png, d->info, &texts, &n);
-    for (int i = 0; i < n; i++)
-        if (strcmp(texts[i].key, "Description") == 0 && texts[i].text &&
-            fbp_described(texts[i].text, strlen(texts[i].text), false, &src->info))
-            return;
+    for (int i = 0; i < n && !ours; i++)
+        if (strcmp(texts[i].key, "Description") == 0 && texts[i].text)
+            FBP_TRY(fbp_described(texts[i].text, strlen(texts[i].text), false, &src->info, &ours));
+    return FBP_OK;
 }
 
 static fbp_status open_png(struct fbp_source *src)
@@ -246,7 +268,7 @@ static fbp_status open_png(struct fbp_source *src)
     i->n[2] = 1;
     i->type = png_get_bit_depth(d->png, d->info) == 16 ? FBP_U16 : FBP_U8;
     i->row_order = FBP_ROWS_TOP_DOWN;
-    take_description(src, d);
+    FBP_TRY(take_description(src, d));
     FBP_TRY(check_end(src, d));
     stop(d);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");

@@ -1,4 +1,5 @@
 /* From a file to JSON, with the place of a mistake. */
+#include "io/json_text.h"
 #include "io/scan_json.h"
 
 #include "base/mem.h"
@@ -91,7 +92,7 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
     FBP_TRY(read_text(path, &text, &size));
     if (strlen(text) != size)
         st = fbp_fail(FBP_ERR_INVALID, "%s: contains zero bytes: name the scan's JSON file", path);
-    else if (!(*out = cJSON_ParseWithLengthOpts(text, size + 1, &end, 1)))
+    else if ((st = fbp_json_parse(text, size, &end, out)) == FBP_ERR_INVALID)
         st = syntax_error(path, text, end ? end : text);
     free(text);
     return st;

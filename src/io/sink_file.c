@@ -273,11 +273,13 @@ static fbp_status drop_described(const struct fbp_sink *s, const char *data)
     const char *old = s->layout.data_path;
     struct fbp_array_info info = {.type = FBP_TYPE_NONE};
     char *beside = fbp_format("%s.json", old);
-    fbp_status st = FBP_OK;
+    bool described = false;
+    fbp_status st;
 
     if (!beside)
         return fbp_fail_nomem(strlen(old), "a path");
-    if (fbp_described_beside(old, &info)) {
+    st = fbp_described_beside(old, &info, &described);
+    if (st == FBP_OK && described) {
         st = check_name(data, old);
         if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)
             st = cannot("replace", old);

@@ -147,16 +147,18 @@ static fbp_status check_size(const struct fbp_source *src)
     return FBP_OK;
 }
 
-/* A headerless file of ours has its description beside it. */
-static bool raw_beside(const char *path, struct fbp_raw *out)
+/* A headerless file of ours has its description beside it; else out->type stays as it is. */
+static fbp_status raw_beside(const char *path, struct fbp_raw *out)
 {
     struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+    bool ours = false;
 
-    if (!fbp_described_beside(path, &info))
-        return false;
+    FBP_TRY(fbp_described_beside(path, &info, &ours));
+    if (!ours)
+        return FBP_OK;
     *out = (struct fbp_raw){.type = info.type};
     memcpy(out->n, info.n, sizeof out->n);
-    return true;
+    return FBP_OK;
 }
 
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
@@ -164,7 +166,8 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     unsigned char head[HEAD_BYTES];
     const size_t n = size < sizeof head ? (size_t)size : sizeof head;
     const struct fbp_format *format;
-    struct fbp_raw beside;
+    struct fbp_raw beside = {.type = FBP_TYPE_NONE};
+    bool ours;
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     format = by_content(src->file, head, n);
@@ -172,13 +175,13 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
                         src->file, src->member);
-    if (!format && (!raw || raw->type == FBP_TYPE_NONE) && raw_beside(src->file, &beside))
-        raw = &beside;
+    if (!format && (!raw || raw->type == FBP_TYPE_NONE)) {
+        FBP_TRY(raw_beside(src->file, &beside));
+        raw = beside.type == FBP_TYPE_NONE ? raw : &beside;
+    }
     if (!format && raw && raw->type != FBP_TYPE_NONE) {
         FBP_TRY(open_raw(src, raw, size));
-        if (!src->growing)
-            (void)fbp_described_beside(src->file, &src->info);
-        return FBP_OK;
+        return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
     }
     if (!format)
         format = fbp_format_of_name(src->file);

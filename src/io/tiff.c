@@ -212,6 +212,7 @@ static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
 {
     const struct pages *s = src->state;
     float per_unit[2] = {0};
+    bool ours = false;
     char *text = NULL;
 
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
@@ -221,8 +222,9 @@ static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
     const double per[2] = {(double)per_unit[0], (double)per_unit[1]};
     const size_t n = strlen(text);
     src->info.n[2] = s->n;
-    if (!fbp_imagej_described(text, n, per, &src->info))
-        (void)fbp_described(text, n, false, &src->info);
+    FBP_TRY(fbp_imagej_described(text, n, per, &src->info, &ours));
+    if (!ours)
+        FBP_TRY(fbp_described(text, n, false, &src->info, &ours));
     return s->n == 1 && s->places[0].plain ? take_slices(src, t, text) : FBP_OK;
 }
 
