@@ -27,7 +27,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static bool in_this_process;
 
-enum outcome { ENDED, TOO_LATE, TOO_MUCH };
+enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY };
 
 static const size_t MAX_REPLY = (size_t)1 << 30;
 
@@ -144,8 +144,10 @@ static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
             continue;
         if (n <= 0)
             return ENDED;
-        if (all->n > MAX_REPLY || fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
+        if (all->n > MAX_REPLY)
             return TOO_MUCH;
+        if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
+            return NO_MEMORY;
     }
 }
 
@@ -154,6 +156,11 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
 {
     const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
+    if (outcome == NO_MEMORY)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: there is not enough memory for what %s finds in it: close other "
+                        "programs",
+                        path, library);
     if (outcome == TOO_MUCH)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s finds more in it than can be held: the file is damaged, or too "
@@ -167,8 +174,9 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
                         "the file is damaged: try again with a copy of it on a fast disk",
                         path, library, limits->seconds);
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %s failed inside (%s): the file is damaged, copy it again", path, library,
-                    sig ? strsignal(sig) : "it gave up");
+                    "%s: %s failed inside (%s): the file is damaged, or there was not enough "
+                    "memory: copy it again, or close other programs",
+                    path, library, sig ? strsignal(sig) : "it gave up");
 }
 
 /* Head, message and reply out of what came. */

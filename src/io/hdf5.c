@@ -71,7 +71,7 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
                         "than half of what is free: store it row by row, or take a larger machine",
                         src->path, (double)bytes / 0x1p30);
     limits.memory_bytes += 2 * bytes;
-    FBP_TRY(fbp_contain(src->path, FBP_HDF5_NAME, &limits, transpose, &t, &none));
+    FBP_TRY(fbp_hdf5_contain(src->path, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);
     return FBP_OK;
 }
@@ -210,7 +210,7 @@ static fbp_status open_hdf5(struct fbp_source *src)
                         "it is complete",
                         src->path);
     fbp_status st =
-        fbp_contain(src->path, FBP_HDF5_NAME, &fbp_hdf5_limits, fbp_hdf5_describe, &wanted, &reply);
+        fbp_hdf5_contain(src->path, &fbp_hdf5_limits, fbp_hdf5_describe, &wanted, &reply);
     if (st == FBP_OK)
         st = take(src, &reply);
     free(reply.bytes);

@@ -134,8 +134,7 @@ static fbp_status ask_library(fbp_source *src, size_t k, unsigned char *out)
     if (b.out == MAP_FAILED)
         return fbp_fail_nomem(h->chunk_bytes, "a block of samples");
     limits.memory_bytes += 4 * (uint64_t)h->chunk_bytes;
-    const fbp_status st =
-        fbp_contain(src->path, FBP_HDF5_NAME, &limits, fbp_hdf5_read_block, &b, &none);
+    const fbp_status st = fbp_hdf5_contain(src->path, &limits, fbp_hdf5_read_block, &b, &none);
     if (st == FBP_OK)
         memcpy(out, b.out, h->chunk_bytes);
     munmap(b.out, h->chunk_bytes);

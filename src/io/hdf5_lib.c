@@ -37,6 +37,59 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
+/* In the child: the library could not allocate something. */
+static bool no_memory;
+
+static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *found)
+{
+    /* Where it forgets to say so, its own tables lack what it has just put into them. */
+    static const char *const signs[] = {"alloc", "memory", "can't find object for ID"};
+
+    (void)n;
+    if (error->maj_num == H5E_RESOURCE &&
+        (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC))
+        *(bool *)found = true;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        *(bool *)found |= error->desc && strstr(error->desc, signs[i]);
+    return 0;
+}
+
+/* The library calls this where one of its functions fails. */
+static herr_t on_error(hid_t stack, void *data)
+{
+    (void)data;
+    return H5Ewalk2(stack, H5E_WALK_UPWARD, look_for_memory, &no_memory);
+}
+
+struct entry {
+    fbp_contained_fn *fn;
+    void *arg;
+    const char *path;
+};
+
+static fbp_status enter(void *arg, struct fbp_blob *reply)
+{
+    const struct entry *e = arg;
+
+    no_memory = false;
+    H5Eset_auto2(H5E_DEFAULT, on_error, NULL);
+    const fbp_status st = e->fn(e->arg, reply);
+    if (!no_memory)
+        return st;
+    fbp_message_clear();
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "%s: " FBP_HDF5_NAME " has not enough memory for it: close other programs",
+                    e->path);
+}
+
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_limits *limits, fbp_contained_fn *fn,
+                            void *arg, struct fbp_blob *reply)
+{
+    struct entry e = {fn, arg, path};
+
+    return fbp_contain(path, FBP_HDF5_NAME, limits, enter, &e, reply);
+}
+
 bool fbp_hdf5_is_matlab(const char *path)
 {
     static const char magic[] = "MATLAB 7.3 MAT-file";
@@ -55,14 +108,14 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     char why[200];
 
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); /* file systems without locks; we only read */
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)
         return FBP_OK;
+    fbp_hdf5_reason(why, sizeof why);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: cannot be opened as HDF5%s: the file is truncated, damaged or still being "
-                    "written: copy it again",
-                    name, fbp_hdf5_reason(why, sizeof why));
+                    "written%s: copy it again",
+                    name, why, *why ? "" : ", or there was not enough memory");
 }
 
 fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,

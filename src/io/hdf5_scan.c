@@ -357,8 +357,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
     struct fbp_blob reply = {0};
-    fbp_status st = fbp_contain(path, FBP_HDF5_NAME, &fbp_hdf5_limits, find_scan,
-                                (void *)(uintptr_t)path, &reply);
+    fbp_status st =
+        fbp_hdf5_contain(path, &fbp_hdf5_limits, find_scan, (void *)(uintptr_t)path, &reply);
 
     if (st == FBP_OK)
         st = take(out, path, known, &reply);

@@ -132,7 +132,6 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
     char why[200];
 
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(how, 0); /* of the root group */
@@ -225,8 +224,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     FBP_TRY(make_sketch(out->data_path, &sketch));
     w.file = out->data_path;
     w.sketch = sketch;
-    const fbp_status st =
-        fbp_contain(path, FBP_HDF5_NAME, &fbp_hdf5_limits, make_header, &w, &reply);
+    const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &w, &reply);
     unlink(sketch);
     free(sketch);
     FBP_TRY(st);

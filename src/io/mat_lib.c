@@ -54,7 +54,8 @@ fbp_status fbp_mat_open(const char *file, mat_t **out)
     if (*out)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: cannot be opened as a MAT file: it is truncated or damaged, copy it again",
+                    "%s: cannot be opened as a MAT file: it is truncated or damaged, copy it "
+                    "again, or there was not enough memory",
                     file);
 }
 
