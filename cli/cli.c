@@ -102,11 +102,14 @@ char *cli_written(char *buf, size_t n, const char *output, size_t n_slices)
 bool cli_has_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-    const bool there = folder && access(folder, W_OK) == 0;
+    const size_t n = slash ? (size_t)(slash - path + 1) : 1;
+    char folder[4096] = "."; /* what is longer no system call takes */
 
-    free(folder);
-    return there;
+    if (n >= sizeof folder)
+        return false;
+    if (slash)
+        memcpy(folder, path, n);
+    return access(folder, W_OK) == 0;
 }
 
 bool cli_is_scan(const char *path)

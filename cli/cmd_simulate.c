@@ -207,9 +207,10 @@ int simulate_scan(struct simulate_args *a)
     else if (st == FBP_OK)
         st = write_scan(a, &phantom, &circle, &scan);
     if (rc == 0)
-        rc = st == FBP_OK          ? report(a, &scan)
-             : st == FBP_ERR_NOMEM ? cli_error("out of memory for the simulation")
-                                   : cli_fail();
+        rc = st == FBP_OK ? report(a, &scan)
+             : st == FBP_ERR_NOMEM && !*fbp_message()
+                 ? cli_error("out of memory for the simulation")
+                 : cli_fail();
     fbp_phantom_clear(&phantom);
     fbp_scan_clear(&scan);
     free(angles);

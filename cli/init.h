@@ -47,6 +47,12 @@ struct init_known {
 int init_look(const char *path, struct init_folder *out);
 void init_clear(struct init_folder *folder);
 
+/** Did a look at a file, which may be anything, succeed?  Says so of files that cannot be read. */
+bool init_tried(fbp_status st);
+
+/** False once memory was missing for a look: what was not found may be there. */
+bool init_is_complete(void);
+
 /** What a name suggests: a folder or file called flats, white_0001, df … */
 enum init_role init_role_of(const char *path);
 

@@ -101,6 +101,21 @@ static void say_unreadable(const char *path)
     say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
 }
 
+static bool lost_memory;
+
+bool init_tried(fbp_status st)
+{
+    lost_memory |= st == FBP_ERR_NOMEM;
+    if (st == FBP_ERR_IO)
+        say_warning(false, "%s: left out", fbp_message());
+    return st == FBP_OK;
+}
+
+bool init_is_complete(void)
+{
+    return !lost_memory;
+}
+
 /* Files of a folder and, once, of the folders in it. */
 static int list_files(const char *folder, bool deeper, struct files *files)
 {
@@ -114,10 +129,14 @@ static int list_files(const char *folder, bool deeper, struct files *files)
         say_unreadable(folder);
         return 0;
     }
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
+    errno = 0;
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL; errno = 0) {
         struct stat info;
         char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
         const bool there = path && stat(path, &info) == 0;
+        if (!there && entry->d_name[0] != '.')
+            say_unreadable(path ? path : entry->d_name);
+        lost_memory |= !path && entry->d_name[0] != '.';
         if (there && S_ISDIR(info.st_mode) && deeper)
             rc = list_files(path, false, files);
         if (there && S_ISREG(info.st_mode) && access(path, R_OK) == 0) {
@@ -128,6 +147,8 @@ static int list_files(const char *folder, bool deeper, struct files *files)
             say_unreadable(path);
         free(path);
     }
+    if (rc == 0 && errno != 0)
+        rc = cli_error("%s: cannot be listed: %s", folder, strerror(errno));
     closedir(dir);
     return rc;
 }
@@ -209,7 +230,8 @@ static void open_series(struct init_series *s)
     char *pattern = init_pattern(s);
     fbp_source *source = NULL;
 
-    if (s->bytes > 0 && pattern && fbp_source_open(&source, pattern, NULL) == FBP_OK) {
+    lost_memory |= !pattern;
+    if (s->bytes > 0 && pattern && init_tried(fbp_source_open(&source, pattern, NULL))) {
         s->info = *fbp_source_info(source);
         s->volume = strcmp(s->info.unit, "1/mm") == 0 || strcmp(s->info.unit, "HU") == 0;
     }

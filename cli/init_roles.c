@@ -81,8 +81,8 @@ static bool is_whole_scan(const char *path)
 {
     struct fbp_scan scan = {0};
     fbp_source *source = NULL;
-    const bool scans = fbp_scan_load(&scan, path) == FBP_OK;
-    const bool whole = scans && fbp_source_open(&source, scan.projections, &scan.raw) == FBP_OK;
+    const bool scans = init_tried(fbp_scan_load(&scan, path));
+    const bool whole = scans && init_tried(fbp_source_open(&source, scan.projections, &scan.raw));
 
     if (scans && !whole)
         say_warning(false, "%s: names projections that are not there: %s", path, fbp_message());
@@ -135,5 +135,9 @@ int init_check_need(const struct init_folder *folder, const struct init_found *f
         if (may_be_scan(s, projections) && is_whole_scan(s->path))
             return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
     }
+    if (!projections && !init_is_complete())
+        return cli_error("%s: there was not enough memory to look at all of it: close other "
+                         "programs",
+                         folder->path);
     return projections ? 0 : no_projections(folder);
 }

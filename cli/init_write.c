@@ -80,6 +80,7 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 {
     char *name = pattern ? name_of(g, pattern) : NULL;
 
+    (void)init_tried(name ? FBP_OK : FBP_ERR_NOMEM);
     cJSON_AddStringToObject(g->root, key, name ? name : "");
     free(name);
 }
@@ -101,12 +102,13 @@ static bool range_of(const struct init_series *s, double range[2])
     char *pattern = init_pattern(s);
     float *v = malloc(n * sizeof *v);
     fbp_source *source = NULL;
-    bool good = pattern && v && fbp_source_open(&source, pattern, NULL) == FBP_OK;
+    bool good = init_tried(pattern && v ? FBP_OK : FBP_ERR_NOMEM) &&
+                init_tried(fbp_source_open(&source, pattern, NULL));
 
     range[0] = INFINITY;
     range[1] = -INFINITY;
     for (int k = 0; good && k < 3; k++) {
-        good = fbp_source_read(source, last * (size_t)k / 2, 1, 0, s->info.n[1], v) == FBP_OK;
+        good = init_tried(fbp_source_read(source, last * (size_t)k / 2, 1, 0, s->info.n[1], v));
         for (size_t i = 0; good && i < n; i++)
             if (isfinite(v[i])) {
                 range[0] = fmin(range[0], (double)v[i]);
@@ -155,6 +157,8 @@ static double *read_numbers(const char *path, size_t n)
 {
     FILE *f = fopen(path, "re");
     double *v = f ? calloc(n + 1, sizeof *v) : NULL;
+
+    (void)init_tried(f && !v ? FBP_ERR_NOMEM : FBP_OK);
     size_t got = 0;
     int c = 0;
 
@@ -179,8 +183,9 @@ static double *angles_of_array(const struct init_series *s, size_t n)
     float *v = calloc(n, sizeof *v);
     double *out = calloc(n, sizeof *out);
     fbp_source *source = NULL;
-    bool good = v && out && fbp_source_open(&source, s->path, NULL) == FBP_OK &&
-                fbp_source_read(source, 0, s->info.n[2], 0, s->info.n[1], v) == FBP_OK;
+    bool good = init_tried(v && out ? FBP_OK : FBP_ERR_NOMEM) &&
+                init_tried(fbp_source_open(&source, s->path, NULL)) &&
+                init_tried(fbp_source_read(source, 0, s->info.n[2], 0, s->info.n[1], v));
 
     for (size_t i = 0; good && i < n; i++)
         out[i] = (double)v[i];
@@ -284,8 +289,8 @@ static bool describes(struct guess *g, const char *path)
     for (int with = 0; with < 2; with++) {
         g->pitch = with ? (g->known->pitch > 0 ? g->known->pitch : 1) : 0;
         known.pitch_mm[0] = known.pitch_mm[1] = g->pitch;
-        const bool good =
-            fbp_geometry_load(&scan, path, NULL, &known) == FBP_OK && scan.n_views == known.n_views;
+        const bool good = init_tried(fbp_geometry_load(&scan, path, NULL, &known)) &&
+                          scan.n_views == known.n_views;
         g->i0 = good ? scan.i0 : 0;
         fbp_scan_clear(&scan);
         if (good)
@@ -388,6 +393,12 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
         return 1;
     find_geometry(&g);
     build(&g);
+    if (!init_is_complete()) {
+        cJSON_Delete(g.root);
+        return cli_error("%s: there was not enough memory to look at all of it: close other "
+                         "programs",
+                         folder->path);
+    }
     init_say_rest(folder, &g.found, known->quiet);
     return finish(&g);
 }

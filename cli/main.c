@@ -204,6 +204,7 @@ int main(int argc, char **argv)
      * limit. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     say_open_streams();
+    say_watch_memory();
     const int rc = run(argc - 1, argv + 1);
 
     /* A full disk or a closed pipe shows only when the last bytes leave. */

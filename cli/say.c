@@ -14,6 +14,24 @@ static struct {
     char error[1400];
 } said;
 
+/* Set when a part of an object could not be had: the object lacks it, and nobody else notices. */
+static bool lacks_something;
+
+static void *json_memory(size_t n)
+{
+    void *p = malloc(n);
+
+    lacks_something |= !p;
+    return p;
+}
+
+void say_watch_memory(void)
+{
+    cJSON_Hooks hooks = {.malloc_fn = json_memory, .free_fn = free};
+
+    cJSON_InitHooks(&hooks);
+}
+
 void say_open(bool json)
 {
     said.json = json;
@@ -78,7 +96,7 @@ void say_warning(bool quiet, const char *fmt, ...)
 char *say_json_text(cJSON *value, bool compact)
 {
     char *text = value ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(value) : NULL;
-    char *out = text ? malloc(2 * strlen(text) + 2) : NULL, *to = out;
+    char *out = text && !lacks_something ? malloc(2 * strlen(text) + 2) : NULL, *to = out;
 
     cJSON_Delete(value);
     for (const char *p = text; out && *p; p++) {
@@ -97,7 +115,8 @@ int say_json(cJSON *value, bool compact)
     char *text = say_json_text(value, compact);
 
     if (!text) {
-        fputs("fbp: out of memory for the JSON output\n", stderr);
+        if (!said.error[0]) /* else that has been said, and is the first */
+            fputs("fbp: out of memory for the JSON output\n", stderr);
         return 1;
     }
     fputs(text, stdout);
@@ -114,7 +133,7 @@ static void add_lines(cJSON *result, const char *key, cJSON *lines)
         cJSON_AddItemToObject(result, key, lines);
         return;
     }
-    while (lines->child)
+    while (lines && lines->child)
         cJSON_AddItemToArray(own, cJSON_DetachItemFromArray(lines, 0));
     cJSON_Delete(lines);
 }

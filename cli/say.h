@@ -11,6 +11,9 @@
 /** From here on stdout and stderr show control characters instead of obeying them. */
 void say_open_streams(void);
 
+/** Before any JSON is made: what lacks something because memory ended is not printed. */
+void say_watch_memory(void);
+
 /** With `json` the command's result is kept, and say_close() prints it. */
 void say_open(bool json);
 
