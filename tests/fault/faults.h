@@ -6,12 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+    FAULT_QUICK = 1, /**< one of the few of the ordinary tests */
+    FAULT_VARIES = 2 /**< what it prints is not the same every time */
+};
+
 /** A command: its words, in a folder whose neighbour ../in holds the inputs. */
 struct fault_case {
     const char *name;
     const char *words;  /**< with spaces between them */
     const char *before; /**< this folder's files are in the command's when it begins; or NULL */
-    bool quick;         /**< one of the few of the ordinary tests */
+    unsigned flags;
 };
 
 /** The table of commands; words is NULL after the last. */
@@ -24,7 +29,7 @@ extern const char *const fault_inputs[];
  *  ../in/%s"); words NULL after the last. */
 struct fault_seeds {
     const char *folder, *words;
-    bool quick;
+    unsigned flags;
 };
 extern const struct fault_seeds fault_seeds[];
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -137,12 +138,14 @@ static long do_half(long nr, long *a)
     return fault_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* Nothing could be said if standard error failed. */
+/* Nothing could be said if standard error failed; no disk is behind a pipe. */
 static bool counts(long nr, const long *a)
 {
     const bool writes = nr == SYS_write || nr == SYS_writev;
+    struct stat is;
 
-    return !(writes && a[0] == STDERR_FILENO);
+    return !writes ||
+           (a[0] != STDERR_FILENO && !(fstat((int)a[0], &is) == 0 && S_ISFIFO(is.st_mode)));
 }
 
 static void handle(int sig, siginfo_t *info, void *context)
