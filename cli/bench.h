@@ -14,7 +14,7 @@
     OPT(S, device, .name = "device", .arg = "NAME", .fallback = "auto",                           \
         .help = "where to compute; fbp devices lists them")
 #define BENCH_THREADS(S)                                                                          \
-    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,                         \
+    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                         \
         .fallback = "all cores", .help = "threads to compute with")
 #define BENCH_MEMORY(S)                                                                           \
     OPT_BYTE_COUNT(S, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free", \

@@ -24,8 +24,8 @@ static const struct opt table[] = {
     OPT(S, test, .name = "test", .arg = "1...9", .min = 1, .max = 9, .fallback = "all",
         .help = "one row of Table II only; 9: those of today"),
     BENCH_DEVICE(S),
-    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = 4096, .fallback = "all cores",
-        .help = "threads to make views with"),
+    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
+        .fallback = "all cores", .help = "threads to make views with"),
     OPT(S, json, .name = "json", .help = "print one line of JSON a row"),
 };
 #undef S

@@ -10,11 +10,11 @@ struct compare_args {
 static const struct opt table[] = {
     OPT(C, a, .name = "a", .positional = true, .required = true, .help = "volume to judge"),
     OPT(C, b, .name = "b", .positional = true, .required = true, .help = "volume to judge it by"),
-    OPT(C, inside_mm, .name = "inside", .arg = "RADIUS_MM", .min = 1e-9, .max = 1e9,
-        .fallback = "everything",
+    OPT(C, inside_mm, .name = "inside", .arg = "RADIUS_MM", .min = FBP_DISTANCE_MM_MIN,
+        .max = FBP_DISTANCE_MM_MAX, .fallback = "everything",
         .help = "only voxels within this distance of the middle's z axis"),
-    OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = 1e30, .fallback = "none",
-        .help = "exit with status 1 if the rmse is greater"),
+    OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = FBP_VALUE_MAX,
+        .fallback = "none", .help = "exit with status 1 if the rmse is greater"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C

@@ -19,8 +19,8 @@ static const struct opt table[] = {
     OPT(C, hu, .name = "hu", .arg = "SCALE,OFFSET", .min = -1e12, .max = 1e12,
         .fallback = "the data set's",
         .help = "grey value = SCALE f + OFFSET, for values that are none"),
-    OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = 1e30, .fallback = "none",
-        .help = "exit with status 1 if the rmse is greater"),
+    OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = FBP_VALUE_MAX,
+        .fallback = "none", .help = "exit with status 1 if the rmse is greater"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C

@@ -25,7 +25,7 @@ static const struct opt table[] = {
         .help = "where to compute; fbp devices lists them"),
     OPT(RUN, p.precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
         .fallback = "the device's", .help = "speed against exactness"),
-    OPT(RUN, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,
+    OPT(RUN, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
         .fallback = "all cores", .help = "threads to compute with"),
     OPT(RUN, p.batch_views, .name = "batch", .arg = "N", .min = 8, .max = 256, .fallback = "64; cpu 32",
         .help = "views computed at a time, a multiple of 8"),

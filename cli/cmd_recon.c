@@ -22,7 +22,8 @@ static const struct opt table[] = {
     OPT(R, sweep, .name = "sweep", .arg = "NAME=FROM:TO:STEP",
         .help = "one slice for each value of centre (column of the axis), tilt (deg), offset, "
                 "sod or sdd (mm), as a contact sheet (-o FILE.png), and which is the best"),
-    OPT(R, water, .name = "hu-from-roi", .arg = "X,Y,Z,R", .min = -1e5, .max = 1e5,
+    OPT(R, water, .name = "hu-from-roi", .arg = "X,Y,Z,R", .min = -FBP_PLACE_MM_MAX,
+        .max = FBP_PLACE_MM_MAX,
         .help = "values in Hounsfield units; water is what the sphere of radius R about (X, Y, Z) "
                 "[mm] holds"),
     OPT(R, score, .name = "score", .arg = "NAME", .names = sweep_scores, .fallback = "sharpness",
@@ -36,8 +37,9 @@ static const struct opt table[] = {
     OPT_SWITCH(R, p.force, .name = "force", .help = "write also over what is read, or beside it"),
     OPT_SWITCH(R, p.follow, .name = "follow",
                .help = "reconstruct while the projections are still being written"),
-    OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0, .max = 1e9,
-        .fallback = "60", .help = "with --follow: fail when no view came for so long; 0: never"),
+    OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
+        .max = FBP_SECONDS_MAX, .fallback = "60",
+        .help = "with --follow: fail when no view came for so long; 0: never"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, and stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),

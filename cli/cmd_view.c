@@ -17,7 +17,7 @@ static const struct opt table[] = {
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png", .required = true,
         .help = "picture to write"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
-    OPT(V, window, .name = "window", .arg = "LO,HI", .min = -1e30, .max = 1e30,
+    OPT(V, window, .name = "window", .arg = "LO,HI", .min = -FBP_VALUE_MAX, .max = FBP_VALUE_MAX,
         .fallback = "the range of what is shown", .help = "values of black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel that the slices cross, from 0"),

@@ -26,9 +26,9 @@ struct geometry_from {
         .help = "a scan, or a geometry file"),                                                    \
     OPT(S, from.format, .name = "from-format", .arg = "NAME",                                     \
         .fallback = "by content, then by name", .help = "format to read"),                        \
-    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = 1e6,                 \
+    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,                 \
         .help = "columns x rows of the detector, where the file does not say them"),              \
-    OPT(S, from.pitch, .name = "pitch", .arg = "U,V", .min = 1e-9, .max = 1e6,                    \
+    OPT(S, from.pitch, .name = "pitch", .arg = "U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
         .help = "distance of pixels [mm], where the file does not say it"),                       \
     OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",    \
         .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),           \

@@ -37,11 +37,11 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
 // clang-format off
 /** The options that decide how a volume is computed; rows of an option table. */
 #define RECON_OPTIONS                                                                             \
-    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = 1 << 20,                      \
+    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX,                      \
         .fallback = "the scan's", .help = "voxels along x, y, z"),                       \
-    OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = 1e-6, .max = 1e4,                    \
+    OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
         .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
-    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -1e5, .max = 1e5,       \
+    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,       \
         .fallback = "the scan's", .help = "where the middle of the volume lies [mm]"),            \
     OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
     OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
@@ -53,9 +53,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "all",                                                                        \
         .help = "only this box of the volume, in voxels from 0, ends excluded; none: to the "     \
                 "edge; the values are those of the whole volume, bit by bit"),                    \
-    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = 1e6,                              \
+    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                              \
         .fallback = "1", .help = "take each N-th view only, from the first on"),                  \
-    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = 1 << 20,                              \
+    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                              \
         .fallback = "1",                                                                          \
         .help = "join N x N pixels: means of counts, before their logarithm"),                    \
     ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                               \
@@ -68,13 +68,13 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .help = "a Hann window along columns, too, that ends at this fraction of Nyquist"),       \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same kernel, slower"),                  \
-    OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = 1 << 20,              \
+    OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "the whole row",                                                     \
         .help = "cut the spatial kernel off after S taps a side; implies --spatial"),             \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
         .fallback = "the scan's, or auto",                                               \
         .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \
-    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = 1e-9, .max = 1e3,                  \
+    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,                  \
         .fallback = "1/mm",                                                              \
         .help = "values in Hounsfield units, given the attenuation of water [1/mm]"),             \
     OPT(R, p.device, .name = "device", .arg = "NAME", .fallback = "auto",                \
@@ -83,16 +83,16 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .help = "matrix takes any geometry, column untilted circular scans"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .names = recon_precisions,            \
         .fallback = "the device's", .help = "speed against exactness"),                  \
-    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = 4096,                     \
+    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                     \
         .fallback = "all cores", .help = "threads to compute with"),                     \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
         .fallback = "80% of what is free",                                               \
         .help = "hard limit of the memory this process holds, such as 8G or 600M"),               \
     OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
         .fallback = "90% of what is free", .help = "limit of a device's own memory"),    \
-    OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = 1 << 20,                   \
+    OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                   \
         .fallback = "planned", .help = "slices computed at a time, at most"),            \
-    OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = 1 << 20,                  \
+    OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                  \
         .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
 
