@@ -112,6 +112,16 @@ bool cli_has_folder(const char *path)
     return access(folder, W_OK) == 0;
 }
 
+void cli_say_uncertain(const struct fbp_scan *scan, bool quiet)
+{
+    char line[1200];
+
+    if (fbp_scan_assumed(scan, line, sizeof line) > 0)
+        say_warning(quiet, "%s", line);
+    if (scan->note)
+        say_note(quiet, "%s", scan->note);
+}
+
 bool cli_is_scan(const char *path)
 {
     if (!cli_ends_with(path, ".json"))

@@ -41,6 +41,8 @@ bool cli_is_stack(const char *output);
 char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** Is the folder of a file to write there, and writable? */
 bool cli_has_folder(const char *path);
+/** Say what a scan's file left open, and what it assumes, as the library does in a plan's log. */
+void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 /** Is this a scan file, where an array is needed?  Then that has been said. */
 bool cli_is_scan(const char *path);
 /** "1.50 GiB"; returns buf. */

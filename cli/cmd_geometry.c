@@ -56,7 +56,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.output && !cli_ends_with(a.output, ".svg"))
         return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
-    rc = geometry_load(&a.from, &scan);
+    rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0)
         rc = check_geometry(&scan, a.from.path, &c);
     if (rc == 0 && !a.output)

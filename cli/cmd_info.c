@@ -181,6 +181,9 @@ static int scan_json(const char *path, const struct fbp_scan *s, const struct fb
     cli_json_sizes(root, "size", g->n, 3);
     cli_json_numbers(root, "voxel_mm", g->voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", g->centre_mm, 3);
+    cJSON *assumed = cJSON_AddObjectToObject(root, "assumed");
+    for (size_t i = 0; i < s->n_assumed; i++)
+        cJSON_AddStringToObject(assumed, s->assumed[i].key, s->assumed[i].why);
     return cli_json(root, false);
 }
 
@@ -200,8 +203,6 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
     printf("more         fbp geometry check %s\n", path);
-    if (s->note)
-        printf("note         %s\n", s->note);
     return 0;
 }
 
@@ -211,6 +212,7 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     if (g.n[0] == 0)
         fbp_grid_default(s->views, s->n_views, s->kind, &s->panel, &g);
     const int rc = (a->json ? scan_json : scan_text)(a->file, s, &g);
+    cli_say_uncertain(s, a->quiet);
     fbp_scan_clear(s);
     return rc;
 }

@@ -148,6 +148,8 @@ static int make(const struct make_args *a)
                                                                         .inputs = {a->phantom},
                                                                         .outputs = {a->output}});
     if (st == FBP_OK && kept == 0)
+        cli_say_uncertain(&scan, a->quiet);
+    if (st == FBP_OK && kept == 0)
         st = fbp_rabbitct_create(a->output, &scan, &m);
     if (!a->scan)
         workplace_remove(&place);
@@ -182,18 +184,17 @@ static const char *idle_option(const struct make_args *a, const struct make_args
 static int run(const struct command *self, int argc, char **argv)
 {
     struct progress progress;
-    const struct make_args defaults = {
-        .phantom = "shepp-logan",
-        .views = 496,
-        .detector = {1248, 960},
-        .references = 3,
-        .sod_mm = 745,
-        .sdd_mm = 1196,
-        .arc_deg = 198,
-        .half_mm = 100,
-        .scale = 0.02,
-        .mu_water = 0.02,
-        .p = *fbp_recon_params(.progress = progress_update, .log = progress_log)};
+    const struct make_args defaults = {.phantom = "shepp-logan",
+                                       .views = 496,
+                                       .detector = {1248, 960},
+                                       .references = 3,
+                                       .sod_mm = 745,
+                                       .sdd_mm = 1196,
+                                       .arc_deg = 198,
+                                       .half_mm = 100,
+                                       .scale = 0.02,
+                                       .mu_water = 0.02,
+                                       .p = *fbp_recon_params(.progress = progress_update)};
     struct make_args a = defaults;
     int rc = opt_parse(self, &a, argc, argv);
 

@@ -28,7 +28,7 @@ struct geometry_from {
         .fallback = "by content, then by name", .help = "format to read"),                        \
     OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,                 \
         .help = "columns x rows of the detector, where the file does not say them"),              \
-    OPT(S, from.pitch, .name = "pitch", .arg = "U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
+    OPT(S, from.pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
         .help = "distance of pixels [mm], where the file does not say it"),                       \
     OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",    \
         .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),           \
@@ -41,7 +41,8 @@ struct geometry_from {
 /** OPT_GO_ON, or the exit status of wrong usage, which has been said. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
-/** Load, flip and adjust; returns 0, or 1 with the failure reported. */
-int geometry_load(const struct geometry_from *from, struct fbp_scan *scan);
+/** Load, flip and adjust, and say what is not certain; returns 0, or 1 with the failure reported.
+ */
+int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet);
 
 #endif /* FBP_CLI_GEOMETRY_H */

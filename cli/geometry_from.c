@@ -11,7 +11,7 @@ int geometry_check_usage(const struct command *self, const struct geometry_from 
     return adjust_check(self, from->adjust);
 }
 
-int geometry_load(const struct geometry_from *from, struct fbp_scan *scan)
+int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet)
 {
     const struct fbp_geometry_known known = {.struct_size = sizeof known,
                                              .panel = {from->detector[0], from->detector[1]},
@@ -23,5 +23,7 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan)
         return cli_fail();
     fbp_views_flip(scan->views, scan->n_views,
                    cli_flips(from->flip_u, from->flip_v, from->reverse));
-    return adjust_scan(scan, from->adjust);
+    const int rc = adjust_scan(scan, from->adjust);
+    cli_say_uncertain(scan, quiet);
+    return rc;
 }

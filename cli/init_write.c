@@ -1,5 +1,5 @@
-/* The scan file that a folder suggests.  All that is a guess stands as a comment before its key and
- * is said on standard error. */
+/* The scan file that a folder suggests.  Where something is from stands as a comment before its
+ * key, what is no more than a guess in "assumed"; both are said on standard error. */
 #include "init.h"
 #include "say.h"
 
@@ -20,7 +20,8 @@ struct guess {
     double pitch, i0;     /* that goes with it; i0 0: it says none */
     char base[PATH_MAX];  /* folder that the scan file will be in */
     cJSON *root;
-    cJSON *at; /* the object that is being written */
+    cJSON *at;      /* the object that is being written */
+    cJSON *assumed; /* its member of this name */
     bool cone;
 };
 
@@ -38,6 +39,22 @@ static void say(struct guess *g, const char *key, const char *fmt, ...)
     snprintf(comment, sizeof comment, "// %s", key);
     cJSON_AddStringToObject(g->at, comment, text);
     say_note(g->known->quiet, "%s: %s", key, text);
+}
+
+/* What nobody has told: it stays in the file, and every command repeats it, until somebody removes
+ * it there. */
+static void assume(struct guess *g, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void assume(struct guess *g, const char *key, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    va_end(ap);
+    cJSON_AddStringToObject(g->assumed, key, text);
+    say_note(g->known->quiet, "%s: ASSUMED: %s", key, text);
 }
 
 /* Where the scan file will be: -o says it, or the file that standard output goes to. */
@@ -141,14 +158,15 @@ static void put_intensity(struct guess *g)
     if (!range_of(p, range))
         return;
     if (!whole && range[1] < 100) {
-        say(g, "values",
-            "from %.4g to %.4g: taken as line integrals; if they are intensities add \"i0\"",
-            range[0], range[1]);
+        assume(g, "i0",
+               "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
+               "add \"i0\"",
+               range[0], range[1]);
         return;
     }
-    say(g, "i0",
-        "ASSUMED: there are no flats, so that the greatest of three views is the beam without an "
-        "object; if no pixel sees past the object give the right one");
+    assume(g, "i0",
+           "there are no flats, so that the greatest of three views is the beam without an object; "
+           "if no pixel sees past the object give the right one");
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
@@ -228,8 +246,10 @@ static void put_listed_angles(struct guess *g, double *v, const char *from)
     const bool radians = span < 6.5;
     for (size_t i = 0; radians && i < n; i++)
         v[i] = cli_degrees(v[i]);
-    say(g, "angles_deg", "from %s, which are %s; if the volume is mirrored reverse their sign",
-        init_inside(g->folder, from), radians ? "taken as radians" : "degrees");
+    say(g, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
+        init_inside(g->folder, from));
+    if (radians)
+        assume(g, "angles_deg", "as they are no more than 6.5 apart, they are taken as radians");
     cli_json_numbers(g->root, "angles_deg", v, n);
 }
 
@@ -249,19 +269,22 @@ static void put_angles(struct guess *g)
     const double arc = told ? g->known->arc : g->cone ? 360 : 180;
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
-    say(g, "angles_deg", "%s over %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
-        told ? "as told," : "ASSUMED:", arc, both ? ", both ends measured" : "", -step);
+    (told ? say : assume)(g, "angles_deg",
+                          "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
+                          told ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
     cJSON_AddNumberToObject(angles, "step", step);
 }
 
-static void put_number(struct guess *g, cJSON *to, const char *key, double told, double assumed,
+static void put_number(struct guess *g, cJSON *to, const char *name, double told, double assumed,
                        const char *remedy)
 {
+    const char *dot = strchr(name, '.'), *key = dot ? dot + 1 : name;
+
     g->at = to;
     if (!(told > 0))
-        say(g, key, "ASSUMED: %s", remedy);
+        assume(g, name, "%s", remedy);
     cJSON_AddNumberToObject(to, key, told > 0 ? told : assumed);
     g->at = g->root;
 }
@@ -322,12 +345,13 @@ static void put_geometry(struct guess *g)
     if (geometry)
         put_path(g, "geometry", geometry);
     else {
-        say(g, "kind", "%s", g->known->kind ? "as told" : "ASSUMED: cone or parallel?");
+        if (!g->known->kind)
+            assume(g, "kind", "cone or parallel?");
         cJSON_AddStringToObject(g->root, "kind", g->cone ? "cone" : "parallel");
     }
     detector = cJSON_AddObjectToObject(g->root, "detector");
     if (!geometry || g->pitch > 0)
-        put_number(g, detector, "pitch_mm", g->known->pitch, 1,
+        put_number(g, detector, "detector.pitch_mm", g->known->pitch, 1,
                    "the distance of pixels; lengths and values of the volume depend on it");
     g->at = detector;
     say(g, "row_order", "the habit of the format; if the volume is upside down give the other");
@@ -351,15 +375,19 @@ static void build(struct guess *g)
 
     g->root = g->at = cJSON_CreateObject();
     cJSON_AddStringToObject(g->root, "//",
-                            "A first guess by fbp init: see to what is ASSUMED, then fbp geometry "
-                            "check, and fbp recon --slice K -o slice.png");
+                            "A first guess by fbp init: put right what is assumed and remove it "
+                            "from the list, then fbp geometry check, and fbp recon --slice K -o "
+                            "slice.png");
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
+    g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
     say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
         p->info.n[1], fbp_type_name(p->info.type));
     put_path(g, "projections", pattern);
     free(pattern);
     put_intensity(g);
     put_geometry(g);
+    if (!g->assumed || !g->assumed->child)
+        cJSON_DeleteItemFromObject(g->root, "assumed");
 }
 
 /* The scan file, on standard output or where -o says; with --json what was done. */

@@ -32,7 +32,11 @@ static void flip(const struct recon_args *a, struct fbp_scan *scan)
 
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
-    if ((a->p.follow ? fbp_scan_load_growing : fbp_scan_load)(scan, a->scan) != FBP_OK)
+    const struct fbp_scan_known known = {.struct_size = sizeof known,
+                                         .pitch_mm = {a->pitch[0], a->pitch[1]},
+                                         .growing = a->p.follow};
+
+    if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     flip(a, scan);
     return keep_inputs(a, scan);

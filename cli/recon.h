@@ -15,6 +15,7 @@ struct recon_args {
     const char *scan, *output, *preview, *timeline, *model, *sweep, *curve;
     size_t size[3], every, bin;
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
+    double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
@@ -43,6 +44,8 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
     OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,       \
         .fallback = "the scan's", .help = "where the middle of the volume lies [mm]"),            \
+    OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                      \
+        .fallback = "the scan's", .help = "distance of the detector's pixels [mm]"),              \
     OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
     OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
     OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \

@@ -245,6 +245,8 @@ static void warn_about(const fbp_plan *p)
 {
     char line[600];
 
+    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
+        note(p, FBP_LOG_WARNING, line);
     if (p->scan->note)
         note(p, FBP_LOG_NOTE, p->scan->note);
     fbp_reduction_describe(&p->reduction, stored_views(p->scan), line, sizeof line);

@@ -14,6 +14,20 @@ enum fbp_angular_weights {
     FBP_ANGULAR_EQUAL,       /**< arc / K each */
 };
 
+/** A fact of a scan file that somebody has guessed and nobody confirmed. */
+struct fbp_assumed {
+    char *key;   /**< "detector.pitch_mm" */
+    char *value; /**< what stands there, in a word; NULL */
+    char *why;   /**< what the file says about it */
+};
+
+/** What is known beside a scan file.  0: nothing. */
+struct fbp_scan_known {
+    size_t struct_size;
+    double pitch_mm[2]; /**< distance of pixels along u and v, in the place of what the file says */
+    bool growing;       /**< the projections are still being written (fbp_source_follow()) */
+};
+
 /**
  * A scan.  Strings and views are owned by the scan and freed by fbp_scan_clear(); paths are usable
  * from the current directory.
@@ -42,8 +56,10 @@ struct fbp_scan {
     /** Set by fbp_scan_reduce(), else 0: views and panel above are what is taken of those in the
      *  files: each `every`-th view, means of bin x bin pixels. */
     size_t every, bin;
-    size_t stored_views;     /**< in the files */
-    struct fbp_panel stored; /**< that of the files */
+    size_t stored_views;         /**< in the files */
+    struct fbp_panel stored;     /**< that of the files */
+    struct fbp_assumed *assumed; /**< what is not certain (fbp_scan_assumed()) */
+    size_t n_assumed;
 };
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
@@ -58,6 +74,17 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char
 
 /** As fbp_scan_load(), while the projections are still being written (fbp_source_follow()). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path);
+
+/** As fbp_scan_load(), with what is known beside the file; `known` may be NULL. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
+                                                      const struct fbp_scan_known *known);
+
+/** One sentence about all that a scan file assumes, for a warning; returns how many facts that are
+ *  (0: buf is ""). */
+FBP_API size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n);
+
+/** A fact is known now, such as "detector.pitch_mm": it is assumed no longer. */
+FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
 
 /**
  * Write a scan file; `projections` is stored relative to it.  A circular scan is written as

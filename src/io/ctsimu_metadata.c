@@ -1,6 +1,7 @@
 /* CTSimU metadata: which files hold projections, darks and flats, and in which layout. */
 #include "io/ctsimu.h"
 #include "io/format.h"
+#include "io/scan_parts.h"
 #include "io/stack.h"
 
 #include "base/text.h"
@@ -111,14 +112,11 @@ static fbp_status read_raw(const struct fbp_ct *in, const char *name, size_t n_v
 /* Fewer darks or flats than the scan was made with. */
 static fbp_status tell_missing(struct fbp_scan *out, const char *name, size_t n, size_t there)
 {
-    char *note = fbp_format("%s%s%zu of the %zu files %s are there", out->note ? out->note : "",
-                            out->note ? "; " : "", there, n, name);
+    char *note = fbp_format("%zu of the %zu files %s are there", there, n, name);
+    const fbp_status st = note ? fbp_scan_note(out, note) : fbp_fail_nomem(strlen(name), "a note");
 
-    if (!note)
-        return fbp_fail_nomem(strlen(name), "a note");
-    free(out->note);
-    out->note = note;
-    return FBP_OK;
+    free(note);
+    return st;
 }
 
 /* Darks or flats: those that are there, if they are still to be applied. */

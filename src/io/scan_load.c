@@ -38,6 +38,7 @@ static const char *const top_keys[] = {
     "volume",
     "filtered",
     "flip",
+    "assumed",
 };
 static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm", "offset_mm",
                                             "row_order", "tilt_deg", "skew_deg"};
@@ -68,6 +69,7 @@ void fbp_scan_clear(struct fbp_scan *scan)
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);
     free(scan->files);
+    fbp_scan_clear_assumed(scan);
     *scan = (struct fbp_scan){0};
 }
 
@@ -283,6 +285,43 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
     return FBP_OK;
 }
 
+/* Facts that are no keys of a scan file would never be confirmed. */
+static fbp_status check_fact(const struct fbp_scan_file *f, const char *key)
+{
+    static const char *const volume_keys[] = {"size", "voxel_mm", "centre_mm"};
+    static const struct {
+        const char *before, *const *keys;
+        size_t n;
+    } lists[] = {{"detector.", detector_keys, N_OF(detector_keys)},
+                 {"raw.", raw_keys, N_OF(raw_keys)},
+                 {"volume.", volume_keys, N_OF(volume_keys)},
+                 {"", top_keys, N_OF(top_keys)}};
+    size_t i = 0;
+
+    while (strncmp(key, lists[i].before, strlen(lists[i].before)) != 0)
+        i++;
+    const char *rest = key + strlen(lists[i].before);
+    for (size_t k = 0; k < lists[i].n; k++)
+        if (strcmp(rest, lists[i].keys[k]) == 0)
+            return FBP_OK;
+    const char *near = fbp_nearest(rest, lists[i].keys, lists[i].n);
+    return fbp_fail(FBP_ERR_INVALID, "%s: assumed: \"%.60s\" is no key of a scan file%s%s%s%s",
+                    f->top.file, key, near ? ": did you mean \"" : "", near ? lists[i].before : "",
+                    near ? near : "", near ? "\"?" : "");
+}
+
+static fbp_status read_assumed(struct fbp_scan_file *f)
+{
+    const size_t before = f->scan->n_assumed; /* of its geometry */
+
+    FBP_TRY(fbp_scan_read_assumed(f));
+    for (size_t i = before; i < f->scan->n_assumed; i++)
+        FBP_TRY(check_fact(f, f->scan->assumed[i].key));
+    if (f->pitch_mm[0] > 0)
+        fbp_scan_confirm(f->scan, "detector.pitch_mm");
+    return FBP_OK;
+}
+
 static fbp_status read_scan(struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;
@@ -302,13 +341,17 @@ static fbp_status read_scan(struct fbp_scan_file *f)
     FBP_TRY(read_image(f, "dark", &scan->dark));
     FBP_TRY(read_image(f, "flat", &scan->flat));
     FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
+    FBP_TRY(read_assumed(f));
     return fbp_because(f->top.file, fbp_check_scan(scan));
 }
 
 /* A file of another program that names its projections. */
-static fbp_status load_foreign(struct fbp_scan *out, const char *path)
+static fbp_status load_foreign(struct fbp_scan *out, const char *path, const double pitch_mm[2])
 {
-    FBP_TRY(fbp_geometry_load(out, path, NULL, NULL));
+    const struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                             .pitch_mm = {pitch_mm[0], pitch_mm[1]}};
+
+    FBP_TRY(fbp_geometry_load(out, path, NULL, &known));
     if (!out->projections) {
         fbp_scan_clear(out);
         return fbp_fail(FBP_ERR_INVALID,
@@ -322,8 +365,10 @@ static fbp_status load_foreign(struct fbp_scan *out, const char *path)
     return out->path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-static fbp_status load(struct fbp_scan *out, const char *path, bool growing, bool geometry_only)
+static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_scan_known *known,
+                       bool geometry_only)
 {
+    const bool growing = known->growing;
     const struct fbp_geometry_format *format = fbp_geometry_format_of(path);
     cJSON *root = NULL;
     fbp_status st;
@@ -336,10 +381,15 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
                         "projections grow: reconstruct it when it is complete",
                         path, format->name);
     if (format && format != &fbp_geometry_scan)
-        return load_foreign(out, path);
+        return load_foreign(out, path, known->pitch_mm);
     FBP_TRY(fbp_json_read(path, &root));
-    struct fbp_scan_file f = {
-        .top = {path, "", root}, .scan = out, .growing = growing, .geometry_only = geometry_only};
+    struct fbp_scan_file f = {.top = {path, "", root},
+                              .scan = out,
+                              .growing = growing,
+                              .geometry_only = geometry_only,
+                              .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
+    if (geometry_only && !fbp_scan_file_assumes(&f, "detector.pitch_mm"))
+        f.pitch_mm[0] = f.pitch_mm[1] = 0; /* what both say must agree */
     out->path = fbp_strdup(path);
     st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
     cJSON_Delete(root);
@@ -350,17 +400,37 @@ static fbp_status load(struct fbp_scan *out, const char *path, bool growing, boo
 
 fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, false, false);
+    return load(out, path, &(const struct fbp_scan_known){0}, false);
 }
 
 fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, true, false);
+    return load(out, path, &(const struct fbp_scan_known){.growing = true}, false);
 }
 
-fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path)
+fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
+                               const struct fbp_scan_known *known)
 {
-    return load(out, path, false, true);
+    struct fbp_scan_known all = {0};
+
+    fbp_message_clear();
+    *out = (struct fbp_scan){0};
+    if (known && (known->struct_size == 0 || known->struct_size > sizeof all))
+        return fbp_fail(FBP_ERR_INVALID, "scan: struct_size is %zu: set it to sizeof",
+                        known->struct_size);
+    if (known)
+        memcpy(&all, known, known->struct_size);
+    const double *p = all.pitch_mm;
+    if (!(p[0] >= 0 && p[1] >= 0 && p[0] < 1e9 && p[1] < 1e9) || (p[0] > 0) != (p[1] > 0))
+        return fbp_fail(FBP_ERR_INVALID, "scan: pixels are %g x %g mm: give two positive lengths",
+                        p[0], p[1]);
+    return load(out, path, &all, false);
+}
+
+fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path,
+                                  const struct fbp_scan_known *known)
+{
+    return load(out, path, known, true);
 }
 
 /* As one of the formats of geometry. */
@@ -380,14 +450,14 @@ static fbp_status load_scan(struct fbp_scan *out, const char *path,
     enum { LONGEST = 2 };
     static _Thread_local int chain;
 
-    (void)known;
+    const struct fbp_scan_known beside = {.pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
     if (chain == LONGEST)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: scan files name one another as their geometry: name a file that holds "
                         "the views",
                         path);
     chain++;
-    const fbp_status st = fbp_scan_load_geometry(out, path);
+    const fbp_status st = fbp_scan_load_geometry(out, path, &beside);
     chain--;
     return st;
 }

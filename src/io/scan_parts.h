@@ -13,7 +13,21 @@ struct fbp_scan_file {
     struct fbp_scan *scan;         /**< what is known so far */
     bool growing;                  /**< the projections may still be being written */
     bool geometry_only;            /**< there need be no projections */
+    double pitch_mm[2];            /**< given beside the file, and counts; 0: not */
 };
+
+/** What the file says it assumes; its other keys are read. */
+fbp_status fbp_scan_read_assumed(const struct fbp_scan_file *f);
+/** Does the file say that it assumes this? */
+bool fbp_scan_file_assumes(const struct fbp_scan_file *f, const char *key);
+/** One fact more; value may be NULL. */
+fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *key, const char *value,
+                           const char *why);
+/** One note more, behind those that there are. */
+fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
+void fbp_scan_clear_assumed(struct fbp_scan *scan);
+struct fbp_writer;
+void fbp_scan_put_assumed(struct fbp_writer *w, const struct fbp_scan *scan);
 
 /** scan->views from distances and angles, or from matrices; kind and panel are known. */
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
@@ -23,7 +37,8 @@ fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f);
 
 /** As fbp_scan_load(), fbp_scan_save(), of a scan file that may name no projections: the detector
  * has columns and rows then, and views are in a list. */
-fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path);
+fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path,
+                                  const struct fbp_scan_known *known);
 fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path);
 
 /** malloc'ed name of `path` in a scan file at `scan_path`: relative if it lies in or below the

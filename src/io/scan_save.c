@@ -198,6 +198,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fputs("true", w->f);
     }
     put_volume(w, &scan->volume);
+    fbp_scan_put_assumed(w, scan);
     if (!circle && has_matrices(scan))
         return put_matrices(w, scan);
     if (circle)

@@ -93,19 +93,32 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     return cJSON_IsObject(angles) ? even_angles(f, *out) : listed_angles(f, *out);
 }
 
-/* Pitch, offset, tilt and skew of the panel. */
-static fbp_status read_panel(const struct fbp_json *detector, struct fbp_circle *c)
+/* One pitch or two; what is given beside the file counts.  *n 0: neither says it. */
+static fbp_status read_pitch(const struct fbp_scan_file *f, double pitch[2], size_t *n)
 {
+    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, pitch, n));
+    if (*n == 1)
+        pitch[1] = pitch[0];
+    if (!(f->pitch_mm[0] > 0))
+        return FBP_OK;
+    memcpy(pitch, f->pitch_mm, sizeof f->pitch_mm);
+    *n = 2;
+    return FBP_OK;
+}
+
+/* Pitch, offset, tilt and skew of the panel. */
+static fbp_status read_panel(const struct fbp_scan_file *f, struct fbp_circle *c)
+{
+    const struct fbp_json *detector = &f->detector;
     double tilt[3] = {0}, skew = 0;
     size_t n = 0;
 
-    FBP_TRY(fbp_json_numbers(detector, "pitch_mm", &fbp_range_pitch, 1, 2, c->pitch_mm, &n));
+    FBP_TRY(read_pitch(f, c->pitch_mm, &n));
     if (n == 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: detector.pitch_mm is missing: give the distance of pixels (mm)",
+                        "%s: detector.pitch_mm is missing: give the distance of pixels (mm), there "
+                        "or by --pitch",
                         detector->file);
-    if (n == 1)
-        c->pitch_mm[1] = c->pitch_mm[0];
     FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_place, 2, 2, c->offset_mm, &n));
     FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_turn, 3, 3, tilt, &n));
     FBP_TRY(fbp_json_numbers(detector, "skew_deg", &fbp_range_skew, 1, 1, &skew, &n));
@@ -127,7 +140,7 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     FBP_TRY(refuse(&f->top, origin, 1, "there are no \"matrices\""));
     if (c.kind == FBP_PARALLEL)
         FBP_TRY(refuse(&f->top, distances, 2, "a parallel beam has no source"));
-    FBP_TRY_GOTO(read_panel(&f->detector, &c));
+    FBP_TRY_GOTO(read_panel(f, &c));
     if (c.kind == FBP_CONE) {
         FBP_TRY_GOTO(read_distance(f, distances[0], &sod, &c.n_sod));
         FBP_TRY_GOTO(read_distance(f, distances[1], &sdd, &c.n_sdd));
@@ -212,7 +225,7 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
         return refuse(&f->top, matrices_key, 1, "they need a source, a parallel beam has none");
     FBP_TRY(refuse(&f->top, circle, N_OF(circle), said));
     FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
-    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, pitch, &n));
+    FBP_TRY(read_pitch(f, pitch, &n));
     if (n == 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: detector.pitch_mm is missing: 3x4 matrices carry no length: give the "
@@ -238,6 +251,10 @@ static fbp_status listed_views(const struct fbp_scan_file *f)
 
     FBP_TRY(refuse(&f->top, others, N_OF(others), said));
     FBP_TRY(refuse(&f->detector, panel, N_OF(panel), said));
+    if (f->pitch_mm[0] > 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: views: say already how far apart pixels are: leave --pitch out",
+                        f->top.file);
     FBP_TRY(load_table(f, "views", &list, &n));
     const fbp_status st = check_count(f, "views", n);
     for (size_t k = 0; st == FBP_OK && k < n; k++) {
@@ -265,7 +282,9 @@ static fbp_status take_geometry(const struct fbp_scan_file *f, const struct fbp_
     scan->volume = g->volume;
     if (scan->row_order == FBP_ROWS_AUTO)
         scan->row_order = g->row_order;
-    return FBP_OK;
+    for (size_t i = 0; i < g->n_assumed; i++)
+        FBP_TRY(fbp_scan_assume(scan, g->assumed[i].key, g->assumed[i].value, g->assumed[i].why));
+    return g->note ? fbp_scan_note(scan, g->note) : FBP_OK;
 }
 
 /* A file of another program. */
@@ -285,9 +304,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
     FBP_TRY(fbp_json_choice(&f->top, "matrix_origin", origins, N_OF(origins), &origin));
     known.corner = origin == 1;
-    FBP_TRY(fbp_json_numbers(&f->detector, "pitch_mm", &fbp_range_pitch, 1, 2, known.pitch_mm, &n));
-    if (n == 1)
-        known.pitch_mm[1] = known.pitch_mm[0];
+    FBP_TRY(read_pitch(f, known.pitch_mm, &n));
     for (int i = 0; f->info.has_spacing && i < 2; i++) {
         known.header_spacing_mm[i] = f->info.spacing_mm[i];
         known.header_origin_mm[i] = f->info.origin_mm[i];
