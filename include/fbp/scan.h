@@ -19,6 +19,7 @@ struct fbp_assumed {
     char *key;   /**< "detector.pitch_mm" */
     char *value; /**< what stands there, in a word; NULL */
     char *why;   /**< what the file says about it */
+    char *file;  /**< which file that is */
 };
 
 /** What is known beside a scan file.  0: nothing. */

@@ -2,6 +2,7 @@
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "io/geometry_file.h"
 #include "io/hdf5_lib.h"
+#include "io/scan_parts.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -299,6 +300,21 @@ static fbp_status look(struct fbp_scan *out, const char *name, size_t *n_slices)
                     name, panel.n_columns, panel.n_rows, out->panel.n_columns, out->panel.n_rows);
 }
 
+/* These files say nothing of the axis, and need not say the size of pixels. */
+static fbp_status assume(struct fbp_scan *out, const char *path, bool has_pitch)
+{
+    const double middle = ((double)out->panel.n_columns - 1) / 2;
+    char why[120];
+
+    snprintf(why, sizeof why,
+             "the rotation axis is at the middle column, %g, unless --centre says where it is",
+             middle);
+    if (!has_pitch)
+        FBP_TRY(fbp_scan_assume(out, path, "detector.pitch_mm", "1",
+                                "lengths are in pixels unless --pitch says how large they are"));
+    return fbp_scan_assume(out, path, "detector.offset_mm", "0", why);
+}
+
 static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
                              const struct fbp_geometry_known *known, const double *angles)
 {
@@ -313,13 +329,7 @@ static fbp_status make_views(struct fbp_scan *out, const char *path, const struc
         c.pitch_mm[i] = has_pitch                ? f->pitch_mm[i]
                         : known->pitch_mm[i] > 0 ? known->pitch_mm[i]
                                                  : 1;
-    out->note =
-        fbp_format("%sthe rotation axis is not given: it is taken to be at the middle column, %g, "
-                   "unless --centre says where it is",
-                   has_pitch || known->pitch_mm[0] > 0
-                       ? ""
-                       : "no pixel size is given: lengths are in pixels, 1 mm each; ",
-                   ((double)out->panel.n_columns - 1) / 2);
+    FBP_TRY(assume(out, path, has_pitch || known->pitch_mm[0] > 0));
     return fbp_circle_views(&c, out->views);
 }
 

@@ -1,11 +1,13 @@
 /* What a scan file says that nobody has measured: kept, and repeated, until somebody confirms it.
  */
+#include "io/format.h"
 #include "io/scan_parts.h"
 #include "io/scan_write.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ static void clear_one(struct fbp_assumed *a)
     free(a->key);
     free(a->value);
     free(a->why);
+    free(a->file);
 }
 
 void fbp_scan_clear_assumed(struct fbp_scan *scan)
@@ -26,16 +29,17 @@ void fbp_scan_clear_assumed(struct fbp_scan *scan)
     scan->n_assumed = 0;
 }
 
-fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *key, const char *value,
-                           const char *why)
+fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
+                           const char *value, const char *why)
 {
     struct fbp_assumed *list =
         realloc(scan->assumed, (scan->n_assumed + 1) * sizeof *scan->assumed);
-    struct fbp_assumed one = {fbp_strdup(key), value ? fbp_strdup(value) : NULL, fbp_strdup(why)};
+    struct fbp_assumed one = {fbp_strdup(key), value ? fbp_strdup(value) : NULL, fbp_strdup(why),
+                              fbp_strdup(file)};
 
     if (list)
         scan->assumed = list;
-    if (!list || !one.key || !one.why || (value && !one.value)) {
+    if (!list || !one.key || !one.why || !one.file || (value && !one.value)) {
         clear_one(&one);
         return fbp_fail_nomem(strlen(key) + strlen(why), "what is assumed");
     }
@@ -66,23 +70,53 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     scan->n_assumed = kept;
 }
 
+/* Behind what was written already; returns the length of all. */
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (at >= n)
+        return at;
+    va_start(ap, fmt);
+    const int more = vsnprintf(buf + at, n - at, fmt, ap);
+    va_end(ap);
+    return at + (size_t)(more > 0 ? more : 0);
+}
+
+/* A list that can be edited has short entries, and a remedy; what a foreign file does not say has
+ * it in each entry. */
+static size_t put_group(char *buf, size_t n, size_t at, const struct fbp_assumed *a, size_t n_group)
+{
+    const bool listed = fbp_has_extension(a->file, ".json");
+
+    at = put(buf, n, at, "%s%s%s: ", at ? "; " : "", a->file,
+             listed ? " assumes what nobody has confirmed" : " does not say");
+    for (size_t i = 0; i < n_group; i++) {
+        at = put(buf, n, at, "%s%s", i ? ", " : "", a[i].key);
+        if (a[i].value)
+            at = put(buf, n, at, listed ? " %s" : ", taken as %s", a[i].value);
+        if (!listed)
+            at = put(buf, n, at, " (%s)", a[i].why);
+    }
+    return listed ? put(buf, n, at,
+                        ": put right what is wrong, remove what is right from \"assumed\" there")
+                  : at;
+}
+
 size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n)
 {
+    const struct fbp_assumed *list = scan->assumed;
     size_t at = 0;
 
     if (n > 0)
         buf[0] = '\0';
-    for (size_t i = 0; i < scan->n_assumed && at < n; i++) {
-        const struct fbp_assumed *a = &scan->assumed[i];
-        at += (size_t)snprintf(buf + at, n - at, "%s%s%s%s",
-                               i ? ", " : "assumed, and confirmed by nobody: ", a->key,
-                               a->value ? " " : "", a->value ? a->value : "");
+    for (size_t i = 0, end; i < scan->n_assumed; i = end) {
+        for (end = i + 1; end < scan->n_assumed && strcmp(list[end].file, list[i].file) == 0;)
+            end++;
+        at = put_group(buf, n, at, &list[i], end - i);
     }
-    if (at > 0 && at < n)
-        at += (size_t)snprintf(buf + at, n - at,
-                               ": put right what is wrong, and remove what is right from "
-                               "\"assumed\" in %s",
-                               scan->path ? scan->path : "the scan file");
     return scan->n_assumed;
 }
 
@@ -128,7 +162,8 @@ fbp_status fbp_scan_read_assumed(const struct fbp_scan_file *f)
             return fbp_fail(FBP_ERR_INVALID, "%s: assumed.%.60s: expected text, why it is assumed",
                             f->top.file, item->string);
         value_at(f->top.object, item->string, value, sizeof value);
-        FBP_TRY(fbp_scan_assume(f->scan, item->string, value[0] ? value : NULL, item->valuestring));
+        FBP_TRY(fbp_scan_assume(f->scan, f->top.file, item->string, value[0] ? value : NULL,
+                                item->valuestring));
     }
     return FBP_OK;
 }

@@ -20,9 +20,9 @@ struct fbp_scan_file {
 fbp_status fbp_scan_read_assumed(const struct fbp_scan_file *f);
 /** Does the file say that it assumes this? */
 bool fbp_scan_file_assumes(const struct fbp_scan_file *f, const char *key);
-/** One fact more; value may be NULL. */
-fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *key, const char *value,
-                           const char *why);
+/** One fact more that `file` says is assumed, or does not say; value may be NULL. */
+fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
+                           const char *value, const char *why);
 /** One note more, behind those that there are. */
 fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
 void fbp_scan_clear_assumed(struct fbp_scan *scan);

@@ -283,7 +283,8 @@ static fbp_status take_geometry(const struct fbp_scan_file *f, const struct fbp_
     if (scan->row_order == FBP_ROWS_AUTO)
         scan->row_order = g->row_order;
     for (size_t i = 0; i < g->n_assumed; i++)
-        FBP_TRY(fbp_scan_assume(scan, g->assumed[i].key, g->assumed[i].value, g->assumed[i].why));
+        FBP_TRY(fbp_scan_assume(scan, g->assumed[i].file, g->assumed[i].key, g->assumed[i].value,
+                                g->assumed[i].why));
     return g->note ? fbp_scan_note(scan, g->note) : FBP_OK;
 }
 

@@ -16,16 +16,16 @@ for fact in kind 'detector.pitch_mm' source_to_axis_mm source_to_detector_mm ang
 done
 
 # said ARGUMENTS…: the command says it, in one line; -q silences it, --json carries it.
-line='^warning: assumed, and confirmed by nobody: .*detector.pitch_mm 1, source_to_axis_mm 750'
+line='^warning: .*scan.json assumes what nobody has confirmed: .*detector.pitch_mm 1, source_to_axis_mm 750'
 said() {
     run 0 "$@"
     has err "$line"
-    [ "$(grep -c 'confirmed by nobody' err)" -eq 1 ] || say "$last: said more than once: $(cat err)"
+    [ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: said more than once: $(cat err)"
     run 0 "$@" -q
     empty err
     run 0 "$@" --json -q
     empty err
-    json warnings | grep -q 'confirmed by nobody.*detector.pitch_mm 1' || say "$last: no warning in $(cat out)"
+    json warnings | grep -q 'nobody has confirmed.*detector.pitch_mm 1' || say "$last: no warning in $(cat out)"
 }
 said recon scan.json -o v.mha
 said recon scan.json -o slice.png --slice 8
@@ -41,7 +41,7 @@ said rabbitct make scan.json -o r.rctd --references 0
 
 # What is converted, and what takes its geometry from such a file, still assumes it.
 run 0 info again.json
-has err 'confirmed by nobody: i0 none, kind "cone", detector.pitch_mm 1, source_to_axis_mm'
+has err 'nobody has confirmed: i0 none, kind "cone", detector.pitch_mm 1, source_to_axis_mm'
 cat >outer.json <<'END'
 {"fbp_scan": 1, "projections": "made.mha", "geometry": "scan.json"}
 END
@@ -49,7 +49,7 @@ said plan outer.json
 
 # An option confirms what it gives, for this run.
 run 0 plan scan.json --pitch 0.5 --sod 500
-has err 'confirmed by nobody: i0 none, kind "cone", source_to_detector_mm 1200'
+has err 'nobody has confirmed: i0 none, kind "cone", source_to_detector_mm 1200'
 ! grep -qE 'pitch_mm|source_to_axis_mm' err || say "$last: $(cat err)"
 run 0 geometry check scan.json --pitch 0.5 --json
 is "$(json size.0) > 0 && $(json sod_mm.0) == 750"

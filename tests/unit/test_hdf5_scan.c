@@ -42,8 +42,12 @@ static void data_exchange(void **state)
         assert_null(scan.dark);
         assert_true(fabs(angle_of(&scan.views[4]) - 120) < 1e-4);
         assert_true(near(scan.views[0].u[1], 1));
-        assert_non_null(strstr(scan.note, "lengths are in pixels"));
-        assert_non_null(strstr(scan.note, "middle column, 3,"));
+        char line[600];
+        assert_int_equal(fbp_scan_assumed(&scan, line, sizeof line), 2);
+        assert_non_null(strstr(line, "detector.pitch_mm, taken as 1 (lengths are in pixels"));
+        assert_non_null(strstr(line, "unless --pitch says"));
+        assert_non_null(strstr(line, "detector.offset_mm, taken as 0"));
+        assert_non_null(strstr(line, "middle column, 3,"));
         fbp_scan_clear(&scan);
     }
 }
@@ -83,7 +87,8 @@ static void nxtomo(void **state)
         const bool known = units[i].mm > 0;
         assert_true(near(u, known ? 6.5 * units[i].mm : 1));
         assert_true(near(v, known ? 13 * units[i].mm : 1));
-        assert_true((strstr(scan.note, "no pixel size") == NULL) == known);
+        assert_int_equal(scan.n_assumed, known ? 1 : 2);
+        assert_string_equal(scan.assumed[scan.n_assumed - 1].key, "detector.offset_mm");
         fbp_scan_clear(&scan);
     }
 }
