@@ -141,8 +141,10 @@ static void tell_of_scan(const struct info_args *a, const char *format)
     if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0) ||
         fbp_scan_load(&scan, a->file) != FBP_OK)
         return;
-    printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
-           scan.n_views, a->file, a->file);
+    cli_say_uncertain(&scan, a->quiet);
+    if (!a->json)
+        printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
+               scan.n_views, a->file, a->file);
     fbp_scan_clear(&scan);
 }
 
@@ -153,7 +155,7 @@ static int array_info(const struct info_args *a, fbp_source *src)
     int rc = r ? read_range(src, &range) : 0;
     if (rc == 0)
         rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
-    if (rc == 0 && !a->json)
+    if (rc == 0)
         tell_of_scan(a, fbp_source_info(src)->format);
     fbp_source_close(&src);
     return rc;

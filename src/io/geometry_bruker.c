@@ -11,7 +11,9 @@
 #include "base/vec.h"
 #include "io/format.h"
 #include "io/ini.h"
+#include "io/scan_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,6 +23,21 @@ static const char system_section[] = "System", acquisition[] = "Acquisition";
 
 /* From here on the program of the scanner, too, takes the beam for parallel [mm]. */
 static const double PARALLEL_MM = 10000;
+
+/* What NRecon goes by, or a complete picture needs, and is not done here. */
+static const char shifts_axis[] =
+    "--centre or --offset shifts the axis; its sign is not documented";
+static const struct fbp_ini_ignored ignored[] = {
+    {acquisition, "Image Rotation", 0, NULL, "--tilt turns the panel; its sign is not documented"},
+    {acquisition, "Flat Field Correction", 0, "ON", "the pictures need darks and flats"},
+    {acquisition, "Geometrical Correction", 0, "ON", "the lens may distort the pictures"},
+    {acquisition, "Number Of connected Scans", 1, NULL, "each of them needs a log of its own"},
+    {acquisition, "Random Movement", 0, "OFF", "there is no table of the shifts beside it (.csv)"},
+    {"Reconstruction", "Postalignment", 0, NULL, shifts_axis},
+    {"Reconstruction", "Misalignment Compensation", 0, NULL, shifts_axis},
+    {"Reconstruction", "XY Alignment with a reference scan", 0, NULL,
+     "the pictures are taken where they are"},
+};
 
 struct log {
     struct fbp_panel panel;
@@ -226,6 +243,23 @@ static fbp_status refuse_shifts(const struct fbp_ini *ini)
                     ini->path);
 }
 
+/* The log has the pixel at the object, too: worked out from the camera's it should be the same. */
+static fbp_status compare_pixel(struct fbp_scan *out, const struct fbp_ini *ini,
+                                const struct log *log)
+{
+    const double ours = log->pitch[0] * 1000 * (log->sod < PARALLEL_MM ? log->sod / log->sdd : 1);
+    double said = 0;
+    char value[40], remedy[160];
+
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &said));
+    if (!(said > 0) || fabs(ours - said) <= 0.01 * said)
+        return FBP_OK;
+    snprintf(value, sizeof value, "%g", said);
+    snprintf(remedy, sizeof remedy,
+             "camera, binning and distances give %.6g: give --pitch, --sod or --sdd", ours);
+    return fbp_scan_note_ignored(out, ini->path, "Image Pixel Size (um)", value, remedy);
+}
+
 static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
                            const struct fbp_geometry_known *known)
 {
@@ -238,6 +272,8 @@ static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
     FBP_TRY(make_views(out, ini, &log, known));
     if (log.i0 > 0)
         out->i0 = log.i0;
+    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY(compare_pixel(out, ini, &log));
     return name_projections(out, ini);
 }
 

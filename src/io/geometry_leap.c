@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "io/bytes.h"
+#include "io/scan_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -321,6 +322,30 @@ static fbp_status read_volume(const struct file *f, const struct fbp_panel *pane
     return FBP_OK;
 }
 
+/* Numbers that LEAP goes by for other beams alone, as far as is known. */
+static fbp_status note_ignored(const struct file *f, struct fbp_scan *out)
+{
+    const bool cone = f->beam == FBP_LEAP_CONE, circle = f->beam != FBP_LEAP_MODULAR;
+    const struct {
+        enum fbp_leap_key key;
+        bool ignored;
+    } list[] = {{FBP_LEAP_TILT, circle && !cone},
+                {FBP_LEAP_PITCH, circle && !cone},
+                {FBP_LEAP_TAU, f->beam == FBP_LEAP_PARALLEL}};
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        double x = 0;
+        if (!list[i].ignored)
+            continue;
+        FBP_TRY(number(f, list[i].key, &x));
+        if (fabs(x) > 0)
+            FBP_TRY(fbp_scan_note_ignored(out, f->path, keys[list[i].key].name,
+                                          f->value[list[i].key],
+                                          "it is for other beams than this"));
+    }
+    return FBP_OK;
+}
+
 static fbp_status read(struct file *f, struct fbp_scan *out, const struct fbp_geometry_known *known)
 {
     size_t n = 0;
@@ -339,6 +364,7 @@ static fbp_status read(struct file *f, struct fbp_scan *out, const struct fbp_ge
     out->row_order = FBP_ROWS_BOTTOM_UP;
     FBP_TRY(fbp_geometry_make_views(out, f->path, known, n));
     FBP_TRY(f->beam == FBP_LEAP_MODULAR ? modular_views(f, out) : circle_views(f, out));
+    FBP_TRY(note_ignored(f, out));
     return read_volume(f, &out->panel, &out->volume);
 }
 

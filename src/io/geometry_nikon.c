@@ -11,12 +11,21 @@
 #include "base/vec.h"
 #include "geometry/rotation.h"
 #include "io/ini.h"
+#include "io/scan_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static const char section[] = "XTekCT";
+
+static const char hardening[] = "beam hardening is not corrected";
+static const struct fbp_ini_ignored ignored[] = {
+    {section, "CoefX4", 0, NULL, hardening},
+    {section, "CoefX3", 0, NULL, hardening},
+    {section, "CoefX2", 0, NULL, hardening},
+};
 
 struct machine {
     struct fbp_panel panel;
@@ -142,6 +151,22 @@ static fbp_status name_projections(struct fbp_scan *out, const char *path,
     return out->projections ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
+/* Angles as they were measured, which CIL does not go by either. */
+static fbp_status note_angles(struct fbp_scan *out, const char *path)
+{
+    const size_t stem = strlen(path) > 7 ? strlen(path) - strlen(".xtekct") : 0;
+    char *names[2] = {fbp_format("%.*s.ang", (int)stem, path), fbp_path_join(path, "_ctdata.txt")};
+    fbp_status st = FBP_OK;
+
+    for (int i = 0; i < 2; i++) {
+        if (st == FBP_OK && names[i] && access(names[i], F_OK) == 0)
+            st = fbp_scan_note_ignored(out, path, "angles", names[i],
+                                       "they are taken to be AngularStep apart");
+        free(names[i]);
+    }
+    return st;
+}
+
 static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
                            const struct fbp_geometry_known *known)
 {
@@ -159,6 +184,8 @@ static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
         turn_view(&rest, ((double)k * m.step + m.initial - 180) * FBP_PI / 180, &out->views[k]);
     if (m.white > 0)
         out->i0 = m.white;
+    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY(note_angles(out, ini->path));
     return name_projections(out, ini->path, ini);
 }
 

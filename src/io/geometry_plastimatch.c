@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "io/bytes.h"
+#include "io/scan_parts.h"
 #include "io/scan_write.h"
 #include "io/stack.h"
 
@@ -186,6 +187,21 @@ static fbp_status view_of(const char *path, const double v[N_NUMBERS],
     return FBP_OK;
 }
 
+/* SAD says again what the matrix says: how far the source is from the iso-centre. */
+static fbp_status compare_sad(struct fbp_scan *out, const char *path, const double v[N_NUMBERS],
+                              const struct fbp_view *view)
+{
+    const double distance = fbp_norm(view->s);
+    char value[32], remedy[120];
+
+    if (fabs(v[SAD] - distance) <= 1e-3 * distance)
+        return FBP_OK;
+    snprintf(value, sizeof value, "%g", v[SAD]);
+    snprintf(remedy, sizeof remedy, "the matrix has the source %.6g mm from the iso-centre",
+             distance);
+    return fbp_scan_note_ignored(out, path, "SAD", value, remedy);
+}
+
 static fbp_status read_views(struct fbp_scan *out, const char *path, const struct files *files,
                              const struct fbp_geometry_known *known)
 {
@@ -198,6 +214,8 @@ static fbp_status read_views(struct fbp_scan *out, const char *path, const struc
     for (size_t k = 0; k < files->n; k++) {
         FBP_TRY(read_file(files->names[k], v));
         FBP_TRY(view_of(files->names[k], v, &out->panel, &out->views[k]));
+        if (!out->note)
+            FBP_TRY(compare_sad(out, files->names[k], v, &out->views[k]));
     }
     return FBP_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "io/bytes.h"
+#include "io/scan_parts.h"
 #include "io/scan_write.h"
 
 #include <ctype.h>
@@ -39,6 +40,9 @@ static const struct {
 };
 enum { N_ELEMENTS = sizeof elements / sizeof *elements };
 
+static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
+                                         "CollimationVSup"};
+
 /* The parser's state; the first failure ends it. */
 struct reader {
     const char *path;
@@ -47,6 +51,7 @@ struct reader {
     char text[MAX_TEXT + 1]; /* of the element being read */
     size_t n_text;
     bool root;       /* the root element was seen, and is RTK's */
+    double jaws[4];  /* of the collimator, each nearest to the middle; RTK's default is none */
     bool has_matrix; /* since the last projection */
     double matrix[12];
     struct fbp_rtk now; /* what was said last */
@@ -214,6 +219,22 @@ static fbp_status take_radius(const struct reader *r)
     return FBP_OK;
 }
 
+/* RTK sets what lies behind a jaw to 0 where it is told to; absent ones are at the largest double.
+ */
+static fbp_status take_jaw(struct reader *r, const char *name)
+{
+    double x = 0;
+
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(name, jaw_names[i]) != 0)
+            continue;
+        if (!numbers(r->text, &x, 1))
+            return not_numbers(r, jaw_names[i], "a number");
+        r->jaws[i] = fmin(r->jaws[i], fabs(x));
+    }
+    return FBP_OK;
+}
+
 static fbp_status take_element(struct reader *r, const char *name)
 {
     double x = 0;
@@ -234,7 +255,7 @@ static fbp_status take_element(struct reader *r, const char *name)
             elements[i].degrees ? x * DEGREE : x;
         return FBP_OK;
     }
-    return FBP_OK; /* of others: collimation, and what files in the wild carry */
+    return take_jaw(r, name); /* or what files in the wild carry */
 }
 
 static void XMLCALL on_end(void *user, const char *name)
@@ -295,10 +316,24 @@ static fbp_status views_of(struct fbp_scan *out, const struct reader *r,
     return FBP_OK;
 }
 
+static fbp_status note_jaws(struct fbp_scan *out, const struct reader *r)
+{
+    char value[40];
+
+    for (int i = 0; i < 4; i++) {
+        if (!(r->jaws[i] < 1e9))
+            continue;
+        snprintf(value, sizeof value, "%g", r->jaws[i]);
+        FBP_TRY(fbp_scan_note_ignored(out, r->path, jaw_names[i], value,
+                                      "pixels behind a collimator count as any others"));
+    }
+    return FBP_OK;
+}
+
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct reader r = {.path = path};
+    struct reader r = {.path = path, .jaws = {INFINITY, INFINITY, INFINITY, INFINITY}};
     char *text = NULL;
     size_t n = 0;
 
@@ -307,6 +342,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     free(text);
     if (st == FBP_OK)
         st = views_of(out, &r, known);
+    if (st == FBP_OK)
+        st = note_jaws(out, &r);
     free(r.list);
     return st;
 }

@@ -94,6 +94,9 @@ static fbp_status read_json(const struct fbp_json *o, struct fbp_tigre *t)
         return fbp_fail(FBP_ERR_INVALID, "%s: expected an object in braces: is it of TIGRE?",
                         o->file);
     FBP_TRY(fbp_json_keys(o, keys, sizeof keys / sizeof *keys));
+    const cJSON *vectors = cJSON_GetObjectItemCaseSensitive(o->object, "vectors");
+    if (vectors && !cJSON_IsNull(vectors))
+        return fbp_json_wrong(o, "vectors", "null: views are made of angles and distances");
     FBP_TRY(read_mode(o, &t->parallel));
     FBP_TRY(read_sizes(o, t));
     FBP_TRY(read_list(o, "DSD", 1, &t->dsd));

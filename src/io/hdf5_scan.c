@@ -9,6 +9,7 @@
 #include "base/vec.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +24,7 @@ struct found {
     bool radians;
     bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
     bool has_dark, has_flat;
+    char note[900]; /* what changes the result and is not applied, a sentence; "" */
 };
 
 struct search {
@@ -94,8 +96,24 @@ static double millimetres(const char *unit)
     return 0;
 }
 
+/* One thing more that is not applied. */
+static void note(struct search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct search *s, const char *fmt, ...)
+{
+    char *to = s->found.note;
+    const size_t room = sizeof s->found.note, at = strlen(to);
+    va_list ap;
+
+    if (at + 3 > room)
+        return;
+    snprintf(to + at, room - at, "%s", at ? "; " : "");
+    va_start(ap, fmt);
+    vsnprintf(to + strlen(to), room - strlen(to), fmt, ap);
+    va_end(ap);
+}
+
 /* A length, where it is said with a unit. */
-static fbp_status read_length(const struct search *s, const char *name, double *out)
+static fbp_status read_length(struct search *s, const char *name, double *out)
 {
     const struct fbp_hdf5_entry *e = nearest(s, name, s->found.data, 0);
     double *value = NULL;
@@ -109,7 +127,60 @@ static fbp_status read_length(const struct search *s, const char *name, double *
     FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
     if (value[0] > 0 && isfinite(value[0] * millimetres(unit)))
         *out = value[0] * millimetres(unit);
+    if (value[0] > 0 && !(*out > 0))
+        note(s, "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
+             e->path, value[0], unit);
     free(value);
+    return FBP_OK;
+}
+
+/* How much a list changes, and its greatest size. */
+static void range_of(const double *v, size_t n, double *change, double *size)
+{
+    double low = v[0], high = v[0];
+
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, v[i]);
+        high = fmax(high, v[i]);
+    }
+    *change = high - low;
+    *size = fmax(fabs(low), fabs(high));
+}
+
+/* Facts of a scan that are read by other programs and have no place here yet. */
+static fbp_status note_ignored(struct search *s)
+{
+    static const struct {
+        const char *name;
+        bool moves; /* counts if it changes during the scan; else if it is not 0 */
+        const char *remedy;
+    } list[] = {
+        {"x_translation", true, "the sample is taken to stand still"},
+        {"y_translation", true, "the sample is taken to stand still"},
+        {"z_translation", true, "the sample is taken to stand still"},
+        {"x_rotation_axis_pixel_position", false, "--centre says where the axis is"},
+        {"y_rotation_axis_pixel_position", false, "--centre says where the axis is"},
+        {"x_flipped", false, "--flip-u turns columns round"},
+        {"y_flipped", false, "--flip-v turns rows round"},
+        {"rotation_center", false, "--centre says where the axis is"},
+        {"rotation_axis_location", false, "--centre says where the axis is"},
+    };
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const struct fbp_hdf5_entry *e = nearest(s, list[i].name, s->found.data, 0);
+        double *value = NULL, change = 0, size = 0;
+        size_t n = 0;
+        if (!e || e->rank > 1)
+            continue;
+        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+        if (n > 0)
+            range_of(value, n, &change, &size);
+        if (list[i].moves ? change > 1e-9 * size : size > 0)
+            note(s, "%s, %s %g, is not applied: %s", e->path,
+                 list[i].moves ? "which changes by" : "which is", list[i].moves ? change : value[0],
+                 list[i].remedy);
+        free(value);
+    }
     return FBP_OK;
 }
 
@@ -238,6 +309,7 @@ static fbp_status find_either(struct search *s, double **angles, struct fbp_blob
                             ? "; a geometry of TIGRE is read from MAT files saved as -v7"
                             : "",
                         s->list.unread[0] ? "; " : "", s->list.unread);
+    FBP_TRY(note_ignored(s));
     for (size_t i = 0; i < s->found.n_angles; i++)
         if (!isfinite((*angles)[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
@@ -333,6 +405,15 @@ static fbp_status make_views(struct fbp_scan *out, const char *path, const struc
     return fbp_circle_views(&c, out->views);
 }
 
+static fbp_status note_file(struct fbp_scan *out, const char *path, const char *what)
+{
+    char *text = fbp_format("%s: %s", path, what);
+    const fbp_status st = text ? fbp_scan_note(out, text) : fbp_fail_nomem(strlen(path), "a note");
+
+    free(text);
+    return st;
+}
+
 static fbp_status take(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known, const struct fbp_blob *reply)
 {
@@ -357,6 +438,9 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     for (size_t i = 0; i < f.n_angles && !f.radians; i++)
         angles[i] *= FBP_PI / 180;
     out->kind = FBP_PARALLEL;
+    f.note[sizeof f.note - 1] = '\0';
+    if (f.note[0])
+        FBP_TRY_GOTO(note_file(out, path, f.note));
     st = make_views(out, path, &f, known, angles);
 fail:
     free(angles);

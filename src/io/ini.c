@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "io/bytes.h"
+#include "io/scan_parts.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -128,5 +129,42 @@ fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const c
                         "%s: %s: found %g, expected a whole number from 1 to 1000000", ini->path,
                         key, x);
     *out = (size_t)x;
+    return FBP_OK;
+}
+
+/* "Post alignment" is "Postalignment". */
+static bool same_key(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " -_");
+        b += strspn(b, " -_");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+static bool is_neutral(const struct fbp_ini_ignored *key, const char *value)
+{
+    char *end = NULL;
+
+    if (key->neutral_text)
+        return strncasecmp(value, key->neutral_text, strlen(key->neutral_text)) == 0;
+    const double x = fbp_number(value, &end);
+    return end != value && fabs(x - key->neutral) < 1e-9;
+}
+
+fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
+                                size_t n, struct fbp_scan *out)
+{
+    for (size_t i = 0; i < ini->n; i++) {
+        const struct fbp_ini_item *item = &ini->items[i];
+        for (size_t k = 0; k < n && *item->value; k++)
+            if (strcasecmp(item->section, table[k].section) == 0 &&
+                same_key(item->key, table[k].key) && !is_neutral(&table[k], item->value))
+                FBP_TRY(
+                    fbp_scan_note_ignored(out, ini->path, item->key, item->value, table[k].remedy));
+    }
     return FBP_OK;
 }

@@ -37,4 +37,17 @@ fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, cons
 fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
                          size_t *out);
 
+/** A key that changes a result and is not applied. */
+struct fbp_ini_ignored {
+    const char *section, *key; /**< blanks and '-' in the key do not count */
+    double neutral;            /**< the value that changes nothing, or */
+    const char *neutral_text;  /**< how it begins; NULL: a number */
+    const char *remedy;
+};
+
+/** A note in the scan for each key of the table that has another value, or several of these. */
+struct fbp_scan;
+fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
+                                size_t n, struct fbp_scan *out);
+
 #endif /* FBP_SRC_INI_H */

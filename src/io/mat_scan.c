@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const double QUARTER_TURN_DEG = 90;
 
@@ -17,6 +18,7 @@ static const double QUARTER_TURN_DEG = 90;
 struct found {
     char name[80]; /* of the struct */
     double sod_mm, sdd_mm, pitch_mm;
+    double columns; /* 0: not said */
     size_t n_angles;
 };
 
@@ -48,15 +50,43 @@ static fbp_status one(const char *path, matvar_t *parameters, const char *name, 
     return fbp_fail(FBP_ERR_INVALID, "%s: parameters.%s: expected one positive number", path, name);
 }
 
-static fbp_status check_unit(const char *path, matvar_t *parameters)
+/* Text of one or two bytes a letter; "" if there is none. */
+static void text_of(const matvar_t *v, char *out, size_t n)
 {
-    const matvar_t *unit = fbp_mat_field(parameters, "distanceUnit");
+    const size_t size = v && v->data_size > 0 ? (size_t)v->data_size : 1;
+    size_t i = 0;
 
-    if (!unit || unit->class_type != MAT_C_CHAR || !unit->data || unit->nbytes < 2 ||
-        memcmp(unit->data, "mm", 2) == 0 || memcmp(unit->data, "m\0m", 4) == 0)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: parameters.distanceUnit is not mm: convert the file",
-                    path);
+    if (v && v->class_type == MAT_C_CHAR && v->data)
+        for (; i + 1 < n && i < v->nbytes / size; i++)
+            out[i] = ((const char *)v->data)[i * size];
+    out[i] = '\0';
+}
+
+/* Members that say in words what is read here as mm, degrees and a beam with a source. */
+static fbp_status check_words(const char *path, matvar_t *parameters)
+{
+    static const struct {
+        const char *name, *starts, *needed;
+        bool others; /* this one alone is wrong, not all others */
+    } words[] = {
+        {"distanceUnit", "mm", "mm", false},
+        {"pixelSizeUnit", "mm", "mm", false},
+        {"pixelSizePostUnit", "mm", "mm", false},
+        {"angleUnit", "deg", "degrees", false},
+        {"anglesUnit", "deg", "degrees", false},
+        {"geometryType", "par", "a beam with a source", true},
+    };
+    char text[40];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        text_of(fbp_mat_field(parameters, words[i].name), text, sizeof text);
+        const bool starts = strncasecmp(text, words[i].starts, strlen(words[i].starts)) == 0;
+        if (text[0] && starts == words[i].others)
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: parameters.%s is \"%s\", expected %s: convert the file", path,
+                            words[i].name, text, words[i].needed);
+    }
+    return FBP_OK;
 }
 
 static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
@@ -71,12 +101,14 @@ static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
                         "name its array in a scan file: \"projections\": \"FILE:VARIABLE\"",
                         path);
     snprintf(f.name, sizeof f.name, "%s", top->name);
-    FBP_TRY(check_unit(path, p));
+    FBP_TRY(check_words(path, p));
     FBP_TRY(one(path, p, "distanceSourceOrigin", &f.sod_mm));
     FBP_TRY(one(path, p, "distanceSourceDetector", &f.sdd_mm));
     /* Of the pixels that the sinogram has, where they were binned. */
     FBP_TRY(one(path, p, fbp_mat_field(p, "pixelSizePost") ? "pixelSizePost" : "pixelSize",
                 &f.pitch_mm));
+    if (fbp_mat_field(p, "numDetectorsPost"))
+        FBP_TRY(one(path, p, "numDetectorsPost", &f.columns));
     FBP_TRY(fbp_mat_numbers(path, "parameters.angles", fbp_mat_field(p, "angles"), angles,
                             &f.n_angles));
     for (size_t i = 0; i < f.n_angles; i++)
@@ -153,6 +185,12 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     if (!out->projections)
         return fbp_fail_nomem(strlen(path), "a path");
     FBP_TRY(look(out));
+    if (f.columns > 0 && fabs(f.columns - (double)out->panel.n_columns) > 0.5)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: parameters.numDetectorsPost is %g, the sinogram has %zu columns: which "
+            "part of the detector they are is not known: correct the file",
+            path, f.columns, out->panel.n_columns);
     FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
     (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
     st = make_views(out, path, known, &f, angles);

@@ -58,6 +58,16 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
     return FBP_OK;
 }
 
+fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
+                                 const char *value, const char *remedy)
+{
+    char *note = fbp_format("%s: %s = %.60s is not applied: %s", file, key, value, remedy);
+    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(file), "a note");
+
+    free(note);
+    return st;
+}
+
 void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
 {
     size_t kept = 0;

@@ -25,6 +25,9 @@ fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *
                            const char *value, const char *why);
 /** One note more, behind those that there are. */
 fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
+/** The note that a key of a file, which changes the result, is not applied. */
+fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
+                                 const char *value, const char *remedy);
 void fbp_scan_clear_assumed(struct fbp_scan *scan);
 struct fbp_writer;
 void fbp_scan_put_assumed(struct fbp_writer *w, const struct fbp_scan *scan);

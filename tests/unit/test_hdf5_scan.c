@@ -93,6 +93,47 @@ static void nxtomo(void **state)
     }
 }
 
+/* What other programs go by, and is not applied here, is named. */
+static void ignored_facts_are_named(void **state)
+{
+    static const struct {
+        const char *name;
+        double first, last;
+        const char *note; /* NULL: none */
+    } rows[] = {
+        {"/entry/sample/y_translation", 3, 3, NULL},
+        {"/entry/sample/y_translation", 3, 5.5, "y_translation, which changes by 2.5, is not"},
+        {"/entry/instrument/detector/x_rotation_axis_pixel_position", 0, 0, NULL},
+        {"/entry/instrument/detector/x_rotation_axis_pixel_position", 4, 4,
+         "x_rotation_axis_pixel_position, which is 4, is not applied: --centre"},
+        {"/entry/instrument/detector/x_flipped", 1, 1, "x_flipped, which is 1, is not applied"},
+        {"/entry/sample/mass", 1, 2, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double v[NZ] = {rows[i].first, 3, 3, 3, 3, rows[i].last};
+        const double same[NZ] = {rows[i].first, rows[i].first, rows[i].first,
+                                 rows[i].first, rows[i].first, rows[i].first};
+        const bool moves = rows[i].first < rows[i].last;
+        const hid_t file = new_file(H5);
+        put_tomo(file, "mm");
+        put_list(file, rows[i].name, H5T_IEEE_F64LE, NZ, moves ? v : same);
+        H5Fclose(file);
+        struct fbp_scan scan = load();
+        assert_int_equal(scan.note != NULL, rows[i].note != NULL);
+        if (rows[i].note && !strstr(scan.note, rows[i].note))
+            fail_msg("\"%s\" has not \"%s\"", scan.note, rows[i].note);
+        fbp_scan_clear(&scan);
+    }
+    const hid_t file = new_file(H5);
+    put_tomo(file, "furlong");
+    H5Fclose(file);
+    struct fbp_scan scan = load();
+    assert_non_null(strstr(scan.note, "x_pixel_size = 6.5 \"furlong\" is not applied"));
+    fbp_scan_clear(&scan);
+}
+
 /* Frames that alignment is seen from are images of the sample, but not of the scan. */
 static void alignment_frames_are_no_projections(void **state)
 {
@@ -264,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_exchange),
         cmocka_unit_test(nxtomo),
+        cmocka_unit_test(ignored_facts_are_named),
         cmocka_unit_test(alignment_frames_are_no_projections),
         cmocka_unit_test(linked_images),
         cmocka_unit_test(what_lacks),

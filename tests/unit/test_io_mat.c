@@ -176,6 +176,60 @@ static void what_is_not_read(void **state)
     }
 }
 
+/* One member more in the parameters: text, or a number. */
+static void put_more(const char *name, const char *text, double number)
+{
+    put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_NONE);
+    mat_t *file = Mat_Open(MAT, MAT_ACC_RDONLY);
+    matvar_t *ct = Mat_VarRead(file, "ct");
+    size_t dims[2] = {1, text ? strlen(text) : 1};
+    matvar_t *v =
+        text ? Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF8, 2, dims, (void *)(uintptr_t)text, 0)
+             : numbers(name, 1, &number);
+    matvar_t *p = Mat_VarGetStructFieldByName(ct, "parameters", 0);
+
+    Mat_Close(file);
+    assert_int_equal(Mat_VarAddStructField(p, name), 0);
+    Mat_VarSetStructFieldByName(p, name, 0, v);
+    file = Mat_CreateVer(MAT, NULL, MAT_FT_MAT5);
+    put(file, ct, MAT_COMPRESSION_NONE);
+    Mat_Close(file);
+}
+
+/* Facts of a scan of Helsinki that would change the result are not passed over. */
+static void facts_are_not_passed_over(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        double number;
+        const char *says; /* NULL: it is read */
+    } rows[] = {
+        {"distanceUnit", "mm", 0, NULL},
+        {"distanceUnit", "cm", 0, "parameters.distanceUnit is \"cm\", expected mm"},
+        {"pixelSizeUnit", "um", 0, "parameters.pixelSizeUnit is \"um\", expected mm"},
+        {"angleUnit", "degrees", 0, NULL},
+        {"angleUnit", "rad", 0, "parameters.angleUnit is \"rad\""},
+        {"geometryType", "Cone", 0, NULL},
+        {"geometryType", "fan", 0, NULL},
+        {"geometryType", "Parallel", 0, "expected a beam with a source"},
+        {"numDetectorsPost", NULL, COLUMNS, NULL},
+        {"numDetectorsPost", NULL, COLUMNS + 4, "numDetectorsPost is 7, the sinogram has 3"},
+        {"scanner", "a machine", 0, NULL},
+    };
+    struct fbp_scan scan;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_more(rows[i].name, rows[i].text, rows[i].number);
+        const fbp_status st = fbp_scan_load(&scan, MAT);
+        if ((st == FBP_OK) != !rows[i].says)
+            fail_msg("%s: %s", rows[i].name, fbp_message());
+        if (rows[i].says)
+            assert_says(rows[i].says);
+        fbp_scan_clear(&scan);
+    }
+}
+
 static void damage(void **state)
 {
     size_t n;
@@ -211,7 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class),      cmocka_unit_test(fields_by_dots),
         cmocka_unit_test(whole_scan),       cmocka_unit_test(wrong_arrays),
-        cmocka_unit_test(what_is_not_read), cmocka_unit_test(damage),
+        cmocka_unit_test(what_is_not_read), cmocka_unit_test(facts_are_not_passed_over),
+        cmocka_unit_test(damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

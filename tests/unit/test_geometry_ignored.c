@@ -1,0 +1,174 @@
+/* Keys of other programs' files that change the result are applied, refused, or named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/foreign_files.h"
+#include "unit/foreign_texts.h"
+
+static const struct fbp_geometry_known panel = {
+    .struct_size = sizeof panel, .panel = {40, 32}, .pitch_mm = {1, 1}};
+
+/* What is replaced by what, and what the note says then; NULL: nothing. */
+struct change {
+    const char *from, *to, *note;
+};
+
+static void check_notes(const char *name, const char *text, const struct fbp_geometry_known *known,
+                        const struct change *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        write_changed(name, text, list[i].from, list[i].to);
+        struct fbp_scan s = load_known(name, known);
+        if (list[i].note && (!s.note || !strstr(s.note, list[i].note) || !strstr(s.note, name)))
+            fail_msg("\"%s\" has not \"%s\"", s.note ? s.note : "no note", list[i].note);
+        if (!list[i].note && s.note)
+            fail_msg("%s: \"%s\"", list[i].to ? list[i].to : "plain", s.note);
+        fbp_scan_clear(&s);
+    }
+}
+
+static void bruker(void **state)
+{
+    static const char before[] = "Rotation Direction=CC\r\n", end[] = "Program=NRecon\r\n";
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {before, "Image Rotation=0.0000\r\nFlat Field Correction=ON\r\n", NULL},
+        {before, "Image Rotation=0.5730\r\n", "Image Rotation = 0.5730 is not applied: --tilt"},
+        {before, "Flat Field Correction=OFF\r\n", "Flat Field Correction = OFF"},
+        {before, "Geometrical Correction=OFF\r\n", "the lens may distort"},
+        {before, "Number Of connected Scans=3\r\n", "connected Scans = 3"},
+        {"Random Movement=OFF (30)", "Random Movement=ON (30)", "no table of the shifts"},
+        {end, "Program=NRecon\r\nPostalignment=0.00\r\n", NULL},
+        {end, "Program=NRecon\r\nPost alignment=-1.50\r\n",
+         "Post alignment = -1.50 is not applied"},
+        {end, "Program=x\r\nPostalignment=2\r\n", "--centre or --offset"},
+        {end, "Program=x\r\nMisalignment compensation=4.5\r\n", "Misalignment compensation = 4.5"},
+        {end, "Program=x\r\nXY Alignment with a reference scan=1\r\n", "XY Alignment"},
+        {end, "Program=x\r\nRing Artifact Correction=9\r\nSmoothing=3\r\n", NULL},
+        {"Pixel Size (um)=7.5", "Pixel Size (um)=11", "distances give 13.1119"},
+    };
+    char text[2000];
+    /* the pixel at the object as it follows from the camera's */
+    const char *at = strstr(bruker_log, "Image Pixel Size (um)=7.5");
+
+    (void)state;
+    snprintf(text, sizeof text, "%.*sImage Pixel Size (um)=13.1119%s", (int)(at - bruker_log),
+             bruker_log, at + strlen("Image Pixel Size (um)=7.5"));
+    check_notes("a.log", text, NULL, list, N_OF(list) - 1);
+    check_notes("a.log", bruker_log, NULL, &list[N_OF(list) - 1], 1);
+}
+
+static void nikon(void **state)
+{
+    static const char at[] = "WhiteLevel=60000\r\n";
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {at, "CoefX4=0\r\nCoefX3=0\r\nCoefX2=0\r\nCoefX1=1\r\nMaskRadius=12\r\n", NULL},
+        {at, "CoefX4=0\r\nCoefX2=0.3\r\n", "CoefX2 = 0.3 is not applied: beam hardening"},
+    };
+
+    (void)state;
+    check_notes("a.xtekct", nikon_xtekct, NULL, list, N_OF(list));
+    write_changed("a.ang", "Step\tAngle\r\n1:\t0.0\r\n", NULL, NULL);
+    const struct change beside = {NULL, NULL, "a.ang is not applied: they are taken to be Angular"};
+    check_notes("a.xtekct", nikon_xtekct, NULL, &beside, 1);
+    unlink(in_folder("a.ang"));
+}
+
+static void rtk(void **state)
+{
+    static const char text[] =
+        "<?xml version=\"1.0\"?><RTKThreeDCircularGeometry version=\"3\">"
+        "<SourceToIsocenterDistance>600</SourceToIsocenterDistance>"
+        "<SourceToDetectorDistance>1100</SourceToDetectorDistance><Maker>x</Maker>"
+        "<Projection><GantryAngle>0</GantryAngle></Projection></RTKThreeDCircularGeometry>";
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {"<Maker>x</Maker>", "<CollimationUInf>1.79e+308</CollimationUInf>", NULL},
+        {"<Maker>x</Maker>", "<CollimationVSup>30.5</CollimationVSup>",
+         "CollimationVSup = 30.5 is not applied: pixels behind a collimator"},
+    };
+
+    (void)state;
+    check_notes("a.xml", text, &panel, list, N_OF(list));
+}
+
+static void leap(void **state)
+{
+    static const char text[] = "geometry = parallel\nnumAngles = 4\nnumRows = 3\nnumCols = 5\n"
+                               "pixelHeight = 1\npixelWidth = 1\ncenterRow = 1\ncenterCol = 2\n"
+                               "phis = 0, 45, 90, 135\nsod = 0\nrampID = 2\n";
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {"rampID = 2", "tiltAngle = 0", NULL},
+        {"rampID = 2", "tiltAngle = 1.5", "tiltAngle = 1.5 is not applied: it is for other beams"},
+        {"rampID = 2", "tau = 3", "tau = 3"},
+        {"rampID = 2", "helicalPitch = 3", "helicalPitch = 3"},
+    };
+
+    (void)state;
+    check_notes("a.cfg", text, NULL, list, N_OF(list));
+}
+
+static void plastimatch(void **state)
+{
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {"7.00000000e+02", "7.10000000e+02", "SAD = 710 is not applied: the matrix has the source"},
+    };
+
+    (void)state;
+    const struct fbp_geometry_known pixels = {.struct_size = sizeof pixels, .panel = {24, 32}};
+
+    check_notes("a.txt", plastimatch_txt, &pixels, list, N_OF(list));
+}
+
+static void tigre(void **state)
+{
+    static const struct spoilt list[] = {
+        {"\"DSD\"", "\"vectors\": [[1, 2]], \"DSD\"", "vectors: found a list of 1, expected null"},
+    };
+
+    (void)state;
+    refuses_all("a.json", tigre_json, list, N_OF(list));
+}
+
+/* A scan file that names such a file as its geometry has the note, too. */
+static void through_a_scan_file(void **state)
+{
+    struct fbp_scan s;
+    char raw[4 * 100 * 120 * 2] = {0};
+    FILE *f = fopen(in_folder("views.raw"), "wb");
+
+    (void)state;
+    assert_int_equal(fwrite(raw, 1, sizeof raw, f), sizeof raw);
+    fclose(f);
+    write_changed("a.log", bruker_log, "Rotation Direction=CC\r\n", "Image Rotation=0.5\r\n");
+    write_changed(
+        "outer.json",
+        "{\"fbp_scan\": 1, \"projections\": \"views.raw\", \"raw\": {\"type\": \"uint16\", "
+        "\"shape\": [4, 100, 120]}, \"i0\": 60000, \"geometry\": \"a.log\"}",
+        NULL, NULL);
+    assert_int_equal(fbp_scan_load(&s, in_folder("outer.json")), FBP_OK);
+    assert_non_null(s.note);
+    assert_non_null(strstr(s.note, "Image Rotation = 0.5 is not applied"));
+    fbp_scan_clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bruker),
+        cmocka_unit_test(nikon),
+        cmocka_unit_test(rtk),
+        cmocka_unit_test(leap),
+        cmocka_unit_test(plastimatch),
+        cmocka_unit_test(tigre),
+        cmocka_unit_test(through_a_scan_file),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
