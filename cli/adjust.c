@@ -174,8 +174,7 @@ int adjust_check_value(const char *what, const struct fbp_scan *scan, enum adjus
     return 0;
 }
 
-/* What is given is assumed no longer. */
-static void confirm(struct fbp_scan *scan, const double values[ADJUSTS])
+void adjust_confirm(struct fbp_scan *scan, const double values[ADJUSTS])
 {
     static const char *const keys[ADJUSTS] = {[ADJUST_CENTRE] = "detector.offset_mm",
                                               [ADJUST_TILT] = "detector.tilt_deg",
@@ -190,7 +189,6 @@ static void confirm(struct fbp_scan *scan, const double values[ADJUSTS])
 
 int adjust_scan(struct fbp_scan *scan, const double values[ADJUSTS])
 {
-    confirm(scan, values);
     for (int i = 0; i < ADJUSTS; i++)
         if (!isnan(values[i]) && adjust_check_value("--", scan, (enum adjust)i, values[i]) != 0)
             return 1;

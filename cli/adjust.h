@@ -60,6 +60,9 @@ int adjust_check(const struct command *self, const double values[ADJUSTS]);
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum adjust which,
                        double value);
 
+/** What is given is assumed no longer (fbp_scan_confirm()). */
+void adjust_confirm(struct fbp_scan *scan, const double values[ADJUSTS]);
+
 /** Check and set all; returns 0, or 1 with the failure reported. */
 int adjust_scan(struct fbp_scan *scan, const double values[ADJUSTS]);
 

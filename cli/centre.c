@@ -1,5 +1,6 @@
 /* --centre auto: the column is looked for before anything is computed. */
 #include "recon.h"
+#include "say.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,13 +33,12 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
 static void tell(const struct recon_args *a, const struct fbp_centre *c)
 {
     if (!c->sure)
-        fprintf(
-            stderr,
-            "warning: the rotation axis is NOT SURE to fall on column %.6g: %s: look at it with "
-            "--sweep centre=%.6g:%.6g:0.5 -o sheet.png\n",
-            c->column, c->why, floor(c->column) - 5, floor(c->column) + 6);
-    else if (!a->quiet)
-        fprintf(stderr, "centre: column %.6g; --centre %.6g is the same\n", c->column, c->column);
+        say_warning(false,
+                    "the rotation axis is NOT SURE to fall on column %.6g: %s: look at it with "
+                    "--sweep centre=%.6g:%.6g:0.5 -o sheet.png",
+                    c->column, c->why, floor(c->column) - 5, floor(c->column) + 6);
+    else
+        say_note(a->quiet, "centre: column %.6g; --centre %.6g is the same", c->column, c->column);
 }
 
 int centre_find(struct recon_args *a, const struct fbp_scan *scan)

@@ -43,6 +43,9 @@ char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 bool cli_has_folder(const char *path);
 /** Say what a scan's file left open, and what it assumes, as the library does in a plan's log. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
+/** Where a scan is needed and `path` is a folder: the one scan that lies in it, said, as *out
+ *  (free()); NULL if it is none.  0, or 1 with what there is reported. */
+int cli_scan_in_folder(const char *path, bool quiet, char **out);
 /** Is this a scan file, where an array is needed?  Then that has been said. */
 bool cli_is_scan(const char *path);
 /** "1.50 GiB"; returns buf. */

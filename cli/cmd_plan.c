@@ -1,5 +1,7 @@
 #include "recon.h"
 
+#include <stdlib.h>
+
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
     RECON_OPTIONS,
@@ -15,7 +17,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct recon_args a = {RECON_ARGS,
                            .p = *fbp_recon_params(.log = progress_log, .user = &progress)};
     struct fbp_scan scan = {0};
-    fbp_plan *plan;
+    fbp_plan *plan = NULL;
     int rc = opt_parse(self, &a, argc, argv);
 
     progress.quiet = a.quiet;
@@ -27,11 +29,15 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.model)
         return cli_error("--model is not in this release: plan prints for this machine");
-    rc = recon_prepare(&a, &scan, &plan);
+    char *kept;
+    rc = recon_name_scan(&a, &kept);
+    if (rc == 0)
+        rc = recon_prepare(&a, &scan, &plan);
     if (rc == 0)
         rc = plan_print(plan, a.json);
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
+    free(kept);
     return rc;
 }
 

@@ -1,5 +1,7 @@
 #include "sweep.h"
 
+#include <stdlib.h>
+
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
         .help = "the scan: where its arrays are and how it was taken (docs/scan.md), or a whole "
@@ -143,7 +145,12 @@ static int run(const struct command *self, int argc, char **argv)
         a.p.output_range[0] = a.p.output_range[1] = 0;
     }
     a.p.user = &progress;
-    return a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress);
+    char *kept;
+    rc = recon_name_scan(&a, &kept);
+    if (rc == 0)
+        rc = a.sweep ? sweep(self, &a, &progress) : plan_or_run(&a, &progress);
+    free(kept);
+    return rc;
 }
 
 const struct command cmd_recon = {

@@ -1,5 +1,6 @@
 #include "geometry.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int geometry_check_usage(const struct command *self, const struct geometry_from *from)
@@ -19,10 +20,20 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool 
                                              .corner = from->origin &&
                                                        strcmp(from->origin, "corner") == 0};
 
-    if (fbp_geometry_load(scan, from->path, from->format, &known) != FBP_OK)
-        return cli_fail();
+    char *kept = NULL;
+
+    if (fbp_geometry_load(scan, from->path, from->format, &known) != FBP_OK) {
+        if (cli_scan_in_folder(from->path, quiet, &kept) != 0)
+            return 1;
+        const fbp_status st =
+            kept ? fbp_geometry_load(scan, kept, NULL, &known) : FBP_ERR_UNSUPPORTED;
+        free(kept);
+        if (st != FBP_OK)
+            return cli_fail();
+    }
     fbp_views_flip(scan->views, scan->n_views,
                    cli_flips(from->flip_u, from->flip_v, from->reverse));
+    adjust_confirm(scan, from->adjust);
     const int rc = adjust_scan(scan, from->adjust);
     cli_say_uncertain(scan, quiet);
     return rc;

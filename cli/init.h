@@ -71,6 +71,12 @@ void init_assign(const struct init_folder *folder, struct init_found *out);
 /** Is there something to guess?  0, or an exit status, which has been said. */
 int init_check_need(const struct init_folder *folder, const struct init_found *found);
 
+/** Is the file of a series a whole scan: one of this program, or of another? */
+bool init_is_whole_scan(const struct init_series *s, const struct init_series *projections);
+
+/** Say why there are no projections; returns 1. */
+int init_no_projections(const struct init_folder *folder);
+
 /** Say which arrays are not used. */
 void init_say_rest(const struct init_folder *folder, const struct init_found *found, bool quiet);
 

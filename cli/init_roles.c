@@ -98,9 +98,18 @@ static bool may_be_scan(const struct init_series *s, const struct init_series *p
                             cli_ends_with(s->path, ".xtekct") || cli_ends_with(s->path, ".log"));
 }
 
-/* Arrays there are, but their names say that they are something else. */
-static int no_projections(const struct init_folder *folder)
+bool init_is_whole_scan(const struct init_series *s, const struct init_series *projections)
 {
+    return may_be_scan(s, projections) && is_whole_scan(s->path);
+}
+
+/* Arrays there are, but their names say that they are something else. */
+int init_no_projections(const struct init_folder *folder)
+{
+    if (!init_is_complete())
+        return cli_error("%s: there was not enough memory to look at all of it: close other "
+                         "programs",
+                         folder->path);
     static const char *const names[INIT_ROLES] = {
         [INIT_PROJECTIONS] = "",   [INIT_DARK] = "darks",    [INIT_FLAT] = "flats",
         [INIT_BAD] = "bad pixels", [INIT_ANGLES] = "angles", [INIT_VOLUME] = "a volume"};
@@ -132,12 +141,8 @@ int init_check_need(const struct init_folder *folder, const struct init_found *f
 
     for (size_t i = 0; i < folder->n; i++) {
         const struct init_series *s = &folder->series[i];
-        if (may_be_scan(s, projections) && is_whole_scan(s->path))
+        if (init_is_whole_scan(s, projections))
             return cli_error("%s: describes a whole scan already: give it to fbp recon", s->path);
     }
-    if (!projections && !init_is_complete())
-        return cli_error("%s: there was not enough memory to look at all of it: close other "
-                         "programs",
-                         folder->path);
-    return projections ? 0 : no_projections(folder);
+    return projections ? 0 : init_no_projections(folder);
 }

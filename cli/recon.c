@@ -30,6 +30,15 @@ static void flip(const struct recon_args *a, struct fbp_scan *scan)
     fbp_views_flip(scan->views, scan->n_views, cli_flips(a->flip_u, a->flip_v, a->reverse));
 }
 
+int recon_name_scan(struct recon_args *a, char **kept)
+{
+    const int rc = cli_scan_in_folder(a->scan, a->quiet, kept);
+
+    if (*kept)
+        a->scan = *kept;
+    return rc;
+}
+
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
     const struct fbp_scan_known known = {.struct_size = sizeof known,
@@ -38,6 +47,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
+    adjust_confirm(scan, a->adjust);
     flip(a, scan);
     return keep_inputs(a, scan);
 }

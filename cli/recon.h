@@ -99,6 +99,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
         .fallback = "planned", .help = "views computed at a time, at most")
 // clang-format on
 
+/** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */
+int recon_name_scan(struct recon_args *args, char **kept);
+
 /** Load the scan and apply flips; returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 

@@ -7,9 +7,11 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A number at the end of text[n], a blank before it; shortens n. */
 static bool last_number(const char *text, size_t *n, unsigned long long *out)
@@ -79,11 +81,37 @@ char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number)
                       p->suffix);
 }
 
-bool fbp_names_is_folder(const char *path)
+static bool is_folder(const char *path)
 {
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* "views/p_*.tif" in quotes, which no shell has replaced: its folder, free(); *name: what files of
+ * it are called.  NULL: the path is none of these. */
+static char *split_glob(const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+
+    *name = slash ? slash + 1 : path;
+    if (!strpbrk(*name, "*?") || access(path, F_OK) == 0)
+        return NULL;
+    char *folder = slash ? fbp_format("%.*s", (int)(slash - path + 1), path) : fbp_strdup("./");
+    if (folder && is_folder(folder))
+        return folder;
+    free(folder);
+    return NULL;
+}
+
+bool fbp_names_is_folder(const char *path)
+{
+    const char *name;
+    char *of_glob = is_folder(path) ? NULL : split_glob(path, &name);
+    const bool is = of_glob || is_folder(path);
+
+    free(of_glob);
+    return is;
 }
 
 /* One of a folder's files; NULL as format: none is known. */
@@ -121,7 +149,8 @@ static fbp_status add(struct listing *l, const char *folder, const char *name)
     return FBP_OK;
 }
 
-static fbp_status list(struct listing *l, const char *folder)
+/* name: what the files are called, as a shell has it; NULL: all of them. */
+static fbp_status list(struct listing *l, const char *folder, const char *name)
 {
     DIR *dir = opendir(folder);
     const struct dirent *e;
@@ -130,7 +159,7 @@ static fbp_status list(struct listing *l, const char *folder)
     if (!dir)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open the folder: %s", folder, strerror(errno));
     while (st == FBP_OK && (errno = 0, e = readdir(dir)))
-        if (e->d_name[0] != '.')
+        if (e->d_name[0] != '.' && (!name || fnmatch(name, e->d_name, 0) == 0))
             st = add(l, folder, e->d_name);
     if (st == FBP_OK && errno)
         st = fbp_fail(FBP_ERR_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
@@ -173,6 +202,9 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                         folder, most, best->name, second->name);
     if (best || (raw && l->n > 0))
         return FBP_OK;
+    if (l->n == 0 && strpbrk(folder, "*?"))
+        return fbp_fail(FBP_ERR_IO, "%s: there is no file of such a name: correct the pattern",
+                        folder);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: none of its %zu files has the name of an array (.tif, .png, .mha …): name "
                     "the folder with the views, or describe headerless files with \"raw\"",
@@ -276,9 +308,11 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
 {
     const struct fbp_format *format = NULL;
     struct listing l = {0};
+    const char *name;
+    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name);
     fbp_status st;
 
-    FBP_TRY_GOTO(list(&l, folder));
+    FBP_TRY_GOTO(list(&l, of_glob ? of_glob : folder, of_glob ? name : NULL));
     FBP_TRY_GOTO(choose(&l, folder, raw, &format));
     FBP_TRY_GOTO(check_views(&l, format));
     FBP_TRY_GOTO(
@@ -294,6 +328,7 @@ fail:
     for (size_t i = 0; i < l.n; i++)
         free(l.entries[i].path);
     free(l.entries);
+    free(of_glob);
     return st;
 }
 

@@ -14,7 +14,7 @@ struct fbp_pattern {
 
 struct fbp_names {
     struct fbp_pattern pattern;
-    char **list; /**< paths of a folder's files; NULL: the pattern */
+    char **list; /**< paths of a folder's files, or of some; NULL: the pattern */
     size_t n;
     char note[300]; /**< of a folder: what was taken */
 };
@@ -29,6 +29,7 @@ bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned lo
 
 /** A pattern with its two numbers? */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
+/** A folder, or files of one as a shell names them, "views/p_*.tif", where no file is called so? */
 bool fbp_names_is_folder(const char *path);
 
 /**

@@ -365,6 +365,25 @@ static fbp_status load_foreign(struct fbp_scan *out, const char *path, const dou
     return out->path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
+/* Projections in the place of the scan file that names them. */
+static fbp_status refuse_array(const char *path)
+{
+    fbp_source *source = NULL;
+
+    if (!fbp_format_of_name(path) && !fbp_stack_is(path))
+        return FBP_OK;
+    if (fbp_source_open(&source, path, NULL) != FBP_OK) {
+        fbp_message_clear();
+        return FBP_OK; /* what it is not, reading it says */
+    }
+    const struct fbp_array_info info = *fbp_source_info(source);
+    fbp_source_close(&source);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is an array of %zu x %zu x %zu, not a scan: name the scan file that says "
+                    "how it was taken (fbp init FOLDER writes one to begin with)",
+                    path, info.n[0], info.n[1], info.n[2]);
+}
+
 static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_scan_known *known,
                        bool geometry_only)
 {
@@ -382,6 +401,7 @@ static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_
                         path, format->name);
     if (format && format != &fbp_geometry_scan)
         return load_foreign(out, path, known->pitch_mm);
+    FBP_TRY(refuse_array(path));
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {.top = {path, "", root},
                               .scan = out,

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# A folder, a pattern or an array where a scan is needed: taken if there is one scan, else told what to do.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+mkdir one none several foreign empty
+run 0 simulate --size 16 --views 12 -o one/scan.json -q
+cp one/scan.mha none/views.mha
+cp one/scan.* several/
+cp one/scan.json several/other.json
+run 0 geometry convert one/scan.json -o foreign/matrices.txt
+
+run 0 recon one -o v.mha
+has err '^one: the scan in this folder is taken: one/scan.json$'
+run 0 recon one/scan.json -o w.mha -q
+cmp -s v.mha w.mha || say "the folder's scan gives another volume"
+run 0 recon one -o v.mha -q
+empty err
+run 0 recon one --json -o null: -q
+json notes.0 | grep -q 'one/scan.json' || say "$last: $(cat out)"
+run 0 recon one --sweep centre=11:12:0.5 -o sheet.png -q
+run 0 plan one
+has err 'one/scan.json'
+run 0 geometry check one
+has err 'one/scan.json'
+
+run 1 recon none -o null:
+has err 'none: is a folder without a scan file; it holds 12 views of 24 x 24 pixels \(none/views.mha\): fbp init none > scan.json'
+one_line err
+run 1 geometry check none
+has err 'fbp init none'
+run 1 recon several -o null:
+has err 'is a folder of several scans: name one of them: several/other.json, several/scan.json'
+run 1 recon empty -o null:
+has err 'empty: no projections in it'
+run 1 recon nowhere -o null:
+has err 'nowhere: cannot open: No such file'
+
+# A whole scan of another program, if there is one.
+rm -r several/other.json
+run 0 plan several
+if [ -e "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" ]; then
+    cp "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" foreign/
+    rm foreign/matrices.txt
+    run 0 plan foreign --pixel 0.01
+    has err 'foreign: the scan in this folder is taken: foreign/tooth.h5'
+    has err 'detector.offset_mm, taken as 0'
+    ! grep -q 'pitch_mm' err || say "$last: $(cat err)"
+    run 0 recon foreign/tooth.h5 -o null: --centre 296
+    has err 'detector.pitch_mm, taken as 1 .*unless --pitch says'
+    ! grep -q offset_mm err || say "$last: $(cat err)"
+    run 0 geometry convert foreign/tooth.h5 -o tooth.json
+    grep -q '"detector.offset_mm": "the rotation axis is at the middle' tooth.json || say "tooth.json forgets what is assumed"
+fi
+
+# Arrays are no scans.
+run 1 recon none/views.mha -o null:
+has err 'none/views.mha: is an array of 24 x 24 x 12, not a scan: .*fbp init FOLDER'
+
+# Patterns as a shell has them, in quotes.
+run 0 recon one -o 's_%03d.tif' -q
+run 0 info 's_*.tif'
+has out '16 tiff files, s_000.tif to s_015.tif'
+run 0 info './s_00?.tif' --json
+is "$(json size.2) == 10"
+run 0 compare 's_*.tif' v.mha --json
+is "$(json max) == 0"
+run 1 recon 's_*.tif' -o null:
+has err 'not a scan'
+run 1 info 'nothing_*.tif'
+has err 'there is no file of such a name'
+cat >scan.json <<'END'
+{"fbp_scan": 1, "kind": "parallel", "projections": "s_*.tif", "detector": {"pitch_mm": 1},
+ "angles_deg": {"start": 0, "step": 11.25}}
+END
+run 0 plan scan.json
+has err 's_\*.tif: 16 tiff files'
+cp v.mha '*.mha'
+run 0 info '*.mha' --json
+[ "$(json file)" = '*.mha' ] || say "$last: a file of that name comes first"
+
+# What is assumed is said once, however often views are looked at.
+run 0 init none -o guess.json -q
+run 0 recon guess.json -o null: --centre auto --hu-from-roi 0,0,0,3
+[ "$(grep -c 'nobody has confirmed' err)" -eq 1 ] || say "$last: $(cat err)"
+! grep -q offset_mm err || say "$last: $(cat err)"
+finish
