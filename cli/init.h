@@ -15,6 +15,7 @@ struct init_series {
     uint64_t bytes;             /**< of the first file */
     struct fbp_array_info info; /**< of all together; n[2] == 0: not an array that can be read */
     bool volume;                /**< in 1/mm or HU */
+    char *why;                  /**< a file named as an array is that cannot be read: why; NULL */
 };
 
 enum init_role {

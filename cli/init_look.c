@@ -234,6 +234,8 @@ static void open_series(struct init_series *s)
     if (s->bytes > 0 && pattern && init_tried(fbp_source_open(&source, pattern, NULL))) {
         s->info = *fbp_source_info(source);
         s->volume = strcmp(s->info.unit, "1/mm") == 0 || strcmp(s->info.unit, "HU") == 0;
+    } else if (s->bytes > 0 && cli_is_volume(s->path)) {
+        s->why = strdup(fbp_message());
     }
     fbp_source_close(&source);
     free(pattern);
@@ -261,6 +263,7 @@ void init_clear(struct init_folder *f)
         free(f->series[i].path);
         free(f->series[i].before);
         free(f->series[i].after);
+        free(f->series[i].why);
     }
     free(f->series);
     *f = (struct init_folder){0};

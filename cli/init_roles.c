@@ -120,6 +120,13 @@ int init_no_projections(const struct init_folder *folder)
         if (is_array(s) && (!largest || samples(s) > samples(largest)))
             largest = s;
     }
+    for (size_t i = 0; !largest && i < folder->n; i++) {
+        if (folder->series[i].volume)
+            return cli_error("%s: no projections in it: %s is a volume, in %s", folder->path,
+                             folder->series[i].path, folder->series[i].info.unit);
+        if (folder->series[i].why)
+            return cli_error("%s: no projections in it: %s", folder->path, folder->series[i].why);
+    }
     if (!largest)
         return cli_error(
             "%s: no projections in it: arrays that can be read are needed; headerless ones "

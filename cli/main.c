@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void help_all(FILE *f)
 {
@@ -125,6 +126,8 @@ static int unknown_command(int argc, char **argv)
         }
         if (argc > 1 && is_planned(argv[0], argv[1]))
             fprintf(stderr, "fbp: %s %s is not in this release; there is:\n", argv[0], argv[1]);
+        else if (argc > 1 && access(argv[1], F_OK) == 0)
+            fprintf(stderr, "fbp: %s %s: which of these?\n", argv[0], argv[1]);
         else if (argc > 1)
             fprintf(stderr, "fbp: unknown command \"%s %s\"; there is:\n", argv[0], argv[1]);
         else

@@ -34,7 +34,7 @@ const char *opt_nearest(const char *word, const char *(*name)(const void *list, 
                         const void *list, size_t n)
 {
     const char *best = NULL;
-    size_t bound = strlen(word) / 3 + 2;
+    size_t bound = (strlen(word) + 2) / 3 + 1; /* a third of the letters may be wrong */
 
     for (size_t i = 0; i < n; i++) {
         const char *candidate = name(list, i);

@@ -182,6 +182,9 @@ static int too_many(const struct parser *p, const char *word)
                          "argument, their folder or a pattern such as 'views/%%04d.tif 1 360'; a "
                          "scan file names them (fbp init FOLDER)",
                          word);
+    const struct opt *output = find_long(c, "output", strlen("output"));
+    if (output && !p->seen[output - c->opts])
+        return opt_usage(c, "one argument too many: \"%s\": did you mean -o %s?", word, word);
     return opt_usage(c, "one argument too many: \"%s\": expected fbp %s %s", word, c->name,
                      c->usage);
 }

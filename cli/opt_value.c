@@ -1,4 +1,4 @@
-#include "opt.h"
+#include "words.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -150,10 +150,24 @@ static bool set_ranges(const struct opt *o, const char *text, void *field)
     return true;
 }
 
+/* "Ram_Lak" and "ramlak" are ram-lak. */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "-_ ");
+        b += strspn(b, "-_ ");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
 static bool set_enum(const struct opt *o, const char *text, void *field)
 {
+    text = word_value(text);
     for (unsigned i = 0; o->names[i]; i++)
-        if (*text && strcmp(text, o->names[i]) == 0) {
+        if (*text && same_name(text, o->names[i])) {
             *(unsigned *)field = i;
             return true;
         }

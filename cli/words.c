@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define IN_SCAN   "the scan file says it (docs/scan.md; fbp init FOLDER writes one)"
 #define DISTANCES "--sod is source to rotation axis, --sdd source to detector"
@@ -168,6 +169,20 @@ bool word_shown(const char *option, char *buf, size_t n)
             return true;
         }
     return false;
+}
+
+const char *word_value(const char *text)
+{
+    static const char *const meant[][2] = {
+        {"hanning", "hann"},        {"ramp", "ram-lak"},  {"shepp", "shepp-logan"},
+        {"parallel3d", "parallel"}, {"float", "float32"}, {"uint8_t", "uint8"},
+        {"uint16_t", "uint16"},
+    };
+
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (strcasecmp(text, meant[i][0]) == 0)
+            return meant[i][1];
+    return text;
 }
 
 const char *word_command(const char *word)

@@ -43,6 +43,9 @@ struct word_meaning word_meaning(const struct command *command, const char *word
 /** Another name of an option that its help mentions; false: there is none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
+/** The name that is meant by one of another program's, such as "hanning": "hann"; else `text`. */
+const char *word_value(const char *text);
+
 /** The command that is meant by a first word that is none, such as "reconstruct"; NULL. */
 const char *word_command(const char *word);
 

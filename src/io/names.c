@@ -89,13 +89,13 @@ static bool is_folder(const char *path)
 }
 
 /* "views/p_*.tif" in quotes, which no shell has replaced: its folder, free(); *name: what files of
- * it are called.  NULL: the path is none of these. */
+ * it are called.  NULL: the path is none of these.  '?' and ':' go with arrays inside files. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
 
     *name = slash ? slash + 1 : path;
-    if (!strpbrk(*name, "*?") || access(path, F_OK) == 0)
+    if (!strchr(*name, '*') || strchr(*name, ':') || access(path, F_OK) == 0)
         return NULL;
     char *folder = slash ? fbp_format("%.*s", (int)(slash - path + 1), path) : fbp_strdup("./");
     if (folder && is_folder(folder))
@@ -202,7 +202,7 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                         folder, most, best->name, second->name);
     if (best || (raw && l->n > 0))
         return FBP_OK;
-    if (l->n == 0 && strpbrk(folder, "*?"))
+    if (l->n == 0 && strchr(folder, '*'))
         return fbp_fail(FBP_ERR_IO, "%s: there is no file of such a name: correct the pattern",
                         folder);
     return fbp_fail(FBP_ERR_INVALID,

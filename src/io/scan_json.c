@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const cJSON *get(const struct fbp_json *o, const char *key)
 {
@@ -75,6 +76,40 @@ static bool is_comment(const char *key)
     return key[0] == '_' || (key[0] == '/' && key[1] == '/');
 }
 
+/* What other programs call a key, if it is among those of the object. */
+static const char *known_elsewhere(const char *key, const char *const *keys, size_t n)
+{
+    static const char *const names[][2] = {
+        {"sod", "source_to_axis_mm"},
+        {"sod_mm", "source_to_axis_mm"},
+        {"sad", "source_to_axis_mm"},
+        {"dso", "source_to_axis_mm"},
+        {"sdd", "source_to_detector_mm"},
+        {"sdd_mm", "source_to_detector_mm"},
+        {"dsd", "source_to_detector_mm"},
+        {"angles", "angles_deg"},
+        {"theta", "angles_deg"},
+        {"pixel", "pitch_mm"},
+        {"pixel_size", "pitch_mm"},
+        {"pixel_size_mm", "pitch_mm"},
+        {"pixel_mm", "pitch_mm"},
+        {"pitch", "pitch_mm"},
+        {"center_mm", "centre_mm"},
+        {"center", "centre_mm"},
+        {"spacing_mm", "voxel_mm"},
+        {"voxel_size_mm", "voxel_mm"},
+        {"offset", "offset_mm"},
+        {"flats", "flat"},
+        {"darks", "dark"},
+        {"white", "flat"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(key, names[i][0]) == 0 && is_one_of(names[i][1], keys, n))
+            return names[i][1];
+    return fbp_nearest(key, keys, n);
+}
+
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
 {
     const cJSON *item;
@@ -84,7 +119,7 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
         const char *key = item->string;
         if (is_comment(key))
             continue;
-        const char *near = fbp_nearest(key, keys, n);
+        const char *near = known_elsewhere(key, keys, n);
         if (!is_one_of(key, keys, n))
             return fbp_fail(
                 FBP_ERR_INVALID, "%s: %s%.60s: unknown key: %s%s%s", o->file, o->prefix, key,

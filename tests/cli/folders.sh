@@ -36,6 +36,23 @@ has err 'empty: no projections in it'
 run 1 recon nowhere -o null:
 has err 'nowhere: cannot open: No such file'
 
+# Folders whose arrays are no projections, and scan files in the words of other programs.
+mkdir slices many
+run 0 recon one -o 'slices/p_%02d.tif' -q
+run 1 recon slices -o null:
+has err 'slices: no projections in it: slices/p_00.tif is a volume, in 1/mm'
+run 1 init slices
+has err 'is a volume, in 1/mm'
+cp one/scan.mha many/p_1.mha
+cp one/scan.mha many/p_2.mha
+run 1 recon many -o null:
+has err 'many: no projections in it: .*number 1 holds 12 views'
+for words in 'sad source_to_axis_mm' 'SDD source_to_detector_mm' 'angles angles_deg'; do
+    echo "{\"fbp_scan\": 1, \"projections\": \"one/scan.mha\", \"${words% *}\": 3}" >words.json
+    run 1 plan words.json
+    has err "${words% *}: unknown key: did you mean \"${words#* }\""
+done
+
 # A whole scan of another program, if there is one.
 rm -r several/other.json
 run 0 plan several
@@ -61,7 +78,7 @@ has err 'none/views.mha: is an array of 24 x 24 x 12, not a scan: .*fbp init FOL
 run 0 recon one -o 's_%03d.tif' -q
 run 0 info 's_*.tif'
 has out '16 tiff files, s_000.tif to s_015.tif'
-run 0 info './s_00?.tif' --json
+run 0 info './s_00*.tif' --json
 is "$(json size.2) == 10"
 run 0 compare 's_*.tif' v.mha --json
 is "$(json max) == 0"

@@ -343,6 +343,12 @@ static void test_understood(void **state)
     assert_int_equal(parse(&a, "--input"), OPT_USAGE);
     assert_int_equal(parse(&a, "-V"), OPT_DONE);
     assert_int_equal(parse(&a, "--usage"), OPT_DONE);
+    assert_int_equal(parse(&a, "--choice TWO"), OPT_GO_ON);
+    assert_int_equal(a.choice, 2);
+    assert_int_equal(parse(&a, "--choice t-wo"), OPT_GO_ON);
+    assert_int_equal(parse(&a, "--choice tw"), OPT_USAGE);
+    assert_string_equal(word_value("Hanning"), "hann");
+    assert_string_equal(word_value("hann"), "hann");
 }
 
 int main(void)

@@ -69,6 +69,7 @@ wrong 'unknown command "geometry foo"' geometry foo
 has err 'fbp geometry check'
 
 # Words of other programs lead to the right one.
+wrong_line 'one argument too many: "v.mha": did you mean -o v.mha\?' recon s.json v.mha
 wrong_line '--gpu: give --device cuda' recon s.json -o v.mha --gpu
 wrong_line '--sid: .* --sod is source to rotation axis, --sdd source to detector' recon s.json --sid 500
 wrong_line '--iterations: filtered backprojection has no iterations' recon s.json --iterations 20
