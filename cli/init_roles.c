@@ -103,35 +103,41 @@ bool init_is_whole_scan(const struct init_series *s, const struct init_series *p
     return may_be_scan(s, projections) && is_whole_scan(s->path);
 }
 
+/* None that can be read as projections: what there is instead. */
+static int no_arrays(const struct init_folder *folder)
+{
+    for (size_t i = 0; i < folder->n; i++) {
+        const struct init_series *s = &folder->series[i];
+        if (s->volume)
+            return cli_error("%s: no projections in it: %s is a volume, in %s", folder->path,
+                             s->path, s->info.unit);
+        if (s->why)
+            return cli_error("%s: no projections in it: %s", folder->path, s->why);
+    }
+    return cli_error("%s: no projections in it: arrays that can be read are needed; headerless "
+                     "ones need \"raw\" in a scan file (docs/scan.md)",
+                     folder->path);
+}
+
 /* Arrays there are, but their names say that they are something else. */
 int init_no_projections(const struct init_folder *folder)
 {
-    if (!init_is_complete())
-        return cli_error("%s: there was not enough memory to look at all of it: close other "
-                         "programs",
-                         folder->path);
     static const char *const names[INIT_ROLES] = {
         [INIT_PROJECTIONS] = "",   [INIT_DARK] = "darks",    [INIT_FLAT] = "flats",
         [INIT_BAD] = "bad pixels", [INIT_ANGLES] = "angles", [INIT_VOLUME] = "a volume"};
     const struct init_series *largest = NULL;
 
+    if (!init_is_complete())
+        return cli_error("%s: there was not enough memory to look at all of it: close other "
+                         "programs",
+                         folder->path);
     for (size_t i = 0; i < folder->n; i++) {
         const struct init_series *s = &folder->series[i];
         if (is_array(s) && (!largest || samples(s) > samples(largest)))
             largest = s;
     }
-    for (size_t i = 0; !largest && i < folder->n; i++) {
-        if (folder->series[i].volume)
-            return cli_error("%s: no projections in it: %s is a volume, in %s", folder->path,
-                             folder->series[i].path, folder->series[i].info.unit);
-        if (folder->series[i].why)
-            return cli_error("%s: no projections in it: %s", folder->path, folder->series[i].why);
-    }
     if (!largest)
-        return cli_error(
-            "%s: no projections in it: arrays that can be read are needed; headerless ones "
-            "need \"raw\" in a scan file (docs/scan.md)",
-            folder->path);
+        return no_arrays(folder);
     char *pattern = init_pattern(largest);
     const int rc =
         cli_error("%s: no projections in it: all arrays are something else by their "
