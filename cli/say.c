@@ -129,6 +129,8 @@ static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {
     cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
 
+    if (!lines)
+        return; /* no memory for them */
     if (!own) {
         cJSON_AddItemToObject(result, key, lines);
         return;
