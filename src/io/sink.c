@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/range.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -188,14 +189,28 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     return FBP_OK;
 }
 
+static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
+{
+    const bool pair = strcmp(s->layout.data_path, s->path) != 0;
+    bool left = false, fresh = true;
+
+    FBP_TRY(fbp_part_spare(inputs, s->part));
+    FBP_TRY(fbp_sink_lock(s, inputs, pair ? s->layout.data_path : NULL, &left));
+    FBP_TRY(fbp_sink_part_open(s, inputs, left, resume, &fresh));
+    FBP_TRY(fbp_sink_reserve(s));
+    if (s->part_offset)
+        FBP_TRY(fbp_write_at(s->fd, s->part, 0, s->layout.header, s->part_offset));
+    return fresh ? FBP_OK : fbp_journal_resume(s);
+}
+
 static fbp_status open_file(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params)
 {
-    const bool resume = params->resume;
-    bool fresh = true;
+    struct fbp_part_inputs inputs = {0};
+    fbp_status st;
 
     FBP_TRY(find_format(s, path));
-    if (resume && s->fingerprint == 0)
+    if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
     FBP_TRY(name_files(s, path));
@@ -203,13 +218,11 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     if (s->layout.side_path)
         FBP_TRY(fbp_output_check(s->layout.side_path));
     FBP_TRY(spare_inputs(s, params));
-    FBP_TRY(fbp_sink_part_open(s, resume, &fresh));
-    FBP_TRY(fbp_sink_reserve(s));
-    if (s->part_offset)
-        FBP_TRY(fbp_write_at(s->fd, s->part, 0, s->layout.header, s->part_offset));
-    if (!fresh)
-        return fbp_journal_resume(s);
-    return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
+    st = fbp_part_inputs_open(&inputs, params);
+    if (st == FBP_OK)
+        st = open_part(s, &inputs, params->resume);
+    fbp_part_inputs_close(&inputs);
+    return st;
 }
 
 /* float32, or integers that stand for a range. */
@@ -248,7 +261,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
 {
     uint64_t bytes = 0;
 
-    s->fd = s->log_fd = -1;
+    s->fd = s->log_fd = s->lock_fd = -1;
     pthread_mutex_init(&s->lock, NULL);
     FBP_TRY(take_type(s, path, params));
     FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
@@ -326,7 +339,7 @@ static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const fl
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
 
     FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
-    if (s->log_fd < 0)
+    if (!s->fingerprint)
         return FBP_OK;
     return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
 }
@@ -342,7 +355,7 @@ static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, cons
         fbp_piece_open(&p, s->fd, s->part, s->part_offset + (uint64_t)z0 * s->slice_bytes));
     FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
-    if (s->log_fd >= 0)
+    if (s->fingerprint)
         FBP_TRY_GOTO(fbp_journal_append(s, z0, nz, p.hash));
     fbp_sink_mark_clipped(s, z0, nz, clipped);
 fail:
@@ -359,6 +372,8 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
                         z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
     if (nz == 0)
         return FBP_OK;
+    if (!s->fingerprint) /* else what is finished is worth keeping */
+        FBP_TRY(fbp_go_on());
     if (s->kind == FBP_SINK_HASH)
         for (size_t z = 0; z < nz; z++)
             s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
@@ -407,6 +422,26 @@ uint64_t fbp_sink_hash(const fbp_sink *s)
     return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
 }
 
+size_t fbp_sink_kept(const struct fbp_sink *s)
+{
+    return s && !s->finished && s->fingerprint && s->log_fd >= 0 ? s->n_have : 0;
+}
+
+/* Removed before the lock is let go, so that it cannot be somebody else's by then. */
+static void remove_unfinished(struct fbp_sink *s)
+{
+    if (s->owned && !s->finished && fbp_sink_kept(s) == 0) {
+        if (s->kind == FBP_SINK_STACK)
+            fbp_sink_stack_remove(s);
+        else
+            fbp_sink_file_remove(s);
+    } else if (!s->owned && s->log_made) {
+        unlink(s->log);
+    }
+    if (s->lock_made)
+        unlink(s->lock_path);
+}
+
 void fbp_sink_close(fbp_sink **sink)
 {
     struct fbp_sink *s = *sink;
@@ -414,20 +449,14 @@ void fbp_sink_close(fbp_sink **sink)
     if (!s)
         return;
     if (s->process != getpid()) /* the files are its parent's */
-        s->owned = s->made_folder = false;
-    /* Removed before the lock is let go, so that it cannot be somebody else's by then. */
-    if (s->owned && !s->finished && !(s->fingerprint && s->n_have > 0)) {
-        if (s->kind == FBP_SINK_STACK) {
-            fbp_sink_stack_remove(s);
-        } else {
-            unlink(s->part);
-            unlink(s->log);
-        }
-    }
+        s->owned = s->log_made = s->lock_made = s->made_folder = false;
+    remove_unfinished(s);
     if (s->made_folder && !s->finished)
         rmdir(s->folder); /* it stays if there is anything in it */
     if (s->log_fd >= 0)
         close(s->log_fd);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
     if (s->fd >= 0)
         close(s->fd);
     fbp_layout_clear(&s->layout);
@@ -435,6 +464,7 @@ void fbp_sink_close(fbp_sink **sink)
     free(s->path);
     free(s->part);
     free(s->log);
+    free(s->lock_path);
     free(s->folder);
     free(s->have);
     free(s->hash);

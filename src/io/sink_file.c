@@ -5,13 +5,13 @@
 #include "io/sink.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -22,60 +22,71 @@ static fbp_status cannot(const char *what, const char *path)
     return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-static int open_retry(const char *path, int flags)
+static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
-    int fd;
+    bool left = false;
 
-    do
-        fd = open(path, flags | O_CLOEXEC, 0666);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    FBP_TRY(fbp_part_lock(inputs, s->lock_path, &s->lock_fd, &left, &s->lock_made));
+    if (left) /* the journal of an output of that name, which stays as it is */
+        return FBP_OK;
+    if (ftruncate(s->lock_fd, 0) < 0 || dprintf(s->lock_fd, FBP_PART_LOCK "of %s\n", s->path) < 0)
+        return fbp_fail_write(s->lock_path, errno, 0);
+    return FBP_OK;
 }
 
-/* Is fd still what `path` names?  Another process may have renamed it before we got the lock. */
-static bool is_named(int fd, const char *path)
+fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
+                         bool *left)
 {
-    struct stat a, b;
-
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino &&
-           a.st_dev == b.st_dev;
+    FBP_TRY(fbp_part_lock(inputs, s->log, &s->log_fd, left, &s->log_made));
+    if (!name)
+        return FBP_OK;
+    s->lock_path = fbp_format("%s.part.log", name);
+    if (!s->lock_path)
+        return fbp_fail_nomem(strlen(name), "a path");
+    return lock_second(s, inputs);
 }
 
-fbp_status fbp_sink_lock(struct fbp_sink *s, const char *path)
+/* Make room for the temporary files: PATH.part itself, and those of publishing. */
+static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                              bool ours, bool part)
 {
-    for (int attempt = 0; attempt < 100; attempt++) {
-        s->fd = open_retry(path, O_RDWR | O_CREAT);
-        if (s->fd < 0)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(errno),
-                            errno == ENOENT ? ": create its folder first" : "");
-        if (flock(s->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: another process is writing this output: wait for it or choose "
-                            "another name",
-                            path);
-        /* File systems without locks are used without. */
-        if (is_named(s->fd, path))
-            return FBP_OK;
-        close(s->fd);
-        s->fd = -1;
+    static const char *const ends[] = {"", ".z", ".side"};
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && st == FBP_OK; i++) {
+        if (i == 0 && !part)
+            continue;
+        char *name = fbp_format("%s%s", s->part, ends[i]);
+        st = name ? fbp_part_clear(inputs, name, ours) : fbp_fail_nomem(strlen(s->part), "a path");
+        free(name);
     }
-    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
+    return st;
 }
 
-fbp_status fbp_sink_part_open(struct fbp_sink *s, bool resume, bool *fresh)
+void fbp_sink_file_remove(const struct fbp_sink *s)
+{
+    unlink(s->part);
+    unlink(s->log);
+}
+
+fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
+                              bool resume, bool *fresh)
 {
     bool found = false;
 
-    FBP_TRY(fbp_sink_lock(s, s->part));
-    if (resume)
+    if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
-    *fresh = !found;
-    s->owned = *fresh; /* what can be resumed is not removed by a failure from here on */
-    if (*fresh) {
-        unlink(s->log);
-        if (ftruncate(s->fd, 0) < 0)
-            return cannot("empty", s->part);
-    }
+    if (found)
+        FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
+    *fresh = s->fd < 0;
+    FBP_TRY(clear_parts(s, inputs, left, *fresh));
+    if (!*fresh)
+        return FBP_OK;  /* what can be resumed is not removed by a failure from here on */
+    s->log_made = true; /* nothing is left of which it spoke */
+    /* The journal is there before what it speaks of, so that this is known as ours after a kill. */
+    FBP_TRY(fbp_journal_create(s));
+    FBP_TRY(fbp_part_create(s->part, &s->fd));
+    s->owned = true;
     return FBP_OK;
 }
 
@@ -164,6 +175,7 @@ static fbp_status deflate_all(struct fbp_sink *s, struct deflater *d, int fd, co
     for (uint64_t at = 0;
          at < total;) { /* the samples alone, or with a header that is packed, too */
         const size_t n = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
+        FBP_TRY(fbp_go_on());
         FBP_TRY(fbp_read_at(s->fd, s->part, at, d->in, n));
         at += n;
         d->z.next_in = d->in;
@@ -204,10 +216,9 @@ fail:
 static fbp_status compress_part(struct fbp_sink *s, const char *path)
 {
     fbp_status st;
-    int fd = open_retry(path, O_RDWR | O_CREAT | O_TRUNC);
+    int fd;
 
-    if (fd < 0)
-        return cannot("create", path);
+    FBP_TRY(fbp_part_create(path, &fd));
     st = compress_to(s, fd, path);
     if (close(fd) < 0 && st == FBP_OK)
         st = cannot("close", path);
@@ -235,11 +246,10 @@ static fbp_status check_name(const char *from, const char *to)
 
 static fbp_status write_side(const struct fbp_sink *s, const char *path)
 {
-    const int fd = open_retry(path, O_WRONLY | O_CREAT | O_TRUNC);
     fbp_status st;
+    int fd;
 
-    if (fd < 0)
-        return cannot("create", path);
+    FBP_TRY(fbp_part_create(path, &fd));
     st = fbp_write_at(fd, path, 0, s->layout.side_text, strlen(s->layout.side_text));
     if (st == FBP_OK)
         st = fbp_sync_file(fd, path);

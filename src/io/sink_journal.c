@@ -1,7 +1,11 @@
 /* PATH.part.log: one line that says what is written, then one line "z0 nz hash" a run of slices,
  * appended when its samples are in PATH.part.  The lines are believed only after the samples have
- * been read again, so that nothing needs to reach the disk in any order. */
+ * been read again, so that nothing needs to reach the disk in any order.  A stack whose slices are
+ * all whole, and get their names, has a line "publish"; that is on disk before the first name.
+ *
+ * Version 1 had no such line, and no journal where nothing could be resumed. */
 #include "io/bytes.h"
+#include "io/outfile.h"
 #include "io/sink_stack.h"
 
 #include "base/hash.h"
@@ -9,7 +13,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +21,7 @@ enum { FIRST_LINE = 160, MAX_JOURNAL = 1 << 28 };
 
 static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
 {
-    snprintf(line, FIRST_LINE, "fbp-journal 1 %016llx size %zu %zu %zu header %zu\n",
+    snprintf(line, FIRST_LINE, "fbp-journal 2 %016llx size %zu %zu %zu header %zu\n",
              (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1], s->info.n[2],
              s->part_offset);
 }
@@ -37,45 +40,75 @@ static fbp_status append_line(const struct fbp_sink *s, const char *line)
     return FBP_OK;
 }
 
-static fbp_status open_log(struct fbp_sink *s, int flags)
-{
-    s->log_fd = open(s->log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
-    if (s->log_fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", s->log, strerror(errno));
-    return FBP_OK;
-}
-
 fbp_status fbp_journal_create(struct fbp_sink *s)
 {
     char line[FIRST_LINE];
 
-    FBP_TRY(open_log(s, O_TRUNC));
+    if (ftruncate(s->log_fd, 0) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", s->log, strerror(errno));
     first_line(s, line);
     return append_line(s, line);
 }
 
+/* The first line without its version; false: torn, as after a kill. */
+static bool read_first(const struct fbp_sink *s, char line[FIRST_LINE])
+{
+    const ssize_t n = pread(s->log_fd, line, FIRST_LINE - 1, 0);
+
+    line[n > 0 ? n : 0] = '\0';
+    char *end = strchr(line, '\n');
+    if (!end)
+        return false;
+    end[1] = '\0';
+    return true;
+}
+
+static const char *behind_version(const char *line)
+{
+    return strncmp(line, "fbp-journal 1 ", 14) == 0 || strncmp(line, "fbp-journal 2 ", 14) == 0
+               ? line + 14
+               : line;
+}
+
 fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
 {
-    char line[FIRST_LINE], old[FIRST_LINE] = "";
-    FILE *f = fopen(s->log, "re");
-    bool whole;
+    char line[FIRST_LINE], old[FIRST_LINE];
 
     *found = false;
-    if (!f && errno == ENOENT)
-        return FBP_OK;
-    if (!f)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", s->log, strerror(errno));
-    whole = fgets(old, sizeof old, f) && strchr(old, '\n');
-    fclose(f);
-    if (!whole) /* killed before anything was written */
+    if (!read_first(s, old) || strncmp(behind_version(old), "lock ", 5) == 0)
         return FBP_OK;
     first_line(s, line);
-    if (strcmp(line, old) != 0)
+    if (strcmp(behind_version(line), behind_version(old)) != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: belongs to a run with other settings or data: use the same ones to "
                         "resume it, or start anew without --resume",
                         s->part);
     *found = true;
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_publish(const struct fbp_sink *s)
+{
+    FBP_TRY(append_line(s, "publish\n"));
+    return fbp_sync_file(s->log_fd, s->log);
+}
+
+fbp_status fbp_journal_published(const struct fbp_sink *s, size_t *n_slices)
+{
+    unsigned long long n[3] = {0};
+    char first[FIRST_LINE];
+    char *text = NULL;
+    size_t bytes = 0;
+
+    *n_slices = 0;
+    if (!read_first(s, first) ||
+        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size */
+        sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
+        return FBP_OK;
+    FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &bytes));
+    if (strstr(text, "\npublish\n"))
+        *n_slices = (size_t)n[2];
+    free(text);
     return FBP_OK;
 }
 
@@ -130,7 +163,6 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
 
     FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &n));
     FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
-    FBP_TRY_GOTO(open_log(s, 0));
     line = memchr(text, '\n', n);
     line = line ? line + 1 : text + n;
     for (; (newline = strchr(line, '\n')); line = newline + 1) {

@@ -11,7 +11,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,26 +123,57 @@ static fbp_status check_others(const struct fbp_sink *s)
     return st;
 }
 
-/* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
- * nobody writes them now. */
-static void drop_parts(const struct fbp_sink *s)
+/* Is it NAME.part of one of this pattern's names? */
+static bool is_part(const struct fbp_sink *s, const char *name)
 {
-    static const char end[] = ".part";
+    const size_t n = strlen(name), behind = strlen(".part");
     unsigned long long number;
-    const struct dirent *e;
-    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
+    bool is = false;
 
-    while (dir && (e = readdir(dir))) {
-        const size_t n = strlen(e->d_name), behind = strlen(end);
-        char name[sizeof e->d_name];
-        if (n <= behind || strcmp(e->d_name + n - behind, end) != 0)
+    if (n <= behind || strcmp(name + n - behind, ".part") != 0)
+        return false;
+    char *base = fbp_format("%.*s", (int)(n - behind), name);
+    if (base && s->pattern.suffix)
+        is = fbp_pattern_fits(&s->pattern, base, &number) && is_name_of(s, number, base);
+    free(base);
+    return is;
+}
+
+/* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
+ * nobody writes them now.  Of other files with such names none may be there. */
+static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                              bool ours)
+{
+    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
+    const struct dirent *e;
+    fbp_status st = FBP_OK;
+
+    if (!s->pattern.suffix)
+        return fbp_part_clear(inputs, s->part, ours);
+    while (dir && st == FBP_OK && (e = readdir(dir))) {
+        if (!is_part(s, e->d_name))
             continue;
-        snprintf(name, sizeof name, "%.*s", (int)(n - behind), e->d_name);
-        if (fbp_pattern_fits(&s->pattern, name, &number) && is_name_of(s, number, name))
-            (void)unlinkat(dirfd(dir), e->d_name, 0);
+        char *path = fbp_path_join(s->path, e->d_name);
+        st = path ? fbp_part_clear(inputs, path, ours) : fbp_fail_nomem(strlen(s->path), "a path");
+        free(path);
     }
     if (dir)
         closedir(dir);
+    return st;
+}
+
+/* What a resumed run still has to write must not be half there. */
+static fbp_status clear_missing(const struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    fbp_status st = FBP_OK;
+
+    for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
+        char *part = s->have[z] ? NULL : name_of(s, z, ".part");
+        if (part)
+            st = fbp_part_clear(inputs, part, true);
+        free(part);
+    }
+    return st;
 }
 
 /* Files of slices that are there already, by device and inode. */
@@ -207,7 +237,7 @@ static fbp_status check_room(const struct fbp_sink *s)
     struct statvfs v;
     char a[32], b[32];
 
-    if (fstatvfs(s->fd, &v) != 0 || need <= (uint64_t)v.f_bavail * v.f_frsize)
+    if (fstatvfs(s->log_fd, &v) != 0 || need <= (uint64_t)v.f_bavail * v.f_frsize)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
                     "%s: the disk is too small: %s needed, %s free: free some space or write to "
@@ -216,11 +246,89 @@ static fbp_status check_room(const struct fbp_sink *s)
                     fbp_bytes_text(b, sizeof b, (uint64_t)v.f_bavail * v.f_frsize));
 }
 
-fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
-                               const struct fbp_sink_params *params)
+/* Give slice z its name, which it may have already; *gone: it is nowhere. */
+static fbp_status publish_slice(const struct fbp_sink *s, size_t z, bool *gone)
 {
-    bool found = false;
+    char *part = name_of(s, z, ".part"), *name = name_of(s, z, "");
+    fbp_status st = FBP_OK;
 
+    if (!part || !name)
+        st = fbp_fail_nomem(strlen(s->path), "a path");
+    else if (rename(part, name) < 0) {
+        *gone |= errno == ENOENT && access(name, F_OK) != 0;
+        if (errno != ENOENT)
+            st = fbp_fail(FBP_ERR_IO,
+                          "%s: cannot be renamed to %s: %s: some slices of the stack are new, the "
+                          "others follow when any run of this output is started",
+                          part, name, strerror(errno));
+    }
+    free(part);
+    free(name);
+    return st;
+}
+
+/* A run that was stopped while its slices got their names has written all of them: first they get
+ * the rest of their names, whatever this run is. */
+static fbp_status finish_published(const struct fbp_sink *s)
+{
+    size_t n = 0;
+    bool gone = false;
+
+    FBP_TRY(fbp_journal_published(s, &n));
+    for (size_t z = 0; z < n; z++)
+        FBP_TRY(publish_slice(s, z, &gone));
+    if (n > 0)
+        fbp_sync_folder(s->path);
+    return FBP_OK;
+}
+
+/* The same files under any padding: "out/%d.tif" for "out/%04d.tif".  NULL: it is that already. */
+static fbp_status name_unpadded(const struct fbp_sink *s, char **out)
+{
+    const struct fbp_pattern *p = &s->pattern;
+
+    *out = NULL;
+    if (!p->suffix || p->width == 0)
+        return FBP_OK;
+    *out = fbp_format("%.*s%%d%.*s", p->n_prefix, p->prefix, p->n_suffix, p->suffix);
+    return *out ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
+}
+
+static fbp_status lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool *left)
+{
+    char *unpadded;
+
+    FBP_TRY(fbp_part_spare(inputs, s->log));
+    FBP_TRY(name_unpadded(s, &unpadded));
+    const fbp_status st = fbp_sink_lock(s, inputs, unpadded, left);
+    free(unpadded);
+    return st;
+}
+
+static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
+{
+    bool left = false, found = false;
+
+    FBP_TRY(lock(s, inputs, &left));
+    if (left)
+        FBP_TRY(finish_published(s));
+    FBP_TRY(check_others(s));
+    if (left && resume)
+        FBP_TRY(fbp_journal_find(s, &found));
+    if (found) {
+        FBP_TRY(fbp_journal_resume(s));
+        return clear_missing(s, inputs);
+    }
+    FBP_TRY(clear_parts(s, inputs, left));
+    s->log_made = true;
+    FBP_TRY(check_room(s));
+    FBP_TRY(fbp_journal_create(s));
+    s->owned = true;
+    return FBP_OK;
+}
+
+static fbp_status name_files(struct fbp_sink *s, const char *path)
+{
     s->path = fbp_strdup(path);
     if (!s->path)
         return fbp_fail_nomem(strlen(path), "a path");
@@ -230,22 +338,25 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
     }
     s->part = fbp_format("%s.part", s->path);
     s->log = fbp_format("%s.part.log", s->path);
-    if (!s->part || !s->log)
-        return fbp_fail_nomem(strlen(path), "a path");
+    return s->part && s->log ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
+fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
+                               const struct fbp_sink_params *params)
+{
+    struct fbp_part_inputs inputs = {0};
+    fbp_status st;
+
+    FBP_TRY(name_files(s, path));
     FBP_TRY(check_kind(s));
     FBP_TRY(make_folder(s));
     FBP_TRY(spare_inputs(s, params));
-    FBP_TRY(check_others(s));
     FBP_TRY(check_names(s));
-    FBP_TRY(fbp_sink_lock(s, s->log));
-    if (params->resume)
-        FBP_TRY(fbp_journal_find(s, &found));
-    s->owned = !found;
-    if (found)
-        return fbp_journal_resume(s);
-    drop_parts(s);
-    FBP_TRY(check_room(s));
-    return s->fingerprint ? fbp_journal_create(s) : FBP_OK;
+    st = fbp_part_inputs_open(&inputs, params);
+    if (st == FBP_OK)
+        st = begin(s, &inputs, params->resume);
+    fbp_part_inputs_close(&inputs);
+    return st;
 }
 
 /* What the file of slice z says of itself. */
@@ -280,11 +391,7 @@ static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, con
     fbp_status st;
     int fd;
 
-    do
-        fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s", name, strerror(errno));
+    FBP_TRY(fbp_part_create(name, &fd));
     FBP_TRY_GOTO(fbp_piece_open(&p, fd, name, 0));
     FBP_TRY_GOTO((is_png(s) ? fbp_png_encode : fbp_tiff_encode)(&p, &slice, values, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
@@ -292,7 +399,7 @@ fail:
     fbp_piece_close(&p);
     if (close(fd) < 0 && st == FBP_OK)
         st = fbp_fail(FBP_ERR_IO, "%s: cannot close: %s", name, strerror(errno));
-    if (st == FBP_OK && s->log_fd >= 0)
+    if (st == FBP_OK && s->fingerprint)
         st = fbp_journal_append(s, z, 1, p.hash);
     if (st == FBP_OK)
         fbp_sink_mark_clipped(s, z, 1, clipped);
@@ -363,31 +470,27 @@ fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const 
     return FBP_OK;
 }
 
-/* A slice of a run that stopped while it gave names has its name already. */
-static fbp_status publish_slice(const struct fbp_sink *s, size_t z)
-{
-    char *part = name_of(s, z, ".part"), *name = name_of(s, z, "");
-    fbp_status st = FBP_OK;
-
-    if (!part || !name)
-        st = fbp_fail_nomem(strlen(s->path), "a path");
-    else if (rename(part, name) < 0 && !(errno == ENOENT && access(name, F_OK) == 0))
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", part, name, strerror(errno));
-    free(part);
-    free(name);
-    return st;
-}
-
+/* From the line in the journal on the new stack is the one that counts: whoever comes next finishes
+ * it. */
 fbp_status fbp_sink_stack_publish(struct fbp_sink *s)
 {
+    bool gone = false;
+
     /* One call for all slices, at the price of whatever else the file system has to write. */
-    if (syncfs(s->fd) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be brought to disk: %s", s->path, strerror(errno));
+    if (syncfs(s->log_fd) < 0)
+        return fbp_fail_write(s->path, errno, 0);
     FBP_TRY(check_names(s));
+    FBP_TRY(fbp_journal_publish(s));
+    s->owned = s->log_made = false; /* nothing is removed any more */
     for (size_t z = 0; z < s->info.n[2]; z++)
-        FBP_TRY(publish_slice(s, z));
-    unlink(s->log);
+        FBP_TRY(publish_slice(s, z, &gone));
+    if (gone)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: another program removed slices before they had their names: "
+                        "start again",
+                        s->path);
     fbp_sync_folder(s->path);
+    unlink(s->log);
     return FBP_OK;
 }
 

@@ -260,7 +260,13 @@ static void torn_journal(void **state)
     for (size_t cut = 0; cut <= n; cut++) {
         put_file(RESUME ".part.log", whole, cut);
         put_file(RESUME ".part", part, np);
-        fbp_sink *s = sink(RESUME, 0xabcdef, true, false);
+        fbp_sink *s = NULL;
+        if (cut < strlen("fbp-journal ")) { /* whose that is nobody knows */
+            assert_int_equal(open_sink(&s, RESUME, 0xabcdef, true, false), FBP_ERR_INVALID);
+            assert_says("was not left by fbp");
+            continue;
+        }
+        s = sink(RESUME, 0xabcdef, true, false);
         assert_int_equal(fbp_sink_has(s, 4, 1), cut >= (size_t)(second - whole));
         assert_int_equal(fbp_sink_has(s, 0, 2), cut == n);
         put(s, 5, 1);
@@ -445,7 +451,7 @@ static void links_are_followed(void **state)
     unlink(STEM "_link.mha");
     assert_int_equal(symlink("io_sink_nowhere/v.mha", STEM "_link.mha"), 0);
     assert_int_equal(open_sink(&s, STEM "_link.mha", 0, false, false), FBP_ERR_IO);
-    assert_says("io_sink_nowhere/v.mha.part: cannot create");
+    assert_says("io_sink_nowhere/v.mha.part.log: cannot create");
     assert_int_equal(system("rm -rf " STEM "_link* " STEM "_far"), 0); // NOLINT(cert-env33-c)
 }
 

@@ -320,7 +320,8 @@ static void stack_leaves_nothing(void **state)
     assert_holds_volume(STACK, FBP_F32, true);
 }
 
-/* A killed run of more slices leaves them unfinished; the next one of this name removes them. */
+/* A killed run of more slices leaves them unfinished; the next one of this name removes them, by
+ * the journal of this release or the one before.  Without a journal they are somebody else's. */
 static void stack_of_a_killed_run(void **state)
 {
     static const char *const left[] = {"/s_0.tif.part", "/s_7.tif.part", "/s_12.tif.part"};
@@ -341,7 +342,15 @@ static void stack_of_a_killed_run(void **state)
             snprintf(path, sizeof path, STACK "%s", others[i]);
             put_file(path, "x", 1);
         }
-        fbp_sink *s = sink(STACK "/s_%d.tif", FBP_F32, 5, resume);
+        fbp_sink *s = NULL;
+        assert_int_equal(open_sink(&s, STACK "/s_%d.tif", FBP_F32, 5, resume), FBP_ERR_INVALID);
+        assert_says("was not left by fbp (there is no journal of it)");
+        assert_int_equal(files_in(STACK), 3 + 4);
+        char journal[100];
+        snprintf(journal, sizeof journal,
+                 "fbp-journal %d 0000000000000005 size %d %d 13 header 0\n", 1 + resume, NX, NY);
+        put_file(STACK "/s_%d.tif.part.log", journal, strlen(journal));
+        s = sink(STACK "/s_%d.tif", FBP_F32, 5, false);
         put(s, 0, NZ);
         assert_int_equal(fbp_sink_finish(s), FBP_OK);
         fbp_sink_close(&s);
