@@ -54,16 +54,12 @@ static void announce(const struct fbp_plan_info *p)
     fprintf(stderr, "%s\n%s\n", p->weights, plan_device(text, sizeof text, p));
 }
 
+/* The library says what an interrupted run has left. */
 static int failed(const struct recon_args *a, fbp_status st)
 {
-    if (st != FBP_ERR_CANCELLED)
-        return cli_fail();
-    if (a->p.follow)
+    if (st == FBP_ERR_CANCELLED && recon_is_picture(a))
         return cli_error("interrupted: nothing was written");
-    if (recon_is_file(a->output) && !recon_is_picture(a))
-        return cli_error("interrupted: nothing was written as %s: --resume goes on from here",
-                         a->output);
-    return cli_error("interrupted");
+    return cli_fail();
 }
 
 static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct recon_result *out)

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "say.h"
+#include "signals.h"
 #include "words.h"
 
 #include <malloc.h>
@@ -208,7 +209,10 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     say_open_streams();
     say_watch_memory();
-    const int rc = run(argc - 1, argv + 1);
+    signals_start();
+    int rc = run(argc - 1, argv + 1);
+    if (rc != 0 && signals_status())
+        rc = signals_status();
 
     /* A full disk or a closed pipe shows only when the last bytes leave. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -1,29 +1,12 @@
 #include "recon.h"
 #include "say.h"
+#include "signals.h"
 
-#include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
-static atomic_int interrupted;
-_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, 1);
-}
-
 void progress_start(struct progress *progress, size_t n_views, bool quiet)
 {
-    /* Reset after the first signal: the second one kills. */
-    struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     *progress = (struct progress){
         .n_views = n_views, .visible = !quiet && isatty(STDERR_FILENO), .quiet = quiet};
 }
@@ -59,14 +42,14 @@ int progress_update(void *user, const struct fbp_progress *now)
         draw(progress, now);
         progress->drawn = t;
     }
-    return interrupted;
+    return signals_status() != 0;
 }
 
 int progress_stop(void *user, const struct fbp_progress *now)
 {
     (void)user;
     (void)now;
-    return interrupted;
+    return signals_status() != 0;
 }
 
 static void erase(struct progress *progress)

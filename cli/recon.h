@@ -180,7 +180,6 @@ struct progress {
     bool visible, quiet;
 };
 
-/** Also takes over SIGINT and SIGTERM: the first cancels, the second kills. */
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
 /** An fbp_recon_params.progress. */
 int progress_update(void *user, const struct fbp_progress *now);

@@ -707,6 +707,20 @@ fail:
     return st;
 }
 
+static void say_what_is_left(const fbp_sink *sink, const char *output)
+{
+    const size_t kept = fbp_sink_kept(sink);
+
+    fbp_message_clear();
+    if (kept > 0)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
+                        "--resume goes on from there",
+                        output, kept, fbp_sink_info(sink)->n[2]);
+    else
+        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
+}
+
 fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
@@ -731,6 +745,8 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     if (found)
         fbp_spool_discard(&sink);
 fail:
+    if (st == FBP_ERR_CANCELLED)
+        say_what_is_left(sink, output);
     fbp_sink_close(&sink);
     drop_reduced(source, &reduced);
     close_source(p, &source);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static bool in_this_process;
 
-enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY };
+enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED };
 
 static const size_t MAX_REPLY = (size_t)1 << 30;
 
@@ -134,8 +135,10 @@ static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
     for (;;) {
         const double left = end - fbp_seconds();
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        const int ready = left > 0 ? poll(&p, 1, (int)(left * 1e3) + 1) : 0;
-        if (ready < 0 && errno == EINTR)
+        const int ready = left > 0 ? poll(&p, 1, left < 0.1 ? (int)(left * 1e3) + 1 : 100) : 0;
+        if (fbp_stopped())
+            return STOPPED;
+        if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0.1))
             continue;
         if (ready <= 0)
             return TOO_LATE;
@@ -166,7 +169,7 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
                         "%s: %s finds more in it than can be held: the file is damaged, or too "
                         "large for this machine",
                         path, library);
-    if (outcome == ENDED && (sig == SIGINT || sig == SIGTERM))
+    if (outcome == STOPPED || (outcome == ENDED && (sig == SIGINT || sig == SIGTERM)))
         return fbp_fail(FBP_ERR_CANCELLED, "%s: reading it was interrupted", path);
     if (outcome == TOO_LATE)
         return fbp_fail(FBP_ERR_INVALID,

@@ -71,6 +71,9 @@ float *fbp_sink_samples(const fbp_sink *sink);
 void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
+/** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
+size_t fbp_sink_kept(const fbp_sink *sink);
+
 struct fbp_format {
     const char *name;
     const char *extensions; /**< ".mha .mhd" */

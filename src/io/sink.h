@@ -73,9 +73,6 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
 /** Remove the temporary files of a single file. */
 void fbp_sink_file_remove(const struct fbp_sink *s);
 
-/** Slices that stay for a run that resumes this one, if it is closed now. */
-size_t fbp_sink_kept(const struct fbp_sink *s);
-
 /** Go over to the file that a link leads to, there or not, which must be named as one of the same
  *  format: *path is freed and replaced. */
 fbp_status fbp_sink_follow_link(char **path, const char *extensions);

@@ -7,6 +7,7 @@
 #include "io/values.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 
@@ -323,6 +324,7 @@ static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, s
                         src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
+    FBP_TRY(fbp_go_on());
     return fbp_source_await(src, slice0 + n_slices, NULL, NULL, NULL);
 }
 

@@ -60,7 +60,7 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
     s->views_read = views_read;
     const bool cancel = tell(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : FBP_OK;
+    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : fbp_go_on();
 }
 
 static bool has_layer(const struct fbp_run_request *rq, size_t layer)

@@ -27,7 +27,7 @@ run() {
     fi
 }
 
-# interrupt SECONDS ARGUMENTS…: run fbp and stop it after so long, as Ctrl-C would: exit status 1.
+# interrupt SECONDS ARGUMENTS…: run fbp and stop it after so long, as Ctrl-C would: exit status 143.
 interrupt() {
     local after=$1 pid got=0
     shift
@@ -37,7 +37,7 @@ interrupt() {
     sleep "$after"
     kill -TERM $pid # a shell's background commands ignore SIGINT until they take it over
     wait $pid || got=$?
-    [ "$got" -eq 1 ] || say "$last: status $got"
+    [ "$got" -eq 143 ] || say "$last: status $got"
 }
 
 # The last command's file out or err has a line that matches an extended regular expression.
