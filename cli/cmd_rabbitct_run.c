@@ -145,7 +145,7 @@ static fbp_status run_views(struct run *r)
         if (st != FBP_OK)
             return st;
     }
-    return FBP_OK;
+    return fbp_source_unchanged(r->source);
 }
 
 /* The volume as grey values, in place. */

@@ -664,7 +664,11 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
     FBP_TRY_GOTO(fbp_go_on()); /* else the last block may lack something */
-    FBP_TRY_GOTO(fbp_source_unchanged(source));
+    st = fbp_source_unchanged(source);
+    if (st != FBP_OK) { /* nobody knows which slices are of which data */
+        fbp_sink_forget(sink);
+        goto fail;
+    }
     FBP_TRY_GOTO(tell_look(p, look, source, report));
     struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();

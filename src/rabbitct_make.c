@@ -95,7 +95,8 @@ static fbp_status write_views(struct making *m)
     FBP_TRY(fbp_rabbitct_put_header(&m->out, &m->info));
     if (fflush(m->out.f) != 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot write", m->out.path);
-    return fbp_filter_views(&m->tables.job, m->source, m->top_down, write_view, m);
+    FBP_TRY(fbp_filter_views(&m->tables.job, m->source, m->top_down, write_view, m));
+    return fbp_source_unchanged(m->source);
 }
 
 /* Grey values of the volume that is reconstructed from what was written so far. */

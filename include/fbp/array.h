@@ -109,6 +109,12 @@ FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
                                                   size_t row0, size_t n_rows, float *out);
+/**
+ * Are the files of a source still those that were opened, with the same sizes and times?  To be
+ * asked when all is read, before results are used; a plan's run does so itself.
+ * @return FBP_OK, or FBP_ERR_IO with a message that names the file.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_unchanged(fbp_source *src);
 /** Close and set to NULL.  *src may be NULL. */
 FBP_API void fbp_source_close(fbp_source **src);
 

@@ -114,6 +114,8 @@ fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_rad
         goto fail;
     }
     FBP_TRY_GOTO(sum_up(&p, inside_radius_mm, &s));
+    FBP_TRY_GOTO(fbp_source_unchanged(p.a));
+    FBP_TRY_GOTO(fbp_source_unchanged(p.b));
     if (s.count == 0) {
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s and %s: no element lies within %g mm of the axis: take a larger radius",

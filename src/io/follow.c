@@ -329,7 +329,7 @@ fbp_status fbp_source_unchanged(fbp_source *src)
     if (src->below)
         return fbp_source_unchanged(src->below);
     if (!f)
-        return FBP_OK;
+        return fbp_watch_check(&src->watch);
     FBP_TRY(fbp_source_await(src, src->info.n[2], NULL, NULL, NULL)); /* nobody else looks now */
     return look(src, f, true, &n_views, &bytes);
 }

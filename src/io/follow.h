@@ -25,9 +25,6 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
  */
 double fbp_source_complete_at(const fbp_source *src);
 
-/** All views were read: are the files still those that they were read from? */
-fbp_status fbp_source_unchanged(fbp_source *src);
-
 /** End the waiting; *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "io/inputs.h"
+#include "io/watch.h"
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {
@@ -19,6 +20,7 @@ struct fbp_source {
     /** What it is read from: `path`, then files that it leads to, of samples above all.  A format
      *  that opens another file adds its name. */
     struct fbp_inputs inputs;
+    struct fbp_watch watch; /**< files of `inputs`, as they were; of a growing source none */
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< of sample (0,0,0) in fd */
@@ -70,6 +72,9 @@ bool fbp_source_unpacks(const fbp_source *src);
 float *fbp_sink_samples(const fbp_sink *sink);
 void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
+
+/** What was written so far is wrong: nothing is kept when the sink is closed. */
+void fbp_sink_forget(fbp_sink *sink);
 
 /** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
 size_t fbp_sink_kept(const fbp_sink *sink);

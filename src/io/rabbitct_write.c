@@ -34,6 +34,7 @@ struct input {
     const char *path;
     int fd;
     struct fbp_rabbitct_info info;
+    struct fbp_watch watch;
     char *chunk;
 };
 
@@ -41,6 +42,7 @@ static void input_close(struct input *in)
 {
     if (in->fd >= 0)
         close(in->fd);
+    fbp_watch_clear(&in->watch);
     free(in->chunk);
 }
 
@@ -50,6 +52,7 @@ static fbp_status input_open(struct input *in, const char *path)
     fbp_status st = FBP_OK;
 
     *in = (struct input){.path = path, .fd = -1};
+    FBP_TRY_GOTO(fbp_watch_add(&in->watch, path));
     FBP_TRY_GOTO(fbp_open_file(path, &in->fd, &size));
     FBP_TRY_GOTO(fbp_rabbitct_look(in->fd, path, size, &in->info));
     FBP_TRY_GOTO(fbp_calloc((void **)&in->chunk, CHUNK, 1, "a piece of a file"));
@@ -88,6 +91,7 @@ static fbp_status write_part(const struct input *in, const char *output, int ver
     if (version > 0)
         FBP_TRY_GOTO(fbp_rabbitct_put_header(&out, &info));
     FBP_TRY_GOTO(copy(in, from, to - from, &out));
+    FBP_TRY_GOTO(fbp_watch_check(&in->watch));
     FBP_TRY_GOTO(fbp_outfile_finish(&out));
 fail:
     fbp_outfile_clear(&out);

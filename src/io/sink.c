@@ -422,6 +422,11 @@ uint64_t fbp_sink_hash(const fbp_sink *s)
     return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
 }
 
+void fbp_sink_forget(fbp_sink *s)
+{
+    s->fingerprint = 0;
+}
+
 size_t fbp_sink_kept(const struct fbp_sink *s)
 {
     return s && !s->finished && s->fingerprint && s->log_fd >= 0 ? s->n_have : 0;

@@ -206,6 +206,8 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
     uint64_t size = 0;
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
+    if (!src->growing) /* before anything is read of it */
+        FBP_TRY(fbp_watch_add(&src->watch, src->path));
     if (fbp_stack_is(src->path))
         return fbp_stack_open(src, raw);
     if (is_to_come(src, raw))
@@ -234,6 +236,8 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         goto fail;
     }
     FBP_TRY_GOTO(open_file(src, raw));
+    for (size_t i = 1; i < src->inputs.n && !growing; i++) /* to which the first has led */
+        FBP_TRY_GOTO(fbp_watch_add(&src->watch, src->inputs.names[i]));
     *out = src;
     return FBP_OK;
 fail:
@@ -276,6 +280,7 @@ void fbp_source_close(fbp_source **src)
     if ((*src)->fd >= 0)
         close((*src)->fd);
     fbp_inputs_clear(&(*src)->inputs);
+    fbp_watch_clear(&(*src)->watch);
     free((*src)->path);
     free((*src)->file);
     free((*src)->member);

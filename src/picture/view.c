@@ -269,6 +269,7 @@ fbp_status fbp_view_write_source(fbp_source *volume, const char *name, const cha
         p.shown[0] = lo;
         p.shown[1] = hi;
     }
+    FBP_TRY_GOTO(fbp_source_unchanged(volume));
     st = draw(&v, lo, hi, png_path);
 fail:
     for (int i = 0; i < 3; i++)

@@ -42,6 +42,7 @@ static fbp_status read_mean(const struct fbp_scan *scan, const struct fbp_panel 
             for (size_t c = 0; c < nc; c++)
                 mean[r * nc + c] += (double)row[c] / (double)info->n[2];
         }
+    st = fbp_source_unchanged(source);
 fail:
     fbp_free(row);
     fbp_source_close(&source);

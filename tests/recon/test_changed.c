@@ -1,0 +1,94 @@
+/* Projections that change while a volume is computed from them: the run fails and names the file,
+ * and nothing is kept that --resume could go on from. */
+#include "recon/fixture.h"
+
+#include <sys/stat.h>
+
+enum { VIEWS = 24, SIDE = 16 };
+
+struct plot {
+    const char *file;
+    int calls;
+};
+
+/* In the first call the file is written to; views have been read by then, and will be. */
+static int spoil(void *user, const struct fbp_progress *now)
+{
+    struct plot *plot = user;
+
+    (void)now;
+    if (plot->calls++ == 0) {
+        FILE *f = fopen(plot->file, "a");
+        assert_non_null(f);
+        fputc('x', f);
+        fclose(f);
+    }
+    return 0;
+}
+
+static void make_scan(struct fbp_scan *scan)
+{
+    double angles[VIEWS];
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_PARALLEL,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .pitch_mm = {1, 1}};
+
+    for (int k = 0; k < VIEWS; k++)
+        angles[k] = k * PI / VIEWS;
+    *scan = (struct fbp_scan){.kind = FBP_PARALLEL,
+                              .n_views = VIEWS,
+                              .panel = {SIDE, SIDE},
+                              .row_order = FBP_ROWS_BOTTOM_UP,
+                              .views = calloc(VIEWS, sizeof *scan->views),
+                              .volume = {.n = {SIDE, SIDE, SIDE}, .voxel_mm = {1, 1, 1}}};
+    OK(fbp_circle_views(&circle, scan->views));
+    simulate_head(scan, 8);
+}
+
+static bool is_there(const char *path, const char *end)
+{
+    char name[4200];
+
+    snprintf(name, sizeof name, "%s%s", path, end);
+    return access(name, F_OK) == 0;
+}
+
+static void run(const char *output)
+{
+    struct fbp_scan scan;
+    struct plot plot = {0};
+    fbp_plan *plan;
+
+    make_scan(&scan);
+    plot.file = scan.projections;
+    OK(fbp_plan_create(
+        &plan, &scan,
+        fbp_recon_params(.progress = spoil, .user = &plot, .slab_slices = 4, .n_threads = 1)));
+    assert_int_equal(fbp_plan_run(plan, output, NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), scan.projections));
+    assert_non_null(strstr(fbp_message(), "changed its size while it was read"));
+    assert_false(is_there(output, "") || is_there(output, ".part") ||
+                 is_there(output, ".part.log"));
+    OK(fbp_plan_run(plan, output, NULL)); /* as it is now, and stays, it can be read */
+    fbp_plan_destroy(&plan);
+    unlink(scan.projections);
+    unlink(output);
+    fbp_scan_clear(&scan);
+}
+
+static void is_an_error(void **state)
+{
+    char *output = temporary("changed.mha");
+
+    (void)state;
+    run(output);
+    free(output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_an_error)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
