@@ -408,8 +408,12 @@ fail:
     return st;
 }
 
+/* What a run that is resumed has left may be computed again, with slices beside it that are
+ * missing. */
 static fbp_status write_slice(struct fbp_sink *s, size_t z, const float *values)
 {
+    if (fbp_sink_has(s, z, 1))
+        return FBP_OK;
     char *name = name_of(s, z, ".part");
     const fbp_status st =
         name ? write_file(s, z, name, values) : fbp_fail_nomem(strlen(s->path), "a path");

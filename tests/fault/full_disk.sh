@@ -32,3 +32,41 @@ done
 # A volume that fits still works on the same disk.
 "$fbp" recon "$dir/scan.json" -o "$dir/small/volume.mha" --size 32 -q
 [ "$(ls "$dir/small")" = volume.mha ]
+
+# Small files, and a stack, over older ones: those stay as they are.
+"$fbp" recon "$dir/scan.json" -o "$dir/whole.mha" -q
+mkdir "$dir/small/stack"
+rm "$dir/small/volume.mha"
+"$fbp" recon "$dir/scan.json" -o "$dir/small/stack/%d.tif" --size 32 -q
+"$fbp" view "$dir/whole.mha" -o "$dir/small/p.png" -q
+"$fbp" geometry convert "$dir/scan.json" -o "$dir/small/g.json" -q
+"$fbp" geometry show "$dir/scan.json" -o "$dir/small/s.svg" -q
+head -c 1000000 /dev/zero >"$dir/small/fill" 2>/dev/null || true
+sums() { (cd "$dir/small" && find . -type f ! -name fill -exec cksum {} + | sort); }
+before=$(sums)
+refused() {
+    if "$fbp" "$@" 2>"$dir/message"; then
+        echo "$*: succeeded on a full disk"
+        exit 1
+    fi
+    cat "$dir/message"
+    grep -qi "free some space" "$dir/message"
+    [ "$(sums)" = "$before" ] || { echo "$*: an older file has changed, or a new one was left"; exit 1; }
+}
+refused view "$dir/whole.mha" -o "$dir/small/p.png" -q --mip
+refused geometry convert "$dir/scan.json" -o "$dir/small/g.json" -q --flip-u
+refused geometry convert "$dir/scan.json" -o "$dir/small/new.json" -q
+refused geometry show "$dir/scan.json" -o "$dir/small/s.svg" -q --flip-u
+refused recon "$dir/scan.json" -o "$dir/small/stack/%d.tif" --size 32 --hu 0.02 -q
+
+# A limit of the size of files is no signal, and has a sentence of its own.
+for arguments in "recon $dir/scan.json -o $dir/limited.mha" "recon $dir/scan.json -o $dir/limited.mhd" \
+    "simulate --size 64 --views 32 -o $dir/limited.json" "view $dir/whole.mha -o $dir/limited.png"; do
+    got=0
+    # shellcheck disable=SC2086
+    (ulimit -f 4 && exec "$fbp" $arguments -q) 2>"$dir/message" || got=$?
+    cat "$dir/message"
+    [ $got -eq 1 ] || { echo "$arguments: status $got under ulimit -f"; exit 1; }
+    grep -q 'too large for this file system (FAT holds 4 GiB a file) or for a limit' "$dir/message"
+    [ -z "$(ls -A "$dir" | grep -E 'limited|^\.fbp')" ] || { echo "$arguments: left $(ls -A "$dir")"; exit 1; }
+done
