@@ -24,8 +24,8 @@ signal() {
     last="fbp $* (SIG$name after $ms ms)"
     "$fbp" "$@" >"$dir/std" 2>"$dir/err" &
     pid=$!
-    # Not before it has taken its signals over: bit 14 of the mask is SIGTERM's.
-    while ! grep -qE '^SigCgt:.*[4-7c-f]...$' /proc/$pid/status 2>/dev/null; do
+    # Not before it is fbp, and has taken its signals over: bit 14 of the mask is SIGTERM's.
+    until [ "$(grep -cE '^Name:.fbp$|^SigCgt:.*[4-7c-f]...$' /proc/$pid/status 2>/dev/null)" = 2 ]; do
         [ -d /proc/$pid ] && ! grep -q '^State:.*Z' /proc/$pid/status || break
     done
     sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
@@ -71,18 +71,22 @@ COMMANDS
 done
 [ $stopped -ge 10 ] || fail "only $stopped of 30 commands were stopped"
 
-# Kept slices are promised, and only where there are some.
+# Kept slices are promised, and only where there are some; with them the volume becomes what it would have been.
+options=(--size 160 --voxel 1 --slab 8 --batch 16 --threads 1 -q)
+"$fbp" recon "$dir/scan.json" -o "$dir/whole.mha" "${options[@]}"
 kept=0
 for try in 1 2 3 4 5 6 7 8; do
     rm -rf "$dir/out"
     mkdir "$dir/out"
-    signal INT $((try * 40)) recon "$dir/scan.json" -o "$dir/out/v.mha" --size 160 --voxel 1 --slab 8 --batch 16 --threads 1 -q
+    signal INT $((try * 40)) recon "$dir/scan.json" -o "$dir/out/v.mha" "${options[@]}"
     [ $got -eq 0 ] && continue
     [ $got -eq 130 ] || fail "$last: status $got"
     [ ! -e "$dir/out/v.mha" ] || fail "$last: left a file under the final name"
     if grep -q -- '--resume' "$dir/err"; then
         [ -e "$dir/out/v.mha.part" ] || fail "$last: promises what is not there"
         kept=$((kept + 1))
+        "$fbp" recon "$dir/scan.json" -o "$dir/out/v.mha" "${options[@]}" --resume
+        cmp "$dir/whole.mha" "$dir/out/v.mha" || fail "$last: went on to another volume"
     else
         [ -z "$(ls -A "$dir/out")" ] || fail "$last: kept $(ls -A "$dir/out") and does not say so"
     fi
