@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
+const char *const recon_pads[] = {"none", "cosine", "ellipse", NULL};
 const char *const recon_weights[] = {"", "auto", "equal", NULL};
 const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
 

@@ -31,8 +31,9 @@ struct recon_args {
 #define RECON_ARGS .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
 
 /** Names of the enums, for the option tables. */
-extern const char *const recon_filters[], *const recon_weights[], *const recon_precisions[],
-                                                                      *const recon_output_types[];
+extern const char *const recon_pads[], *const recon_filters[], *const recon_weights[],
+                                                                   *const recon_precisions[],
+                                                                       *const recon_output_types[];
 
 #define R struct recon_args
 // clang-format off
@@ -74,6 +75,9 @@ extern const char *const recon_filters[], *const recon_weights[], *const recon_p
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "the whole row",                                                     \
         .help = "cut the spatial kernel off after S taps a side; implies --spatial"),             \
+    OPT(R, p.pad, .name = "pad", .arg = "NAME", .names = recon_pads, .fallback = "none",          \
+        .help = "carry rows on beyond the panel, for an object that is wider: ellipse (the best " \
+                "guess) or cosine"),                                                              \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
         .fallback = "the scan's, or auto",                                               \
         .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \

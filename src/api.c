@@ -174,7 +174,8 @@ fail:
 static bool asks_for_filter(const struct fbp_recon_params *p)
 {
     return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
-           p->spatial_filter || p->half_width > 0 || p->angular_weights != FBP_ANGULAR_DEFAULT;
+           p->spatial_filter || p->half_width > 0 || p->pad ||
+           p->angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
 /* It was not held: say what would. */
@@ -612,9 +613,10 @@ static fbp_status tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sourc
     fbp_look_dead(look, report, line, sizeof line);
     if (line[0])
         note(p, FBP_LOG_WARNING, line);
-    fbp_look_truncated(report, p->scan->n_views, false, line, sizeof line);
+    const bool padded = p->tables.job.pad;
+    fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
     if (line[0])
-        note(p, FBP_LOG_WARNING, line);
+        note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
     return FBP_OK;
 }
 

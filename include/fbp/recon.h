@@ -19,6 +19,16 @@ enum fbp_filter {
 /** "ram-lak", "shepp-logan", "cosine", "hamming", "hann"; NULL beyond the last. */
 FBP_API const char *fbp_filter_name(enum fbp_filter filter);
 
+/** How rows go on beyond the panel before they are filtered, for objects that are wider. */
+enum fbp_pad_kind {
+    FBP_PAD_NONE = 0, /**< they end */
+    FBP_PAD_COSINE,   /**< fall to 0 within 0.15 of the row, as half a cosine */
+    FBP_PAD_ELLIPSE,  /**< as the shadow of an ellipse that the row's outer half fits */
+};
+
+/** "none", "cosine", "ellipse"; NULL beyond the last. */
+FBP_API const char *fbp_pad_name(enum fbp_pad_kind kind);
+
 /** Trade between speed and exactness; a backend that has only one says so. */
 enum fbp_precision {
     FBP_PRECISION_DEFAULT = 0,
@@ -93,6 +103,7 @@ struct fbp_recon_params {
      * of the volume itself, exactly.  fbp_plan_run() keeps its floats in OUTPUT.values.raw.part
      * until all are there; other sinks have ranges of their own. */
     int auto_range;
+    enum fbp_pad_kind pad; /**< rows beyond the panel; 0 = they end there */
 };
 
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */

@@ -25,7 +25,7 @@
 #include "fbp/recon.h"
 
 #include "base/pool.h"
-#include "filter/filter.h"
+#include "filter/pad_design.h"
 #include "prep/prep.h"
 #include "weight/weight.h"
 
@@ -57,6 +57,7 @@ struct fbp_job {
     bool spatial_filter;
     const struct fbp_column_filter
         *columns; /**< weighted views pass it first; NULL: there is none */
+    const struct fbp_pad *pad; /**< what is added to filtered rows; NULL: nothing */
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
     struct fbp_geometry_facts facts;

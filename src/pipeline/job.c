@@ -115,6 +115,26 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
     return FBP_OK;
 }
 
+static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    struct fbp_job *job = &t->job;
+    const struct fbp_pad_request request = {
+        .kind = p->pad,
+        .filter = p->filter,
+        .cutoff = t->cutoff,
+        .half_width = p->spatial_filter ? t->filter.half_width : 0,
+        .n_columns = job->panel.n_columns,
+        .before = job->pad_left,
+        .after = job->wide.n_columns - job->panel.n_columns - job->pad_left};
+
+    if (p->pad == FBP_PAD_NONE)
+        return FBP_OK;
+    FBP_TRY(fbp_pad_create(&t->pad, &request));
+    t->pad_kind = p->pad;
+    job->pad = t->pad;
+    return FBP_OK;
+}
+
 static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
     struct fbp_job *job = &t->job;
@@ -127,6 +147,7 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
                               p->spatial_filter ? p->half_width : 0));
     job->weights = t->weights;
     job->filter = &t->filter;
+    FBP_TRY(make_pad(t, p));
     if (t->cutoff_v > 0) {
         FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
         job->columns = &t->columns;
@@ -186,6 +207,7 @@ void fbp_job_clear(struct fbp_job_tables *t)
     fbp_weights_destroy(&t->weights);
     fbp_filter_design_clear(&t->filter);
     fbp_column_filter_clear(&t->columns);
+    fbp_pad_destroy(&t->pad);
     fbp_prep_clear(&t->prep);
     *t = (struct fbp_job_tables){0};
 }
@@ -225,6 +247,10 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
     if (job->columns)
         h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
+    if (job->pad) {
+        h = fbp_hash(h, &t->pad_kind, sizeof t->pad_kind);
+        h = fbp_hash(h, t->pad->tables, fbp_pad_floats(t->pad) * sizeof(float));
+    }
     const double choices[] = {(double)job->kind,
                               (double)job->filtered,
                               (double)job->spatial_filter,
@@ -263,5 +289,7 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
                          t->cutoff_v);
     if (t->job.spatial_filter && used > 0 && (size_t)used < n)
-        snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
+        used += snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
+    if (t->job.pad && used > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
 }

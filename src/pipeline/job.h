@@ -11,6 +11,8 @@ struct fbp_job_tables {
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;
     fbp_weights *weights;
+    struct fbp_pad *pad; /**< NULL: rows end with the panel */
+    enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
     double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */
     enum fbp_angular_weights angular;

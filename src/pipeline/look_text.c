@@ -98,8 +98,9 @@ void fbp_look_truncated(const struct fbp_report *r, size_t n_views, bool padded,
                  100 * fmax(part[0], part[1]), part[0] > 0 ? "first" : "last");
     snprintf(line, n, "the object is wider than the panel in %zu of %zu views%s: up to %s: %s",
              r->truncated_views, n_views, range, where,
-             padded ? "rows are carried on beyond it (--pad)"
-                    : "values rise towards the edge of the field of view");
+             padded ? "rows were carried on beyond it (--pad)"
+                    : "values rise towards the edge of the field of view; --pad ellipse carries "
+                      "rows on");
 }
 
 /* "7, 12 to 15, ..." */

@@ -20,6 +20,7 @@ struct cpu_scratch {
     float *work;    /**< of a convolution */
     float *columns; /**< of the filter along columns */
     float *lines;   /**< the kernel's own */
+    float *ends;    /**< a row's weights, where rows are carried on */
     struct fbp_prep_counts counts;
     char pad[64]; /* counters of two threads must not share a cache line */
 };

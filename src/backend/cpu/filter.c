@@ -62,18 +62,37 @@ static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t
         weigh(dev, s, fbp_batch_view(job, l->batch, k), row, in, out + left);
 }
 
+/* How row `row` of a view of the scan, weighted, goes on beyond the panel. */
+static void find_ends(const struct filter_loop *l, struct cpu_scratch *s, size_t view, size_t row,
+                      const float *line, struct fbp_pad_end ends[2])
+{
+    const struct cpu_device *dev = l->dev;
+    const size_t nc = dev->job->panel.n_columns;
+    const float *image = dev->image + row * nc, *lines = dev->lines + view * nc;
+
+    if (!dev->image)
+        fbp_weights_row(dev->job->weights, view, row, s->weights);
+    for (size_t c = 0; c < nc; c++)
+        s->ends[c] = dev->image ? image[c] * lines[c] : (float)s->weights[c];
+    fbp_pad_ends(&dev->job->pad->rule, line + dev->job->pad_left, s->ends, ends);
+}
+
 /* Row `upper` of one lane of a group, or its mirror image; zeros beyond the last group. */
 static void weigh_lane(const struct filter_loop *l, struct cpu_scratch *s, size_t group,
-                       size_t lane, size_t upper, float *out)
+                       size_t lane, size_t upper, float *out, struct fbp_pad_end ends[2])
 {
     const struct fbp_job *job = l->dev->job;
     const size_t n_groups = l->batch->n_views / job->turns, half = lane / job->turns;
+    const size_t k = group + lane % job->turns * n_groups, row = fbp_half_row(job, half, upper);
 
-    if (group < n_groups)
-        weigh_row(l, s, half, group + lane % job->turns * n_groups, fbp_half_row(job, half, upper),
-                  out);
-    else
+    ends[0] = ends[1] = (struct fbp_pad_end){0, 0, 0};
+    if (group >= n_groups) {
         memset(out, 0, job->wide.n_columns * sizeof *out);
+        return;
+    }
+    weigh_row(l, s, half, k, row, out);
+    if (job->pad)
+        find_ends(l, s, fbp_batch_view(job, l->batch, k), row, out, ends);
 }
 
 /*
@@ -93,16 +112,19 @@ static void filter_rows(void *user, size_t item, int worker)
     const size_t group = item / l->row_items * item_groups(job);
     const size_t first = item % l->row_items * CPU_ROWS;
     const size_t n = first + CPU_ROWS < b->n_rows ? CPU_ROWS : b->n_rows - first;
+    struct fbp_pad_end ends[CPU_FILTER_LINES][2];
     float *lines[CPU_FILTER_LINES];
 
     for (size_t i = 0; i < n; i++)
         for (size_t v = 0; v < n_lines; v++) {
             lines[i * n_lines + v] = s->rows + (v * CPU_ROWS + i) * nc;
             weigh_lane(l, s, group + v / lanes, v % lanes, b->row0 + first + i,
-                       lines[i * n_lines + v]);
+                       lines[i * n_lines + v], ends[i * n_lines + v]);
         }
     if (!job->filtered)
         cpu_convolve(&l->dev->convolution, s->work, lines, n * n_lines);
+    for (size_t i = 0; job->pad && i < n * n_lines; i++)
+        fbp_pad_apply(job->pad, ends[i], lines[i]);
     for (size_t g = group; g < n_groups && g < group + item_groups(job); g++)
         kernel->store(l->dev, b->n_rows, first, n, s->rows + (g - group) * lanes * CPU_ROWS * nc,
                       l->filtered + g * kernel->group_size(job, b->n_rows));
@@ -211,7 +233,7 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
 {
     const size_t nc = job->panel.n_columns;
     const size_t floats = rows_floats(job) + cpu_convolve_work(job) + cpu_columns_work(job) +
-                          (kernel->scratch ? kernel->scratch(job) : 0);
+                          (job->pad ? nc : 0) + (kernel->scratch ? kernel->scratch(job) : 0);
     const size_t thread = sizeof(struct cpu_scratch) + nc * sizeof(double) + floats * sizeof(float);
     const size_t weights = has_tables(job) ? (job->panel.n_rows + job->n_views) * nc : 0;
 
@@ -229,6 +251,8 @@ static fbp_status open_scratch(const struct cpu_device *dev, struct cpu_scratch 
     if (job->columns)
         FBP_TRY(fbp_alloc((void **)&s->columns, cpu_columns_work(job) * sizeof(float),
                           "filter scratch"));
+    if (job->pad)
+        FBP_TRY(fbp_alloc((void **)&s->ends, job->panel.n_columns * sizeof(float), "a row's ends"));
     if (dev->kernel->scratch)
         FBP_TRY(fbp_alloc((void **)&s->lines, dev->kernel->scratch(job) * sizeof(float),
                           "interpolated columns"));
@@ -256,6 +280,7 @@ void cpu_filter_close(struct cpu_device *dev)
         fbp_free(dev->scratch[i].rows);
         fbp_free(dev->scratch[i].work);
         fbp_free(dev->scratch[i].columns);
+        fbp_free(dev->scratch[i].ends);
         fbp_free(dev->scratch[i].lines);
     }
     free(dev->scratch);

@@ -2,6 +2,7 @@
 #include "backend/cuda/filter.h"
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/pad.h"
 #include "backend/rows.h"
 
 #include <math.h>
@@ -177,12 +178,46 @@ static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fb
                                .pad_left = (unsigned)job->pad_left};
 }
 
+/* How prepared rows go on beyond the panel. */
+static struct cuda_pad pad_of(const struct cuda_device *dev, const struct cuda_pairs *pairs)
+{
+    const struct fbp_pad *pad = dev->job->pad;
+
+    return (struct cuda_pad){.pairs = *pairs,
+                             .weights = weights_of(dev),
+                             .weighted = dev->job->columns != NULL,
+                             .rule = pad->rule,
+                             .tables = (const void *)(dev->memory + dev->tables.pad),
+                             .n_columns = (unsigned)pad->n_columns,
+                             .ends = (void *)(dev->memory + dev->tables.ends)};
+}
+
+/* Pairs of rows, filtered, in scratch that *out tells. */
+static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_pairs *pairs,
+                               bool prepared, const float2 **out)
+{
+    const struct cuda_tables *t = &dev->tables;
+    struct cuda_pad pad;
+
+    if (dev->job->pad) {
+        pad = pad_of(dev, pairs);
+        CUDA_TRY(cuda_pad_find(&pad, filter_stream(dev)));
+    }
+    FBP_TRY(t->way == CUDA_AT_ONCE ? filter_at_once(dev, pairs, prepared, out)
+                                   : filter_in_steps(dev, pairs, out));
+    if (dev->job->pad)
+        CUDA_TRY(cuda_pad_add(&pad, (float2 *)(uintptr_t)*out, (unsigned)t->row_length,
+                              filter_stream(dev)));
+    return FBP_OK;
+}
+
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const struct cuda_tables *t = &dev->tables;
-    const bool prepared = t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0 || job->columns;
+    const bool prepared =
+        t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0 || job->columns || job->pad;
 
     if (batch->n_rows == 0)
         return FBP_OK;
@@ -206,8 +241,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
     for (size_t at = 0; at < n; at += t->rows_a_call) {
         pairs.first = rows.first = (unsigned)at;
         pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
-        FBP_TRY(t->way == CUDA_AT_ONCE ? filter_at_once(dev, &pairs, prepared, &rows.rows)
-                                       : filter_in_steps(dev, &pairs, &rows.rows));
+        FBP_TRY(filter_pairs(dev, &pairs, prepared, &rows.rows));
         CUDA_TRY(dev->kernel->store(job, &rows, &views, filter_stream(dev)));
     }
     return FBP_OK;
@@ -430,6 +464,9 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
     }
     if (dev->job->columns)
         FBP_TRY(put_columns(dev));
+    if (dev->job->pad)
+        FBP_TRY(put(dev, t->pad, dev->job->pad->tables,
+                    2 * dev->job->pad->rule.n_lengths * dev->job->pad->n_columns * sizeof(float)));
     return open_weights(dev);
 }
 

@@ -157,6 +157,10 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
     lay_out_rows(job, t);
     lay_out_weights(job, t);
     lay_out_columns(job, t);
+    if (job->pad) {
+        t->pad = place(t, 2 * job->pad->rule.n_lengths * job->pad->n_columns * sizeof(float));
+        t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));
+    }
     t->counters = place(t, 2 * sizeof(uint64_t));
     t->found = place(t, CUDA_FOUND * sizeof(struct cuda_found));
     if (cuda_kernel_choose(job)->fetch || job->scale != 1 || job->shift != 0) {

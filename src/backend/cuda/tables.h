@@ -26,6 +26,8 @@ struct cuda_tables {
     size_t work;       /**< as large: cuFFT's scratch, or the rows convolved in space */
     size_t taps_v;     /**< of the filter along columns, between zeros */
     size_t weighted;   /**< views_a_call views that it is applied to */
+    size_t pad;        /**< tables of rows that are carried on beyond the panel */
+    size_t ends;       /**< struct fbp_pad_end [rows_a_call][row of the pair][end] */
     size_t counters;   /**< two 64-bit counts */
     size_t found;      /**< struct cuda_found, CUDA_FOUND of them */
     size_t slices;     /**< slices on their way out, scaled: CUDA_STAGES times slice_bytes */

@@ -5,6 +5,33 @@
 
 #include <string.h>
 
+/* How row r of view k of the batch, which is in the line, goes on beyond the panel. */
+static void find_ends(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
+                      struct fbp_pad_end ends[2])
+{
+    const struct fbp_job *job = dev->job;
+    float *line = dev->ends, *weights = line + job->panel.n_columns;
+
+    fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
+    for (size_t c = 0; c < job->panel.n_columns; c++) {
+        line[c] = (float)dev->line[job->pad_left + c];
+        weights[c] = (float)dev->weights[c];
+    }
+    fbp_pad_ends(&job->pad->rule, line, weights, ends);
+}
+
+/* What lies beyond the ends, filtered. */
+static void add_ends(const struct fbp_pad *pad, const struct fbp_pad_end ends[2], double *out)
+{
+    for (int end = 0; end < 2; end++) {
+        const float *a = fbp_pad_table(pad, end, ends[end].at);
+        const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
+        const double part = (double)ends[end].part, amount = (double)ends[end].amount;
+        for (size_t c = 0; amount > 0 && c < pad->n_columns; c++)
+            out[c] += amount * ((1 - part) * (double)a[c] + part * (double)b[c]);
+    }
+}
+
 /* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
 static void convolve_fft(struct ref_device *dev, double *out)
 {
@@ -63,16 +90,21 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
                        float *raw, double *out)
 {
     const struct fbp_job *job = dev->job;
+    struct fbp_pad_end ends[2];
 
     memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
     if (job->columns)
         add_column(dev, batch, k, r, raw);
     else
         add_row(dev, batch, k, r, 1, raw);
+    if (job->pad)
+        find_ends(dev, batch, k, r, ends);
     if (job->spatial_filter)
         convolve_spatial(dev, out);
     else
         convolve_fft(dev, out);
+    if (job->pad)
+        add_ends(job->pad, ends, out);
 }
 
 static void copy_row(const float *in, size_t n, double *out)

@@ -17,7 +17,11 @@ static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return job->filtered ? 0 : (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double);
+    const size_t ends = job->pad ? 2 * job->panel.n_columns * sizeof(float) : 0;
+
+    if (job->filtered)
+        return 0;
+    return (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double) + ends;
 }
 
 static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
@@ -35,6 +39,7 @@ static void close_device(fbp_device **device)
         return;
     fbp_fft_destroy(dev->forward, dev->inverse);
     fbp_free(dev->weights);
+    fbp_free(dev->ends);
     fbp_free(dev->line);
     fbp_free(dev->spectrum);
     pthread_mutex_destroy(&dev->lock);
@@ -57,6 +62,9 @@ static fbp_status open_filter(struct ref_device *dev)
 
     FBP_TRY(
         fbp_alloc((void **)&dev->weights, dev->job->panel.n_columns * sizeof(double), "weights"));
+    if (dev->job->pad)
+        FBP_TRY(fbp_alloc((void **)&dev->ends, 2 * dev->job->panel.n_columns * sizeof(float),
+                          "a row's ends"));
     FBP_TRY(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
     FBP_TRY(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
                       "filter spectrum"));

@@ -12,6 +12,7 @@ struct ref_device {
     pthread_mutex_t lock; /**< stages call from threads of their own; one computes at a time */
     double *weights;      /**< one row */
     double *line;         /**< n_fft samples */
+    float *ends;          /**< a row and its weights, where rows are carried on */
     fftw_complex *spectrum;
     fftw_plan forward, inverse;
     struct fbp_prep_counts counts;
