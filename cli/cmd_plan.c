@@ -29,6 +29,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.model)
         return cli_error("--model is not in this release: plan prints for this machine");
+    recon_complete(&a);
     char *kept;
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)

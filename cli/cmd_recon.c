@@ -141,6 +141,7 @@ static int run(const struct command *self, int argc, char **argv)
         a.p.output_range[0] = a.p.output_range[1] = 0;
     }
     a.p.user = &progress;
+    recon_complete(&a);
     char *kept;
     rc = recon_name_scan(&a, &kept);
     if (rc == 0)

@@ -87,13 +87,19 @@ static void choose_box(const struct recon_args *a, size_t roi[3][2])
     }
 }
 
+void recon_complete(struct recon_args *a)
+{
+    if (a->p.half_width > 0)
+        a->p.spatial_filter = 1;
+    a->p.mask = !isnan(a->mask);
+    a->p.mask_value = a->p.mask ? a->mask : 0;
+}
+
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)
 {
     struct fbp_grid grid;
 
     *plan = NULL;
-    if (a->p.half_width > 0)
-        a->p.spatial_filter = 1;
     if (recon_load(a, scan) != 0 || centre_find(a, scan) != 0 || adjust_scan(scan, a->adjust) != 0)
         return 1;
     if (recon_reduce(a, scan) != FBP_OK)

@@ -18,6 +18,7 @@ struct recon_args {
     double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
+    double mask;                       /**< NaN: none */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
@@ -28,7 +29,8 @@ struct recon_args {
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
-#define RECON_ARGS .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
+#define RECON_ARGS \
+    .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
 
 /** Names of the enums, for the option tables. */
 extern const char *const recon_pads[], *const recon_filters[], *const recon_weights[],
@@ -78,6 +80,8 @@ extern const char *const recon_pads[], *const recon_filters[], *const recon_weig
     OPT(R, p.pad, .name = "pad", .arg = "NAME", .names = recon_pads, .fallback = "none",          \
         .help = "carry rows on beyond the panel, for an object that is wider: ellipse (the best " \
                 "guess) or cosine"),                                                              \
+    OPT(R, mask, .name = "mask", .arg = "VALUE", .min = -1e9, .max = 1e9, .fallback = "none",      \
+        .help = "give voxels that some view does not see this value"),                           \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
         .fallback = "the scan's, or auto",                                               \
         .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \
@@ -137,8 +141,11 @@ void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, s
 fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
                          double shown[2]);
 
+/** Parameters that follow from options: --half-width, --mask. */
+void recon_complete(struct recon_args *args);
+
 /**
- * Load the scan, complete the parameters (half-width, volume) and plan.
+ * Load the scan, complete the parameters (volume) and plan.
  * @return 0 with *scan and *plan set, else an exit status; a failure has been reported, and
  *         fbp_scan_clear() and fbp_plan_destroy() are safe.
  */

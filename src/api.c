@@ -229,14 +229,14 @@ static void warn_about_volume(const fbp_plan *p)
     if (reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1])) {
         snprintf(line, sizeof line,
                  "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
-                 "beyond it are not right: give a smaller volume",
+                 "beyond it are not right: give a smaller volume, or --mask 0",
                  reach, f->fov_radius_mm);
         note(p, FBP_LOG_WARNING, line);
     }
     if (p->scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack)) {
         snprintf(line, sizeof line,
                  "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
-                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume",
+                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
                  lo, hi, z[0], z[1]);
         note(p, FBP_LOG_WARNING, line);
     }
@@ -312,7 +312,8 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const struct fbp_recon_params *params = &p->params;
     const int readers = fbp_worker_movers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
-    const uint64_t own = source + fbp_look_bytes(&p->tables.job);
+    const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
+                         (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
     const uint64_t resident = fbp_resident_bytes(), available = fbp_available_bytes();
     const struct fbp_work_request request = {
         .job = &p->tables.job,
@@ -493,6 +494,8 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
+    if (p->params.mask)
+        h = fbp_hash(h, &p->params.mask_value, sizeof p->params.mask_value);
     h = fbp_inputs_hash(h, &source->inputs);
     return h ? h : 1;
 }
@@ -643,11 +646,14 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
     fbp_sink *converted = NULL;
     fbp_timeline *timeline = NULL;
     fbp_look *look = NULL;
+    fbp_mask *mask = NULL;
     fbp_status st = FBP_OK;
 
     *report = (struct fbp_report){0};
     FBP_TRY(check_sink(p, sink));
     FBP_TRY(fbp_look_create(&look, &p->tables.job));
+    if (p->params.mask)
+        FBP_TRY_GOTO(fbp_mask_create(&mask, &p->tables.job, p->params.mask_value));
     if (p->timeline)
         FBP_TRY_GOTO(fbp_timeline_create(&timeline));
     const struct fbp_run_request request = {.job = &p->tables.job,
@@ -662,6 +668,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
                                             .no_overlap = p->params.no_overlap != 0,
                                             .timeline = timeline,
                                             .look = look,
+                                            .mask = mask,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
@@ -687,6 +694,7 @@ fail:
     fbp_sink_close(&converted);
     fbp_timeline_destroy(&timeline);
     fbp_look_destroy(&look);
+    fbp_mask_destroy(&mask);
     return st;
 }
 

@@ -104,6 +104,11 @@ struct fbp_recon_params {
      * until all are there; other sinks have ranges of their own. */
     int auto_range;
     enum fbp_pad_kind pad; /**< rows beyond the panel; 0 = they end there */
+    /** Voxels that some view does not see (beyond the field of view's radius, or above or below the
+     *  panel's rows) get mask_value, in the output's unit; min, max and mean of the report are then
+     *  those of the others. */
+    int mask;
+    double mask_value;
 };
 
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */
@@ -155,7 +160,7 @@ struct fbp_report {
     double waiting_read;   /**< seconds that computing stood still for input */
     double waiting_write;  /**< seconds that computing stood still for output */
     double gups;           /**< updates / total / 1e9 */
-    double min, max, mean; /**< of the volume */
+    double min, max, mean; /**< of the volume, without what params.mask has masked */
     size_t not_finite;     /**< input samples that were NaN or infinite, and were bridged */
     size_t clipped;        /**< intensities <= 0 whose logarithm was clipped */
     /** Of a volume of integers: value = scale * number + offset; voxels beyond the range that were

@@ -12,6 +12,14 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("output_type", (long)p->output_type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output_range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output_range[1]));
+    if (p->mask)
+        FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
+    if (p->mask && integers && ranged &&
+        !(p->mask_value >= p->output_range[0] && p->mask_value <= p->output_range[1]))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: %g, for what lies outside the field of view, is not in the range "
+                        "%g to %g: choose another value (--mask), or another range",
+                        p->mask_value, p->output_range[0], p->output_range[1]);
     if (!integers && ranged)
         return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
                                          "them, or leave it out");

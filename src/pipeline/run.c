@@ -169,7 +169,7 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
 {
     struct fbp_statistics found;
 
-    if (!w->backend->statistics || fbp_roi_crops(s->rq->job))
+    if (!w->backend->statistics || fbp_roi_crops(s->rq->job) || s->rq->mask)
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
     fbp_statistics_join(&s->found, &found);

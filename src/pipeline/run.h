@@ -3,6 +3,7 @@
 #define FBP_SRC_RUN_H
 
 #include "pipeline/look.h"
+#include "pipeline/mask.h"
 #include "pipeline/timeline.h"
 #include "pipeline/work.h"
 
@@ -37,6 +38,7 @@ struct fbp_run_request {
     const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
     size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
     fbp_timeline *timeline;      /**< NULL: not wanted */
+    const fbp_mask *mask;        /**< of what is written; NULL: none */
     fbp_look *look;              /**< at the views as they pass; NULL: none */
     bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
     int (*progress)(void *user, const struct fbp_progress *p);

@@ -357,6 +357,18 @@ static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, siz
     return *z0 < *z1;
 }
 
+/* Mask slices from `z` of the volume on, and look at what is inside. */
+static void mask_slices(struct worker *w, size_t z, size_t n, float *x)
+{
+    struct fbp_statistics found;
+    const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
+
+    pthread_mutex_lock(&w->run->lock);
+    fbp_statistics_join(&w->run->found, &found);
+    w->n_written += inside;
+    pthread_mutex_unlock(&w->run->lock);
+}
+
 /* Of a device that does not look at its voxels itself. */
 static void add_statistics(struct run_state *run, const float *x, size_t n)
 {
@@ -370,7 +382,7 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
 
 /* Slices that one of the movers writes. */
 struct store {
-    fbp_sink *sink;
+    struct worker *worker;
     const struct piece_slot *piece;
     size_t slice, first, at_once; /* voxels of a slice, the sink's first one, slices of an item */
 };
@@ -378,19 +390,22 @@ struct store {
 static fbp_status store_item(void *user, size_t item, int worker)
 {
     const struct store *s = user;
+    const struct fbp_run_request *rq = s->worker->run->rq;
     const size_t z = item * s->at_once, left = s->piece->nz - z;
+    const size_t n = left < s->at_once ? left : s->at_once;
+    float *slices = s->piece->host + z * s->slice;
 
     (void)worker;
-    return fbp_sink_write(s->sink, s->piece->z0 - s->first + z,
-                          left < s->at_once ? left : s->at_once, s->piece->host + z * s->slice);
+    if (rq->mask)
+        mask_slices(s->worker, s->piece->z0 + z, n, slices);
+    return fbp_sink_write(rq->sink, s->piece->z0 - s->first + z, n, slices);
 }
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
 {
     fbp_pool *movers = w->backend->alloc ? w->movers : NULL;
     const size_t at_once = movers ? 1 : p->nz;
-    struct store store = {w->run->rq->sink, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2),
-                          at_once};
+    struct store store = {w, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2), at_once};
 
     return fbp_pool_try(movers, (p->nz + at_once - 1) / at_once, store_item, &store);
 }
@@ -404,7 +419,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     w->fetched_at = fbp_seconds();
     struct fbp_span span = fbp_span_host(rq->timeline);
     fbp_roi_crop(rq->job, p->nz, p->host);
-    if (!backend(w)->statistics || fbp_roi_crops(rq->job))
+    if (!rq->mask && (!backend(w)->statistics || fbp_roi_crops(rq->job)))
         add_statistics(w->run, p->host, p->nz * slice_values(w));
     FBP_TRY(store_piece(w, p));
     return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
@@ -458,6 +473,16 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     return mark(w, FBP_STAGE_OUT, &volume->fetched);
 }
 
+static void written_to_caller(struct worker *w, size_t z0, size_t z1)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t first = fbp_roi_first(rq->job, 2);
+
+    if (rq->mask)
+        mask_slices(w, z0, z1 - z0, w->volume + (z0 - first) * slice_values(w));
+    fbp_sink_written(rq->sink, z0 - first, z1 - z0);
+}
+
 static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -469,7 +494,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
         w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
         if (wanted_slices(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1))
-            fbp_sink_written(rq->sink, z0 - fbp_roi_first(rq->job, 2), z1 - z0);
+            written_to_caller(w, z0, z1);
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
@@ -483,7 +508,8 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
         if (!wanted_slices(rq->job, half, b->z0, b->z1, &z0, &z1))
             continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
-        w->n_written += (z1 - z0) * slice_values(w);
+        if (!rq->mask)
+            w->n_written += (z1 - z0) * slice_values(w);
     }
     return b->last ? finish_slab(w, b) : FBP_OK;
 }

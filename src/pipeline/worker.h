@@ -77,7 +77,7 @@ struct worker {
     struct piece_slot pieces[MAX_SLOTS];
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
         *block_full;
-    size_t n_written;          /**< voxels */
+    size_t n_written;          /**< voxels, or those that are not masked; by run's lock */
     double busy[4], waited[4]; /**< read, filter, backproject, write */
     double upload, fetch;      /**< of these, copying to and from the device; with no_overlap */
     double computed_at;        /**< when the last batch was backprojected */

@@ -1,0 +1,171 @@
+/*
+ * What lies outside the field of view gets one value: the same voxels on every device, however the
+ * work is divided, and those that some view does not see.
+ */
+#include "recon/fixture.h"
+
+enum { N = 48, VIEWS = 36 };
+
+static const double VALUE = -0.5;
+
+/* Does every view see the point?  field: the radius about the axis. */
+static bool is_seen(const struct fbp_scan *scan, double field, const double x[3])
+{
+    if (hypot(x[0], x[1]) > field)
+        return false;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        double P[12];
+        OK(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
+        const double w = P[8] * x[0] + P[9] * x[1] + P[10] * x[2] + P[11];
+        const double row = (P[4] * x[0] + P[5] * x[1] + P[6] * x[2] + P[7]) / w;
+        if (row < -0.5 || row > (double)scan->panel.n_rows - 0.5)
+            return false;
+    }
+    return true;
+}
+
+static struct fbp_scan scan_head(size_t n_rows, double step_deg)
+{
+    struct fbp_scan scan = {.n_views = VIEWS, .panel = {N, n_rows}};
+
+    add_views(&scan, &(struct orbit){.step_deg = step_deg, .pitch_mm = {8, 8}});
+    scan.volume = (struct fbp_grid){{50, 46, 40}, {5, 5.5, 5}, {4, -3, 2}};
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_params p, float *v)
+{
+    struct fbp_report report;
+    struct fbp_plan_info info;
+    fbp_plan *plan;
+    fbp_sink *sink;
+
+    p.struct_size = sizeof p;
+    OK(fbp_plan_create(&plan, scan, &p));
+    info = *fbp_plan_info(plan);
+    OK(fbp_sink_memory(&sink, v, info.volume.n));
+    OK(fbp_plan_run_to(plan, NULL, sink, &report));
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return report;
+}
+
+static void masked_is_what_is_not_seen(void **state)
+{
+    const double steps[] = {0, 6}; /* a full circle, and 216 degrees of one */
+
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        struct fbp_scan scan = scan_head(24, steps[s]);
+        const struct fbp_grid *g = &scan.volume;
+        const size_t n = grid_size(g);
+        float *plain = malloc(n * sizeof *plain), *masked = malloc(n * sizeof *masked);
+        struct fbp_geometry_facts f;
+        double sum = 0, least = INFINITY, most = -INFINITY;
+        size_t inside = 0;
+        assert_true(plain && masked);
+        OK(fbp_geometry_facts(scan.views, scan.n_views, scan.kind, &scan.panel, g, &f));
+        run_into(&scan, (struct fbp_recon_params){.device = "cpu"}, plain);
+        const struct fbp_report r = run_into(
+            &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},
+            masked);
+        for (size_t i = 0; i < n; i++) {
+            const size_t at[3] = {i % g->n[0], i / g->n[0] % g->n[1], i / g->n[0] / g->n[1]};
+            double x[3];
+            for (int axis = 0; axis < 3; axis++)
+                x[axis] = fbp_grid_coordinate(g, axis, (double)at[axis]);
+            const bool seen = is_seen(&scan, f.fov_radius_mm, x);
+            if (masked[i] != (seen ? plain[i] : (float)VALUE))
+                fail_msg("voxel %zu %zu %zu: %g, without a mask %g, %s", at[0], at[1], at[2],
+                         (double)masked[i], (double)plain[i], seen ? "seen" : "not seen");
+            inside += seen;
+            sum += seen ? (double)plain[i] : 0;
+            least = seen ? fmin(least, (double)plain[i]) : least;
+            most = seen ? fmax(most, (double)plain[i]) : most;
+        }
+        assert_true(inside > n / 4 && inside < n * 3 / 4);
+        assert_true(r.min == least && r.max == most);
+        assert_true(fabs(r.mean - sum / (double)inside) < 1e-6);
+        free(plain);
+        free(masked);
+        drop_scan(&scan);
+    }
+}
+
+static void devices_mask_the_same(void **state)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.device = "cpu", .slab_slices = 3},
+        {.device = "cpu", .kernel = "matrix", .batch_views = 8},
+        {.device = "ref", .slab_slices = 7},
+        {.device = "mock"},
+        {.device = "mock:0,1", .slab_slices = 5},
+        {.device = "cuda"},
+        {.device = "cuda", .slab_slices = 9},
+        {.device = "cpu", .roi = {{5, 40}, {9, 0}, {3, 30}}},
+        {.device = "mock", .roi = {{5, 40}, {9, 0}, {3, 30}}}};
+    struct fbp_scan scan = scan_head(24, 0);
+    const size_t *m = scan.volume.n, n = grid_size(&scan.volume);
+    float *first = malloc(n * sizeof *first), *v = malloc(n * sizeof *v);
+
+    (void)state;
+    assert_true(first && v);
+    run_into(&scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},
+             first);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fbp_recon_params p = cases[i];
+        size_t end[3], k = 0;
+        if (!usable(p.device))
+            continue;
+        p.mask = 1;
+        p.mask_value = VALUE;
+        run_into(&scan, p, v);
+        for (int a = 0; a < 3; a++)
+            end[a] = p.roi[a][1] ? p.roi[a][1] : m[a];
+        for (size_t z = p.roi[2][0]; z < end[2]; z++)
+            for (size_t y = p.roi[1][0]; y < end[1]; y++)
+                for (size_t x = p.roi[0][0]; x < end[0]; x++, k++) {
+                    const float other = first[(z * m[1] + y) * m[0] + x];
+                    if ((v[k] == (float)VALUE) != (other == (float)VALUE))
+                        fail_msg("%s, case %zu: voxel %zu %zu %zu is %g, elsewhere %g", p.device, i,
+                                 x, y, z, (double)v[k], (double)other);
+                }
+    }
+    free(first);
+    free(v);
+    drop_scan(&scan);
+}
+
+static void files_and_integers_are_masked(void **state)
+{
+    struct fbp_scan scan = scan_head(24, 0);
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .mask = 1,
+                                 .output_type = FBP_U8,
+                                 .output_range = {0, 0.05}};
+    fbp_plan *plan;
+
+    (void)state;
+    float *v = reconstruct(&scan, &p);
+    assert_true(v[0] == 0);
+    free(v);
+    p.mask_value = -1;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "is not in the range 0 to 0.05"));
+    p.mask_value = NAN;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masked_is_what_is_not_seen),
+        cmocka_unit_test(devices_mask_the_same),
+        cmocka_unit_test(files_and_integers_are_masked),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
