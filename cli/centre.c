@@ -24,6 +24,7 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
     memcpy(views, scan->views, scan->n_views * sizeof *views);
     other.views = views;
     p.progress = progress_stop;
+    p.mask = 0;
     if (adjust_scan(&other, values) != 0)
         return 1;
     return fbp_centre_find(&other, &p, found) == FBP_OK ? 0 : cli_fail();

@@ -21,6 +21,7 @@
 #include "pipeline/params.h"
 #include "pipeline/roi.h"
 #include "pipeline/run.h"
+#include "pipeline/shares.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
@@ -313,6 +314,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const int readers = fbp_worker_movers(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
+                         (p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
     const uint64_t resident = fbp_resident_bytes(), available = fbp_available_bytes();
     const struct fbp_work_request request = {

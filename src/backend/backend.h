@@ -24,6 +24,7 @@
 #include "fbp/bench_s1.h"
 #include "fbp/recon.h"
 
+#include "backend/ledger.h"
 #include "base/pool.h"
 #include "filter/pad_design.h"
 #include "prep/prep.h"
@@ -56,7 +57,7 @@ struct fbp_job {
     const struct fbp_filter_design *filter;
     bool spatial_filter;
     const struct fbp_column_filter
-        *columns; /**< weighted views pass it first; NULL: there is none */
+        *columns;              /**< weighted views pass it first; NULL: there is none */
     const struct fbp_pad *pad; /**< what is added to filtered rows; NULL: nothing */
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
@@ -228,6 +229,9 @@ struct fbp_backend {
      * and wait for that.  NULL: the host's. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
+    /** From now on count what is mended in rows whose bits are there, and take them; the bits stay
+     *  until the next call, bits NULL: every row counts. */
+    fbp_status (*expect)(fbp_device *dev, const struct fbp_ledger *ledger);
     /** What the filter mended so far; all marks are past. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 

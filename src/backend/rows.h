@@ -62,16 +62,28 @@ static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_bat
     return raw + (view * batch->load_rows + at) * job->panel.n_columns;
 }
 
+/** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
+ *  the row. */
+static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_ledger *ledger,
+                                   size_t view, size_t r, float *samples,
+                                   struct fbp_prep_counts *counts)
+{
+    struct fbp_prep_counts again = {0};
+
+    fbp_prep_row(job->prep, r, samples, fbp_ledger_take(ledger, view, r) ? counts : &again);
+}
+
 /** Line integrals of all loaded rows of a half of view k, in place, bad pixels bridged. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     size_t half, float *raw, size_t k,
-                                    struct fbp_prep_counts *counts)
+                                    const struct fbp_ledger *ledger, struct fbp_prep_counts *counts)
 {
     const size_t first = fbp_first_row(job, batch, half), end = first + batch->load_rows;
     size_t r0, r1;
 
     for (size_t r = first; r < end; r++)
-        fbp_prep_row(job->prep, r, fbp_raw_row(job, batch, half, raw, k, r), counts);
+        fbp_prepare_row(job, ledger, fbp_batch_view(job, batch, k), r,
+                        fbp_raw_row(job, batch, half, raw, k, r), counts);
     fbp_needed_rows(job, batch, half, &r0, &r1);
     if (job->prep->n_bridges)
         fbp_prep_bridge(job->prep, first, r0, r1, fbp_raw_row(job, batch, half, raw, k, first));

@@ -103,15 +103,16 @@ static float line_integral(const struct row *row, size_t c)
     return fbp_prep_sample(prep, row->r * prep->panel.n_columns + c, raw_sample(row, c), &clipped);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
+/* Of few. */
 static float median(float *x, size_t n)
 {
-    qsort(x, n, sizeof *x, by_value);
+    for (size_t i = 1; i < n; i++) {
+        const float v = x[i];
+        size_t k = i;
+        for (; k > 0 && x[k - 1] > v; k--)
+            x[k] = x[k - 1];
+        x[k] = v;
+    }
     return n ? x[(n - 1) / 2] : NAN; /* the lower one: what just touches an end is not cut off */
 }
 

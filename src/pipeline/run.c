@@ -8,6 +8,7 @@
 #include "pipeline/device_memory.h"
 #include "pipeline/follow.h"
 #include "pipeline/roi.h"
+#include "pipeline/shares.h"
 #include "pipeline/worker.h"
 
 #include <math.h>
@@ -264,8 +265,10 @@ static fbp_status run_crew(struct run *run, struct fbp_report *report)
 
     FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
     FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
+    FBP_TRY_GOTO(fbp_ledger_create(&run->state.uncounted, run->state.rq->job));
     for (size_t i = 0; i < run->n_workers; i++)
         FBP_TRY_GOTO(begin_worker(run, i));
+    fbp_ledger_clear(&run->state.uncounted);
     run->state.report.open = fbp_seconds() - run->state.started;
     run_stages(run, threads, starts);
     st = run->state.status;
@@ -276,6 +279,7 @@ static fbp_status run_crew(struct run *run, struct fbp_report *report)
         st = add_counts(&run->state, &run->workers[i]);
     sum_up(run, report, fbp_seconds() - run->state.started);
 fail:
+    fbp_ledger_clear(&run->state.uncounted);
     for (size_t i = 0; i < run->n_workers; i++) {
         fbp_worker_end(&run->workers[i]);
         const fbp_status settled =

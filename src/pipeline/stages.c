@@ -124,10 +124,19 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 static void look_at_task(const struct worker *w, const struct raw_slot *slot, bool passed_on)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
 
-    if (rq->look && passed_on == (backend(w)->alloc != NULL))
-        fbp_look_at(rq->look, batch, w->views ? w->views : slot->host, w->views != NULL);
+    if (rq->look && !w->views && passed_on == (backend(w)->alloc != NULL))
+        fbp_look_at(rq->look, &w->tasks[slot->task].batch, slot->host, false);
+}
+
+/* At what the caller holds, when all is on its way: no device waits for that. */
+static void look_at_views(const struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    for (size_t i = 0; rq->look && w->views && i < w->n_tasks; i++)
+        if (w->tasks[i].loads && !atomic_load(&w->run->stop))
+            fbp_look_at(rq->look, &w->tasks[i].batch, w->views, true);
 }
 
 void fbp_stage_read(struct worker *w)
@@ -155,6 +164,7 @@ void fbp_stage_read(struct worker *w)
         look_at_task(w, &read, true);
     }
     fbp_queue_close(w->raw_full);
+    look_at_views(w);
 }
 
 /* A batch from where the caller has it: as fbp_load(), part after part. */

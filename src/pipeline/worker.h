@@ -19,6 +19,7 @@ struct run_state {
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
+    struct fbp_ledger uncounted; /**< rows that no worker counts yet; while workers begin */
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
     struct fbp_statistics found; /**< of the voxels written */
     struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
@@ -70,6 +71,7 @@ struct worker {
     const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
     float *volume;     /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
+    struct fbp_ledger ledger;       /**< of rows that this one counts */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];

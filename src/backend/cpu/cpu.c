@@ -195,6 +195,12 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return fbp_go_on();
 }
 
+static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    ((struct cpu_device *)(void *)device)->ledger = *ledger;
+    return FBP_OK;
+}
+
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
@@ -225,5 +231,6 @@ const struct fbp_backend fbp_backend_cpu = {
     .backproject = backproject,
     .fetch = fetch,
     .statistics = statistics,
+    .expect = expect,
     .counts = counts,
 };

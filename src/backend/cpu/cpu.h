@@ -32,6 +32,7 @@ struct cpu_device {
     struct fbp_orbit_dsp orbit_dsp;
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
+    struct fbp_ledger ledger;
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
     struct cpu_scratch *scratch; /**< one a thread */
     struct cpu_convolution convolution;

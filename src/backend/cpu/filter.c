@@ -53,7 +53,7 @@ static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t
     float *in = fbp_raw_row(job, l->batch, half, l->raw, k, row);
 
     if (!l->prepared)
-        fbp_prep_row(job->prep, row, in, &s->counts);
+        fbp_prepare_row(job, &dev->ledger, fbp_batch_view(job, l->batch, k), row, in, &s->counts);
     memset(out, 0, left * sizeof *out);
     memset(out + left + nc, 0, (job->wide.n_columns - left - nc) * sizeof *out);
     if (l->weighted)
@@ -139,7 +139,7 @@ static void prepare_view(void *user, size_t item, int worker)
     struct cpu_scratch *s = &l->dev->scratch[worker];
     size_t r0, r1;
 
-    fbp_prepare_view(job, l->batch, half, l->raw, k, &s->counts);
+    fbp_prepare_view(job, l->batch, half, l->raw, k, &l->dev->ledger, &s->counts);
     if (!job->columns)
         return;
     fbp_needed_rows(job, l->batch, half, &r0, &r1);

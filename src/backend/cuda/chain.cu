@@ -61,27 +61,36 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
-    unsigned clipped = 0;
+    const unsigned halves = p.pairs.raw.halves;
+    unsigned clipped[2] = {0, 0};
     int bad = 0;
 
 #pragma unroll 2
     for (unsigned c = threadIdx.x; c < nc; c += blockDim.x) {
         float2 v = load(p, rows, c);
         if (p.prep.intensity) {
-            v.x = cuda_line_integral(p.prep, rows.pixel + c, v.x, &clipped);
+            v.x = cuda_line_integral(p.prep, rows.pixel + c, v.x, &clipped[0]);
             if (rows.n > 1)
-                v.y = cuda_line_integral(p.prep, rows.pixel + c, v.y, &clipped);
+                v.y = cuda_line_integral(p.prep, rows.pixel + c, v.y, &clipped[1]);
         }
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
+    const bool count[2] = {cuda_row_counts(p.prep, halves, rows.half, rows.view, rows.row),
+                           rows.n > 1 &&
+                               cuda_row_counts(p.prep, halves, rows.half, rows.view + 1, rows.row)};
     if (p.prep.intensity)
-        cuda_count(p.prep.clipped, clipped);
-    if (!__syncthreads_or(bad) || p.prepared)
+        cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
+    const int any = __syncthreads_or(bad);
+    if (p.prepared)
+        return;
+    if (threadIdx.x < rows.n && count[threadIdx.x])
+        cuda_row_counted(p.prep, rows.view + threadIdx.x, rows.row);
+    if (!any)
         return;
     if (threadIdx.x < rows.n) {
         const unsigned mended = cuda_bridge_row(threadIdx.x ? &line[0].y : &line[0].x, nc, 2);
-        if (mended)
+        if (mended && count[threadIdx.x])
             atomicAdd(p.prep.not_finite, (unsigned long long)mended);
     }
     __syncthreads();

@@ -319,6 +319,7 @@ static const struct fbp_backend backend = {
     .stamp = cuda_stamp,
     .stamped = cuda_stamped,
     .time = cuda_time,
+    .expect = cuda_expect,
     .counts = cuda_counts,
     .limits = limits,
     .limit = cuda_kernel_limit,

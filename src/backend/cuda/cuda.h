@@ -58,7 +58,8 @@ struct cuda_device {
     struct cuda_unpacking unpacking;
     struct cuda_tables tables; /**< places in `memory` */
     char *memory;
-    cufft_plan plan; /**< CUFFT_NO_PLAN: not used */
+    bool counts_once; /**< the ledger is filled */
+    cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
     struct cuda_principal *principal;
     float half_scale;     /**< of views in fp16; 0: not asked for yet */
     cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
@@ -108,6 +109,7 @@ fbp_status cuda_filter_open(struct cuda_device *dev);
 void cuda_filter_close(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
+fbp_status cuda_expect(fbp_device *device, const struct fbp_ledger *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
 /* volume.c: filtered views into a slab, and the slab to the host. */

@@ -24,7 +24,10 @@ static struct cuda_raw raw_of(const struct fbp_job *job, const struct fbp_batch 
                            .halves = (unsigned)fbp_halves(job),
                            .n_views = (unsigned)b->n_views,
                            .load_rows = (unsigned)b->load_rows,
-                           .n_columns = (unsigned)job->panel.n_columns};
+                           .n_columns = (unsigned)job->panel.n_columns,
+                           .view0 = (unsigned)b->view0,
+                           .a_part = (unsigned)(b->n_views / job->turns),
+                           .part_views = (unsigned)fbp_part_views(job)};
 
     for (size_t half = 0; half < raw.halves; half++)
         raw.first_row[half] = (unsigned)fbp_first_row(job, b, half);
@@ -42,7 +45,9 @@ static struct cuda_prep prep_of(const struct cuda_device *dev)
         .inverse_i0 = p->inverse_i0,
         .intensity = p->intensity,
         .not_finite = &counters[0],
-        .clipped = &counters[1]};
+        .clipped = &counters[1],
+        .ledger = dev->counts_once ? (void *)(dev->memory + dev->tables.ledger) : NULL,
+        .panel_rows = (unsigned)dev->job->panel.n_rows};
 }
 
 /* Line integrals, bad pixels bridged. */
@@ -244,6 +249,20 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
         FBP_TRY(filter_pairs(dev, &pairs, prepared, &rows.rows));
         CUDA_TRY(dev->kernel->store(job, &rows, &views, filter_stream(dev)));
     }
+    return FBP_OK;
+}
+
+fbp_status cuda_expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    struct cuda_device *dev = cuda_of(device);
+
+    dev->counts_once = ledger->bits != NULL;
+    if (!ledger->bits)
+        return FBP_OK;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpy(dev->memory + dev->tables.ledger, (const void *)(uintptr_t)ledger->bits,
+                        fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
+                        cudaMemcpyHostToDevice));
     return FBP_OK;
 }
 

@@ -6,10 +6,12 @@ enum { THREADS = 256 };
 /* One block a row of the raw batch. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
-    const unsigned half = blockIdx.x / raw.load_rows / raw.n_views;
+    const unsigned at = blockIdx.x / raw.load_rows, half = at / raw.n_views, k = at % raw.n_views;
+    const unsigned view = raw.view0 + k % raw.a_part + k / raw.a_part * raw.part_views;
     const unsigned detector_row = raw.first_row[half] + blockIdx.x % raw.load_rows;
     const size_t first = (size_t)blockIdx.x * raw.n_columns;
     const size_t first_pixel = (size_t)detector_row * raw.n_columns;
+    const bool counts = cuda_row_counts(prep, raw.halves, half, view, detector_row);
     float *row = raw.samples + first;
     unsigned clipped = 0;
     int bad = 0;
@@ -23,9 +25,14 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         bad |= !isfinite(x);
     }
     if (prep.intensity)
-        cuda_count(prep.clipped, clipped);
-    if (__syncthreads_or(bad) && threadIdx.x == 0)
-        atomicAdd(prep.not_finite, (unsigned long long)cuda_bridge_row(row, raw.n_columns, 1));
+        cuda_count(prep.clipped, counts ? clipped : 0);
+    if (__syncthreads_or(bad) && threadIdx.x == 0) {
+        const unsigned mended = cuda_bridge_row(row, raw.n_columns, 1);
+        if (counts)
+            atomicAdd(prep.not_finite, (unsigned long long)mended);
+    }
+    if (counts && threadIdx.x == 0)
+        cuda_row_counted(prep, view, detector_row);
 }
 
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
@@ -77,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS)
     const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
     const float *in = p.raw.samples + (stored + row - p.raw.first_row[p.half]) * nc;
     float *out = p.weighted + ((size_t)blockIdx.y * p.n_rows + blockIdx.x) * nc;
-    const cuda_pair rows = {{0, 0}, 1, row, (size_t)row * nc, view};
+    const cuda_pair rows = {{0, 0}, 1, row, p.half, (size_t)row * nc, view};
 
     cuda_find_rays(p.weights, rows, rays);
     __syncthreads();

@@ -13,6 +13,8 @@ struct cuda_raw {
     const uint16_t *counts; /**< what samples will be made from; NULL: they are there */
     unsigned halves, n_views, load_rows, n_columns;
     unsigned first_row[2]; /**< of the detector, a half */
+    unsigned view0, a_part,
+        part_views; /**< of the scan: the first view; of a part here, and there */
 };
 
 /** As struct fbp_prep, on the device. */
@@ -21,6 +23,8 @@ struct cuda_prep {
     float inverse_i0;
     bool intensity;
     unsigned long long *not_finite, *clipped;
+    unsigned *ledger; /**< as struct fbp_ledger; NULL: all rows count */
+    unsigned panel_rows;
 };
 
 /** As struct fbp_bridge; pixels count from the panel's first. */

@@ -38,6 +38,30 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
+/** Does what is mended in this row count?  Where halves are mirrored some rows are in both, and
+ *  count in their own.  Rows of one launch are different rows, so that cuda_row_counted() may
+ * follow when all threads of the block have asked. */
+static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned halves, unsigned half,
+                                              unsigned view, unsigned row)
+{
+    const size_t at = (size_t)view * p.panel_rows + row;
+
+    if (!p.ledger)
+        return true;
+    if (halves > 1 && (half == 1) != (2 * row + 1 < p.panel_rows))
+        return false;
+    return p.ledger[at / 32] >> at % 32 & 1;
+}
+
+/** It has been; by one thread. */
+static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
+{
+    const size_t at = (size_t)view * p.panel_rows + row;
+
+    if (p.ledger)
+        atomicAnd(&p.ledger[at / 32], ~(1u << at % 32));
+}
+
 /** As bridge_row() of prep/prep.c, samples `step` apart: rare, so one thread does it. */
 static __device__ inline unsigned cuda_bridge_row(float *x, unsigned n, unsigned step)
 {
@@ -65,6 +89,7 @@ struct cuda_pair {
     size_t first[2]; /**< samples of the raw batch */
     unsigned n;      /**< 1: there is no second row */
     unsigned row;    /**< of the detector */
+    unsigned half;   /**< of the batch */
     size_t pixel;    /**< the first of that row */
     unsigned view;   /**< of the scan; the second is the next */
 };
@@ -82,6 +107,7 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
     return {{first, first + (size_t)p.raw.load_rows * nc},
             group + 1 < p.n_groups ? 2u : 1u,
             row,
+            half,
             (size_t)row * nc,
             p.view0 + turn * p.part_views + group};
 }

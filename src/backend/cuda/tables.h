@@ -29,6 +29,7 @@ struct cuda_tables {
     size_t pad;        /**< tables of rows that are carried on beyond the panel */
     size_t ends;       /**< struct fbp_pad_end [rows_a_call][row of the pair][end] */
     size_t counters;   /**< two 64-bit counts */
+    size_t ledger;     /**< words of struct fbp_ledger */
     size_t found;      /**< struct cuda_found, CUDA_FOUND of them */
     size_t slices;     /**< slices on their way out, scaled: CUDA_STAGES times slice_bytes */
     size_t rows_a_call, row_length, work_bytes, slice_bytes, views_a_call;

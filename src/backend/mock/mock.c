@@ -416,6 +416,11 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
     return FBP_OK;
 }
 
+static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    return fbp_backend_cpu.expect(((struct mock_device *)(void *)device)->inner, ledger);
+}
+
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     return fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
@@ -454,5 +459,6 @@ const struct fbp_backend fbp_backend_mock = {
     .wait = wait,
     .stamp = stamp,
     .stamped = stamped,
+    .expect = expect,
     .counts = counts,
 };

@@ -121,7 +121,7 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
 
     pthread_mutex_lock(&dev->lock);
     for (size_t k = 0; k < batch->n_views; k++) {
-        fbp_prepare_view(job, batch, 0, raw, k, &dev->counts);
+        fbp_prepare_view(job, batch, 0, raw, k, &dev->ledger, &dev->counts);
         for (size_t r = batch->row0; r < batch->row0 + batch->n_rows;
              r++, out += job->wide.n_columns) {
             if (fbp_stopped())

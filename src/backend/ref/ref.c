@@ -111,6 +111,12 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     return FBP_OK;
 }
 
+static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    ((struct ref_device *)(void *)device)->ledger = *ledger;
+    return FBP_OK;
+}
+
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     *out = ((const struct ref_device *)(const void *)device)->counts;
@@ -131,5 +137,6 @@ const struct fbp_backend fbp_backend_ref = {
     .clear = clear,
     .backproject = ref_backproject,
     .fetch = fetch,
+    .expect = expect,
     .counts = counts,
 };

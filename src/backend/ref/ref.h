@@ -16,6 +16,7 @@ struct ref_device {
     fftw_complex *spectrum;
     fftw_plan forward, inverse;
     struct fbp_prep_counts counts;
+    struct fbp_ledger ledger;
 };
 
 /** filtered: double [n_views][n_rows][wide.n_columns]. */

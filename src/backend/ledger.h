@@ -1,0 +1,40 @@
+/** @file ledger.h  Rows in which what is mended is still to be counted (internal).
+ *
+ * A row may be read more than once, for one slab after another, or in both halves of a mirrored
+ * batch, and beside those that are needed others are read.  How many samples were mended does not
+ * depend on that: a device takes a row's bit, which it finds once, before it counts.
+ */
+#ifndef FBP_SRC_LEDGER_H
+#define FBP_SRC_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bit view * n_rows + row; NULL bits: every row counts, each time. */
+struct fbp_ledger {
+    size_t n_views, n_rows;
+    unsigned *bits;
+};
+
+enum { FBP_LEDGER_BITS = 32 }; /* of a word that are used */
+
+/** Words of a ledger. */
+static inline size_t fbp_ledger_words(size_t n_views, size_t n_rows)
+{
+    return (n_views * n_rows + FBP_LEDGER_BITS - 1) / FBP_LEDGER_BITS;
+}
+
+#ifndef __CUDACC__ /* includes this header, but counts in a way of its own */
+/** Take a row's bit: was it there?  Thread-safe. */
+static inline bool fbp_ledger_take(const struct fbp_ledger *ledger, size_t view, size_t row)
+{
+    const size_t at = view * ledger->n_rows + row;
+    const unsigned bit = 1u << at % FBP_LEDGER_BITS;
+
+    if (!ledger->bits)
+        return true;
+    return __atomic_fetch_and(&ledger->bits[at / FBP_LEDGER_BITS], ~bit, __ATOMIC_RELAXED) & bit;
+}
+#endif
+
+#endif /* FBP_SRC_LEDGER_H */
