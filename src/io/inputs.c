@@ -61,17 +61,23 @@ struct search {
     const char *file;
     bool is_there, found;
     struct stat is;
+    size_t missing; /* files of a pattern, one after another */
 };
+
+/* A pattern may name more files than any disk holds. */
+enum { MOST_MISSING = 10000 };
 
 static bool compare(void *user, const char *file)
 {
     struct search *s = user;
     struct stat st;
 
-    s->found =
-        strcmp(file, s->file) == 0 || (s->is_there && stat(file, &st) == 0 &&
-                                       st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino);
-    return !s->found;
+    const bool there = s->is_there && stat(file, &st) == 0;
+
+    s->missing = there ? 0 : s->missing + 1;
+    s->found = strcmp(file, s->file) == 0 ||
+               (there && st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino);
+    return !s->found && s->missing < MOST_MISSING;
 }
 
 bool fbp_input_is(const char *input, const char *file)

@@ -16,8 +16,9 @@ static bool add(void *user, const char *file)
     struct fbp_watch *w = user;
     struct stat was;
 
-    if (stat(file, &was) != 0) /* who opens it says why */
-        return true;
+    if (stat(file, &was) !=
+        0) /* who opens it says why; a pattern may name more than any disk holds */
+        return false;
     if (w->n == w->room) {
         const size_t room = w->room ? 2 * w->room : 4;
         struct fbp_watched *more = realloc(w->files, room * sizeof *more);

@@ -15,8 +15,8 @@ struct fbp_watch {
     bool failed; /**< out of memory for one of them */
 };
 
-/** Note the file, or all files, of an array: a name as sources are opened by.  One that is not
- *  there is not watched. */
+/** Note the file, or all files, of an array: a name as sources are opened by.  Of one that is not
+ *  there, which is for whoever opens it to say, none behind it are noted. */
 fbp_status fbp_watch_add(struct fbp_watch *watch, const char *array);
 
 /** FBP_ERR_IO, with a message that names the first that is another, has another size or time, or is

@@ -90,6 +90,10 @@ cat >raw.json <<'JSON'
 JSON
 kept raw/0.x recon raw.json -o raw/volume.mha -q
 
+# A pattern may name more files than there can be.
+run 1 view 'views/%d.tif 1 999999999999999' -o endless.png -q
+has err 'views/1.tif'
+
 # Two outputs of one name.
 run 1 recon scan.json -o 'out/%03d.png' --output-type uint8 --output-range 0,1 --preview out/003.png -q
 has err 'out/003.png: (two outputs would have this name|its folder is missing)'
