@@ -444,8 +444,8 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     p->params = own;
     if (own.output_type != FBP_TYPE_NONE && own.output_type != FBP_F32 &&
         own.output_range[0] == 0 && own.output_range[1] == 0) {
-        p->params.output_range[0] = -1000; /* air to bone in HU */
-        p->params.output_range[1] = 3000;
+        p->params.output_range[0] = FBP_USUAL_HU_RANGE[0];
+        p->params.output_range[1] = FBP_USUAL_HU_RANGE[1];
     }
     struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
     struct fbp_stop_scope *before = fbp_stop_scope(&scope);

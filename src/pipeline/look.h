@@ -2,8 +2,9 @@
  *
  * Says what no filter would notice: an object that is wider than the panel, views without anything
  * measured in them.  Looked at are a few rows, the same ones of every view however the work is
- * divided, on the host, before a device gets the batch: some 50 samples a row, so that it costs
- * next to nothing (2 us a view), needs nothing of a backend and does not depend on one.
+ * divided, on the host, before a device gets the batch: some 100 samples a row, so that it
+ * takes a few us a view (8 of 512 columns of counts), needs nothing of a backend and does not
+ * depend on one.
  *
  * A row is cut off where the median of its outermost samples stays above a part of the row's
  * greatest value (of pairs of neighbours, the lesser: no hot pixel), three standard deviations of

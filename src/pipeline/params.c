@@ -12,14 +12,6 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("output_type", (long)p->output_type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output_range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output_range[1]));
-    if (p->mask)
-        FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
-    if (p->mask && integers && ranged &&
-        !(p->mask_value >= p->output_range[0] && p->mask_value <= p->output_range[1]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: %g, for what lies outside the field of view, is not in the range "
-                        "%g to %g: choose another value (--mask), or another range",
-                        p->mask_value, p->output_range[0], p->output_range[1]);
     if (!integers && ranged)
         return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
                                          "them, or leave it out");
@@ -39,6 +31,25 @@ static fbp_status check_output(const struct fbp_recon_params *p)
                         "first",
                         p->output_range[0], p->output_range[1]);
     return FBP_OK;
+}
+
+/* Integers would give another value than was asked for. */
+static fbp_status check_mask(const struct fbp_recon_params *p)
+{
+    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
+    const bool usual = p->output_range[0] == 0 && p->output_range[1] == 0;
+    const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output_range[0];
+    const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
+
+    if (!p->mask)
+        return FBP_OK;
+    FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
+    if (!integers || p->auto_range || (p->mask_value >= lo && p->mask_value <= hi))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: %g, for what lies outside the field of view, is not in the range %g "
+                    "to %g: choose another value (--mask), or another range",
+                    p->mask_value, lo, hi);
 }
 
 static fbp_status check_filter(const struct fbp_recon_params *p)
@@ -73,5 +84,6 @@ fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_
     FBP_TRY(check_filter(own));
     FBP_TRY(check_resources(own));
     FBP_TRY(check_output(own));
+    FBP_TRY(check_mask(own));
     return fbp_check_wanted(&own->volume);
 }

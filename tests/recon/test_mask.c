@@ -154,6 +154,11 @@ static void files_and_integers_are_masked(void **state)
     p.mask_value = -1;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "is not in the range 0 to 0.05"));
+    p.output_range[1] = 0;
+    p.mu_water = 0.02;
+    p.mask_value = -1001; /* -1000 to 3000 */
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "is not in the range -1000 to 3000"));
     p.mask_value = NAN;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
     drop_scan(&scan);
