@@ -65,7 +65,10 @@ const struct command cmd_devices = {
     .name = "devices",
     .summary = "what can compute here, and why others cannot",
     .usage = "[--json]",
-    .about = "The names are those of --device.  The default is the fastest usable one.",
+    .about =
+        "The names are those of --device.  The default is the fastest usable one.  Of what is "
+        "free on a GPU the driver's own context takes some 300 MiB more for each process, which "
+        "--device-memory leaves out.",
     .examples = "  fbp devices\n"
                 "  fbp recon scan.json -o volume.mha --device cpu\n",
     COMMAND_OPTS(table),

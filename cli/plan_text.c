@@ -46,7 +46,8 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
     printf("memory    %s predicted, of a limit of %s\n", cli_bytes(a, sizeof a, p->memory_bytes),
            cli_bytes(b, sizeof b, p->memory_limit));
     if (p->device_bytes)
-        printf("on device %s a device\n", cli_bytes(a, sizeof a, p->device_bytes));
+        printf("on device %s a device, without the driver's own context (some 300 MiB on a GPU)\n",
+               cli_bytes(a, sizeof a, p->device_bytes));
     printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
     printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
 }

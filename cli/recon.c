@@ -46,6 +46,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .pitch_mm = {a->pitch[0], a->pitch[1]},
                                          .growing = a->p.follow};
 
+    fbp_limit_memory(a->p.memory_bytes); /* of the process, and of whoever looks at files for it */
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);

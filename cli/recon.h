@@ -98,9 +98,12 @@ extern const char *const recon_pads[], *const recon_filters[], *const recon_weig
         .fallback = "all cores", .help = "threads to compute with"),                     \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
         .fallback = "80% of what is free",                                               \
-        .help = "hard limit of the memory this process holds, such as 8G or 600M"),               \
+        .help = "hard limit of the memory this process holds, such as 8G or 600M; a child that "  \
+                "looks at an HDF5 or MAT file gets what is left of it, 64M at least"),            \
     OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
-        .fallback = "90% of what is free", .help = "limit of a device's own memory"),    \
+        .fallback = "90% of what is free",                                                        \
+        .help = "limit of a device's own memory that is taken; the driver's context, some 300M "  \
+                "on a GPU, is not in it"),                                                        \
     OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                   \
         .fallback = "planned", .help = "slices computed at a time, at most"),            \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                  \

@@ -308,6 +308,17 @@ static uint64_t device_limit(const fbp_plan *p)
     return least;
 }
 
+/* Of the resident set, which is `resident` now. */
+static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
+{
+    const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
+    const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4);
+
+    if (plan && process)
+        return limit < process ? limit : process;
+    return process ? process : limit;
+}
+
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     const struct fbp_recon_params *params = &p->params;
@@ -316,13 +327,13 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
                          (p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
-    const uint64_t resident = fbp_resident_bytes(), available = fbp_available_bytes();
+    const uint64_t resident = fbp_resident_bytes();
     const struct fbp_work_request request = {
         .job = &p->tables.job,
         .backend = p->backend,
         .n_workers = p->n_devices,
         .base_bytes = resident + own,
-        .memory_limit = params->memory_bytes ? params->memory_bytes : resident + available / 5 * 4,
+        .memory_limit = memory_limit(p, resident),
         .device_limit = device_limit(p),
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,

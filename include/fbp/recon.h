@@ -48,11 +48,15 @@ struct fbp_progress {
 
 /** Everything that selects how a volume is computed.  Zero means "default". */
 struct fbp_recon_params {
-    size_t struct_size;         /**< sizeof(struct fbp_recon_params); set by the macro */
-    const char *device;         /**< "auto", "ref", "cpu", "mock:0,1" …; NULL = auto */
-    int n_threads;              /**< compute threads (0 = one a core of the affinity mask) */
-    size_t memory_bytes;        /**< hard limit of the process's resident set (0 = 80 % of free) */
-    size_t device_memory_bytes; /**< limit of device memory (0 = 90 % of free) */
+    size_t struct_size; /**< sizeof(struct fbp_recon_params); set by the macro */
+    const char *device; /**< "auto", "ref", "cpu", "mock:0,1" …; NULL = auto */
+    int n_threads;      /**< compute threads (0 = one a core of the affinity mask) */
+    /** What the plan may take beyond what the process holds when it is made, while it runs, too (0
+     * = 80 % of what is free); fbp_limit_memory() limits the whole process. */
+    size_t memory_bytes;
+    /** Limit of device memory that the plan takes (0 = 90 % of free); the driver's own context,
+     * some 300 MiB on a GPU, is not in it. */
+    size_t device_memory_bytes;
     enum fbp_filter filter;
     double cutoff;      /**< fraction of Nyquist, (0, 1]; 0 = 1 */
     double cutoff_v;    /**< where a Hann window along detector columns ends, as cutoff; 0 = none */
@@ -140,8 +144,9 @@ struct fbp_plan_info {
     double view_reads;                  /**< how often a detector row is read, on average */
     size_t fft_length;                  /**< 0 for the spatial form, or if there is no filter */
     uint64_t memory_bytes;              /**< predicted peak resident set */
-    uint64_t memory_limit;              /**< limit that was planned for */
-    uint64_t device_bytes;              /**< device memory, a device; 0 when it is host memory */
+    uint64_t memory_limit;              /**< limit of it that was planned for */
+    uint64_t device_bytes;              /**< device memory, a device, without its driver's own
+                                             context; 0 when it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counted as often as it is read */
     uint64_t updates; /**< voxels x views: of whole slices, and mirror images that are computed */
     bool filtered;    /**< the views are filtered already */

@@ -65,6 +65,13 @@ FBP_API const char *fbp_version(void);
  */
 FBP_API void fbp_stop(void);
 
+/**
+ * Hard limit of this process's resident set [bytes], from now on: of plans, and of the children in
+ * which HDF5 and MAT files are looked at.  0: none.  For whoever owns the process, such as the
+ * command; fbp_recon_params.memory_bytes limits what a plan takes beside the rest.
+ */
+FBP_API void fbp_limit_memory(size_t bytes);
+
 /** How serious a line handed to a log callback is. */
 enum fbp_log_level { FBP_LOG_NOTE = 0, FBP_LOG_WARNING };
 

@@ -139,6 +139,7 @@ struct fbp_s1_kernels {
 
 struct fbp_backend {
     const char *name, *summary;
+    bool in_host;   /**< its own memory is the host's, and counts as such: a pretended device */
     bool for_tests; /**< not shown to users */
 
     /** The backend itself, where it is in a module that is loaded when first asked for; NULL with

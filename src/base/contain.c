@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@ static bool in_this_process;
 
 enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED };
 
+static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* of a child */
 static const size_t MAX_REPLY = (size_t)1 << 30;
 
 fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n)
@@ -245,9 +247,38 @@ static fbp_status run_here(fbp_contained_fn *fn, void *arg, struct fbp_blob *rep
     return st;
 }
 
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
+/* What is left of the process's limit, if that is less: some is needed even for a small file. */
+static bool cut(struct fbp_limits *own)
+{
+    const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
+    const uint64_t left = limit > held ? limit - held : 0;
+    const uint64_t room = left > LEAST_BYTES ? left : LEAST_BYTES;
+
+    if (!limit || own->memory_bytes <= room)
+        return false;
+    own->memory_bytes = room;
+    return true;
+}
+
+/* It may have failed only as it could not have more memory. */
+static fbp_status tell_limit(fbp_status st, uint64_t bytes)
+{
+    char room[32], why[1000];
+
+    if (st == FBP_OK || st == FBP_ERR_CANCELLED)
+        return st;
+    snprintf(why, sizeof why, "%s", fbp_message());
+    fbp_message_clear();
+    return fbp_fail(st, "%s (--memory left %s for looking at it: if the file is whole, raise it)",
+                    why, fbp_bytes_text(room, sizeof room, bytes));
+}
+
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *given,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
 {
+    struct fbp_limits own = *given;
+    const struct fbp_limits *const limits = &own;
+    const bool less = cut(&own);
     struct fbp_blob all = {0};
     int fd = -1, status = 0;
     bool whole = false;
@@ -267,5 +298,5 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_l
     if (!whole)
         st = died(path, library, outcome, status, limits);
     free(all.bytes);
-    return st;
+    return less ? tell_limit(st, own.memory_bytes) : st;
 }

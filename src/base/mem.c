@@ -66,6 +66,18 @@ uint64_t fbp_resident_bytes(void)
     return proc_kib("/proc/self/status", "VmRSS:");
 }
 
+static _Atomic uint64_t process_limit;
+
+void fbp_limit_memory(size_t bytes)
+{
+    process_limit = bytes;
+}
+
+uint64_t fbp_process_limit(void)
+{
+    return process_limit;
+}
+
 uint64_t fbp_available_bytes(void)
 {
     const uint64_t available = proc_kib("/proc/meminfo", "MemAvailable:");

@@ -23,6 +23,9 @@ fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 /** Resident set of this process now [bytes]; 0 where the system does not say. */
 uint64_t fbp_resident_bytes(void);
 
+/** The limit of fbp_limit_memory(); 0: none. */
+uint64_t fbp_process_limit(void);
+
 /** Memory that programs may still take without swapping [bytes]. */
 uint64_t fbp_available_bytes(void);
 

@@ -435,13 +435,13 @@ fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
-    if (known && (known->struct_size == 0 || known->struct_size > sizeof all))
-        return fbp_fail(FBP_ERR_INVALID, "scan: struct_size is %zu: set it to sizeof",
-                        known->struct_size);
     if (known)
-        memcpy(&all, known, known->struct_size);
+        FBP_TRY(fbp_take_struct("known", &all, sizeof all, known,
+                                FBP_BYTES_TO(struct fbp_scan_known, growing)));
     const double *p = all.pitch_mm;
-    if (!(p[0] >= 0 && p[1] >= 0 && p[0] < 1e9 && p[1] < 1e9) || (p[0] > 0) != (p[1] > 0))
+    FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[0]", p[0]));
+    FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[1]", p[1]));
+    if ((p[0] > 0) != (p[1] > 0))
         return fbp_fail(FBP_ERR_INVALID, "scan: pixels are %g x %g mm: give two positive lengths",
                         p[0], p[1]);
     return load(out, path, &all, false);

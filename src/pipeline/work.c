@@ -18,6 +18,7 @@ enum {
     FINISH_PARTS = 8,
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
+    SLICE_BYTES = 16, /* of a slice of the output */
 };
 
 /* Layers to be computed. */
@@ -245,6 +246,16 @@ static size_t block_slices(const struct fbp_work *w, size_t slice_bytes)
     return n < w->slab_slices ? n : w->slab_slices;
 }
 
+/* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
+ * tasks.
+ */
+static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
+{
+    return (uint64_t)fbp_roi_size(job, 2) * SLICE_BYTES +
+           (uint64_t)w->n_slabs *
+               (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
+}
+
 /* Buffers and bytes of a division whose slabs and batches are set. */
 static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -276,9 +287,10 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
                             w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
                             rq->backend->fixed_bytes(job);
     const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
+    const bool in_host = !own_memory || rq->backend->in_host;
     w->device_bytes = own_memory ? device : 0;
-    w->memory_bytes =
-        rq->base_bytes + SLACK_BYTES + threads + rq->n_workers * (host + (own_memory ? 0 : device));
+    w->memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(w, job) +
+                      rq->n_workers * (host + threads + (in_host ? device : 0));
 }
 
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
@@ -326,26 +338,40 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 }
 
 /* Could slabs of so many slices fit if views took nothing?  That is soon said, and what rows they
- * need is not. */
-static bool may_fit(const struct fbp_work_request *rq, size_t slices)
+ * need is not.  If not, *w says what they take. */
+static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
-    const size_t volumes = n_layers(rq->job) > slices * rq->n_workers ? 2 : 1;
-    const double bytes = (double)volumes * (double)rq->backend->volume_bytes(rq->job, slices);
+    const bool own_memory = rq->backend->alloc != NULL;
+    struct fbp_work least = *w;
 
-    if (rq->backend->alloc)
-        return rq->device_limit == 0 || bytes <= (double)rq->device_limit;
-    return bytes * (double)rq->n_workers <= (double)rq->memory_limit;
+    least.slab_slices = slices;
+    least.n_slabs = (n_layers(rq->job) + slices - 1) / slices;
+    least.n_batches = 1;
+    const uint64_t volumes = (least.n_slabs > rq->n_workers ? 2 : 1) *
+                             (uint64_t)rq->backend->volume_bytes(rq->job, slices);
+    least.device_bytes = own_memory ? volumes : 0;
+    least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
+    if (!own_memory || rq->backend->in_host)
+        least.memory_bytes += rq->n_workers * volumes;
+    if (fits(&least, rq))
+        return true;
+    w->memory_bytes = least.memory_bytes;
+    w->device_bytes = least.device_bytes;
+    return false;
 }
 
 /* The fewest slabs that fit, `slabs` of them or more; false if none do. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = n_layers(rq->job);
+    uint64_t least = UINT64_MAX; /* tables grow while slabs shrink */
 
     for (;;) {
         const size_t slices = (nz + slabs - 1) / slabs;
-        if ((slices == 1 || may_fit(rq, slices)) && try_slabs(w, rq, slices))
+        if (may_fit(w, rq, slices) && try_slabs(w, rq, slices))
             return true;
+        least = w->memory_bytes < least ? w->memory_bytes : least;
+        w->memory_bytes = least;
         if (slices == 1)
             return false;
         slabs += slabs / 8 + 1;

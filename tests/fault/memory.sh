@@ -44,6 +44,18 @@ if [ -n "$slow" ]; then
 else
     check "256^3 from 360 views of 384x384" 150 "--size 256" \
         --size 256 --views 360 --detector 384x384
+    # Pretended devices lie in the host's memory, several of them several times.
+    "$fbp" simulate --size 128 --views 60 -o "$dir/scan.json" -q
+    for device in mock mock:0,1 mock:3,0,1; do
+        "$peak" 45 "$fbp" recon "$dir/scan.json" --device $device -o null: --memory 45M -q
+    done
+    # A slice has its line in tables: tall volumes keep to the limit, or are refused.
+    for slices in 1000000 2000000 30000000; do
+        echo "{\"fbp_scan\": 1, \"geometry\": \"scan.json\", \"projections\": \"scan.mha\"}" >"$dir/tall.json"
+        "$peak" 100 "$fbp" recon "$dir/tall.json" --size 1x1x$slices --voxel 1x1x1e-7 -o hash: --memory 100M -q \
+            2>"$dir/err" || grep -q '^fbp: memory: this reconstruction needs at least' "$dir/err" ||
+            { cat "$dir/err"; exit 1; }
+    done
     # A sweep's pictures and sheet count, too: it says so before the work, or keeps to it.
     "$fbp" simulate --size 64 --views 30 -o "$dir/scan.json" -q
     sweep=(recon "$dir/scan.json" --size 384x384x3 --voxel 0.6 --sweep centre=44:48:0.04 -o "$dir/sheet.png" -q)

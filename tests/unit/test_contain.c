@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/contain.h"
+#include "base/mem.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,6 +39,36 @@ static void fails(const struct fbp_limits *l, fbp_contained_fn *fn, void *arg, c
     assert_says(says);
     assert_null(reply.bytes);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* Takes 200 MiB, and says that it could. */
+static fbp_status take_much(void *arg, struct fbp_blob *reply)
+{
+    (void)arg;
+    (void)reply;
+    char *p = malloc(200u << 20);
+    if (!p)
+        return fbp_fail(FBP_ERR_INVALID, "scan.h5: cannot be opened");
+    memset(p, 1, 200u << 20);
+    free(p);
+    return FBP_OK;
+}
+
+/* A child gets what the process may still take. */
+static void what_is_left(void **state)
+{
+    (void)state;
+    const struct fbp_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
+    struct fbp_blob reply;
+
+    if (!LIMITED)
+        return;
+    assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
+    fbp_limit_memory(fbp_resident_bytes() + (100u << 20));
+    fails(&much, take_much, NULL, "raise it");
+    fbp_limit_memory(fbp_resident_bytes() + (400u << 20));
+    assert_int_equal(contain(&much, take_much, NULL, &reply), FBP_OK);
+    fbp_limit_memory(0);
 }
 
 static fbp_status answer(void *arg, struct fbp_blob *reply)
@@ -286,6 +317,7 @@ static void children_hold_their_own_pipe_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left),
         cmocka_unit_test(replies_come_whole),
         cmocka_unit_test(refusals_keep_status_and_sentence),
         cmocka_unit_test(crashes_are_sentences),

@@ -428,6 +428,7 @@ static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 
 const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
+    .in_host = true,
     .for_tests = true,
     .summary = "a pretended device with memory and queues of its own, for tests",
     .count = count,

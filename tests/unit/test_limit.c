@@ -1,0 +1,120 @@
+/* Limits of memory: what a plan may take beside what the process holds, what the process may hold,
+ * and what counts in it: tables of slices, devices that are the host's. */
+#include "fbp/fbp.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
+
+static const size_t MIB = (size_t)1 << 20;
+static struct fbp_view views[N_VIEWS];
+static float samples[N_VIEWS * ROWS * COLUMNS];
+
+/* The plan's facts, or its failure. */
+static fbp_status plan_of(const struct fbp_grid *volume, const char *device, size_t memory,
+                          struct fbp_plan_info *out)
+{
+    static double angles[N_VIEWS];
+    static const double sod = 500, sdd = 800;
+    const struct fbp_circle c = {.struct_size = sizeof c,
+                                 .kind = FBP_CONE,
+                                 .n_views = N_VIEWS,
+                                 .angles_rad = angles,
+                                 .sod_mm = &sod,
+                                 .sdd_mm = &sdd,
+                                 .n_sod = 1,
+                                 .n_sdd = 1,
+                                 .pitch_mm = {1, 1}};
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    fbp_source *source = NULL;
+    fbp_plan *plan = NULL;
+
+    for (int k = 0; k < N_VIEWS; k++)
+        angles[k] = 2 * FBP_PI * k / N_VIEWS;
+    assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
+    const struct fbp_scan scan = {.kind = FBP_CONE,
+                                  .n_views = N_VIEWS,
+                                  .panel = {COLUMNS, ROWS},
+                                  .views = views,
+                                  .volume = *volume};
+    assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
+    const fbp_status st = fbp_plan_create(&plan, &scan,
+                                          fbp_recon_params(.device = device, .source = source,
+                                                           .memory_bytes = memory, .n_threads = 2));
+    if (plan)
+        *out = *fbp_plan_info(plan);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    return st;
+}
+
+static const struct fbp_grid cube = {{128, 128, 128}, {0.3, 0.3, 0.3}, {0, 0, 0}};
+
+/* A caller who holds much gets its plan; the process's own limit counts all. */
+static void beside_what_is_held(void **state)
+{
+    (void)state;
+    struct fbp_plan_info info;
+    const size_t held = 200 * MIB, plan = 60 * MIB;
+    char *much = malloc(held);
+
+    assert_non_null(much);
+    memset(much, 1, held);
+    assert_int_equal(plan_of(&cube, "cpu", plan, &info), FBP_OK);
+    assert_true(info.memory_bytes > held);
+    assert_true(info.memory_limit >= fbp_resident_bytes() + plan - MIB);
+    fbp_limit_memory(held);
+    assert_int_equal(plan_of(&cube, "cpu", plan, &info), FBP_ERR_NOMEM);
+    assert_int_equal(plan_of(&cube, "cpu", 0, &info), FBP_ERR_NOMEM);
+    fbp_limit_memory(held + 150 * MIB);
+    assert_int_equal(plan_of(&cube, "cpu", 0, &info), FBP_OK);
+    assert_int_equal(info.memory_limit, held + 150 * MIB);
+    fbp_limit_memory(0);
+    assert_true(much[held / 2] == 1);
+    free(much);
+}
+
+static void slices_have_tables(void **state)
+{
+    (void)state;
+    const struct fbp_grid flat = {{3000, 1000, 1}, {1e-3, 1e-3, 1e-3}, {0, 0, 0}};
+    const struct fbp_grid tall = {{1, 1, 3000000}, {1e-3, 1e-3, 1e-6}, {0, 0, 0}};
+    struct fbp_plan_info a, b;
+
+    assert_int_equal(plan_of(&flat, "ref", 0, &a), FBP_OK);
+    assert_int_equal(plan_of(&tall, "ref", 0, &b), FBP_OK); /* as many voxels */
+    assert_true(b.memory_bytes > a.memory_bytes + 9 * tall.n[2]);
+    const struct fbp_grid taller = {{1, 1, 30000000}, {1e-3, 1e-3, 1e-7}, {0, 0, 0}};
+    assert_int_equal(plan_of(&taller, "cpu", 100 * MIB, &b), FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "needs at least"));
+}
+
+static void pretended_devices_count(void **state)
+{
+    (void)state;
+    struct fbp_plan_info one, three;
+
+    assert_int_equal(plan_of(&cube, "mock", 0, &one), FBP_OK);
+    assert_true(one.device_bytes > 8 * MIB && one.memory_bytes > one.device_bytes + 8 * MIB);
+    assert_int_equal(plan_of(&cube, "mock:0,1,2", 0, &three), FBP_OK);
+    assert_true(three.memory_bytes > 3 * three.device_bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beside_what_is_held),
+        cmocka_unit_test(slices_have_tables),
+        cmocka_unit_test(pretended_devices_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
