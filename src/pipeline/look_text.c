@@ -9,34 +9,49 @@
 static const float CUT_OFF = 0.08f;
 static const float IN_AIR = 0.1f; /* ends that reach this part of the greatest value may be air */
 static const float EMPTY = 0.1f;  /* rows that reach only this part of it say nothing */
+static const float SIGMAS = 4;    /* of thousands of rows none is beyond that by chance */
 
-/* Greatest value of all rows, and what air was measured as: the least that any end shows, if that
- * is little. */
-static void look_at_scan(const fbp_look *look, float *peak, float *air)
+/* Of all rows: greatest value; what air was measured as, the least that any end shows, if that is
+ * little; and the mean noise at both ends: of one row's few columns it comes out far too small at
+ * times. */
+struct scan_look {
+    float peak, air, noise[2];
+};
+
+static struct scan_look look_at_scan(const fbp_look *look)
 {
+    struct scan_look s = {0};
+    double noise[2] = {0, 0};
     float least = INFINITY;
+    size_t n = 0;
 
-    *peak = 0;
     for (size_t i = 0; i < look->job->n_views * LOOK_ROWS; i++) {
         const struct look_row *r = &look->seen[i];
         if (!r->seen)
             continue;
-        *peak = fmaxf(*peak, r->peak);
+        s.peak = fmaxf(s.peak, r->peak);
         least = fminf(least, fminf(r->end[0], r->end[1]));
+        noise[0] += (double)r->noise[0];
+        noise[1] += (double)r->noise[1];
+        n++;
     }
-    *air = least > 0 && least < IN_AIR * *peak ? least : 0;
+    s.air = least > 0 && least < IN_AIR * s.peak ? least : 0;
+    for (int end = 0; end < 2 && n > 0; end++)
+        s.noise[end] = (float)(noise[end] / (double)n);
+    return s;
 }
 
 /* Which part of its greatest value a row has at an end, 0 where it is not cut off there. */
-static double cut_off(const struct look_row *r, int end, float air)
+static double cut_off(const struct look_row *r, int end, const struct scan_look *scan)
 {
-    const float at_end = r->end[end] - air, peak = fmaxf(r->peak, r->end[end]) - air;
+    const float at_end = r->end[end] - scan->air, peak = fmaxf(r->peak, r->end[end]) - scan->air;
+    const float noise = fmaxf(r->noise[end], scan->noise[end]);
 
-    return at_end - 3 * r->noise[end] > CUT_OFF * peak ? (double)(at_end / peak) : 0;
+    return at_end - SIGMAS * noise > CUT_OFF * peak ? (double)(at_end / peak) : 0;
 }
 
 /* Of a view at an end: the greatest part of the rows that are cut off, if two are. */
-static double cut_off_view(const fbp_look *look, size_t view, int end, float peak, float air)
+static double cut_off_view(const fbp_look *look, size_t view, int end, const struct scan_look *s)
 {
     const size_t enough = look->n_rows < 2 ? 1 : 2;
     double most = 0;
@@ -44,7 +59,7 @@ static double cut_off_view(const fbp_look *look, size_t view, int end, float pea
 
     for (size_t i = 0; i < look->n_rows; i++) {
         const struct look_row *r = &look->seen[view * LOOK_ROWS + i];
-        const double part = r->seen && r->peak > EMPTY * peak ? cut_off(r, end, air) : 0;
+        const double part = r->seen && r->peak > EMPTY * s->peak ? cut_off(r, end, s) : 0;
         n += part > 0;
         most = fmax(most, part);
     }
@@ -59,14 +74,13 @@ static bool is_axis_side(const struct fbp_job *job, int end)
 
 void look_for_truncation(const fbp_look *look, struct fbp_report *report)
 {
-    float peak, air;
+    const struct scan_look scan = look_at_scan(look);
 
-    look_at_scan(look, &peak, &air);
     for (size_t k = 0; k < look->job->n_views; k++) {
         bool cut = false;
         for (int end = 0; end < 2; end++) {
             const double part =
-                is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, peak, air);
+                is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, &scan);
             report->truncated[end] = fmax(report->truncated[end], part);
             cut |= part > 0;
         }
