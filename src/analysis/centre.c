@@ -23,8 +23,8 @@ enum {
     MOST_VOXELS = 640, /* a side */
 };
 
-/* Between columns for which slices are computed. */
-static const double slice_step = 0.5;
+/* Between columns for which slices are computed, and how far from that of the rays they reach. */
+static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
 /* Rays agree, parts of them say the same, and no other column is as likely: or it is not sure. */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
@@ -39,6 +39,7 @@ struct search {
     float *slice;
     double slices_apart; /* what slices differ by */
     bool at_end;         /* one of them is the sharpest for the first or the last column */
+    bool at_edge;        /* of the panel: there are no slices for columns on both sides */
     struct fbp_centre *out;
 };
 
@@ -126,16 +127,17 @@ static double misfit_at(const struct search *s, double c, size_t part, size_t pa
     return a.misfit;
 }
 
-/* The least misfit about c, by parabolas of ever smaller steps. */
+/* The least misfit about c, by parabolas of ever smaller steps; on the panel. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
+    const double last = (double)s->sinogram.n_columns - 1;
     double step = 0.5;
 
     for (int i = 0; i < 4; i++) {
         const double a = misfit_at(s, c - step, part, parts), b = misfit_at(s, c, part, parts);
         const double d = misfit_at(s, c + step, part, parts), bend = a - 2 * b + d;
         const double move = bend > 0 ? (a - d) / (2 * bend) : a < d ? -1 : 1;
-        c += fmax(-1, fmin(1, move)) * step;
+        c = fmax(0, fmin(last, c + fmax(-1, fmin(1, move)) * step));
         step = i > 0 ? step / 2 : step;
     }
     return c;
@@ -212,7 +214,7 @@ fail:
 /* Where one slice is sharpest. */
 static fbp_status sharpest(struct search *s, const struct fbp_grid *grid, double *column)
 {
-    const double first = s->out->by_rays - (VALUES - 1) / 2.0 * slice_step;
+    const double first = s->out->by_rays - slice_range;
     double y[VALUES];
     bool at_end;
 
@@ -228,7 +230,11 @@ static fbp_status compare_slices(struct search *s)
 {
     struct fbp_grid all, grid;
     double lo = INFINITY, hi = -INFINITY, sum = 0;
+    const double edge = (double)s->sinogram.n_columns - 1 - s->out->by_rays;
 
+    s->at_edge = fmin(s->out->by_rays, edge) < slice_range;
+    if (s->at_edge)
+        return FBP_OK;
     fbp_grid_resolve(NULL, s->scan, &all);
     grid = all;
     grid.n[2] = 1;
@@ -278,11 +284,12 @@ static void decide(struct search *s)
         doubt(c, "rays that should be alike differ by %.0f %%", 100 * sqrt(c->misfit), 0);
     if (!isnan(c->rival))
         doubt(c, "column %.6g is nearly as likely", c->rival, 0);
-    if (isnan(c->by_slice)) {
-        if (c->spread > most_spread)
-            doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
+    if (c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
+        doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
+    if (s->at_edge)
+        doubt(c, "column %.6g is at the panel's edge", c->by_rays, 0);
+    if (isnan(c->by_slice))
         return;
-    }
     if (s->at_end || !(apart <= most_apart))
         doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
               c->by_rays);

@@ -6,8 +6,8 @@
 
 enum { COLUMNS = 161, ROWS = 9 };
 
-/* A head about the axis or beside it, or some balls; all in mm. */
-enum object { HEAD, HEAD_BESIDE, BALLS, ONE_BALL };
+/* A head about the axis or beside it, some balls, one, or one about the axis; all in mm. */
+enum object { HEAD, HEAD_BESIDE, BALLS, ONE_BALL, ROUND };
 
 static const struct scan_case {
     const char *name;
@@ -61,8 +61,11 @@ static void make_object(struct fbp_phantom *p, enum object object)
     }
     p->items = calloc(6, sizeof *p->items);
     assert_non_null(p->items);
-    add_ball(p, 31, 12, 3, 24, .02);
-    if (object == ONE_BALL)
+    if (object == ROUND)
+        add_ball(p, 0, 0, 0, 60, .02);
+    else
+        add_ball(p, 31, 12, 3, 24, .02);
+    if (object != BALLS)
         return;
     add_ball(p, -45, -20, -4, 17, .03);
     add_ball(p, 5, -52, 1, 9, .04);
@@ -202,6 +205,51 @@ static void what_is_not_sure_is_said(void **state)
     }
 }
 
+/* All views of a ball about the axis are alike, so that no column is likelier than another: the
+ * search ends on the panel all the same, and is not sure. */
+static void a_round_object_does_not_tell(void **state)
+{
+    static const struct scan_case round[] = {
+        {"cone, full", FBP_CONE, 180, 360, 3.3, ROUND, 0, 0, ROWS},
+        {"cone, short", FBP_CONE, 210, 210, -2.3, ROUND, 0, 0, ROWS},
+        {"cone, full, 24 views", FBP_CONE, 24, 360, -6.9, ROUND, 0, 0, ROWS},
+        {"fan, full", FBP_CONE, 90, 360, 4.2, ROUND, 0, 0, 1},
+        {"parallel, full", FBP_PARALLEL, 100, 360, 3.8, ROUND, 0, 0, ROWS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof round / sizeof *round; i++) {
+        struct fbp_scan scan = make_scan(&round[i]);
+        struct fbp_centre found;
+        OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
+        print_message("%s: %.4f: %s\n", round[i].name, found.column, found.why);
+        assert_false(found.sure);
+        assert_true(found.column >= 0 && found.column <= COLUMNS - 1);
+        drop_scan(&scan);
+    }
+}
+
+/* Half turns in much noise: where parts of the scan disagree slices may not be what is believed. */
+static void parts_that_differ_are_not_sure(void **state)
+{
+    struct scan_case c = {"half turn", FBP_PARALLEL, 0, 180, 4.3, BALLS, 60, .05, ROWS};
+    size_t apart = 0;
+
+    (void)state;
+    for (c.views = 40; c.views < 53; c.views += 3) {
+        struct fbp_scan scan = make_scan(&c);
+        struct fbp_centre found;
+        OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
+        print_message("%zu views: %+.3f, spread %.3f, %s\n", c.views,
+                      found.column - (COLUMNS - 1) / 2.0 + c.offset, found.spread,
+                      found.sure ? "sure" : found.why);
+        apart += found.spread > 0.3;
+        assert_false(found.sure && found.spread > 0.3);
+        drop_scan(&scan);
+    }
+    assert_true(apart > 0);
+}
+
 static void what_cannot_be_found_is_refused(void **state)
 {
     struct scan_case c = cases[0];
@@ -223,6 +271,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(it_is_found),
         cmocka_unit_test(that_of_the_tooth_is_found),
         cmocka_unit_test(what_is_not_sure_is_said),
+        cmocka_unit_test(a_round_object_does_not_tell),
+        cmocka_unit_test(parts_that_differ_are_not_sure),
         cmocka_unit_test(what_cannot_be_found_is_refused),
     };
 
