@@ -162,6 +162,9 @@ struct fbp_geometry_facts {
                                        normal to, mean over the views */
     double lean_error;            /**< offset only: by what part values near the axis deviate, up
                                        and down (rms), because of that */
+    double rise_error;            /**< part of a ball in the middle of the grid (or of what views
+                                       see of the axis) that is lost because rays rise there out
+                                       of the plane of the turn, by acos(1 - rise_error) */
 };
 
 /**

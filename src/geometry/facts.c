@@ -9,7 +9,7 @@
 static const double ASYMMETRY = 0.02;
 
 /* Of a ball: what a circular reconstruction of views that wander along the axis may be off by. */
-static const double WANDER_LIMIT = 0.01;
+static const double WANDER_LIMIT = 0.01, RISE_LIMIT = 0.01;
 
 /*
  * Rows of an offset panel are filtered together with those of opposite views, which lean the other
@@ -240,7 +240,7 @@ fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views, enum
     FBP_TRY_GOTO(field_of_view(out, &sides, cone));
     struct fbp_wander wander = {views, n_views, kind, panel, &arc, {0}, out->fov_radius_mm};
     fbp_axpy(out->axis, 0, out->axis, wander.axis);
-    fbp_wander_of(&wander, out);
+    fbp_wander_of(&wander, grid, out);
     out->symmetry = fbp_symmetry_of(views, n_views, kind, panel, grid);
     if (grid)
         FBP_TRY_GOTO(volume(out, views, n_views, kind, panel, grid));
@@ -290,9 +290,17 @@ static void lean_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
              f->lean_rad * 180 / FBP_PI, 100 * f->lean_error);
 }
 
+static void rise_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
+{
+    snprintf(buf, n,
+             "rays through the middle of the volume rise by %.3g degrees out of the plane of the "
+             "turn: such views do not measure all frequencies: of a ball %.2g %% are lost",
+             acos(1 - f->rise_error) * 180 / FBP_PI, 100 * f->rise_error);
+}
+
 bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
 {
-    void (*words[2])(const struct fbp_geometry_facts *, char *, size_t);
+    void (*words[3])(const struct fbp_geometry_facts *, char *, size_t);
     size_t count = 0;
 
     if (f->wander_error <= WANDER_LIMIT &&
@@ -300,6 +308,8 @@ bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf
         words[count++] = wander_words;
     if (f->lean_error > LEAN_LIMIT)
         words[count++] = lean_words;
+    if (f->rise_error > RISE_LIMIT)
+        words[count++] = rise_words;
     if (i < count)
         words[i](f, buf, n);
     return i < count;

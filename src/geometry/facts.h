@@ -38,7 +38,8 @@ struct fbp_wander {
     double radius; /**< of the field of view */
 };
 
-/** Fill wander_mm, seen_mm, pitch_mm, wander_error. */
-void fbp_wander_of(const struct fbp_wander *wander, struct fbp_geometry_facts *out);
+/** Fill wander_mm, seen_mm, pitch_mm, wander_error, rise_error; grid may be NULL. */
+void fbp_wander_of(const struct fbp_wander *wander, const struct fbp_grid *grid,
+                   struct fbp_geometry_facts *out);
 
 #endif /* FBP_SRC_FACTS_H */

@@ -6,6 +6,7 @@
  * half of what a view sees of the axis, on it and half way to the edge of the field of view, less
  * what the same views would lose without wandering.  And rays that rise by kappa out of the plane
  * of a circle measure no frequencies within kappa of the axis: of a ball that is 1 - cos(kappa).
+ * That holds without wandering, too, where the sources stand above the volume or below it.
  * tests/recon/test_wander.c compares the sum with simulated balls.
  */
 #include "geometry/facts.h"
@@ -153,8 +154,8 @@ static double unseen(const struct fbp_wander *w, const struct sums *s)
     return worst;
 }
 
-/* Mean of 1 - cos(kappa), of the sources' heights about their mean. */
-static double steepness(const struct fbp_wander *w, const struct sums *s)
+/* Mean of 1 - cos(kappa), of the sources' heights above a level. */
+static double steepness(const struct fbp_wander *w, const struct sums *s, double level)
 {
     double sum = 0;
 
@@ -163,13 +164,14 @@ static double steepness(const struct fbp_wander *w, const struct sums *s)
         struct fbp_frame f;
         if (!height_of(w, k, &h) || !fbp_frame_of(&w->views[k], w->axis, &f))
             continue;
-        const double kappa = atan2(h.source - s->source, f.radius);
+        const double kappa = atan2(h.source - level, f.radius);
         sum += weight_of(w, k) / s->weight * (1 - cos(kappa));
     }
     return sum;
 }
 
-void fbp_wander_of(const struct fbp_wander *w, struct fbp_geometry_facts *out)
+void fbp_wander_of(const struct fbp_wander *w, const struct fbp_grid *grid,
+                   struct fbp_geometry_facts *out)
 {
     struct sums s;
 
@@ -179,5 +181,7 @@ void fbp_wander_of(const struct fbp_wander *w, struct fbp_geometry_facts *out)
     out->wander_mm = s.hi - s.lo;
     out->seen_mm = s.seen;
     out->pitch_mm = pitch_of(&s);
-    out->wander_error = unseen(w, &s) + steepness(w, &s);
+    out->wander_error = unseen(w, &s) + steepness(w, &s, s.source);
+    const double middle = grid ? fbp_dot(grid->centre_mm, w->axis) : s.middle;
+    out->rise_error = steepness(w, &s, w->kind == FBP_CONE ? middle : 0);
 }

@@ -251,12 +251,48 @@ static void wobble_and_other_circles_pass(void **state)
     }
 }
 
+/* Sources that stand above the volume by an angle all the time, as in laminography: no wandering,
+ * but from 8.1 degrees on it is said how much of a ball that costs, and that is right. */
+static void rays_that_rise_are_told(void **state)
+{
+    (void)state;
+    static const double degrees[] = {7, 10, 20};
+    static const struct layout layouts[] = {{FBP_CONE, 120, 360, 300, 60},
+                                            {FBP_PARALLEL, 120, 360, 300, 60}};
+
+    for (size_t i = 0; i < 6; i++) {
+        const struct layout *l = &layouts[i % 2];
+        const double rise = tan(degrees[i / 2] * PI / 180);
+        struct fbp_scan scan = make_scan(l, HELIX, 0);
+        const double level = ball_mean(&scan, ball_of(l, 0));
+        char text[300] = "";
+        for (size_t k = 0; k < scan.n_views; k++) {
+            struct fbp_view *v = &scan.views[k];
+            v->s[2] += rise * hypot(v->s[0], v->s[1]);
+            v->d[2] -= rise * hypot(v->d[0], v->d[1]);
+            for (int j = 0; l->kind == FBP_PARALLEL && j < 3; j++) /* of length 1, as before */
+                v->s[j] /= sqrt(1 + rise * rise);
+        }
+        const struct fbp_geometry_facts f = facts_of(&scan);
+        const double lost = 1 - ball_mean(&scan, ball_of(l, 0)) / level;
+        const bool said = fbp_geometry_remark(&f, 0, text, sizeof text);
+        print_message("%g degrees: %.2f %% of a ball are lost, estimate %.2f %%; %s\n",
+                      degrees[i / 2], 100 * lost, 100 * f.rise_error, text);
+        OK(fbp_geometry_circular(&f));
+        assert_true(fabs(f.rise_error - lost) < 0.003);
+        assert_int_equal(said, degrees[i / 2] > 8.1);
+        assert_true(!said || strstr(text, "out of the plane of the turn"));
+        fbp_scan_clear(&scan);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(balls_are_right_until_it_is_refused),
         cmocka_unit_test(what_is_refused_is_off),
         cmocka_unit_test(wobble_and_other_circles_pass),
+        cmocka_unit_test(rays_that_rise_are_told),
     };
     return run_chosen_tests(tests, argc, argv);
 }
