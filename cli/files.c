@@ -1,6 +1,5 @@
 #include "files.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,11 +16,13 @@ static const char *base_name(const char *path)
 /* The folder that a file is in. */
 static bool look_at_folder(const char *path, struct stat *out)
 {
-    char *folder = strndup(path, (size_t)(base_name(path) - path));
-    const bool found = folder && stat(*folder ? folder : ".", out) == 0;
+    const size_t n = (size_t)(base_name(path) - path);
+    char folder[4096] = ""; /* what is longer no system call takes */
 
-    free(folder);
-    return found;
+    if (n >= sizeof folder)
+        return false;
+    memcpy(folder, path, n);
+    return stat(n ? folder : ".", out) == 0;
 }
 
 static bool same_name(const char *a, const char *b)
@@ -77,6 +78,8 @@ static int check_outputs(const struct cli_files *f)
 
 static int refuse(const char *output, const char *input)
 {
+    if (*fbp_message()) /* nobody knows */
+        return cli_fail();
     return cli_error("%s: this output would replace or join %s, which is read for it: choose "
                      "another name, or give --force",
                      output, input);

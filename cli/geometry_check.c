@@ -210,13 +210,13 @@ static int find_facts(const struct fbp_scan *scan, const char *path, struct chec
     return c->facts.n_angles > 0 ? 0 : cli_error("%s", c->error);
 }
 
-static void look_at_volume(const struct fbp_scan *scan, struct check *c)
+static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
 {
     fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &c->grid, 0,
                       c->grid.n[2], &c->rows[0], &c->rows[1]);
-    flips_of(scan, &c->facts,
-             fmin(fmin(c->grid.voxel_mm[0], c->grid.voxel_mm[1]), c->grid.voxel_mm[2]), c->flips);
+    const double *voxel = c->grid.voxel_mm;
     warn_volume(scan, c);
+    return flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips);
 }
 
 int check_geometry(const struct fbp_scan *scan, const char *path, struct check *c)
@@ -241,7 +241,7 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
     warn_angles(c);
     warn_fan(c);
     warn_path(path, c);
-    if (c->seen)
-        look_at_volume(scan, c);
+    if (c->seen && !look_at_volume(scan, c))
+        return cli_error("%s: out of memory for its views", path);
     return 0;
 }

@@ -209,7 +209,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
     out->sharp = out->max_mm < SHARP_VOXELS * voxel_mm;
 }
 
-void flips_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts, double voxel_mm,
+bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts, double voxel_mm,
               struct flip out[N_FLIPS])
 {
     struct fbp_view *flipped = malloc(scan->n_views * sizeof *flipped);
@@ -224,6 +224,8 @@ void flips_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *fact
         sample(scan, flipped, facts, rays);
         search(rays, voxel_mm, &out[i]);
     }
+    const bool done = flipped && rays;
     free(flipped);
     free(rays);
+    return done;
 }

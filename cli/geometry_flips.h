@@ -18,10 +18,10 @@ struct flip {
     bool sharp;                 /**< by so little that the data do not tell */
 };
 
-/** All combinations: flips are 1 to N_FLIPS, out[i] for i + 1. */
+/** All combinations: flips are 1 to N_FLIPS, out[i] for i + 1.  False: out of memory. */
 enum { N_FLIPS = 7 };
 
-void flips_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts, double voxel_mm,
+bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts, double voxel_mm,
               struct flip out[N_FLIPS]);
 
 #endif /* FBP_CLI_GEOMETRY_FLIPS_H */

@@ -260,7 +260,7 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv)
 
     p.seen = calloc(command->n_opts + 1, sizeof *p.seen);
     if (!p.seen) {
-        fputs("fbp: out of memory for the options: close other programs\n", stderr);
+        say_error("out of memory for the options: close other programs");
         return 1;
     }
     const int rc = parse_words(&p);

@@ -33,6 +33,7 @@ struct walk {
     struct link *links;
     size_t n_links, links_room;
     char path[FBP_HDF5_PATH]; /* of the group that is looked through; "" = root */
+    bool no_memory;           /* the list is not whole */
 };
 
 static bool is_same(const struct object *a, const struct object *b)
@@ -40,11 +41,12 @@ static bool is_same(const struct object *a, const struct object *b)
     return a->file == b->file && a->at == b->at;
 }
 
-static void *grow(void *array, size_t *room, size_t size)
+static void *grow(struct walk *w, void *array, size_t *room, size_t size)
 {
     const size_t more = 2 * *room + 16;
     void *out = more > MAX_ENTRIES ? NULL : realloc(array, more * size);
 
+    w->no_memory |= !out && more <= MAX_ENTRIES;
     if (out)
         *room = more;
     return out;
@@ -82,9 +84,9 @@ static bool add_set(struct walk *w, hid_t data, const char *path, const struct o
         return true; /* a second hard link */
     if (list->n == list->room) {
         size_t room = list->room;
-        void *entries = grow(list->entries, &room, sizeof *list->entries);
+        void *entries = grow(w, list->entries, &room, sizeof *list->entries);
         list->entries = entries ? entries : list->entries;
-        void *sets = entries ? grow(w->sets, &list->room, sizeof *w->sets) : NULL;
+        void *sets = entries ? grow(w, w->sets, &list->room, sizeof *w->sets) : NULL;
         if (!sets)
             return false;
         w->sets = sets;
@@ -192,7 +194,7 @@ static herr_t take(struct walk *w, hid_t group, const char *name, const char *pa
 static void put_down(struct walk *w, const char *path)
 {
     if (w->n_links == w->links_room) {
-        void *more = grow(w->links, &w->links_room, sizeof *w->links);
+        void *more = grow(w, w->links, &w->links_room, sizeof *w->links);
         if (!more)
             return;
         w->links = more;
@@ -250,9 +252,12 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
     w->follow = true;
     for (size_t i = 0; read && i < w->n_links; i++)
         follow(w, w->links[i].path);
+    const bool no_memory = w->no_memory;
     free(w->links);
     free(w->sets);
     free(w);
+    if (no_memory)
+        return fbp_fail_nomem(out->room * sizeof *out->entries, "a list of data sets");
     if (read)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,

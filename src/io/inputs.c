@@ -96,11 +96,14 @@ static fbp_status add_array(struct fbp_inputs *s, const char *path, const struct
 
     if (!path)
         return FBP_OK;
-    if (fbp_source_open(&source, path, raw) != FBP_OK) {
+    fbp_status st = fbp_source_open(&source, path, raw);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    if (st != FBP_OK) {
         fbp_message_clear();
         return fbp_inputs_add(s, path);
     }
-    const fbp_status st = fbp_inputs_add_all(s, &source->inputs, 0);
+    st = fbp_inputs_add_all(s, &source->inputs, 0);
     fbp_source_close(&source);
     return st;
 }
@@ -175,18 +178,23 @@ bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
     fbp_status st = FBP_OK;
     bool hit = true;
 
+    fbp_message_clear();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
     for (size_t i = 0; i < scan->n_files; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, scan->files[i]));
     const struct output o = compare_output(&named, file);
     hit = o.hit;
-    if (!hit && o.is_there)
-        hit = fbp_scan_inputs(&all, scan, NULL) != FBP_OK || compare_output(&all, file).hit;
+    if (!hit && o.is_there) {
+        hit = true;
+        FBP_TRY_GOTO(fbp_scan_inputs(&all, scan, NULL));
+        hit = compare_output(&all, file).hit;
+    }
 fail:
     fbp_inputs_clear(&named);
     fbp_inputs_clear(&all);
-    fbp_message_clear();
+    if (st != FBP_ERR_NOMEM)
+        fbp_message_clear();
     return st != FBP_OK || hit;
 }
 
@@ -194,8 +202,11 @@ bool fbp_array_reads(const char *array, const char *file)
 {
     char *name = fbp_strdup(array);
     const struct fbp_scan scan = {.projections = name};
-    const bool is = !name || fbp_scan_reads(&scan, file);
 
+    fbp_message_clear();
+    if (!name)
+        return fbp_fail_nomem(strlen(array), "a path") != FBP_OK;
+    const bool is = fbp_scan_reads(&scan, file);
     free(name);
     return is;
 }

@@ -154,10 +154,9 @@ static fbp_status take_pages(fbp_source *src, struct fbp_tiff *t)
             FBP_TRY(fbp_tiff_describe(t, k, &page));
             FBP_TRY(take_page(src, t, ((struct pages *)src->state)->n, &page));
         }
-        t->error[0] = '\0';
         more = !TIFFLastDirectory(t->tif);
-        if (more && !TIFFReadDirectory(t->tif))
-            return fbp_tiff_fail(t, "the directory of a page cannot be read");
+        if (more)
+            FBP_TRY(fbp_tiff_go_on(t));
     }
     if (((struct pages *)src->state)->n == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: TIFF: holds thumbnails or masks only", src->path);
@@ -208,15 +207,12 @@ static fbp_status take_slices(fbp_source *src, const struct fbp_tiff *t, const c
 }
 
 /* Our line, or those of ImageJ or tifffile, in the first page's description. */
-static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
+static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const char *text)
 {
     const struct pages *s = src->state;
     float per_unit[2] = {0};
     bool ours = false;
-    char *text = NULL;
 
-    if (!TIFFGetField(t->tif, TIFFTAG_IMAGEDESCRIPTION, &text) || !text)
-        return FBP_OK;
     TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &per_unit[0]);
     TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &per_unit[1]);
     const double per[2] = {(double)per_unit[0], (double)per_unit[1]};
@@ -226,6 +222,16 @@ static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
     if (!ours)
         FBP_TRY(fbp_described(text, n, false, &src->info, &ours));
     return s->n == 1 && s->places[0].plain ? take_slices(src, t, text) : FBP_OK;
+}
+
+static fbp_status take_description(fbp_source *src, const struct fbp_tiff *t)
+{
+    char *text = NULL;
+
+    FBP_TRY(fbp_tiff_text(t, &text));
+    const fbp_status st = text ? take_text(src, t, text) : FBP_OK;
+    free(text);
+    return st;
 }
 
 /* Samples of all pages in one run: io/source.c reads them. */
@@ -249,7 +255,7 @@ static fbp_status open_pages(fbp_source *src)
     FBP_TRY(fbp_tiff_open(&t, src->fd, src->path, s->size));
     FBP_TRY_GOTO(take_pages(src, t));
     src->info.n[2] = s->n;
-    TIFFSetDirectory(t->tif, 0);
+    FBP_TRY_GOTO(fbp_tiff_go_to(t, t->first, "its first page cannot be read"));
     FBP_TRY_GOTO(take_description(src, t));
     if (!is_one_run(src)) {
         put_handle(s, t);

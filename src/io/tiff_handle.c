@@ -14,16 +14,16 @@ enum { SPARE_BYTES = 64 << 20 };
 static tmsize_t read_some(thandle_t handle, void *buf, tmsize_t n)
 {
     struct fbp_tiff *t = handle;
-    tmsize_t done = 0;
+    size_t got = 0;
+    const uint64_t left = t->pos < t->size ? t->size - t->pos : 0;
+    const size_t take = (uint64_t)n < left ? (size_t)n : (size_t)left;
+    const fbp_status st = fbp_tiff_take(t, t->pos, buf, take, &got);
 
-    while (done < n) {
-        const ssize_t got = pread(t->fd, (char *)buf + done, (size_t)(n - done), (off_t)t->pos);
-        if (got <= 0)
-            break;
-        done += got;
-        t->pos += (uint64_t)got;
-    }
-    return done;
+    if (st != FBP_OK && t->failed == FBP_OK)
+        t->failed = st;
+    fbp_tiff_put_mask(t, t->pos, buf, got);
+    t->pos += got;
+    return (tmsize_t)got;
 }
 
 static tmsize_t write_none(thandle_t handle, void *buf, tmsize_t n)
@@ -62,24 +62,48 @@ static toff_t size_of(thandle_t handle)
  * can be done is to keep it silent. */
 #if TIFFLIB_VERSION >= 20221213
 
+/* libtiff says so, and goes on: without a tag, or with tables that are not there (4.5.0, where the
+ * fields of a codec are merged).  It is not let go on, and its handle is never touched again. */
+static void look_for_memory(struct fbp_tiff *t, const char *text)
+{
+    static const char *const signs[] = {"memory", "alloc", "o space for", "Insertion in",
+                                        "Merging"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        found |= strstr(text, signs[i]) != NULL;
+    if (!found)
+        return;
+    if (t->failed == FBP_OK)
+        t->failed = fbp_fail(FBP_ERR_NOMEM, "%s: TIFF: not enough memory: %s: close other programs",
+                             t->path, text);
+    if (t->out)
+        longjmp(*t->out, 1);
+}
+
 static int remember(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
 {
     struct fbp_tiff *t = user;
 
     (void)tif;
     (void)module;
+    char text[sizeof t->error];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    look_for_memory(t, text);
     if (!t->error[0])
-        vsnprintf(t->error, sizeof t->error, fmt, ap);
+        memcpy(t->error, text, sizeof text);
     return 1;
 }
 
 static int ignore(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
 {
+    char text[200];
+
     (void)tif;
-    (void)user;
     (void)module;
-    (void)fmt;
-    (void)ap;
+    vsnprintf(text, sizeof text, fmt, ap);
+    look_for_memory(user, text);
     return 1;
 }
 
@@ -91,7 +115,7 @@ static TIFF *open_client(struct fbp_tiff *t)
         return NULL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(o, (tmsize_t)(t->size + SPARE_BYTES));
     TIFFOpenOptionsSetErrorHandlerExtR(o, remember, t);
-    TIFFOpenOptionsSetWarningHandlerExtR(o, ignore, NULL);
+    TIFFOpenOptionsSetWarningHandlerExtR(o, ignore, t);
     TIFF *tif = TIFFClientOpenExt(t->path, "rmc", t, read_some, write_none, seek_to, close_none,
                                   size_of, NULL, NULL, o);
     TIFFOpenOptionsFree(o);
@@ -113,9 +137,70 @@ static TIFF *open_client(struct fbp_tiff *t)
 fbp_status fbp_tiff_fail(const struct fbp_tiff *t, const char *what)
 {
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: TIFF: %s%s%s: the file is damaged or truncated: copy it "
+                    "%s: TIFF: %s%s%s: the file is damaged or truncated%s: copy it "
                     "again",
-                    t->path, what, t->error[0] ? ": " : "", t->error);
+                    t->path, what, t->error[0] ? ": " : "", t->error,
+                    t->error[0] ? "" : ", or there was not enough memory");
+}
+
+fbp_status fbp_tiff_check(const struct fbp_tiff *t, bool done, const char *what)
+{
+    if (t->failed != FBP_OK)
+        return t->failed;
+    return done ? FBP_OK : fbp_tiff_fail(t, what);
+}
+
+/* What libtiff is asked for; its arguments. */
+struct call {
+    bool (*fn)(struct fbp_tiff *t, const struct call *c);
+    uint64_t at;
+    uint32_t index;
+    void *to;
+    tmsize_t bytes;
+};
+
+/* Nothing here changes between setjmp() and longjmp(). */
+static bool enter(struct fbp_tiff *t, const struct call *c)
+{
+    jmp_buf out;
+
+    if (setjmp(out) != 0) {
+        t->out = NULL;
+        t->abandoned = true;
+        return false;
+    }
+    t->out = &out;
+    const bool done = c->fn(t, c);
+    t->out = NULL;
+    return done;
+}
+
+static bool open_it(struct fbp_tiff *t, const struct call *c)
+{
+    (void)c;
+    t->tif = open_client(t);
+    return t->tif != NULL;
+}
+
+static bool set_directory(struct fbp_tiff *t, const struct call *c)
+{
+    return TIFFSetSubDirectory(t->tif, c->at) != 0;
+}
+
+static bool read_directory(struct fbp_tiff *t, const struct call *c)
+{
+    (void)c;
+    return TIFFReadDirectory(t->tif) != 0;
+}
+
+static bool read_strip(struct fbp_tiff *t, const struct call *c)
+{
+    return TIFFReadEncodedStrip(t->tif, c->index, c->to, c->bytes) == c->bytes;
+}
+
+static bool read_tile(struct fbp_tiff *t, const struct call *c)
+{
+    return TIFFReadEncodedTile(t->tif, c->index, c->to, c->bytes) == c->bytes;
 }
 
 fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64_t size)
@@ -128,21 +213,21 @@ fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64
     t->fd = fd;
     t->path = path;
     t->size = size;
-    t->tif = open_client(t);
-    if (!t->tif) {
-        st = fbp_tiff_fail(t, "cannot be opened");
+    st = fbp_tiff_mask_first(t);
+    if (st == FBP_OK)
+        st = fbp_tiff_check(t, enter(t, &(struct call){.fn = open_it}), "cannot be opened");
+    if (st == FBP_OK)
+        *out = t;
+    else
         fbp_tiff_close(&t);
-        return st;
-    }
-    *out = t;
-    return FBP_OK;
+    return st;
 }
 
 void fbp_tiff_close(struct fbp_tiff **t)
 {
     if (!*t)
         return;
-    if ((*t)->tif)
+    if ((*t)->tif && !(*t)->abandoned)
         TIFFClose((*t)->tif);
     fbp_free((*t)->samples);
     fbp_free((*t)->tile);
@@ -176,15 +261,29 @@ uint64_t fbp_tiff_band_bytes(const struct fbp_tiff_page *p)
     return 2 * size * rows * p->w + 2 * size * p->band_rows * p->tile_w;
 }
 
+fbp_status fbp_tiff_go_to(struct fbp_tiff *t, uint64_t at, const char *what)
+{
+    FBP_TRY(fbp_tiff_check(t, true, what));
+    FBP_TRY(fbp_tiff_mask(t, at));
+    t->error[0] = '\0';
+    return fbp_tiff_check(t, enter(t, &(struct call){.fn = set_directory, .at = at}), what);
+}
+
+fbp_status fbp_tiff_go_on(struct fbp_tiff *t)
+{
+    FBP_TRY(fbp_tiff_mask(t, t->next_at));
+    t->error[0] = '\0';
+    return fbp_tiff_check(t, enter(t, &(struct call){.fn = read_directory}),
+                          "the directory of a page cannot be read");
+}
+
 static fbp_status go_to(struct fbp_tiff *t, uint64_t at)
 {
     if (t->at == at)
         return FBP_OK;
     t->at = 0;
     t->has_band = false;
-    t->error[0] = '\0';
-    if (!TIFFSetSubDirectory(t->tif, at))
-        return fbp_tiff_fail(t, "a page cannot be read");
+    FBP_TRY(fbp_tiff_go_to(t, at, "a page cannot be read"));
     FBP_TRY(fbp_tiff_describe(t, 0, &t->page));
     t->at = at;
     return FBP_OK;
@@ -196,9 +295,8 @@ static fbp_status decode_strip(struct fbp_tiff *t, uint32_t band, void *out)
         (tmsize_t)(rows_of(&t->page, band) * t->page.w * fbp_type_size(t->page.type));
 
     t->error[0] = '\0';
-    if (TIFFReadEncodedStrip(t->tif, band, out, bytes) != bytes)
-        return fbp_tiff_fail(t, "a strip cannot be decoded");
-    return FBP_OK;
+    const struct call c = {.fn = read_strip, .index = band, .to = out, .bytes = bytes};
+    return fbp_tiff_check(t, enter(t, &c), "a strip cannot be decoded");
 }
 
 /* One row of tiles, the last of which may reach beyond the page. */
@@ -214,8 +312,9 @@ static fbp_status decode_tiles(struct fbp_tiff *t, uint32_t band, char *out)
     for (uint32_t i = 0; i < across; i++) {
         const size_t x = (size_t)i * p->tile_w, left = p->w - x;
         const size_t n = left < p->tile_w ? left : p->tile_w;
-        if (TIFFReadEncodedTile(t->tif, band * across + i, t->tile, bytes) != bytes)
-            return fbp_tiff_fail(t, "a tile cannot be decoded");
+        const struct call c = {
+            .fn = read_tile, .index = band * across + i, .to = t->tile, .bytes = bytes};
+        FBP_TRY(fbp_tiff_check(t, enter(t, &c), "a tile cannot be decoded"));
         for (size_t r = 0; r < rows; r++)
             memcpy(out + (r * p->w + x) * size, (char *)t->tile + r * p->tile_w * size, n * size);
     }

@@ -208,5 +208,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
                         t->path, k, out->w, out->h);
     out->plain = is_plain(t, out, codec);
     out->at = out->plain ? TIFFGetStrileOffset(t->tif, 0) : TIFFCurrentDirOffset(t->tif);
-    return out->plain ? FBP_OK : check_pieces(t, k, out, codec);
+    if (!out->plain)
+        FBP_TRY(check_pieces(t, k, out, codec));
+    return fbp_tiff_check(t, true, NULL); /* some of it may have been read but now */
 }
