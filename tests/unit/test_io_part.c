@@ -189,6 +189,34 @@ static void journal_first(void **state)
     assert_int_equal(files(), 1);
 }
 
+/* A second lock that a killed run left speaks of no temporary file: the next run of the same output
+ * takes it away, and one of the lock's own name takes nobody's file for what was left. */
+static void locks_of_killed_runs(void **state)
+{
+    static const struct {
+        const char *output, *lock;
+    } pairs[] = {{"v.mhd", "v.raw"}, {"v.nhdr", "v.raw"}, {"%03d.tif", "%d.tif"}};
+    static const char text[] = "fbp-journal 2 lock of another name\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char output[600], lock[600];
+        make_folder(NULL);
+        snprintf(output, sizeof output, FOLDER "/%s", pairs[i].output);
+        snprintf(lock, sizeof lock, FOLDER "/%s.part.log", pairs[i].lock);
+        put_file(lock, text, sizeof text - 1);
+        write_all(output);
+        assert_false(is_there(lock));
+    }
+    fbp_sink *s = NULL;
+    make_folder(NULL);
+    put_file(FOLDER "/v.raw.part.log", text, sizeof text - 1);
+    put_file(FOLDER "/v.raw.part", "precious", 8);
+    assert_int_equal(open_sink(&s, FOLDER "/v.raw", false), FBP_ERR_INVALID);
+    assert_says("there is no journal of it");
+    assert_text(FOLDER "/v.raw.part", "precious");
+}
+
 /* Names that lead to the same files, at once: the second is told that another process writes. */
 static void one_at_a_time(void **state)
 {
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test_setup(inputs_are_spared, make_folder),
         cmocka_unit_test_setup(leftovers, make_folder),
         cmocka_unit_test_setup(journal_first, make_folder),
+        cmocka_unit_test_setup(locks_of_killed_runs, make_folder),
         cmocka_unit_test_setup(one_at_a_time, make_folder),
         cmocka_unit_test_setup(older_stack_stays, make_folder),
         cmocka_unit_test_setup(publication_is_finished, make_folder),
