@@ -113,6 +113,35 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     return FBP_OK;
 }
 
+size_t fbp_read_head(const char *path, void *head, size_t n)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = -1;
+
+    if (fd < 0)
+        return 0;
+    do
+        got = read(fd, head, n);
+    while (got < 0 && errno == EINTR);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+fbp_status fbp_open_stream(const char *path, FILE **out)
+{
+    uint64_t size;
+    int fd;
+
+    *out = NULL;
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    *out = fdopen(fd, "rb");
+    if (*out)
+        return FBP_OK;
+    const int error = errno;
+    close(fd);
+    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+}
+
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)
 {
     uint64_t size = 0;

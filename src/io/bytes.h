@@ -6,6 +6,8 @@
 
 #include "base/status.h"
 
+#include <stdio.h>
+
 /** True where samples of this byte order must be swapped. */
 bool fbp_is_foreign(bool big_endian);
 
@@ -25,6 +27,13 @@ fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 
 /** Open a regular file for reading; its size in *size. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
+
+/** First bytes of a file, at most n; 0 if it cannot be read, which whoever opens it will say. */
+size_t fbp_read_head(const char *path, void *head, size_t n);
+
+/** fbp_open_file() as a stream; unlike fopen() it refuses a named pipe instead of waiting for its
+ * writer. */
+fbp_status fbp_open_stream(const char *path, FILE **out);
 
 /** The whole of a text file, with a final '\0' that *n does not count.  free() it. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);

@@ -59,23 +59,12 @@ static const struct fbp_geometry_format *by_extension(const char *path, bool to_
     return found;
 }
 
-/* First bytes of a file; 0 if it cannot be read, which its format will say. */
-static size_t read_head(const char *path, unsigned char head[HEAD_BYTES])
-{
-    FILE *f = fopen(path, "rbe");
-    const size_t n = f ? fread(head, 1, HEAD_BYTES, f) : 0;
-
-    if (f)
-        fclose(f);
-    return n;
-}
-
 const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
 {
     unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
-    const size_t n = first ? read_head(first, head) : 0;
+    const size_t n = first ? fbp_read_head(first, head, HEAD_BYTES) : 0;
 
     free(first);
     for (size_t i = 0; i < N_FORMATS; i++)

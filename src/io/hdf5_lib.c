@@ -1,9 +1,12 @@
 #include "io/hdf5_lib.h"
 
+#include "io/bytes.h"
+
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const size_t MAX_FRAMES = (size_t)1 << 24;
 
@@ -94,19 +97,19 @@ bool fbp_hdf5_is_matlab(const char *path)
 {
     static const char magic[] = "MATLAB 7.3 MAT-file";
     char head[sizeof magic - 1] = "";
-    FILE *f = fopen(path, "rbe");
-    const bool is =
-        f && fread(head, sizeof head, 1, f) == 1 && memcmp(head, magic, sizeof head) == 0;
 
-    if (f)
-        fclose(f);
-    return is;
+    return fbp_read_head(path, head, sizeof head) == sizeof head &&
+           memcmp(head, magic, sizeof head) == 0;
 }
 
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
 {
     char why[200];
+    uint64_t size;
+    int fd;
 
+    FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for a pipe's writer */
+    close(fd);
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); /* file systems without locks; we only read */
     *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)

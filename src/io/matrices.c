@@ -1,6 +1,8 @@
 /* Plain text matrices: numbers, blanks or commas, comments. */
 #include "fbp/scan.h"
 
+#include "io/bytes.h"
+
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -109,13 +111,12 @@ fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
     struct numbers a = {.path = path};
     locale_t c_locale = (locale_t)0;
     fbp_status st;
+    FILE *f;
 
     fbp_message_clear();
     *out = NULL;
     *n_views = 0;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    FBP_TRY(fbp_open_stream(path, &f));
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     st = c_locale ? read_lines(&a, f, c_locale) : fbp_fail_nomem(sizeof a, "a locale");
     if (c_locale)

@@ -1,4 +1,5 @@
 /* From a file to JSON, with the place of a mistake. */
+#include "io/bytes.h"
 #include "io/json_text.h"
 #include "io/scan_json.h"
 
@@ -11,14 +12,12 @@
 
 static const size_t MAX_BYTES = (size_t)256 << 20;
 
-static fbp_status check_file(FILE *f, const char *path, size_t *size)
+static fbp_status check_size(FILE *f, const char *path, size_t *size)
 {
     struct stat info;
 
     if (fstat(fileno(f), &info) != 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return fbp_fail(FBP_ERR_IO, "%s: not a file: name the scan's JSON file", path);
     if ((uint64_t)info.st_size > MAX_BYTES)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %lld bytes are too many for a scan file (at most 256 MiB): name the "
@@ -31,13 +30,12 @@ static fbp_status check_file(FILE *f, const char *path, size_t *size)
 /* The whole file and a final 0. */
 static fbp_status read_text(const char *path, char **out, size_t *size)
 {
-    FILE *f = fopen(path, "rbe");
     char *text = NULL;
     fbp_status st;
+    FILE *f;
 
-    if (!f)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    FBP_TRY_GOTO(check_file(f, path, size));
+    FBP_TRY(fbp_open_stream(path, &f));
+    FBP_TRY_GOTO(check_size(f, path, size));
     FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
     if (fread(text, 1, *size, f) != *size) {
         st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path,

@@ -78,6 +78,20 @@ mv flat_0.raw away.raw
 run 1 info raw.json
 has err '^fbp: raw.json: flat: flat_0.raw: cannot open'
 
+# Nobody waits for the writer of a named pipe, whatever the scan or geometry is called.
+for pipe in pipe.json pipe.txt pipe.h5 pipe.mat pipe.xml; do
+    mkfifo "$pipe"
+    for command in "recon $pipe -o pipe.nrrd" "geometry check $pipe" "info $pipe"; do
+        last="fbp $command" got=0
+        # shellcheck disable=SC2086
+        timeout -k 1 20 "$fbp" $command >out 2>err || got=$?
+        [ "$got" -eq 1 ] || say "$last: status $got"
+        one_line err
+        has err "^fbp: $pipe: not a regular file"
+    done
+    rm "$pipe"
+done
+
 # Values in Hounsfield units: the ball is as dense as its water.
 run 0 recon cone.json -o hu.mha --hu 0.02 -q
 run 0 info hu.mha --json
