@@ -170,6 +170,20 @@ static fbp_status spare_others(const struct wanted *w)
     return FBP_OK; /* the child ends behind this: what is open or allocated goes with it */
 }
 
+/* After a failure: a file that must not become so large has a sentence of its own. */
+static fbp_status check_size(const struct wanted *w, size_t bytes)
+{
+    const int fd = open(w->sketch, O_WRONLY | O_CLOEXEC);
+    const bool too_large = fd >= 0 && ftruncate(fd, (off_t)bytes) < 0 && errno == EFBIG;
+
+    if (fd >= 0)
+        close(fd);
+    if (!too_large)
+        return FBP_OK;
+    fbp_message_clear();
+    return fbp_fail_write(w->file, EFBIG, bytes);
+}
+
 /* In a child: the file without its samples; the reply is what stands before them. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
@@ -181,7 +195,10 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     uint64_t end = 0;
     int fd = -1;
 
-    FBP_TRY(build(w, &offset));
+    const fbp_status st = build(w, &offset);
+    if (st != FBP_OK)
+        FBP_TRY(check_size(w, bytes));
+    FBP_TRY(st);
     FBP_TRY(spare_others(w));
     FBP_TRY(fbp_open_file(w->sketch, &fd, &end));
     if (offset == HADDR_UNDEF || offset > MAX_HEADER || end != offset + bytes)

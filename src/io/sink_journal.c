@@ -35,8 +35,7 @@ static fbp_status append_line(const struct fbp_sink *s, const char *line)
         put = write(s->log_fd, line, n);
     while (put < 0 && errno == EINTR);
     if (put != (ssize_t)n)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", s->log,
-                        strerror(put < 0 ? errno : ENOSPC));
+        return fbp_fail_write(s->log, put < 0 ? errno : ENOSPC, 0);
     return FBP_OK;
 }
 

@@ -57,11 +57,13 @@ refused view "$dir/whole.mha" -o "$dir/small/p.png" -q --mip
 refused geometry convert "$dir/scan.json" -o "$dir/small/g.json" -q --flip-u
 refused geometry convert "$dir/scan.json" -o "$dir/small/new.json" -q
 refused geometry show "$dir/scan.json" -o "$dir/small/s.svg" -q --flip-u
+refused simulate --size 16 --views 8 -o "$dir/small/new.json" -q
 refused recon "$dir/scan.json" -o "$dir/small/stack/%d.tif" --size 32 --hu 0.02 -q
 
 # A limit of the size of files is no signal, and has a sentence of its own.
 for arguments in "recon $dir/scan.json -o $dir/limited.mha" "recon $dir/scan.json -o $dir/limited.mhd" \
-    "simulate --size 64 --views 32 -o $dir/limited.json" "view $dir/whole.mha -o $dir/limited.png"; do
+    "recon $dir/scan.json -o $dir/limited.h5" "simulate --size 64 --views 32 -o $dir/limited.json" \
+    "view $dir/whole.mha -o $dir/limited.png"; do
     got=0
     # shellcheck disable=SC2086
     (ulimit -f 4 && exec "$fbp" $arguments -q) 2>"$dir/message" || got=$?
