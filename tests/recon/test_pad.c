@@ -187,7 +187,7 @@ static void all_ways_agree(void **state)
                     continue;
                 p.device = ways[i].device;
                 p.kernel = ways[i].kernel;
-                p.precision = ways[i].least_db > 100 ? FBP_PRECISION_EXACT : FBP_PRECISION_DEFAULT;
+                p.precision = ways[i].least_db >= 100 ? FBP_PRECISION_EXACT : FBP_PRECISION_DEFAULT;
                 if (ways[i].isa)
                     setenv("FBP_CPU", ways[i].isa, 1);
                 float *v = reconstruct(&scan, &p);
