@@ -29,7 +29,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static bool in_this_process;
 
-enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED };
+enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED, UNREAD };
 
 static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* of a child */
 static const size_t MAX_REPLY = (size_t)1 << 30;
@@ -148,7 +148,7 @@ static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return ENDED;
+            return n < 0 ? UNREAD : ENDED; /* with errno */
         if (all->n > MAX_REPLY)
             return TOO_MUCH;
         if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK)
@@ -288,6 +288,7 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_l
         return run_here(fn, arg, reply);
     FBP_TRY(make_child(path, limits, fn, arg, &child, &fd));
     const enum outcome outcome = collect(fd, limits->seconds, &all);
+    const int error = errno;
     close(fd);
     if (outcome != ENDED)
         kill(child, SIGKILL);
@@ -295,7 +296,10 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_l
         ;
     fbp_message_clear(); /* of a reply that could not be held */
     fbp_status st = outcome == ENDED ? unpack(&all, &whole, reply) : FBP_OK;
-    if (!whole)
+    if (outcome == UNREAD)
+        st = fbp_fail(FBP_ERR_IO, "%s: what %s finds in it cannot be read: %s", path, library,
+                      strerror(error));
+    else if (!whole)
         st = died(path, library, outcome, status, limits);
     free(all.bytes);
     return less ? tell_limit(st, own.memory_bytes) : st;

@@ -24,6 +24,9 @@ bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
+/* The system's words in what the library tells of a failed read or write. */
+static char system_error[80];
+
 static herr_t innermost(unsigned n, const H5E_error2_t *error, void *out)
 {
     if (n == 0 && error->desc)
@@ -36,8 +39,23 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     char text[160] = "";
 
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
-    snprintf(buf, n, "%s%s", text[0] ? ", the library says: " : "", text);
+    if (system_error[0])
+        snprintf(buf, n, ": %s", system_error);
+    else
+        snprintf(buf, n, "%s%s", text[0] ? ", the library says: " : "", text);
     return buf;
+}
+
+/* "file write failed: time = …, error message = 'No space left on device', buf = …" */
+static void look_for_system(const char *text)
+{
+    static const char key[] = "error message = '";
+    const char *from = text ? strstr(text, key) : NULL;
+
+    if (!from || system_error[0])
+        return;
+    from += sizeof key - 1;
+    snprintf(system_error, sizeof system_error, "%.*s", (int)strcspn(from, "'"), from);
 }
 
 /* In the child: the library could not allocate something. */
@@ -54,6 +72,7 @@ static herr_t look_for_memory(unsigned n, const H5E_error2_t *error, void *found
         *(bool *)found = true;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         *(bool *)found |= error->desc && strstr(error->desc, signs[i]);
+    look_for_system(error->desc);
     return 0;
 }
 
@@ -75,6 +94,7 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     const struct entry *e = arg;
 
     no_memory = false;
+    system_error[0] = '\0';
     H5Eset_auto2(H5E_DEFAULT, on_error, NULL);
     const fbp_status st = e->fn(e->arg, reply);
     if (!no_memory)

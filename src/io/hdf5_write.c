@@ -137,9 +137,11 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
     H5Pset_obj_track_times(how, 0); /* of the root group */
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
     const hid_t data = create(file, w);
-    if (data < 0 || !put_attributes(data, w->info))
+    if (data < 0 || !put_attributes(data, w->info)) {
+        fbp_hdf5_reason(why, sizeof why);
         return fbp_fail(FBP_ERR_INVALID, "%s: the data set \"%s\" cannot be created%s", w->path,
-                        w->data_set, fbp_hdf5_reason(why, sizeof why));
+                        w->data_set, *why ? why : ": there may not be enough memory");
+    }
     *offset = H5Dget_offset(data);
     if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header cannot be written%s", w->path,

@@ -1,10 +1,10 @@
 /* PNG files of a sink's slices: greyscale of 8 or 16 bits, a row converted at a time. */
 #include "io/describe.h"
+#include "io/png_memory.h"
 #include "io/sink_stack.h"
 
 #include "base/mem.h"
 
-#include <png.h>
 #include <string.h>
 
 static void on_error(png_structp png, png_const_charp text)
@@ -63,7 +63,9 @@ fbp_status fbp_png_encode(struct fbp_piece *p, const struct fbp_array_info *slic
                           const float *values, uint64_t *clipped)
 {
     char *description = fbp_describe(slice);
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
+    bool no_memory = false;
+    png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning,
+                                                &no_memory, fbp_png_take, fbp_png_give_back);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     fbp_status st = FBP_OK;
     void *row = NULL;
@@ -74,6 +76,8 @@ fbp_status fbp_png_encode(struct fbp_piece *p, const struct fbp_array_info *slic
     }
     FBP_TRY_GOTO(fbp_alloc(&row, slice->n[0] * fbp_type_size(slice->type), "a row"));
     st = write_all(png, info, p, slice, description, row, values, clipped);
+    if (no_memory)
+        st = FBP_ERR_NOMEM;
 fail:
     png_destroy_write_struct(&png, &info);
     fbp_free(row);

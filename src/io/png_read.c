@@ -3,10 +3,10 @@
 #include "io/bytes.h"
 #include "io/describe.h"
 #include "io/inflate.h"
+#include "io/png_memory.h"
 
 #include "base/mem.h"
 
-#include <png.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,24 +66,6 @@ static void stop(struct decoder *d)
     png_destroy_read_struct(&d->png, &d->info, NULL);
 }
 
-/* libpng goes on without what it has no memory for where it can, such as a text: nobody would know.
- */
-static png_voidp take_memory(png_structp png, png_alloc_size_t n)
-{
-    struct decoder *d = png_get_mem_ptr(png);
-    void *p = malloc(n);
-
-    if (!p && d)
-        d->no_memory = fbp_fail_nomem(n, "a PNG reader") != FBP_OK;
-    return p;
-}
-
-static void give_memory(png_structp png, png_voidp p)
-{
-    (void)png;
-    free(p);
-}
-
 /* No local is changed after setjmp, here and below. */
 static fbp_status read_header(struct decoder *d)
 {
@@ -123,8 +105,8 @@ static fbp_status start(struct decoder *d)
     d->pos = 0;
     d->next = 0;
     d->no_memory = false;
-    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d,
-                                      take_memory, give_memory);
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, on_warning, &d->no_memory,
+                                      fbp_png_take, fbp_png_give_back);
     d->info = d->png ? png_create_info_struct(d->png) : NULL;
     if (!d->info)
         return fbp_fail_nomem(0, "a PNG reader");

@@ -65,8 +65,9 @@ static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_in
 
 void fbp_sink_file_remove(const struct fbp_sink *s)
 {
-    unlink(s->part);
-    unlink(s->log);
+    /* A part without its journal would be nobody's. */
+    if (unlink(s->part) == 0 || errno == ENOENT)
+        unlink(s->log);
 }
 
 fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
@@ -331,9 +332,7 @@ static fbp_status publish_compressed(struct fbp_sink *s)
     st = compress_part(s, packed);
     if (st == FBP_OK)
         st = publish_names(s, packed);
-    if (st == FBP_OK)
-        unlink(s->part);
-    else
+    if (st != FBP_OK)
         unlink(packed);
     free(packed);
     return st;
@@ -347,7 +346,7 @@ fbp_status fbp_sink_publish(struct fbp_sink *s)
         FBP_TRY(fbp_sync_file(s->fd, s->part));
         FBP_TRY(publish_names(s, s->part));
     }
-    unlink(s->log);
+    fbp_sink_file_remove(s);
     fbp_sync_folder(s->path);
     return FBP_OK;
 }

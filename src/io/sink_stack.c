@@ -93,50 +93,103 @@ static fbp_status check_names(const struct fbp_sink *s)
 }
 
 /* Is it the name of slice `number`, as this pattern writes it? */
-static bool is_name_of(const struct fbp_sink *s, unsigned long long number, const char *name)
+static fbp_status look_at_name(const struct fbp_sink *s, unsigned long long number,
+                               const char *name, bool *same)
 {
     char *ours = name_of(s, (size_t)number, "");
-    const char *slash = ours ? strrchr(ours, '/') : NULL;
-    const bool same = ours && strcmp(slash ? slash + 1 : ours, name) == 0;
 
+    if (!ours)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    const char *slash = strrchr(ours, '/');
+    *same = strcmp(slash ? slash + 1 : ours, name) == 0;
     free(ours);
-    return same;
+    return FBP_OK;
 }
 
-/* Slices of another, larger volume would be taken for some of this one. */
-static fbp_status check_others(const struct fbp_sink *s)
+/* Calls fn for every file of the stack's folder, if that is there. */
+static fbp_status each_file(const struct fbp_sink *s,
+                            fbp_status (*fn)(const struct fbp_sink *s, const char *name,
+                                             const void *user),
+                            const void *user)
 {
-    unsigned long long number;
+    DIR *dir = opendir(s->folder);
     const struct dirent *e;
-    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
     fbp_status st = FBP_OK;
 
-    while (dir && st == FBP_OK && (e = readdir(dir)))
-        if (fbp_pattern_fits(&s->pattern, e->d_name, &number) &&
-            (number >= s->info.n[2] || !is_name_of(s, number, e->d_name)))
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: %s is there and no slice of this volume of %zu: remove it or choose "
-                          "another folder",
-                          s->path, e->d_name, s->info.n[2]);
+    if (dir || errno == ENOENT)
+        errno = 0;
+    while (dir && st == FBP_OK && (e = readdir(dir))) {
+        st = fn(s, e->d_name, user);
+        errno = 0;
+    }
+    if (st == FBP_OK && errno != 0)
+        st = fbp_fail(FBP_ERR_IO, "%s: its folder cannot be listed: %s", s->path, strerror(errno));
     if (dir)
         closedir(dir);
     return st;
 }
 
+static fbp_status check_other(const struct fbp_sink *s, const char *name, const void *user)
+{
+    unsigned long long number;
+    bool ours = false;
+
+    (void)user;
+    if (!fbp_pattern_fits(&s->pattern, name, &number))
+        return FBP_OK;
+    if (number < s->info.n[2])
+        FBP_TRY(look_at_name(s, number, name, &ours));
+    if (ours)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: %s is there and no slice of this volume of %zu: remove it or choose "
+                    "another folder",
+                    s->path, name, s->info.n[2]);
+}
+
+/* Slices of another, larger volume would be taken for some of this one. */
+static fbp_status check_others(const struct fbp_sink *s)
+{
+    return s->pattern.suffix ? each_file(s, check_other, NULL) : FBP_OK;
+}
+
 /* Is it NAME.part of one of this pattern's names? */
-static bool is_part(const struct fbp_sink *s, const char *name)
+static fbp_status look_at_part(const struct fbp_sink *s, const char *name, bool *is)
 {
     const size_t n = strlen(name), behind = strlen(".part");
     unsigned long long number;
+    fbp_status st = FBP_OK;
+
+    *is = false;
+    if (n <= behind || strcmp(name + n - behind, ".part") != 0)
+        return FBP_OK;
+    char *base = fbp_format("%.*s", (int)(n - behind), name);
+    if (!base)
+        return fbp_fail_nomem(n, "a path");
+    if (s->pattern.suffix && fbp_pattern_fits(&s->pattern, base, &number))
+        st = look_at_name(s, number, base, is);
+    free(base);
+    return st;
+}
+
+struct clearing {
+    const struct fbp_part_inputs *inputs;
+    bool ours;
+};
+
+static fbp_status clear_part(const struct fbp_sink *s, const char *name, const void *user)
+{
+    const struct clearing *c = user;
     bool is = false;
 
-    if (n <= behind || strcmp(name + n - behind, ".part") != 0)
-        return false;
-    char *base = fbp_format("%.*s", (int)(n - behind), name);
-    if (base && s->pattern.suffix)
-        is = fbp_pattern_fits(&s->pattern, base, &number) && is_name_of(s, number, base);
-    free(base);
-    return is;
+    FBP_TRY(look_at_part(s, name, &is));
+    if (!is)
+        return FBP_OK;
+    char *path = fbp_path_join(s->path, name);
+    const fbp_status st =
+        path ? fbp_part_clear(c->inputs, path, c->ours) : fbp_fail_nomem(strlen(s->path), "a path");
+    free(path);
+    return st;
 }
 
 /* Slices that a killed run of this name has left, perhaps of a larger volume; the lock says that
@@ -144,22 +197,9 @@ static bool is_part(const struct fbp_sink *s, const char *name)
 static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                               bool ours)
 {
-    DIR *dir = s->pattern.suffix ? opendir(s->folder) : NULL;
-    const struct dirent *e;
-    fbp_status st = FBP_OK;
+    const struct clearing c = {inputs, ours};
 
-    if (!s->pattern.suffix)
-        return fbp_part_clear(inputs, s->part, ours);
-    while (dir && st == FBP_OK && (e = readdir(dir))) {
-        if (!is_part(s, e->d_name))
-            continue;
-        char *path = fbp_path_join(s->path, e->d_name);
-        st = path ? fbp_part_clear(inputs, path, ours) : fbp_fail_nomem(strlen(s->path), "a path");
-        free(path);
-    }
-    if (dir)
-        closedir(dir);
-    return st;
+    return s->pattern.suffix ? each_file(s, clear_part, &c) : fbp_part_clear(inputs, s->part, ours);
 }
 
 /* What a resumed run still has to write must not be half there. */
@@ -168,9 +208,10 @@ static fbp_status clear_missing(const struct fbp_sink *s, const struct fbp_part_
     fbp_status st = FBP_OK;
 
     for (size_t z = 0; z < s->info.n[2] && st == FBP_OK; z++) {
-        char *part = s->have[z] ? NULL : name_of(s, z, ".part");
-        if (part)
-            st = fbp_part_clear(inputs, part, true);
+        if (s->have[z])
+            continue;
+        char *part = name_of(s, z, ".part");
+        st = part ? fbp_part_clear(inputs, part, true) : fbp_fail_nomem(strlen(s->path), "a path");
         free(part);
     }
     return st;

@@ -1,8 +1,7 @@
 #include "picture/png.h"
 
 #include "io/outfile.h"
-
-#include <png.h>
+#include "io/png_memory.h"
 
 /* libpng calls this instead of returning; it must not return either. */
 static void on_error(png_structp png, png_const_charp text)
@@ -38,19 +37,21 @@ static fbp_status write_all(png_structp png, png_infop info, FILE *f, size_t w, 
 fbp_status fbp_png_write(const char *path, size_t w, size_t h, int channels, const uint8_t *pixels)
 {
     struct fbp_outfile out;
+    bool no_memory = false;
     png_structp png = NULL;
     png_infop info = NULL;
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_outfile_open(&out, path));
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &out, on_error, on_warning);
+    png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &out, on_error, on_warning, &no_memory,
+                                    fbp_png_take, fbp_png_give_back);
     info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         st = fbp_fail_nomem(0, "PNG writer");
         goto fail;
     }
     FBP_TRY_GOTO(write_all(png, info, out.f, w, h, channels, pixels));
-    st = fbp_outfile_finish(&out);
+    st = no_memory ? FBP_ERR_NOMEM : fbp_outfile_finish(&out);
 fail:
     png_destroy_write_struct(&png, &info);
     fbp_outfile_clear(&out);

@@ -54,15 +54,14 @@ static char **prepare(const struct fault_request *r)
     return argv;
 }
 
-/* Waits for the run, then for children that it left: those that end of themselves within a second
- * are none. */
+/* Waits for the run, then for children that it left: those that end of themselves are none. */
 static struct fault_reply await(pid_t pid)
 {
     struct fault_reply reply = {0};
 
     while (waitpid(pid, &reply.status, 0) < 0 && errno == EINTR)
         ;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 30000; i++) {
         const pid_t left = waitpid(-pid, NULL, WNOHANG);
         if (left < 0)
             return reply;
