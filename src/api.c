@@ -691,7 +691,11 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
         fbp_sink_forget(sink);
         goto fail;
     }
-    FBP_TRY_GOTO(tell_look(p, look, source, report));
+    st = tell_look(p, look, source, report);
+    if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
+        fbp_sink_forget(sink);
+    if (st != FBP_OK)
+        goto fail;
     struct fbp_span finishing = fbp_span_host(timeline);
     const double computed = fbp_seconds();
     if (output)

@@ -231,7 +231,7 @@ struct fbp_backend {
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
     /** From now on count what is mended in rows whose bits are there, and take them; the bits stay
-     *  until the next call, bits NULL: every row counts. */
+     *  until the next call, bits NULL: every row counts.  NULL: nothing is ever mended. */
     fbp_status (*expect)(fbp_device *dev, const struct fbp_ledger *ledger);
     /** What the filter mended so far; all marks are past. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);

@@ -141,7 +141,8 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
     find_callers_memory(w);
     FBP_TRY(make_tasks(w, slabs, n_slabs));
     FBP_TRY(fbp_ledger_share(&run->uncounted, run->rq->job, w->tasks, w->n_tasks, &w->ledger));
-    FBP_TRY(w->backend->expect(w->dev, &w->ledger));
+    if (w->backend->expect)
+        FBP_TRY(w->backend->expect(w->dev, &w->ledger));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
@@ -181,7 +182,7 @@ void fbp_worker_end(struct worker *w)
     come_to_rest(w);
     free(w->tasks);
     w->tasks = NULL;
-    if (w->dev) /* a failure is known already */
+    if (w->dev && w->backend->expect) /* a failure is known already */
         (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
     fbp_ledger_clear(&w->ledger);
 }
