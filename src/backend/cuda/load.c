@@ -71,25 +71,30 @@ static void start(void *handle)
                  NAME);
 }
 
+#ifdef FBP_HAS_CUDA_MODULE
+enum { BUILT = 1 };
+#else
+enum { BUILT = 0 };
+#endif
+
+/* Without a driver the module is not even opened: CUDA's runtime crashes if memory ends while it
+ * registers its kernels. */
 static void load_once(void)
 {
-    void *handle = open_module();
+    const bool driver = has_driver();
+    void *handle = driver ? open_module() : NULL;
 
-    if (!handle) {
-#ifdef FBP_HAS_CUDA_MODULE
-        const char *reason = dlerror();
-        snprintf(module.why, sizeof module.why,
-                 "the module was not found (%s): install it beside the library", reason);
-#else
+    if (handle)
+        start(handle);
+    else if (!BUILT)
         snprintf(module.why, sizeof module.why,
                  "this build has no %s: build with CUDA's nvcc on the path", NAME);
-#endif
-    } else if (!has_driver()) {
+    else if (!driver)
         snprintf(module.why, sizeof module.why,
                  "there is no driver (libcuda.so.1) on this machine: install NVIDIA's");
-    } else {
-        start(handle);
-    }
+    else
+        snprintf(module.why, sizeof module.why,
+                 "the module was not found (%s): install it beside the library", dlerror());
 }
 
 static const struct fbp_backend *load(char *why, size_t n)
