@@ -134,8 +134,8 @@ static void warn_angles(struct check *c)
     const double arc = cli_degrees(f->arc_rad);
 
     if (f->n_angles < 3) {
-        warn(c, "all views stand at %zu angle%s: from so few nothing can be reconstructed",
-             f->n_angles, f->n_angles == 1 ? "" : "s");
+        if (f->n_angles == 2) /* of one, warn_path() tells */
+            warn(c, "all views stand at 2 angles: from so few nothing can be reconstructed");
         return;
     }
     if (f->n_angles > 8 && arc > 3 && arc < 6.6)

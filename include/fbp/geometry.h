@@ -180,8 +180,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_facts(const struct fbp_view *view
                                                      struct fbp_geometry_facts *out);
 
 /**
- * Can a circular reconstruction take views that wander so far along the axis?
- * @return FBP_ERR_UNSUPPORTED if wander_error exceeds 1 %, with the pitch of a helix.
+ * Can a circular reconstruction take these views?
+ * @return FBP_ERR_INVALID if all of them stand at one angle, FBP_ERR_UNSUPPORTED if wander_error
+ *         exceeds 1 %, with the pitch of a helix.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
 

@@ -253,6 +253,12 @@ fail:
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
 {
     fbp_message_clear();
+    if (f->n_angles < 2)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "all views stand at one angle, %.6g degrees%s: that determines no volume, "
+                        "views all over %.4g degrees would: check the scan's angles, or matrices",
+                        f->start_rad * 180 / FBP_PI, f->sod_mm[1] > 0 ? "" : " modulo 180",
+                        f->needed_rad * 180 / FBP_PI);
     if (!(f->wander_error > WANDER_LIMIT))
         return FBP_OK;
     if (f->pitch_mm != 0)

@@ -155,6 +155,15 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
     return FBP_OK;
 }
 
+/* Whoever has weighted the views knows what they are for. */
+static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (job->filtered)
+        return FBP_OK;
+    return fbp_because(scan->projections ? scan->projections : "scan",
+                       fbp_geometry_circular(&job->facts));
+}
+
 fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
                           const struct fbp_recon_params *p, bool top_down)
 {
@@ -187,8 +196,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
                                     &job->facts));
-    if (!job->filtered) /* whoever has weighted the views knows what they are for */
-        FBP_TRY_GOTO(fbp_geometry_circular(&job->facts));
+    FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);

@@ -71,15 +71,18 @@ run 0 geometry check radians.json
 has out '^warning +6.28319 degrees in all: are these angles in radians'
 has out 'the other 353.717 of a turn are not measured'
 sed -E 's/"step": *[0-9.]+/"step": 360/' balls.json >same.json
-run 0 geometry check same.json
+run 1 geometry check same.json
 has out '^angles +partial scan: 1 angle; 20'
-has out '^warning +all views stand at 1 angle: from so few nothing'
-run 0 recon same.json -o null:
-has err '^60 views at 1 angle do not determine any volume'
+has err '^fbp: same.json: all views stand at one angle, 360 degrees: that determines no volume'
+run 1 recon same.json -o same.mha
+has err '^fbp: .*balls.mha: all views stand at one angle, 360 degrees.*: check the scan.s angles'
+absent same.mha
 sed -E 's/"step": *[0-9.]+/"step": 180/' balls.json >pair.json
 run 0 geometry check pair.json --json
 [ "$(json coverage)" = partial ] || say "$last: $(json coverage)"
 is "$(json angles) == 2"
+run 0 recon pair.json -o null:
+has err '^60 views at 2 angles do not determine any volume'
 run 0 simulate --kind parallel --size 16 --views 60 --arc 180 -o half.json -q
 run 0 geometry check half.json
 has out "^weights +none for redundancy: parallel views count modulo 180 degrees"

@@ -77,7 +77,7 @@ static void samples_are_everywhere(void **state)
 
     (void)state;
     assert_non_null(views);
-    scan.n_views = 1;
+    scan.n_views = 2;
     scan.volume = (struct fbp_grid){{1 << 11, 1 << 11, 40}, {0.1, 0.1, 0.1}, {0, 0, 0}};
     OK(fbp_job_create(&tables, &scan, fbp_recon_params(.n_threads = 2), false));
     OK(fbp_pool_create(&pool, 2));

@@ -426,6 +426,7 @@ static void one_or_two_angles_are_no_turn(void **state)
     assert_int_equal(f.coverage, FBP_COVERAGE_PARTIAL);
     check_near(f.arc_rad, 0, 0);
     assert_int_equal(f.n_angles, 1);
+    assert_int_equal(fbp_geometry_circular(&f), FBP_ERR_INVALID);
     scan.n = 12;
     for (int second = 0; second <= 180; second += 45) {
         for (int k = 0; k < 12; k++)
@@ -433,6 +434,7 @@ static void one_or_two_angles_are_no_turn(void **state)
         f = facts_at(&scan, angles, NULL);
         assert_int_equal(f.coverage, FBP_COVERAGE_PARTIAL);
         assert_int_equal(f.n_angles, second ? 2 : 1);
+        assert_int_equal(fbp_geometry_circular(&f), second ? FBP_OK : FBP_ERR_INVALID);
     }
 }
 
