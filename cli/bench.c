@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "say.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -51,6 +52,12 @@ cJSON *bench_json_begin(const char *bench, const char *name, const char *backend
     return root;
 }
 
+int bench_json_add(cJSON *measurement)
+{
+    say_add(measurement);
+    return 0;
+}
+
 void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -71,8 +78,7 @@ void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t)
 
 int bench_simulate(struct simulate_args *s)
 {
-    if (!s->quiet)
-        fprintf(stderr, "simulating %zu views for %zu^3 voxels\n", s->views, s->size);
+    say_note(s->quiet, "simulating %zu views for %zu^3 voxels", s->views, s->size);
     s->quiet = true;
     return simulate_scan(s);
 }

@@ -27,10 +27,13 @@
         .fallback = "the device's", .help = "exact, fast or half, where the device has them")
 // clang-format on
 
-/** A line of JSON begun: bench, case, device, kernel and isa; the last two, where NULL, left out.
+/** A measurement begun: bench, case, device, kernel and isa; the last two, where NULL, left out.
  */
 cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,
                         const char *kernel, const char *isa);
+
+/** One measurement more of the object of --json, which is printed when the command ends; 0. */
+int bench_json_add(cJSON *measurement);
 
 struct bench_number {
     const char *name;

@@ -164,7 +164,7 @@ int bench_json_kernel(const struct bench_table *table, const struct bench_job *j
     cJSON_AddStringToObject(root, "clock", t->by_events ? "events" : "host");
     cJSON_AddStringToObject(root, "limit", t->limit);
     bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 int bench_json_host(const struct bench_table *table, const struct bench_job *j, const char *name,
@@ -189,7 +189,7 @@ int bench_json_host(const struct bench_table *table, const struct bench_job *j, 
     bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
     bench_json_host_seconds(root, t);
     bench_json_numbers(root, rest, sizeof rest / sizeof *rest);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 static void print_cell(const struct bench_row *row, size_t job)

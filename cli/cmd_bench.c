@@ -21,7 +21,7 @@ static const struct opt table[] = {
     BENCH_MEMORY(B),
     OPT(B, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where the temporary scan and volume go: the disk that is timed"),
-    OPT(B, json, .name = "json", .help = "print one line of JSON"),
+    OPT(B, json, .name = "json", .help = "print one JSON object"),
     OPT(B, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
 };
 #undef B

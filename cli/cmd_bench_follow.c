@@ -32,7 +32,7 @@ static const struct opt table[] = {
     BENCH_DIVIDE(F, "a small job"),
     OPT(F, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where scan and volume go"),
-    OPT(F, json, .name = "json", .help = "print one line of JSON"),
+    OPT(F, json, .name = "json", .help = "print one JSON object"),
     OPT(F, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
 };
 #undef F

@@ -30,7 +30,7 @@ static const struct opt table[] = {
     OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "draw what one more run did when; with --job"),
     BENCH_DIVIDE(H, "a small job"),
-    OPT(H, json, .name = "json", .help = "print one line of JSON a job"),
+    OPT(H, json, .name = "json", .help = "print one JSON object, a measurement of it for each job"),
 };
 #undef H
 
@@ -54,7 +54,7 @@ static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
     bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
     bench_json_host_seconds(root, t);
     bench_json_numbers(root, rest, sizeof rest / sizeof *rest);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 static int print_text(const struct bench_job *j, const struct fbp_host_time *t)

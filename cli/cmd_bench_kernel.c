@@ -29,7 +29,8 @@ static const struct opt table[] = {
     OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "runs that a median memory to memory is of"),
     BENCH_DIVIDE(K, "small jobs"),
-    OPT(K, json, .name = "json", .help = "print one line of JSON a measurement"),
+    OPT(K, json, .name = "json",
+        .help = "print one JSON object, a measurement of it for each line"),
 };
 #undef K
 

@@ -27,7 +27,8 @@ static const struct opt table[] = {
                 "their difference"),
     OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
         .help = "where the temporary scan and volume go: the disk that is timed"),
-    OPT(S, json, .name = "json", .help = "print one line of JSON a case"),
+    OPT(S, json, .name = "json",
+        .help = "print one JSON object, a measurement of it for each case"),
     OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
 };
 #undef S

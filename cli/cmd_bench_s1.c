@@ -26,7 +26,7 @@ static const struct opt table[] = {
     BENCH_DEVICE(S),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
         .fallback = "all cores", .help = "threads to make views with"),
-    OPT(S, json, .name = "json", .help = "print one line of JSON a row"),
+    OPT(S, json, .name = "json", .help = "print one JSON object, a measurement of it for each row"),
 };
 #undef S
 

@@ -79,6 +79,20 @@ static void list_group(FILE *f, const char *word)
             fprintf(f, "  fbp %-16s %s\n", commands[i]->name, commands[i]->summary);
 }
 
+/* The same for a sentence: "fbp geometry show, fbp geometry check"; returns buf. */
+static const char *name_group(char *buf, size_t n, const char *word)
+{
+    const size_t len = strlen(word);
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < n_commands && used < n; i++)
+        if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ')
+            used += (size_t)snprintf(buf + used, n - used, "%sfbp %s", used ? ", " : "",
+                                     commands[i]->name);
+    return buf;
+}
+
 /* Of words before which no command stands: --help, -h, -help, help; --version, -V, -v, version. */
 static enum word_kind kind_of(const char *word)
 {
@@ -108,44 +122,48 @@ static bool is_planned(const char *group, const char *word)
 /* Somebody has left the command out. */
 static int is_a_file(const char *path, bool folder)
 {
-    fprintf(stderr,
-            folder
-                ? "fbp: %s is a folder, not a command: fbp init looks what scan it holds; see fbp "
-                  "--help\n"
-                : "fbp: %s is a file, not a command: fbp info says what it is, fbp recon "
-                  "reconstructs a scan; see fbp --help\n",
-            path);
+    cli_error(
+        folder ? "%s is a folder, not a command: fbp init looks what scan it holds; see fbp --help"
+               : "%s is a file, not a command: fbp info says what it is, fbp recon reconstructs a "
+                 "scan; see fbp --help",
+        path);
+    return OPT_USAGE;
+}
+
+/* The first of a command's two words, with a second that is none. */
+static int unknown_of_group(int argc, char **argv)
+{
+    char there[300];
+
+    name_group(there, sizeof there, argv[0]);
+    if (argc > 1 && is_help(argv[1])) {
+        list_group(stdout, argv[0]);
+        return OPT_DONE;
+    }
+    if (argc > 1 && is_planned(argv[0], argv[1]))
+        cli_error("%s %s is not in this release; there is: %s", argv[0], argv[1], there);
+    else if (argc > 1 && argv[1][0] != '-' && access(argv[1], F_OK) != 0)
+        cli_error("unknown command \"%s %s\"; there is: %s", argv[0], argv[1], there);
+    else
+        cli_error("%s: which one? There is: %s", argv[0], there);
     return OPT_USAGE;
 }
 
 static int unknown_command(int argc, char **argv)
 {
-    if (is_group(argv[0])) {
-        if (argc > 1 && is_help(argv[1])) {
-            list_group(stdout, argv[0]);
-            return OPT_DONE;
-        }
-        if (argc > 1 && is_planned(argv[0], argv[1]))
-            fprintf(stderr, "fbp: %s %s is not in this release; there is:\n", argv[0], argv[1]);
-        else if (argc > 1 && access(argv[1], F_OK) == 0)
-            fprintf(stderr, "fbp: %s %s: which of these?\n", argv[0], argv[1]);
-        else if (argc > 1)
-            fprintf(stderr, "fbp: unknown command \"%s %s\"; there is:\n", argv[0], argv[1]);
-        else
-            fprintf(stderr, "fbp: %s: which one? There is:\n", argv[0]);
-        list_group(stderr, argv[0]);
-        return OPT_USAGE;
-    }
+    if (is_group(argv[0]))
+        return unknown_of_group(argc, argv);
     const char *meant = word_command(argv[0] + strspn(argv[0], "-"));
     const char *near =
         meant || argv[0][0] == '-' ? meant : opt_nearest(argv[0], command_name, NULL, n_commands);
     struct stat info;
     if (stat(argv[0], &info) == 0)
         return is_a_file(argv[0], S_ISDIR(info.st_mode));
-    fprintf(stderr, "fbp: unknown %s \"%s\"", argv[0][0] == '-' ? "option" : "command", argv[0]);
+    const char *what = argv[0][0] == '-' ? "option" : "command";
     if (near)
-        fprintf(stderr, ": did you mean fbp %s?", near);
-    fputs("; see fbp --help\n", stderr);
+        cli_error("unknown %s \"%s\": did you mean fbp %s?; see fbp --help", what, argv[0], near);
+    else
+        cli_error("unknown %s \"%s\"; see fbp --help", what, argv[0]);
     return OPT_USAGE;
 }
 
@@ -168,17 +186,17 @@ static int help(int argc, char **argv)
     return OPT_DONE;
 }
 
-/* Is --json among the words?  Asked before they are understood: an error in them is JSON, too.
- * Benchmarks print a line a measurement instead. */
-static bool wants_object(const struct command *c, int argc, char **argv)
+/* Is --json among the words?  Asked before they are understood: an error in them is JSON, too. */
+static bool wants_object(int argc, char **argv)
 {
-    bool has_option = false, is_given = false;
+    bool is_given = false;
 
-    for (size_t i = 0; i < c->n_opts; i++)
-        has_option = has_option || (!c->opts[i].positional && strcmp(c->opts[i].name, "json") == 0);
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        is_given = is_given || strcasecmp(argv[i], "--json") == 0;
-    return has_option && is_given && strncmp(c->name, "bench", 5) != 0;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const size_t len = strcspn(argv[i], "=");
+        is_given =
+            is_given || (len == strlen("--json") && strncasecmp(argv[i], "--json", len) == 0);
+    }
+    return is_given;
 }
 
 static int run(int argc, char **argv)
@@ -198,8 +216,7 @@ static int run(int argc, char **argv)
     const size_t i = find_command(argc, argv, &n_words);
     if (i == n_commands)
         return unknown_command(argc, argv);
-    say_open(wants_object(commands[i], argc, argv));
-    return say_close(commands[i]->run(commands[i], argc - n_words, argv + n_words));
+    return commands[i]->run(commands[i], argc - n_words, argv + n_words);
 }
 
 int main(int argc, char **argv)
@@ -210,7 +227,8 @@ int main(int argc, char **argv)
     say_open_streams();
     say_watch_memory();
     signals_start();
-    int rc = run(argc - 1, argv + 1);
+    say_open(wants_object(argc - 1, argv + 1));
+    int rc = say_close(run(argc - 1, argv + 1));
     if (rc != 0 && signals_status())
         rc = signals_status();
 

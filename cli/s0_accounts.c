@@ -192,7 +192,7 @@ static int print_time_json(const struct s0_ladder *l, const struct s0_time *t)
     cJSON_AddNumberToObject(root, "gups", t->gups);
     s0_add_number(root, "psnr_db", t->psnr_db);
     s0_add_number(root, "published_seconds", t->of->paper);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 static int print_table3_json(const struct s0_ladder *l)
@@ -207,7 +207,7 @@ static int print_table3_json(const struct s0_ladder *l)
         s0_add_number(row, "backproject", t.backproject[k]);
         s0_add_number(row, "measured_limit", t.most[k]);
     }
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 int s0_print_ladder_json(const struct s0_ladder *l)

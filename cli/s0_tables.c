@@ -201,5 +201,5 @@ int s0_print_json(const struct s0_result *r)
     s0_add_number(root, "rmse", r->rmse);
     s0_add_number(root, "psnr_db", r->psnr_db);
     s0_add_number(root, "max", r->max);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }

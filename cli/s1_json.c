@@ -1,4 +1,5 @@
-/* S1's results as lines of JSON. */
+/* S1's results as JSON. */
+#include "bench.h"
 #include "s1.h"
 
 static cJSON *begin(const struct s1_job *job, const char *what)
@@ -25,7 +26,7 @@ int s1_print_json_limits(const struct s1_job *job)
     cJSON_AddNumberToObject(root, "copy", l->copy);
     cJSON_AddNumberToObject(root, "upload", l->upload);
     cJSON_AddNumberToObject(root, "download", l->download);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
@@ -63,7 +64,7 @@ int s1_print_json_row(const struct s1_job *job, const struct s1_result *r)
         cJSON_AddNumberToObject(root, "share_texture", v.texture);
         cJSON_AddStringToObject(root, "binds", v.binds);
     }
-    return cli_json(root, true);
+    return bench_json_add(root);
 }
 
 int s1_print_json_error(const struct s1_job *job, const struct fbp_s1_error *error)
@@ -73,5 +74,5 @@ int s1_print_json_error(const struct s1_job *job, const struct fbp_s1_error *err
     cJSON_AddNumberToObject(root, "rmse_hu", error->rmse_hu);
     cJSON_AddNumberToObject(root, "max_hu", error->max_hu);
     cJSON_AddNumberToObject(root, "psnr_db", error->psnr_db);
-    return cli_json(root, true);
+    return bench_json_add(root);
 }

@@ -51,6 +51,19 @@ bool say_keep(cJSON *result, bool compact)
     return true;
 }
 
+void say_add(cJSON *measurement)
+{
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(said.result, "measurements");
+
+    if (!said.result) {
+        said.result = cJSON_CreateObject();
+        said.compact = true;
+        list = cJSON_AddArrayToObject(said.result, "measurements");
+    }
+    if (!cJSON_AddItemToArray(list, measurement))
+        cJSON_Delete(measurement); /* no memory for it: that has been noticed */
+}
+
 void say_error(const char *line)
 {
     char safe[sizeof said.error];

@@ -24,6 +24,10 @@ int say_close(int rc);
 /** The result; takes it over.  false: there is no --json, print it. */
 bool say_keep(cJSON *result, bool compact);
 
+/** One of a benchmark's measurements, compact, kept for the list "measurements" of the one object;
+ *  takes it over. */
+void say_add(cJSON *measurement);
+
 /** "fbp: …" on standard error, as one line; the first is the "error" of the object. */
 void say_error(const char *line);
 

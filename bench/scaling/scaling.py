@@ -28,7 +28,7 @@ def measure(args, size, views, expected):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
-    r = json.loads(done.stdout)
+    r = json.loads(done.stdout)["measurements"][0]
     return {"n": size, "k": views, "updates": size**3 * views, "backproject": r["stages"]["backproject"],
             "whole": r["seconds"], "kernel": r["kernel"], "isa": r["isa"], "threads": r["threads"]}
 

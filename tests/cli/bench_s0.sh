@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench S0: every row of the paper's tables beside today's, one JSON object a case, nothing left.
+# bench S0: every row of the paper's tables beside today's, as JSON a measurement a case, nothing left.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -61,10 +61,11 @@ for name in fft spatial matrix; do
     done
 done
 
-# One line a case; stages apart fit into their own run; the slice is the reference's.
+# A measurement a case; stages apart fit into their own run; the slice is the reference's.
 run 0 bench S0 --device cpu --size 16 --views 12 --dir place --json -q
-[ "$(wc -l <out)" -eq 3 ] || say "$last: not three lines"
-cp out lines
+one_line out
+measurements >lines
+[ "$(wc -l <lines)" -eq 3 ] || say "$last: not three measurements"
 for name in fft spatial matrix; do
     grep "\"case\":\"$name\"" lines >out || say "no line of $name"
     one_line out
@@ -80,6 +81,7 @@ for name in fft spatial matrix; do
     done
 done
 run 0 bench S0 --case matrix --size 16 --views 12 --runs 2 --dir place --pictures pictures --json -q
+measurements >line && cp line out
 one_line out
 [ "$(json kernel)" = matrix ] || say "$last: kernel"
 is "$(json psnr_db) > 100 && $(json rmse) < 1e-4 && $(json max) >= $(json rmse)"
@@ -95,8 +97,8 @@ has err 'expected fft, spatial, matrix, paper or ladder'
 left
 if "$fbp" devices | grep -q '^cuda .*sm_'; then
     run 0 bench S0 --device cuda --case ladder --sweep --size 32 --views 24 --dir place --json -q
-    [ "$(wc -l <out)" -eq 30 ] || say "$last: not 6 steps, 5 without, 18 of I and J, and table 3"
-    cp out lines
+    measurements >lines
+    [ "$(wc -l <lines)" -eq 30 ] || say "$last: not 6 steps, 5 without, 18 of I and J, and table 3"
     for kernel in naive 1 2 3 4; do
         grep "\"kernel\":\"s0-$kernel\"" lines >out
         is "$(json psnr_db) > 60 && $(json seconds) > 0 && $(json published_seconds) > 5"

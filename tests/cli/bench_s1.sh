@@ -51,9 +51,10 @@ has out '^today, best kernel alone +40\^3 +[0-9.]+ +[0-9.]+ +[0-9.]+$'
 # One row; JSON says the same.
 # shellcheck disable=SC2086
 run 0 bench S1 $small --test 4 --json
-[ "$(wc -l <out)" -eq 2 ] || say "$last: not two lines"
-grep '"what":"limits"' out >limits || say "$last: no limits"
-grep '"what":"kernel"' out >row || say "$last: no kernel"
+measurements >lines
+[ "$(wc -l <lines)" -eq 2 ] || say "$last: not two measurements"
+grep '"what":"limits"' lines >limits || say "$last: no limits"
+grep '"what":"kernel"' lines >row || say "$last: no kernel"
 cp limits out
 is "$(json fma) > 0 && $(json texture_r32f) > 0 && $(json copy) > $(json upload) && $(json download) > 0"
 cp row out

@@ -129,11 +129,11 @@ done
 run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --json --timeline host.svg
 one_line out
 for key in case seconds gups rmse_hu first pin open plan; do
-    json "$key" >/dev/null
+    json measurements.0."$key" >/dev/null
 done
-is "$(json psnr_db) > 100 && $(json rmse_hu) < 0.1"
+is "$(json measurements.0.psnr_db) > 100 && $(json measurements.0.rmse_hu) < 0.1"
 run 0 bench host --job J1 --divide 4 --device mock --runs 1 --json # several threads read
-is "$(json rmse_hu) < 0.1"
+is "$(json measurements.0.rmse_hu) < 0.1"
 grep -q '<title>filter: ' host.svg || say "$last: the timeline has no bars"
 run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --counts
 run 0 bench pipeline --size 16 --views 12 -q

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Exactly one JSON object from every command that is given --json, whatever happens; warnings, notes
-# and the error are in it.  Benchmarks print a line a measurement and are not looked at here.
+# and the error are in it.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -43,7 +43,12 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "rabbitct compare") run 0 rabbitct run r.rctd --size 128 --device cpu --volume r.vol && fine rabbitct compare r.vol r.rctd && one 1 rabbitct compare lost.vol r.rctd ;;
     "rabbitct convert") fine rabbitct convert r.rctd -o r.rct && one 1 rabbitct convert lost.rctd -o l.rct ;;
     init) mkdir -p none scan && cp plain.mha scan/ && one 1 init none && fine init scan && fine init scan -o i.json && exists i.json ;;
-    bench*) ;;
+    "bench pipeline") fine bench pipeline --size 16 --views 12 && one 1 bench pipeline badly.json ;;
+    "bench follow") fine bench follow --divide 16 --rate 5000 --runs 1 --device cpu && one 1 bench follow --dir no ;;
+    "bench host") fine bench host --divide 32 --runs 1 --device cpu && one 1 bench host --device no ;;
+    "bench kernel") fine bench kernel --divide 32 --device cpu && one 1 bench kernel --divide 32 --device cpu --kernel no ;;
+    "bench S0") fine bench S0 --size 16 --views 12 --device cpu && one 1 bench S0 --case ladder --size 16 --views 12 --device cpu ;;
+    "bench S1") one 1 bench S1 --device cpu ;;
     *) say "no case for fbp $1: give it --json and add one here" ;;
     esac
 }
@@ -51,12 +56,49 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
 run 0 --help
 grep -E '^  [a-z]' out | sed -nE 's/^  ((geometry|bench|rabbitct) [A-Za-z0-9]+|[a-z]+)  ?.*/\1/p' | grep -v '^fbp$' >commands
 [ "$(wc -l <commands)" -ge 21 ] || say "too few commands: $(cat commands)"
+# mistake ARGUMENTS…: wrong usage, and that is the one object.
+mistake() {
+    run 2 "$@" --json
+    [ "fbp: $("$json_get" error <out)" = "$(cat err)" ] || say "$last: not one object with the error: $(cat out)"
+}
+
+# Every option of a command with a value that is none, with none, and words too many.
+wrong() { # COMMAND: its help is in file help
+    local option
+    sed -nE 's/^  (-[a-zA-Z], |    )--([a-z0-9-]+).*/\2/p' help | grep -vE '^(help|json)$' >options
+    while read -r option; do
+        # shellcheck disable=SC2086
+        mistake $1 --$option=@@ lost1 lost2 lost3
+    done <options
+    # shellcheck disable=SC2086
+    {
+        mistake $1 --no-such-option
+        mistake $1 -0
+        mistake $1 lost1 lost2 lost3
+        mistake $1 lost.json --json=1
+        grep -qE '^  -o' help && mistake $1 --json -o
+        case $1 in bench* | devices) ;; *) mistake $1 ;; esac # those need nothing more
+    }
+}
+
 while IFS= read -r command; do
     # shellcheck disable=SC2086
     run 0 $command --help
     has out '--json'
+    cp out help
+    wrong "$command"
     cases "$command"
 done <commands
+
+# No command at all.
+mistake
+mistake recn
+mistake a.mha
+mistake geometry
+mistake geometry draw
+mistake bench
+mistake bench S2
+mistake help recn
 
 # Other ways to end.
 fine recon plain.json -o hash:
@@ -77,6 +119,13 @@ run 0 recon plain.json -o b.mha --filter hann -q
 one 1 compare a.mha b.mha --tolerance 1e-9
 json rmse >/dev/null
 json error | grep -q 'beyond the tolerance' || say "$last: error"
+
+# Interrupted, while it waits for views.
+printf '%s' '{"fbp_scan": 1, "projections": "never.raw", "raw": {"type": "float32", "shape": [24, 16, 16]},' \
+    '"detector": {"pitch_mm": 1}, "source_to_axis_mm": 500, "source_to_detector_mm": 800,' \
+    '"angles_deg": {"start": 0, "step": 15}}' >never.json
+interrupt 0.3 recon never.json -o v.mha --follow --json
+json error | grep -q '^interrupted' || say "$last: $(cat out)"
 
 # What is said beside a result is in it, and -q silences standard error alone.
 run 0 recon plain.json -o null: --device cpu --precision fast --json

@@ -49,6 +49,11 @@ absent() { [ ! -e "$1" ] || say "$last: $1 exists"; }
 
 # A member of the JSON object in file out.
 json() { "$json_get" "$1" <out || say "$last: no JSON member $1"; }
+# The measurements of a benchmark's object in file out, each as an object on a line.
+measurements() {
+    local i=0
+    while "$json_get" measurements.$i <out 2>/dev/null; do i=$((i + 1)); done
+}
 # is EXPRESSION: arithmetic with decimals, true or a failure
 is() { awk "BEGIN { exit !($1) }" || say "$last: not true: $1"; }
 

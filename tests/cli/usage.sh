@@ -37,7 +37,7 @@ wrong_line '--arc: expected an angle other' simulate --size 8 --views 4 -o x.jso
 wrong_line '--sod: the volume reaches 181' simulate --size 8 --views 4 -o x.json --sod 181
 wrong_line 'ends in .svg' geometry show s.json -o s.png
 wrong_line 'needs a volume on disk' recon s -o null: --preview p.png
-wrong_line 'takes no value' recon s -o v --json=1
+wrong_line 'takes no value' recon s -o v --quiet=1
 wrong_line 'unknown command "reco": did you mean fbp recon' reco
 wrong_line 'unknown option "--foo"' --foo
 wrong_line 'ends in .json' simulate --size 8 --views 4 -o x.mha
