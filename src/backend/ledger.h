@@ -2,7 +2,8 @@
  *
  * A row may be read more than once, for one slab after another, or in both halves of a mirrored
  * batch, and beside those that are needed others are read.  How many samples were mended does not
- * depend on that: a device takes a row's bit, which it finds once, before it counts.
+ * depend on that: before a device counts what it mended in a row it takes the row's bit, which it
+ * finds once.  Rows in which there was nothing to mend keep theirs.
  */
 #ifndef FBP_SRC_LEDGER_H
 #define FBP_SRC_LEDGER_H

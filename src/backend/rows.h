@@ -63,14 +63,18 @@ static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_bat
 }
 
 /** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
- *  the row. */
+ *  the row, which is asked of rows alone in which there is something: of most there is not. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_ledger *ledger,
                                    size_t view, size_t r, float *samples,
                                    struct fbp_prep_counts *counts)
 {
-    struct fbp_prep_counts again = {0};
+    struct fbp_prep_counts mended = {0};
 
-    fbp_prep_row(job->prep, r, samples, fbp_ledger_take(ledger, view, r) ? counts : &again);
+    fbp_prep_row(job->prep, r, samples, &mended);
+    if ((mended.not_finite || mended.clipped) && fbp_ledger_take(ledger, view, r)) {
+        counts->not_finite += mended.not_finite;
+        counts->clipped += mended.clipped;
+    }
 }
 
 /** Line integrals of all loaded rows of a half of view k, in place, bad pixels bridged. */

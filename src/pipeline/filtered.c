@@ -28,7 +28,7 @@ static fbp_status filter_view(void *user, size_t k, int worker)
     const size_t rows = v->job->panel.n_rows, n = rows * v->job->wide.n_columns;
     const struct fbp_batch batch = {.view0 = k, .n_views = 1, .n_rows = rows, .load_rows = rows};
 
-    FBP_TRY(fbp_load(v->source, v->top_down, v->job, &batch, NULL, f->raw));
+    FBP_TRY(fbp_load(v->source, v->top_down, v->job, &batch, NULL, NULL, f->raw));
     FBP_TRY(v->backend->filter(f->dev, &batch, f->raw, f->filtered));
     for (size_t i = 0; i < n; i++)
         f->rounded[i] = (float)f->filtered[i];

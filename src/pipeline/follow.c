@@ -104,7 +104,8 @@ fbp_status fbp_follow_load(struct worker *w, const struct fbp_batch *batch, void
         }
         part.view0 += k;
         part.n_views = n;
-        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, NULL, (char *)out + k * view));
+        FBP_TRY(fbp_load(rq->source, rq->top_down, rq->job, &part, NULL, rq->look,
+                         (char *)out + k * view));
     }
     return FBP_OK;
 }

@@ -14,6 +14,7 @@ struct load {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     size_t at_once; /* views of an item */
+    fbp_look *look; /* NULL: none */
     char *out;
 };
 
@@ -60,26 +61,31 @@ static fbp_status load_views(const struct load *l, size_t view0, size_t n_views,
     return FBP_OK;
 }
 
-/* Some views of a part, in one half: items count through the batch as it is stored. */
+/* Some views of a part, in both halves. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
     const struct fbp_batch *b = l->batch;
-    const size_t view = item * l->at_once, half = view / b->n_views, k = view % b->n_views;
+    const size_t k0 = item * l->at_once;
     const size_t size = b->load_rows * l->job->panel.n_columns * fbp_raw_size(l->job);
 
     (void)worker;
-    return load_views(l, fbp_batch_view(l->job, b, k), l->at_once, fbp_first_row(l->job, b, half),
-                      l->out + view * size);
+    for (size_t half = 0; half < fbp_halves(l->job); half++)
+        FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once,
+                           fbp_first_row(l->job, b, half),
+                           l->out + (half * b->n_views + k0) * size));
+    for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
+        fbp_look_at(l->look, b, k, l->out, false);
+    return FBP_OK;
 }
 
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
-                    const struct fbp_batch *batch, fbp_pool *pool, void *out)
+                    const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
 {
     /* One thread reads a part in one piece; several a view each. */
     const size_t a_part = batch->n_views / job->turns, at_once = pool ? 1 : a_part;
-    struct load l = {source, top_down, job, batch, at_once, out};
-    const size_t n = fbp_halves(job) * batch->n_views / at_once;
+    struct load l = {source, top_down, job, batch, at_once, look, out};
 
-    return batch->load_rows > 0 ? fbp_pool_try(pool, n, load_item, &l) : FBP_OK;
+    return batch->load_rows > 0 ? fbp_pool_try(pool, batch->n_views / at_once, load_item, &l)
+                                : FBP_OK;
 }

@@ -2,9 +2,10 @@
  *
  * Says what no filter would notice: an object that is wider than the panel, views without anything
  * measured in them.  Looked at are a few rows, the same ones of every view however the work is
- * divided, on the host, before a device gets the batch: some 100 samples a row, so that it
- * takes a few us a view (8 of 512 columns of counts), needs nothing of a backend and does not
- * depend on one.
+ * divided, on the host: by the thread that has just read the view (pipeline/load.h), or, of views
+ * in the caller's memory, by the threads that would read, when all views are on their way to the
+ * device.  About 100 samples a row, so that it takes a few us a view; needs nothing of a backend
+ * and does not depend on one.
  *
  * A row is cut off where the median of its outermost samples stays above a part of the row's
  * greatest value (of pairs of neighbours, the lesser: no hot pixel), three standard deviations of
@@ -29,11 +30,12 @@ void fbp_look_destroy(fbp_look **look);
 size_t fbp_look_bytes(const struct fbp_job *job);
 
 /**
- * Look at a batch as it was read: raw [halves][n_views][load_rows][n_columns], counts or floats as
- * job->raw says; `whole`: it is the scan instead, [view][row][column].  Twice is as once; from any
- * thread.
+ * Look at view k of a batch as it was read: raw [halves][n_views][load_rows][n_columns], counts or
+ * floats as job->raw says; `whole`: it is the scan instead, [view][row][column].  Twice is as once;
+ * from any threads at once.  Nothing of raw is kept.
  */
-void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, const void *raw, bool whole);
+void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const void *raw,
+                 bool whole);
 
 /**
  * What all looks have seen, into `report`; views that look dead are read once more.

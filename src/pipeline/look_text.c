@@ -29,8 +29,8 @@ static struct scan_look look_at_scan(const fbp_look *look)
         const struct look_row *r = &look->seen[i];
         if (!r->seen)
             continue;
-        s.peak = fmaxf(s.peak, r->peak);
-        least = fminf(least, fminf(r->end[0], r->end[1]));
+        s.peak = look_most(s.peak, r->peak);
+        least = look_least(least, look_least(r->end[0], r->end[1]));
         noise[0] += (double)r->noise[0];
         noise[1] += (double)r->noise[1];
         n++;
@@ -44,8 +44,9 @@ static struct scan_look look_at_scan(const fbp_look *look)
 /* Which part of its greatest value a row has at an end, 0 where it is not cut off there. */
 static double cut_off(const struct look_row *r, int end, const struct scan_look *scan)
 {
-    const float at_end = r->end[end] - scan->air, peak = fmaxf(r->peak, r->end[end]) - scan->air;
-    const float noise = fmaxf(r->noise[end], scan->noise[end]);
+    const float at_end = r->end[end] - scan->air,
+                peak = look_most(r->peak, r->end[end]) - scan->air;
+    const float noise = look_most(r->noise[end], scan->noise[end]);
 
     return at_end - SIGMAS * noise > CUT_OFF * peak ? (double)(at_end / peak) : 0;
 }
@@ -61,7 +62,7 @@ static double cut_off_view(const fbp_look *look, size_t view, int end, const str
         const struct look_row *r = &look->seen[view * LOOK_ROWS + i];
         const double part = r->seen && r->peak > EMPTY * s->peak ? cut_off(r, end, s) : 0;
         n += part > 0;
-        most = fmax(most, part);
+        most = part > most ? part : most;
     }
     return n >= enough ? most : 0;
 }
@@ -158,8 +159,8 @@ fbp_status look_refuse(const fbp_look *look, const char *name)
     struct look_view all = LOOK_AT_NOTHING;
 
     for (size_t k = 0; k < n; k++) {
-        all.lo = fminf(all.lo, look->views[k].lo);
-        all.hi = fmaxf(all.hi, look->views[k].hi);
+        all.lo = look_least(all.lo, look->views[k].lo);
+        all.hi = look_most(all.hi, look->views[k].hi);
         all.unclipped |= look->views[k].unclipped;
     }
     if (all.lo > all.hi)

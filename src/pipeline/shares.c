@@ -11,12 +11,44 @@ static fbp_status make(struct fbp_ledger *out, const struct fbp_job *job)
                       sizeof *out->bits, "counts of rows");
 }
 
-/* Nobody else has the ledger yet. */
-static void give(struct fbp_ledger *l, size_t view, size_t row)
-{
-    const size_t at = view * l->n_rows + row;
+/* Rows [r0, r1) of a view as bits of a ledger, word by word. */
+struct bits {
+    size_t first, end;
+};
 
-    l->bits[at / FBP_LEDGER_BITS] |= 1u << at % FBP_LEDGER_BITS;
+static struct bits bits_of(const struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+{
+    return (struct bits){view * l->n_rows + r0, view * l->n_rows + r1};
+}
+
+/* Those of them that are in a word which holds some. */
+static unsigned in_word(const struct bits *b, size_t word)
+{
+    const size_t at = word * FBP_LEDGER_BITS;
+    const size_t lo = b->first > at ? b->first - at : 0, hi = b->end - at;
+
+    return (hi < FBP_LEDGER_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
+}
+
+/* Nobody else has the ledger yet. */
+static void give(struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+{
+    const struct bits b = bits_of(l, view, r0, r1);
+
+    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++)
+        l->bits[w] |= in_word(&b, w);
+}
+
+/* Those rows that `from` has are the other's from now on. */
+static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, struct fbp_ledger *to)
+{
+    const struct bits b = bits_of(from, view, r0, r1);
+
+    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++) {
+        const unsigned moved = from->bits[w] & in_word(&b, w);
+        from->bits[w] &= ~moved;
+        to->bits[w] |= moved;
+    }
 }
 
 fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
@@ -32,8 +64,7 @@ fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
             continue;
         r0 = r0 > reach ? r0 - reach : 0;
         r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
-        for (size_t r = r0; r < r1; r++)
-            give(out, k, r);
+        give(out, k, r0, r1);
     }
     return FBP_OK;
 }
@@ -50,12 +81,8 @@ static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
     for (size_t half = 0; b->n_rows > 0 && half < fbp_halves(job); half++) {
         size_t r0, r1;
         fbp_needed_rows(job, b, half, &r0, &r1);
-        for (size_t k = 0; k < b->n_views; k++) {
-            const size_t view = fbp_batch_view(job, b, k);
-            for (size_t r = r0; r < r1; r++)
-                if (fbp_ledger_take(rest, view, r))
-                    give(out, view, r);
-        }
+        for (size_t k = 0; r0 < r1 && k < b->n_views; k++)
+            move(rest, fbp_batch_view(job, b, k), r0, r1, out);
     }
 }
 

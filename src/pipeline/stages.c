@@ -116,27 +116,36 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
                               goes_on, w->run));
     FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
                             : fbp_load(rq->source, rq->top_down, rq->job, batch,
-                                       rq->job->in_order ? NULL : w->movers, slot->host));
+                                       rq->job->in_order ? NULL : w->movers, rq->look, slot->host));
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
-/* At what was read: before a device in the host's memory changes it, while any other works. */
-static void look_at_task(const struct worker *w, const struct raw_slot *slot, bool passed_on)
-{
-    const struct fbp_run_request *rq = w->run->rq;
+/* A batch of views that the caller holds. */
+struct held {
+    const struct worker *worker;
+    const struct fbp_batch *batch;
+};
 
-    if (rq->look && !w->views && passed_on == (backend(w)->alloc != NULL))
-        fbp_look_at(rq->look, &w->tasks[slot->task].batch, slot->host, false);
+static fbp_status look_at_held(void *user, size_t k, int mover)
+{
+    const struct held *h = user;
+
+    (void)mover;
+    fbp_look_at(h->worker->run->rq->look, h->batch, k, h->worker->views, true);
+    return FBP_OK;
 }
 
 /* At what the caller holds, when all is on its way: no device waits for that. */
-static void look_at_views(const struct worker *w)
+static fbp_status look_at_views(const struct worker *w)
 {
-    const struct fbp_run_request *rq = w->run->rq;
-
-    for (size_t i = 0; rq->look && w->views && i < w->n_tasks; i++)
-        if (w->tasks[i].loads && !atomic_load(&w->run->stop))
-            fbp_look_at(rq->look, &w->tasks[i].batch, w->views, true);
+    if (!w->run->rq->look || !w->views)
+        return FBP_OK;
+    for (size_t i = 0; i < w->n_tasks; i++) {
+        struct held held = {w, &w->tasks[i].batch};
+        if (w->tasks[i].loads)
+            FBP_TRY(fbp_pool_try(w->movers, held.batch->n_views, look_at_held, &held));
+    }
+    return FBP_OK;
 }
 
 void fbp_stage_read(struct worker *w)
@@ -152,19 +161,19 @@ void fbp_stage_read(struct worker *w)
         const double start = turn_begin(w);
         if (st == FBP_OK)
             st = read_task(w, &w->raw[at]);
-        if (st == FBP_OK)
-            look_at_task(w, &w->raw[at], false);
         st = turn_end(w, READ, start, st);
         if (st != FBP_OK) {
             fbp_run_failed(w->run, st);
             break;
         }
-        const struct raw_slot read = w->raw[at]; /* whoever takes it may change its marks */
         fbp_queue_push(w->raw_full, at);
-        look_at_task(w, &read, true);
     }
     fbp_queue_close(w->raw_full);
-    look_at_views(w);
+    if (atomic_load(&w->run->stop))
+        return;
+    const fbp_status seen = look_at_views(w);
+    if (seen != FBP_OK)
+        fbp_run_failed(w->run, seen);
 }
 
 /* A batch from where the caller has it: as fbp_load(), part after part. */

@@ -3,12 +3,10 @@
 #include "base/mem.h"
 #include "io/reduce.h"
 #include "prep/bridge.h"
+#include "prep/transmission.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
-
-static const float LEAST_TRANSMISSION = 1e-6f;
 
 /* The mean over the slices of an image file, in canonical row order; must fit the (stored) panel.
  */
@@ -179,20 +177,6 @@ void fbp_prep_clear(struct fbp_prep *prep)
     *prep = (struct fbp_prep){0};
 }
 
-/* What is left of the unattenuated intensity; 1 for a bad pixel, which is bridged later. */
-static inline float transmission(float x, float dark, float gain, bool has_gain, size_t *clipped)
-{
-    float t = (x - dark) * gain;
-
-    if (has_gain && gain == 0)
-        t = 1;
-    if (t < LEAST_TRANSMISSION && t >= -FLT_MAX) { /* not -inf, which is mended below */
-        t = LEAST_TRANSMISSION;
-        ++*clipped;
-    }
-    return t;
-}
-
 static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;
@@ -201,24 +185,9 @@ static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
     size_t clipped = 0;
 
     for (size_t c = 0; c < nc; c++)
-        x[c] = -logf(
-            transmission(x[c], dark ? dark[c] : 0, gain ? gain[c] : p->inverse_i0, gain, &clipped));
+        x[c] = -logf(fbp_transmission(x[c], dark ? dark[c] : 0, gain ? gain[c] : p->inverse_i0,
+                                      gain, &clipped));
     return clipped;
-}
-
-float fbp_prep_sample(const struct fbp_prep *p, size_t pixel, float x, bool *clipped)
-{
-    size_t n = 0;
-
-    *clipped = false;
-    if (!p->intensity)
-        return x;
-    if (p->gain && p->gain[pixel] == 0)
-        return NAN;
-    const float t = transmission(x, p->dark ? p->dark[pixel] : 0,
-                                 p->gain ? p->gain[pixel] : p->inverse_i0, p->gain, &n);
-    *clipped = n > 0;
-    return -logf(t);
 }
 
 /* Replace what is not finite by the line between its finite neighbours. */

@@ -42,10 +42,6 @@ void fbp_prep_clear(struct fbp_prep *prep);
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
-/** What fbp_prep_row() makes of one sample, by its pixel (row * n_columns + column), before what is
- *  not finite is bridged; NaN for a pixel without a flat. */
-float fbp_prep_sample(const struct fbp_prep *prep, size_t pixel, float x, bool *clipped);
-
 /** Bad pixels of rows [r0, r1) of a view whose stored rows start at `first_row`; the samples of
  *  margin_rows around must have been through fbp_prep_row(). */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,

@@ -35,7 +35,7 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down)
     for (size_t i = 0; i < N_VIEWS * view; i++)
         samples[i] = number(i / view, i / n_columns % N_ROWS, i % n_columns);
     assert_int_equal(fbp_source_memory(&src, samples, &info), FBP_OK);
-    assert_int_equal(fbp_load(src, top_down, &job, &batch, NULL, out), FBP_OK);
+    assert_int_equal(fbp_load(src, top_down, &job, &batch, NULL, NULL, out), FBP_OK);
     for (size_t i = 0; i < 2 * n * n_columns; i++) {
         const size_t up = FIRST + i / n_columns % n, row = top_down ? N_ROWS - 1 - up : up;
         const uint16_t wanted = number(1 + i / n_columns / n, row, i % n_columns);

@@ -403,7 +403,8 @@ static void loading(void **state)
                         const struct fbp_batch b = {
                             .view0 = v0, .n_views = nv, .load_row0 = r0, .load_rows = nr};
                         out[nv * nr * NC] = -1;
-                        assert_int_equal(fbp_load(src, top_down, &job, &b, NULL, out), FBP_OK);
+                        assert_int_equal(fbp_load(src, top_down, &job, &b, NULL, NULL, out),
+                                         FBP_OK);
                         for (size_t i = 0; i < nv * nr * NC; i++) {
                             const size_t r = r0 + i / NC % nr;
                             const size_t stored = top_down ? NR - 1 - r : r;

@@ -76,14 +76,15 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
+    /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
+    if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
+        return;
     const bool count[2] = {cuda_row_counts(p.prep, halves, rows.half, rows.view, rows.row),
                            rows.n > 1 &&
                                cuda_row_counts(p.prep, halves, rows.half, rows.view + 1, rows.row)};
     if (p.prep.intensity)
         cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
-    const int any = __syncthreads_or(bad);
-    if (p.prepared)
-        return;
+    const int any = __syncthreads_or(bad); /* and all have asked */
     if (threadIdx.x < rows.n && count[threadIdx.x])
         cuda_row_counted(p.prep, rows.view + threadIdx.x, rows.row);
     if (!any)

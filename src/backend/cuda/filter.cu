@@ -11,7 +11,6 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
     const unsigned detector_row = raw.first_row[half] + blockIdx.x % raw.load_rows;
     const size_t first = (size_t)blockIdx.x * raw.n_columns;
     const size_t first_pixel = (size_t)detector_row * raw.n_columns;
-    const bool counts = cuda_row_counts(prep, raw.halves, half, view, detector_row);
     float *row = raw.samples + first;
     unsigned clipped = 0;
     int bad = 0;
@@ -24,9 +23,13 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
             row[c] = x;
         bad |= !isfinite(x);
     }
+    /* The ledger is asked of rows alone in which something was mended: of most nothing is. */
+    if (!__syncthreads_or(bad || clipped))
+        return;
+    const bool counts = cuda_row_counts(prep, raw.halves, half, view, detector_row);
     if (prep.intensity)
         cuda_count(prep.clipped, counts ? clipped : 0);
-    if (__syncthreads_or(bad) && threadIdx.x == 0) {
+    if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all have asked */
         const unsigned mended = cuda_bridge_row(row, raw.n_columns, 1);
         if (counts)
             atomicAdd(prep.not_finite, (unsigned long long)mended);

@@ -13,7 +13,7 @@ static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
-/** -log of the transmission; as take_logarithm() of prep/prep.c. */
+/** -log of the transmission; as fbp_transmission() of prep/transmission.h. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {

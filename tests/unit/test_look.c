@@ -1,0 +1,264 @@
+/*
+ * What is asked of views beside their reconstruction costs no time that a device waits for: nothing
+ * is done before views are there, whoever reads a view looks at it, and rows in which nothing is
+ * mended are nobody's business.  What is found does not depend on who looks, when, and at what
+ * division.
+ */
+#include "recon/fixture.h"
+
+#include "backend/rows.h"
+#include "io/format.h"
+#include "pipeline/job.h"
+#include "pipeline/load.h"
+#include "pipeline/shares.h"
+
+#include <pthread.h>
+
+enum { VIEWS = 64, COLUMNS = 70, ROWS = 37, PIXELS = COLUMNS * ROWS, DEAD = 29, ONE_SPOT = 31 };
+
+static fbp_rows_fn *rows_of_job;
+static size_t n_asked;
+
+static void count_and_ask(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                          size_t *r0, size_t *r1)
+{
+    n_asked++;
+    rows_of_job(job, k0, k1, z0, z1, r0, r1);
+}
+
+/* Counts of an object that is wider than the panel from some sides; a dead view, and one in which a
+ * single sample differs. */
+struct fixture {
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+    uint16_t *counts;
+    fbp_source *source;
+};
+
+static void make(struct fixture *f)
+{
+    *f = (struct fixture){.scan = {.n_views = VIEWS,
+                                   .panel = {COLUMNS, ROWS},
+                                   .volume = {{40, 40, 20}, {3, 3, 3}, {0, 0, 0}},
+                                   .i0 = 60000}};
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, VIEWS}, .type = FBP_U16};
+    struct fbp_recon_params params = {.struct_size = sizeof params, .n_threads = 1};
+
+    add_views(&f->scan, &(struct orbit){.pitch_mm = {4, 4}});
+    OK(fbp_job_create(&f->tables, &f->scan, &params, false));
+    f->tables.job.raw = FBP_U16;
+    f->tables.job.turns = 1;
+    rows_of_job = f->tables.job.rows;
+    f->tables.job.rows = count_and_ask;
+    f->counts = malloc((size_t)VIEWS * PIXELS * sizeof *f->counts);
+    assert_non_null(f->counts);
+    for (size_t i = 0; i < (size_t)VIEWS * PIXELS; i++) {
+        const double x = (double)(i % COLUMNS) - 35 - 25 * sin(0.1 * (double)(i / PIXELS));
+        f->counts[i] = (uint16_t)(60000 * exp(-sqrt(fmax(0, 400 - x * x)) / 10) + (double)(i % 7));
+    }
+    for (size_t i = 0; i < PIXELS; i++)
+        f->counts[DEAD * PIXELS + i] = f->counts[ONE_SPOT * PIXELS + i] = 500;
+    f->counts[ONE_SPOT * PIXELS + 5 * COLUMNS + 3] = 501;
+    OK(fbp_source_memory(&f->source, f->counts, &info));
+}
+
+static void drop(struct fixture *f)
+{
+    fbp_source_close(&f->source);
+    fbp_job_clear(&f->tables);
+    free(f->scan.views);
+    free(f->counts);
+}
+
+static struct fbp_batch batch_of(size_t view0, size_t n_views, size_t row0, size_t n_rows)
+{
+    return (struct fbp_batch){.view0 = view0,
+                              .n_views = n_views,
+                              .row0 = row0,
+                              .n_rows = n_rows,
+                              .load_row0 = row0,
+                              .load_rows = n_rows};
+}
+
+static void nothing_is_asked_before_views_come(void **state)
+{
+    struct fixture f;
+    struct fbp_ledger ledger;
+    fbp_look *look;
+
+    (void)state;
+    make(&f);
+    n_asked = 0;
+    OK(fbp_look_create(&look, &f.tables.job));
+    assert_int_equal(n_asked, 0);
+    OK(fbp_ledger_create(&ledger, &f.tables.job));
+    assert_int_equal(n_asked, VIEWS);
+    fbp_ledger_clear(&ledger);
+    fbp_look_destroy(&look);
+    drop(&f);
+}
+
+static void sum_up(struct fixture *f, fbp_look *look, struct fbp_report *out)
+{
+    *out = (struct fbp_report){0};
+    OK(fbp_look_sum_up(look, f->source, false, "views", out));
+    fbp_look_destroy(&look);
+}
+
+static void check_same(const struct fbp_report *r, const struct fbp_report *wanted)
+{
+    assert_int_equal(r->dead_views, wanted->dead_views);
+    assert_int_equal(r->truncated_views, wanted->truncated_views);
+    assert_int_equal(r->truncated_first, wanted->truncated_first);
+    assert_int_equal(r->truncated_last, wanted->truncated_last);
+    assert_memory_equal(r->truncated, wanted->truncated, sizeof r->truncated);
+}
+
+/* Some rows of all views, batch after batch, through one buffer. */
+struct reader {
+    struct fixture *f;
+    fbp_look *look;
+    size_t row0, n_rows, at_once;
+    fbp_status status;
+};
+
+static void *read_all(void *arg)
+{
+    struct reader *r = arg;
+    const size_t n = r->at_once * r->n_rows * COLUMNS * sizeof(uint16_t);
+    void *buffer = malloc(n);
+    fbp_pool *pool = NULL;
+
+    r->status = buffer ? fbp_pool_create(&pool, 3) : FBP_ERR_NOMEM;
+    for (size_t k = 0; r->status == FBP_OK && k < VIEWS; k += r->at_once) {
+        const struct fbp_batch b = batch_of(k, r->at_once, r->row0, r->n_rows);
+        r->status = fbp_load(r->f->source, false, &r->f->tables.job, &b, k % 3 ? pool : NULL,
+                             r->look, buffer);
+        memset(buffer, 0xff, n); /* the device has it now */
+    }
+    fbp_pool_destroy(&pool);
+    free(buffer);
+    return NULL;
+}
+
+static void who_reads_looks(void **state)
+{
+    static const size_t ends[][3] = {{0, ROWS, ROWS}, {0, 19, ROWS}, {0, 5, 20}, {0, 24, ROWS}};
+    struct fixture f;
+    struct fbp_report wanted, found;
+    fbp_look *look;
+
+    (void)state;
+    make(&f);
+    OK(fbp_look_create(&look, &f.tables.job));
+    const struct fbp_batch all = batch_of(0, VIEWS, 0, ROWS);
+    for (size_t k = 0; k < VIEWS; k++)
+        fbp_look_at(look, &all, k, f.counts, true);
+    sum_up(&f, look, &wanted);
+    assert_int_equal(wanted.dead_views, 1);
+    assert_true(wanted.truncated_views > 8 && wanted.truncated_views < VIEWS - 8);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct reader readers[3];
+        pthread_t threads[3];
+        OK(fbp_look_create(&look, &f.tables.job));
+        for (size_t t = 0; t < 3; t++) { /* in turns, of neighbouring and of the same rows */
+            const size_t row0 = t < 2 ? ends[i][t] : 0, end = t < 2 ? ends[i][t + 1] : ROWS;
+            readers[t] = (struct reader){&f, look, row0, end - row0, (size_t)4 << t, FBP_OK};
+            assert_int_equal(pthread_create(&threads[t], NULL, read_all, &readers[t]), 0);
+        }
+        for (size_t t = 0; t < 3; t++) {
+            pthread_join(threads[t], NULL);
+            assert_int_equal(readers[t].status, FBP_OK);
+        }
+        sum_up(&f, look, &found);
+        check_same(&found, &wanted);
+    }
+    drop(&f);
+}
+
+static bool has(const struct fbp_ledger *l, size_t view, size_t row)
+{
+    const size_t at = view * ROWS + row;
+    return l->bits[at / FBP_LEDGER_BITS] >> at % FBP_LEDGER_BITS & 1;
+}
+
+/* Each row that is needed belongs to the first whose tasks read it. */
+static void rows_are_shared_out(void **state)
+{
+    static const struct fbp_task tasks[] = {
+        {.batch = {.view0 = 0, .n_views = 20, .row0 = 3, .n_rows = 11}, .loads = true},
+        {.batch = {.view0 = 17, .n_views = 30, .row0 = 9, .n_rows = 28}, .loads = true},
+        {.batch = {.view0 = 0, .n_views = VIEWS, .row0 = 0, .n_rows = ROWS}, .loads = true}};
+    enum { SHARES = sizeof tasks / sizeof *tasks };
+    static const size_t box[2] = {6, 13};
+    struct fbp_ledger needed, rest, share[SHARES];
+    struct fixture f;
+
+    (void)state;
+    make(&f);
+    memcpy(f.tables.job.roi[2], box, sizeof box); /* not all rows */
+    OK(fbp_ledger_create(&needed, &f.tables.job));
+    OK(fbp_ledger_create(&rest, &f.tables.job));
+    for (size_t i = 0; i < SHARES; i++)
+        OK(fbp_ledger_share(&rest, &f.tables.job, &tasks[i], 1, &share[i]));
+    for (size_t k = 0; k < VIEWS; k++) {
+        size_t r0, r1;
+        rows_of_job(&f.tables.job, k, k + 1, box[0], box[1], &r0, &r1);
+        assert_true(r0 > 0 && r1 < ROWS);
+        for (size_t r = 0; r < ROWS; r++) {
+            bool wanted = r >= r0 && r < r1;
+            assert_int_equal(has(&needed, k, r), wanted);
+            for (size_t i = 0; i < SHARES; i++) {
+                const struct fbp_batch *b = &tasks[i].batch;
+                const bool reads = k >= b->view0 && k < b->view0 + b->n_views && r >= b->row0 &&
+                                   r < b->row0 + b->n_rows;
+                assert_int_equal(has(&share[i], k, r), wanted && reads);
+                wanted = wanted && !reads;
+            }
+            assert_false(has(&rest, k, r));
+        }
+    }
+    for (size_t i = 0; i < SHARES; i++)
+        fbp_ledger_clear(&share[i]);
+    fbp_ledger_clear(&needed);
+    fbp_ledger_clear(&rest);
+    drop(&f);
+}
+
+static void clean_rows_are_not_asked_for(void **state)
+{
+    unsigned bits[VIEWS * ROWS / FBP_LEDGER_BITS + 1];
+    struct fbp_ledger ledger = {VIEWS, ROWS, bits};
+    struct fbp_prep_counts counts = {0};
+    struct fixture f;
+
+    (void)state;
+    make(&f);
+    memset(bits, 0xff, sizeof bits);
+    for (int time = 0; time < 3; time++) {
+        float clean[COLUMNS], spoilt[COLUMNS];
+        for (size_t c = 0; c < COLUMNS; c++)
+            clean[c] = spoilt[c] = 30000;
+        spoilt[7] = NAN;
+        spoilt[9] = -3;
+        fbp_prepare_row(&f.tables.job, &ledger, 12, 6, clean, &counts);
+        fbp_prepare_row(&f.tables.job, &ledger, 12, 7, spoilt, &counts);
+        assert_true(has(&ledger, 12, 6));
+        assert_false(has(&ledger, 12, 7));
+        assert_int_equal(counts.not_finite, 1);
+        assert_int_equal(counts.clipped, 1);
+    }
+    drop(&f);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_asked_before_views_come),
+        cmocka_unit_test(who_reads_looks),
+        cmocka_unit_test(rows_are_shared_out),
+        cmocka_unit_test(clean_rows_are_not_asked_for),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
