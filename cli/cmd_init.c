@@ -34,7 +34,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (known.output && !cli_ends_with(known.output, ".json"))
         return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", known.output);
-    rc = init_look(known.folder, &folder);
+    rc = init_look(known.folder, known.quiet, &folder);
     if (rc == 0)
         rc = init_write(&folder, &known);
     init_clear(&folder);

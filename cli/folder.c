@@ -84,7 +84,7 @@ int cli_scan_in_folder(const char *path, bool quiet, char **out)
     *out = NULL;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return 0;
-    int rc = init_look(path, &folder);
+    int rc = init_look(path, quiet, &folder);
     if (rc == 0)
         rc = choose(&folder, quiet, out);
     init_clear(&folder);

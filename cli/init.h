@@ -44,8 +44,9 @@ struct init_known {
     bool json, quiet;
 };
 
-/** Look at a folder; returns 0 or an exit status.  Free by init_clear(). */
-int init_look(const char *path, struct init_folder *out);
+/** Look at a folder; quiet: what is left out as it is no file is not said.  Returns 0 or an exit
+ * status.  Free by init_clear(). */
+int init_look(const char *path, bool quiet, struct init_folder *out);
 void init_clear(struct init_folder *folder);
 
 /** Did a look at a file, which may be anything, succeed?  Says so of files that cannot be read. */

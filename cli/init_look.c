@@ -23,6 +23,7 @@ struct file {
 struct files {
     struct file *list;
     size_t n, room;
+    bool quiet; /* what is no file is not said */
 };
 
 static void clear_files(struct files *files)
@@ -145,6 +146,9 @@ static int list_files(const char *folder, bool deeper, struct files *files)
         }
         if (there && S_ISREG(info.st_mode))
             say_unreadable(path);
+        else if (there && !(S_ISDIR(info.st_mode) && deeper))
+            say_note(files->quiet, "%s: is %s: left out", path,
+                     S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
         free(path);
     }
     if (rc == 0 && errno != 0)
@@ -241,9 +245,9 @@ static void open_series(struct init_series *s)
     free(pattern);
 }
 
-int init_look(const char *path, struct init_folder *out)
+int init_look(const char *path, bool quiet, struct init_folder *out)
 {
-    struct files files = {0};
+    struct files files = {.quiet = quiet};
     int rc = list_files(path, true, &files);
 
     *out = (struct init_folder){.path = path};

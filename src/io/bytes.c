@@ -117,12 +117,14 @@ size_t fbp_read_head(const char *path, void *head, size_t n)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = -1;
+    struct stat st;
 
     if (fd < 0)
         return 0;
-    do
-        got = read(fd, head, n);
-    while (got < 0 && errno == EINTR);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) /* what is taken out of a pipe is gone */
+        do
+            got = read(fd, head, n);
+        while (got < 0 && errno == EINTR);
     close(fd);
     return got > 0 ? (size_t)got : 0;
 }

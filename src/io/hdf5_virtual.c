@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NAME = 2048, MAX_DEPTH = 8 };
 
@@ -28,14 +29,23 @@ struct virtual_set {
 
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth);
 
+/* A pipe would wait for a writer. */
+static hid_t open_regular(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)
+                                                       : -1;
+}
+
 static hid_t try_file(const char *folder, size_t n_folder, const char *name)
 {
     char path[2 * NAME];
 
     if (n_folder == 0)
-        return H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+        return open_regular(name);
     snprintf(path, sizeof path, "%.*s/%s", (int)n_folder, folder, name);
-    return H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return open_regular(path);
 }
 
 /* Bytes of a path before its last '/'. */

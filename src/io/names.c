@@ -118,13 +118,24 @@ bool fbp_names_is_folder(const char *path)
 struct entry {
     char *path;
     const struct fbp_format *format;
-    int error; /* why it cannot be looked at, such as a link that leads nowhere; 0 */
+    int error;        /* why it cannot be looked at, such as a link that leads nowhere; 0 */
+    const char *what; /* it is no file but … ; NULL */
 };
 
 struct listing {
     struct entry *entries;
     size_t n, room;
+    size_t n_files; /* of all n, those that are no folders, pipes, … */
 };
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "a folder"
+           : S_ISFIFO(mode) ? "a named pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
 
 static fbp_status add(struct listing *l, const char *folder, const char *name)
 {
@@ -142,10 +153,9 @@ static fbp_status add(struct listing *l, const char *folder, const char *name)
     if (!path)
         return fbp_fail_nomem(strlen(name), "a path");
     const int error = stat(path, &st) == 0 ? 0 : errno;
-    if (error || S_ISREG(st.st_mode))
-        l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path), error};
-    else
-        free(path);
+    const char *what = error ? NULL : kind_of(st.st_mode);
+    l->entries[l->n++] = (struct entry){path, fbp_format_of_name(path), error, what};
+    l->n_files += !what;
     return FBP_OK;
 }
 
@@ -200,7 +210,7 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                         "%s: holds %zu %s and as many %s files: name those that are meant by a "
                         "pattern, such as \"views/%%04d.tif 1 360\"",
                         folder, most, best->name, second->name);
-    if (best || (raw && l->n > 0))
+    if (best || (raw && l->n_files > 0))
         return FBP_OK;
     if (l->n == 0 && strchr(folder, '*'))
         return fbp_fail(FBP_ERR_IO, "%s: there is no file of such a name: correct the pattern",
@@ -208,18 +218,33 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: none of its %zu files has the name of an array (.tif, .png, .mha …): name "
                     "the folder with the views, or describe headerless files with \"raw\"",
-                    folder, l->n);
+                    folder, l->n_files);
+}
+
+/* A folder has the format of headerless files, none, but is no view. */
+static bool is_aside(const struct entry *e, const struct fbp_format *format)
+{
+    return e->what && !format && strcmp(e->what, kind_of(S_IFDIR)) == 0;
 }
 
 /* Without a view, all that come after it would be those before them. */
 static fbp_status check_views(const struct listing *l, const struct fbp_format *format)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (l->entries[i].format == format && l->entries[i].error)
+    for (size_t i = 0; i < l->n; i++) {
+        const struct entry *e = &l->entries[i];
+        if (e->format != format)
+            continue;
+        if (e->error)
             return fbp_fail(FBP_ERR_IO,
                             "%s: one of the folder's files cannot be looked at: %s: mend or remove "
                             "it (is it a link to a file that is gone?)",
-                            l->entries[i].path, strerror(l->entries[i].error));
+                            e->path, strerror(e->error));
+        if (e->what && !is_aside(e, format))
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: is %s, among the folder's views: put the view's file in its "
+                            "place, move it away, or name the views by a pattern",
+                            e->path, e->what);
+    }
     return FBP_OK;
 }
 
@@ -292,14 +317,38 @@ static bool has_gaps(const struct fbp_names *s)
     return false;
 }
 
-static void describe(struct fbp_names *s, const char *folder, const char *format, size_t others)
+/* What lies beside the views, "; 2 other files and darks (a folder) ignored": files are counted, of
+ * what is no file the first is named. */
+static void describe_others(const struct listing *l, const struct fbp_format *format, char *out,
+                            size_t n)
 {
-    char ignored[60] = "";
+    const struct entry *first = NULL;
+    size_t n_files = 0, n_more = 0;
+    char files[40] = "", more[140] = "", count[60] = "";
 
-    if (others)
-        snprintf(ignored, sizeof ignored, "; %zu other file%s ignored", others,
-                 others == 1 ? "" : "s");
-    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%s", folder, s->n,
+    for (size_t i = 0; i < l->n; i++) {
+        const struct entry *e = &l->entries[i];
+        n_files += !e->what && e->format != format;
+        if (e->what && (e->format != format || is_aside(e, format))) {
+            first = first ? first : e;
+            n_more++;
+        }
+    }
+    if (n_files)
+        snprintf(files, sizeof files, "%zu other file%s", n_files, n_files == 1 ? "" : "s");
+    if (n_more > 1)
+        snprintf(count, sizeof count, ", and %zu more that %s no file%s", n_more - 1,
+                 n_more == 2 ? "is" : "are", n_more == 2 ? "" : "s");
+    if (first)
+        snprintf(more, sizeof more, "%s%.40s (%s)%s", n_files ? " and " : "",
+                 base_name(first->path), first->what, count);
+    snprintf(out, n, n_files || first ? "; %s%s ignored" : "", files, more);
+}
+
+static void describe(struct fbp_names *s, const char *folder, const char *format,
+                     const char *ignored)
+{
+    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%.100s", folder, s->n,
              format, s->n == 1 ? "" : "s", base_name(s->list[0]), base_name(s->list[s->n - 1]),
              has_gaps(s) ? ", with gaps in their numbers" : "", ignored);
 }
@@ -309,7 +358,7 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
     const struct fbp_format *format = NULL;
     struct listing l = {0};
     const char *name;
-    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name);
+    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name), ignored[100];
     fbp_status st;
 
     FBP_TRY_GOTO(list(&l, of_glob ? of_glob : folder, of_glob ? name : NULL));
@@ -318,12 +367,13 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
     FBP_TRY_GOTO(
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
     for (size_t i = 0; i < l.n; i++)
-        if (l.entries[i].format == format) {
+        if (l.entries[i].format == format && !l.entries[i].what) {
             out->list[out->n++] = l.entries[i].path;
             l.entries[i].path = NULL;
         }
     qsort(out->list, out->n, sizeof *out->list, compare_paths);
-    describe(out, folder, format ? format->name : "headerless", l.n - out->n);
+    describe_others(&l, format, ignored, sizeof ignored);
+    describe(out, folder, format ? format->name : "headerless", ignored);
 fail:
     for (size_t i = 0; i < l.n; i++)
         free(l.entries[i].path);

@@ -96,6 +96,50 @@ cp v.mha '*.mha'
 run 0 info '*.mha' --json
 [ "$(json file)" = '*.mha' ] || say "$last: a file of that name comes first"
 
+# What is no file, among views: an error where a view should be, else named; nothing waits for a pipe.
+mkdir pipes pipes/notes pipes/notes/deep
+for n in 0 1 2; do cp s_00$n.tif pipes/; done
+run 0 info pipes
+has out '^files .*s_002.tif; notes \(a folder\) ignored$'
+mkfifo pipes/s_003
+run 0 info pipes
+has out '; (notes \(a folder\)|s_003 \(a named pipe\)), and 1 more that is no file ignored$'
+echo >pipes/log.txt
+run 0 compare pipes pipes
+run 0 info pipes
+has out '; 1 other file and .* ignored$'
+mv pipes/s_003 pipes/s_003.tif
+for folder in pipes 'pipes/*.tif' 'pipes/s_%03d.tif 1 3'; do
+    run 1 info "$folder"
+    has err 'pipes/s_003.tif: (is a named pipe, among the folder.s views|not a regular file)'
+    one_line err
+done
+run 1 info pipes/s_003.tif
+has err 'not a regular file'
+run 1 init pipes
+has err 'pipes/s_003.tif: is no file on disk: left out'
+has err 'pipes/notes/deep: is a folder two levels down: left out'
+run 1 recon pipes -o null: -q
+one_line err
+rm pipes/s_003.tif
+mkdir pipes/s_001.5.tif
+run 1 view pipes -o p.png
+has err 'pipes/s_001.5.tif: is a folder, among the folder.s views: put the view.s file in its place'
+ln -sf nothing pipes/s_001.5.tif/../s_009.tif && rmdir pipes/s_001.5.tif
+run 1 info pipes
+has err 's_009.tif: one of the folder.s files cannot be looked at'
+
+# Headerless files: all of a folder, but no folder in it.
+mkdir heads heads/sub
+for n in 1 2; do head -c 1152 /dev/zero >heads/v$n; done
+echo '{"fbp_scan": 1, "kind": "parallel", "projections": "heads", "detector": {"pitch_mm": 1},
+ "raw": {"type": "uint16", "shape": [2, 24, 24]}, "angles_deg": {"start": 0, "step": 90}}' >raw.json
+run 0 plan raw.json
+has err 'heads: 2 headerless files, v1 to v2; sub \(a folder\) ignored'
+mkfifo heads/v3
+run 1 plan raw.json
+has err 'heads/v3: is a named pipe, among'
+
 # What is assumed is said once, however often views are looked at.
 run 0 init none -o guess.json -q
 run 0 recon guess.json -o null: --centre auto --hu-from-roi 0,0,0,3
