@@ -132,18 +132,6 @@ bool cli_is_scan(const char *path)
     return true;
 }
 
-char *cli_bytes(char *buf, size_t n, uint64_t bytes)
-{
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    double v = (double)bytes;
-    size_t k = 0;
-
-    for (; v >= 1000 && k + 1 < sizeof unit / sizeof *unit; k++)
-        v /= 1024;
-    snprintf(buf, n, k == 0 || v >= 100 ? "%.0f %s" : v >= 10 ? "%.1f %s" : "%.2f %s", v, unit[k]);
-    return buf;
-}
-
 char *cli_seconds(char *buf, size_t n, double seconds)
 {
     if (!(seconds >= 0) || seconds > 1e9)

@@ -48,8 +48,6 @@ void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
 /** Is this a scan file, where an array is needed?  Then that has been said. */
 bool cli_is_scan(const char *path);
-/** "1.50 GiB"; returns buf. */
-char *cli_bytes(char *buf, size_t n, uint64_t bytes);
 /** "45 ms", "12.3 s", "2:05 min", "1:05:00 h"; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);
 /** "256 x 256 x 256 voxels of 1 mm"; returns buf. */

@@ -90,7 +90,7 @@ static int print_text(const char *name, const struct fbp_plan_info *p, const str
         putchar('\n');
     }
     printf("%-12s %10.3f\n\n%.3f GUPS, peak memory %s\n", "all", r->total, r->gups,
-           cli_bytes(text, sizeof text, cli_peak_bytes()));
+           fbp_bytes_text(text, sizeof text, cli_peak_bytes()));
     return 0;
 }
 

@@ -39,9 +39,9 @@ static int print_text(const struct fbp_device_info *d, size_t n)
         if (d[i].driver[0])
             printf(", driver %s", d[i].driver);
         if (d[i].memory_bytes)
-            printf(", %s", cli_bytes(bytes, sizeof bytes, d[i].memory_bytes));
+            printf(", %s", fbp_bytes_text(bytes, sizeof bytes, d[i].memory_bytes));
         if (d[i].free_bytes)
-            printf(", %s free", cli_bytes(bytes, sizeof bytes, d[i].free_bytes));
+            printf(", %s free", fbp_bytes_text(bytes, sizeof bytes, d[i].free_bytes));
         if (d[i].reason[0])
             printf("%snot usable: %s", d[i].text[0] ? "; " : "", d[i].reason);
         putchar('\n');

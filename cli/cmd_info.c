@@ -114,7 +114,7 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     if (i->taken[0])
         printf("files    %s\n", i->taken);
     printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2], fbp_type_name(i->type),
-           cli_bytes(bytes, sizeof bytes, array_bytes(i)));
+           fbp_bytes_text(bytes, sizeof bytes, array_bytes(i)));
     if (i->has_spacing) {
         printf("spacing  %.6g x %.6g x %.6g mm\n", i->spacing_mm[0], i->spacing_mm[1],
                i->spacing_mm[2]);

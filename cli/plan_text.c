@@ -41,13 +41,14 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
     else
         printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
     printf("reading   %s; a detector row is read %.3g times\n",
-           cli_bytes(a, sizeof a, p->input_bytes), p->view_reads);
-    printf("writing   %s\n", cli_bytes(a, sizeof a, p->output_bytes));
-    printf("memory    %s predicted, of a limit of %s\n", cli_bytes(a, sizeof a, p->memory_bytes),
-           cli_bytes(b, sizeof b, p->memory_limit));
+           fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
+    printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
+    printf("memory    %s predicted, of a limit of %s\n",
+           fbp_bytes_text(a, sizeof a, p->memory_bytes),
+           fbp_bytes_text(b, sizeof b, p->memory_limit));
     if (p->device_bytes)
         printf("on device %s a device, without the driver's own context (some 300 MiB on a GPU)\n",
-               cli_bytes(a, sizeof a, p->device_bytes));
+               fbp_bytes_text(a, sizeof a, p->device_bytes));
     printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
     printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
 }

@@ -57,7 +57,7 @@ static int info_text(const char *path, const struct fbp_rabbitct_info *i)
     char bytes[24];
 
     printf("file        %s (RabbitCT, version %d), %s\n", path, i->version,
-           cli_bytes(bytes, sizeof bytes, i->bytes));
+           fbp_bytes_text(bytes, sizeof bytes, i->bytes));
     printf("views       %zu of %zu x %zu pixels, %s\n", i->n_views, i->n_columns, i->n_rows,
            i->matrices_only ? "matrices only" : "filtered");
     printf("grey value  %g f + %g, from 0 to 4095\n", (double)i->hu[0], (double)i->hu[1]);

@@ -96,8 +96,8 @@ static int check_memory(const struct sweep *s)
         return 0;
     return cli_error("--sweep: %zu pictures and their sheet need %s, more than --memory %s: sweep "
                      "fewer values, give a smaller --size, or raise --memory",
-                     s->range->n, cli_bytes(needs, sizeof needs, all),
-                     cli_bytes(limit, sizeof limit, s->args->p.memory_bytes));
+                     s->range->n, fbp_bytes_text(needs, sizeof needs, all),
+                     fbp_bytes_text(limit, sizeof limit, s->args->p.memory_bytes));
 }
 
 static int allocate(struct sweep *s)

@@ -55,6 +55,10 @@ FBP_API const char *fbp_message(void);
  */
 FBP_API size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep);
 
+/** A size in the unit that suits it, of three digits: "64 B", "12.5 KiB", "1.50 GiB" (powers of
+ * 1024). What there is no room for in buf[n] is left out; returns buf. */
+FBP_API char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
+
 /** Release of the library, such as "0.1.0". */
 FBP_API const char *fbp_version(void);
 

@@ -61,13 +61,14 @@ static fbp_status read_rows(struct search *s)
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / a_row)));
     /* rows, their smoothed copy, and one row for the rough search */
     const double bytes = (double)fbp_resident_bytes() + (2 * rows + 2) * a_row * sizeof(float);
-    char has[32];
+    char has[32], needs[32];
 
     if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "centre: the rows that it is looked for in need %.0f MiB, the limit is %s: "
+                        "centre: the rows that it is looked for in need %s, the limit is %s: "
                         "raise --memory, or give the column",
-                        ldexp(bytes, -20), fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
+                        fbp_bytes_about(needs, sizeof needs, bytes),
+                        fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
     return fbp_sinogram_read(&s->sinogram, scan, (size_t)rows);
 }
 

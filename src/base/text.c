@@ -7,18 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
+char *fbp_bytes_about(char *buf, size_t n, double bytes)
 {
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    double v = (double)bytes;
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t k = 0;
 
-    while (v >= 1000 && k + 1 < sizeof unit / sizeof *unit) {
-        v /= 1024;
+    while (bytes >= 999.5 && k + 1 < sizeof unit / sizeof *unit) {
+        bytes /= 1024;
         k++;
     }
-    snprintf(buf, n, k == 0 || v >= 100 ? "%.0f %s" : v >= 10 ? "%.1f %s" : "%.2f %s", v, unit[k]);
+    snprintf(buf, n,
+             k == 0 || bytes >= 99.95 ? "%.0f %s"
+             : bytes >= 9.995         ? "%.1f %s"
+                                      : "%.2f %s",
+             bytes, unit[k]);
     return buf;
+}
+
+char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes)
+{
+    return fbp_bytes_about(buf, n, (double)bytes);
 }
 
 enum { MAX_WORD = 48 };

@@ -2,11 +2,10 @@
 #ifndef FBP_SRC_TEXT_H
 #define FBP_SRC_TEXT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "fbp/types.h"
 
-/** "1.50 GiB"; returns buf. */
-char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
+/** fbp_bytes_text() of a size that is only calculated, and may be beyond any integer. */
+char *fbp_bytes_about(char *buf, size_t n, double bytes);
 
 /** The candidate nearest to `word` by edit distance, NULL if none is close; candidates[n]. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);

@@ -58,6 +58,7 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     struct fbp_limits limits = fbp_hdf5_limits;
     struct fbp_blob none = {0};
     uint64_t bytes = 0;
+    char needs[32];
 
     if (t.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: no memory to hold it", src->path);
@@ -67,9 +68,9 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     FBP_TRY(fbp_array_bytes(src->path, &a->info, &bytes));
     if (bytes > fbp_available_bytes() / 2) /* a damaged file may say anything */
         return fbp_fail(FBP_ERR_NOMEM,
-                        "%s: needs %.1f GiB of memory, as MATLAB's order of axes is turned, more "
+                        "%s: needs %s of memory, as MATLAB's order of axes is turned, more "
                         "than half of what is free: store it row by row, or take a larger machine",
-                        src->path, (double)bytes / 0x1p30);
+                        src->path, fbp_bytes_text(needs, sizeof needs, bytes));
     limits.memory_bytes += 2 * bytes;
     FBP_TRY(fbp_hdf5_contain(src->path, &limits, transpose, &t, &none));
     turn_axes(&src->info, a);

@@ -3,6 +3,7 @@
 
 #include "backend/rows.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "geometry/ranges.h"
 #include "pipeline/bench_device.h"
 #include "pipeline/bench_views.h"
@@ -117,14 +118,16 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
     const double samples = (double)view_samples(scan) * (double)scan->n_views;
     const double bytes = 2 * sizeof(float) * (voxels + samples);
     struct fbp_device_info device = {0};
+    char needs[32], has[32];
 
     if (backend->describe)
         backend->describe(0, &device);
     if (device.free_bytes && bytes > (double)device.free_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "S1: views and volumes take %.1f GiB, the device has %.1f GiB free: use "
+                        "S1: views and volumes take %s, the device has %s free: use "
                         "fewer views or voxels",
-                        bytes / (1 << 30), (double)device.free_bytes / (1 << 30));
+                        fbp_bytes_about(needs, sizeof needs, bytes),
+                        fbp_bytes_text(has, sizeof has, device.free_bytes));
     return FBP_OK;
 }
 

@@ -519,14 +519,14 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
 {
     const size_t *n = rq->job->grid.n;
     const double bytes = (double)n[0] * (double)n[1] * sizeof(float);
-    char has[32];
+    char has[32], needs[32];
 
     if (bytes <= (double)rq->memory_limit)
         return FBP_OK;
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: a single slice of %zu x %zu voxels needs %.3g GiB, the limit is %s: "
+                    "memory: a single slice of %zu x %zu voxels needs %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
-                    n[0], n[1], ldexp(bytes, -30),
+                    n[0], n[1], fbp_bytes_about(needs, sizeof needs, bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 

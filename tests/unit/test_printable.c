@@ -1,5 +1,6 @@
 /* Text of files on a terminal: what it would obey is shown, what people read stays. */
 #include "base/status.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,9 +70,34 @@ static void test_message(void **state)
     fbp_message_clear();
 }
 
+/* Three digits, in the unit that suits the size, and never more than a thousand of one. */
+static void test_bytes(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } rows[] = {
+        {0, "0 B"},           {1, "1 B"},
+        {999, "999 B"},       {1000, "0.98 KiB"},
+        {1023, "1.00 KiB"},   {1024, "1.00 KiB"},
+        {10239, "10.0 KiB"},  {102399, "100 KiB"},
+        {1023487, "999 KiB"}, {1023489, "0.98 MiB"},
+        {0x1p30, "1.00 GiB"}, {0x1p63, "8.00 EiB"},
+        {0x1p64, "16.0 EiB"}, {1.5 * 0x1p70, "1536 EiB"},
+    };
+    char out[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(fbp_bytes_about(out, sizeof out, rows[i].bytes), rows[i].text);
+    assert_string_equal(fbp_bytes_text(out, sizeof out, 123), "123 B");
+    assert_string_equal(fbp_bytes_text(out, sizeof out, 5ull << 29), "2.50 GiB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_characters),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_message),
