@@ -1,6 +1,7 @@
 #include "files.h"
 #include "geometry.h"
 #include "geometry_check.h"
+#include "say.h"
 
 struct geometry_args {
     struct geometry_from from;
@@ -39,7 +40,7 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
         return cli_json(root, false);
     }
     if (!a->quiet)
-        printf("%s\n", a->output);
+        printf("%s\n", say_name(a->output));
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "files.h"
 #include "geometry.h"
+#include "say.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static int report(const struct convert_args *a, const struct fbp_scan *scan)
         return cli_json(root, false);
     }
     if (!a->quiet)
-        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", a->to, scan->n_views, kind,
+        printf("%s: %zu views, %s beam, %zu x %zu pixels\n", say_name(a->to), scan->n_views, kind,
                scan->panel.n_columns, scan->panel.n_rows);
     return 0;
 }

@@ -1,4 +1,5 @@
 #include "rabbitct.h"
+#include "say.h"
 
 #include "fbp/geometry_file.h"
 
@@ -110,9 +111,9 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
 {
     char bytes[24];
 
-    printf("file     %s (%s)\n", path, i->format);
+    printf("file     %s (%s)\n", say_name(path), i->format);
     if (i->taken[0])
-        printf("files    %s\n", i->taken);
+        printf("files    %s\n", say_name(i->taken));
     printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2], fbp_type_name(i->type),
            fbp_bytes_text(bytes, sizeof bytes, array_bytes(i)));
     if (i->has_spacing) {
@@ -123,7 +124,7 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     } else {
         printf("spacing  not in the file\n");
     }
-    printf("unit     %s\n", i->unit[0] ? i->unit : "not in the file");
+    printf("unit     %s\n", i->unit[0] ? say_name(i->unit) : "not in the file");
     if (i->scale != 0)
         printf("scale    value = %.9g * number + %.9g\n", i->scale, i->offset);
     if (r)
@@ -144,7 +145,7 @@ static void tell_of_scan(const struct info_args *a, const char *format)
     cli_say_uncertain(&scan, a->quiet);
     if (!a->json)
         printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
-               scan.n_views, a->file, a->file);
+               scan.n_views, say_name(a->file), say_name(a->file));
     fbp_scan_clear(&scan);
 }
 
@@ -193,9 +194,10 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
 {
     char grid[120];
 
-    printf("scan         %s, %s beam%s\n", path, kind_name(s->kind),
+    printf("scan         %s, %s beam%s\n", say_name(path), kind_name(s->kind),
            s->panel.n_rows == 1 ? ", one row" : "");
-    printf("projections  %s\n", s->projections ? s->projections : "not named in the file");
+    printf("projections  %s\n",
+           s->projections ? say_name(s->projections) : "not named in the file");
     printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
            s->panel.n_rows);
     if (s->projections)
@@ -204,7 +206,7 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
                                                                : "line integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
-    printf("more         fbp geometry check %s\n", path);
+    printf("more         fbp geometry check %s\n", say_name(path));
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "files.h"
 #include "rabbitct.h"
 #include "recon.h"
+#include "say.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,8 +114,8 @@ static int report(const struct make_args *a)
     if (a->json)
         return rabbitct_info(a->output, true);
     if (!a->quiet)
-        printf("%s: version %d, %zu views of %zu x %zu pixels, %zu references\n", a->output,
-               i.version, i.n_views, i.n_columns, i.n_rows, i.n_references);
+        printf("%s: version %d, %zu views of %zu x %zu pixels, %zu references\n",
+               say_name(a->output), i.version, i.n_views, i.n_columns, i.n_rows, i.n_references);
     return 0;
 }
 

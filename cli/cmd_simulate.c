@@ -1,4 +1,5 @@
 #include "files.h"
+#include "say.h"
 #include "simulate.h"
 
 #include <math.h>
@@ -140,9 +141,9 @@ static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
 {
     char grid[120];
 
-    printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n", a->output,
-           scan->n_views, scan->panel.n_columns, scan->panel.n_rows, a->arc_deg, a->phantom,
-           cli_grid(grid, sizeof grid, &scan->volume));
+    printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n",
+           say_name(a->output), scan->n_views, scan->panel.n_columns, scan->panel.n_rows,
+           a->arc_deg, say_name(a->phantom), cli_grid(grid, sizeof grid, &scan->volume));
 }
 
 /* The phantom may be a file. */

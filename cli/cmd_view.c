@@ -1,4 +1,5 @@
 #include "files.h"
+#include "say.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static int report(const struct view_args *a, const double shown[2])
         return cli_json(root, false);
     }
     if (!a->quiet)
-        printf("%s\n", a->output);
+        printf("%s\n", say_name(a->output));
     return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "geometry_check.h"
+#include "say.h"
 
 #include <math.h>
 #include <string.h>
@@ -233,7 +234,7 @@ int check_print_text(const struct fbp_scan *scan, const struct check *c)
         print_flips(scan, c);
     }
     for (size_t i = 0; i < c->n_warnings; i++)
-        printf("warning     %s\n", c->warnings[i]);
+        printf("warning     %s\n", say_name(c->warnings[i]));
     return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "rabbitct.h"
+#include "say.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static int info_text(const char *path, const struct fbp_rabbitct_info *i)
 {
     char bytes[24];
 
-    printf("file        %s (RabbitCT, version %d), %s\n", path, i->version,
+    printf("file        %s (RabbitCT, version %d), %s\n", say_name(path), i->version,
            fbp_bytes_text(bytes, sizeof bytes, i->bytes));
     printf("views       %zu of %zu x %zu pixels, %s\n", i->n_views, i->n_columns, i->n_rows,
            i->matrices_only ? "matrices only" : "filtered");
@@ -66,7 +67,7 @@ static int info_text(const char *path, const struct fbp_rabbitct_info *i)
         printf("%s%zu^3", r ? ", " : "", (size_t)128 << r);
     printf("\n");
     if (!i->matrices_only)
-        printf("more        fbp geometry check %s\n", path);
+        printf("more        fbp geometry check %s\n", say_name(path));
     return 0;
 }
 
@@ -97,7 +98,7 @@ static int result_text(const char *path, const struct fbp_rabbitct_result *r)
 {
     char t[24];
 
-    printf("file     %s (RabbitCT, result of version %d)\n", path, r->version);
+    printf("file     %s (RabbitCT, result of version %d)\n", say_name(path), r->version);
     printf("volume   %zu^3 from %zu views in %s\n", r->size, r->n_views,
            cli_seconds(t, sizeof t, seconds_of(r)));
     rabbitct_print(&r->error);

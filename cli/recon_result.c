@@ -1,5 +1,6 @@
 /* What a reconstruction gave, in words and as JSON. */
 #include "recon.h"
+#include "say.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
                 a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
     if (picture)
-        fprintf(f, "%s: black at %.5g, white at %.5g\n", picture, result->shown[0],
+        fprintf(f, "%s: black at %.5g, white at %.5g\n", say_name(picture), result->shown[0],
                 result->shown[1]);
 }
 
@@ -91,7 +92,8 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
     if (a->quiet)
         return;
     fprintf(f, "%s: from %.5g to %.5g, mean %.5g %s\n",
-            recon_is_file(a->output) ? a->output : "values", r->min, r->max, r->mean, unit);
+            recon_is_file(a->output) ? say_name(a->output) : "values", r->min, r->max, r->mean,
+            unit);
     fprintf(f, "%s at %.3g GUPS: reading %s, filtering %s, backprojecting %s, writing %s\n",
             cli_seconds(t[0], sizeof t[0], r->total), r->gups,
             cli_seconds(t[1], sizeof t[1], r->read), cli_seconds(t[2], sizeof t[2], r->filter),

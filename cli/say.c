@@ -104,6 +104,18 @@ void say_warning(bool quiet, const char *fmt, ...)
     va_end(ap);
 }
 
+const char *say_name(const char *text)
+{
+    static char kept[4][6 * 4096 + 1]; /* no system call takes longer names */
+    static size_t next;
+
+    if (!strpbrk(text, "\n\t"))
+        return text;
+    char *out = kept[next++ % 4];
+    fbp_printable(out, sizeof kept[0], text, strlen(text), "");
+    return out;
+}
+
 /* The printer indents by tabs, also between key and value: spaces are easier to look for.  A tab
  * inside a string is escaped, so all that are seen are the printer's. */
 char *say_json_text(cJSON *value, bool compact)

@@ -35,6 +35,11 @@ void say_error(const char *line);
 void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** A name, or a text of a file, as part of a line that is printed: what would begin another line is
+ * an escape.  Valid until the fourth call after it; other control characters are the streams' to
+ * show. */
+const char *say_name(const char *text);
+
 /** A line that the next one replaces, to the terminal; "": none. */
 void say_bar(const char *line);
 

@@ -1,4 +1,5 @@
 /* What a sweep gives: a sheet of all slices, a curve of their scores, the best value. */
+#include "say.h"
 #include "sweep_state.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static void say_how(const struct sweep *s)
 {
     printf("use it:");
     print_options(s);
-    printf("\nkeep it: fbp geometry convert %s", s->args->scan);
+    printf("\nkeep it: fbp geometry convert %s", say_name(s->args->scan));
     print_options(s);
     puts(" -o FILE.json");
 }

@@ -70,6 +70,52 @@ shown geometry "$evil"
 shown "d$evil"
 shown init "d$evil"
 
+# A name that ends a line begins no other, in messages and in results.
+line='n
+forged: x' # a line of it would begin a line
+whole() {
+    "$fbp" "$@" >out 2>err
+    last=$(tr '\n' '|' <<<"fbp $*")
+    ! grep -q '^forged' out err || say "$last: a name begins a line: $(cat out err)"
+    grep -q 'u000aforged' out err || grep -q '\\nforged' out || say "$last: is not shown: $(cat out err)"
+}
+mkdir "d$line"
+cp plain.json "$line.json"
+cp plain.mha "$line.mha"
+cp plain-volume.mha "d$line/$line.mha"
+cp plain.rctd "$line.rctd"
+sed 's|"plain.mha"|"n\nforged: x.mha"|' plain.json >inside.json
+for name in "$line" "lost$line" "d$line/$line"; do
+    whole recon "$name.json" -o "v$line.mha" --preview "p$line.png"
+    whole recon "$name.json" -o "v$line.mha" --json -q
+    whole plan "$name.json" --filter "$name"
+    whole info "$name.json"
+    whole info "$name.mha"
+    whole info "$name.rctd"
+    whole view "$name.mha" -o "w$line.png" --force
+    whole compare "$name.mha" "x$line.mha"
+    whole geometry check "$name.json" --detector "$name"
+    whole geometry show "$name.json" -o "g$line.svg" --force
+    whole geometry convert "$name.json" -o "c$line.xml" --force
+    whole rabbitct make "$name.json" -o "m$line.rctd" --references 0 --force
+    whole rabbitct run "$name.rctd" --volume "no$line/x"
+    whole rabbitct compare "no$line.vol" "$name.rctd"
+    whole rabbitct convert "$name.rctd" -o "no$line/r.rct"
+    whole simulate --size 8 --views 4 -o "s$line.json" --force
+    whole simulate --size 8 --views 4 -o s.json --phantom "$name"
+    whole init "$name"
+    whole "$name"
+    whole geometry "$name"
+done
+whole info inside.json
+whole info "d$line"
+whole init "d$line"
+whole recon "$line.json" --sweep centre=11:12:0.5 -o "sheet$line.png"
+whole recon "$line.json" -o "t$line/%03d.tif"
+whole recon plain.json -o v.mha --timeline "no$line/t.svg"
+whole bench pipeline "lost$line"
+whole bench S0 --size 16 --views 12 --dir "no$line"
+
 # Texts inside files.
 of() { # NAME: a file of standard input, looked at by all that may read it
     cat >"$1"
