@@ -3,6 +3,7 @@
 #include "say.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +34,18 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
 /* What is not sure is said whatever else is not. */
 static void tell(const struct recon_args *a, const struct fbp_centre *c)
 {
+    char range[48] = "";
+
+    if (isfinite(c->uncertainty))
+        snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
     if (!c->sure)
         say_warning(false,
-                    "the rotation axis is NOT SURE to fall on column %.6g: %s: look at it with "
+                    "the rotation axis is NOT SURE to fall on column %.6g%s: %s: look at it with "
                     "--sweep centre=%.6g:%.6g:0.5 -o sheet.png",
-                    c->column, c->why, floor(c->column) - 5, floor(c->column) + 6);
+                    c->column, range, c->why, floor(c->column) - 5, floor(c->column) + 6);
     else
-        say_note(a->quiet, "centre: column %.6g; --centre %.6g is the same", c->column, c->column);
+        say_note(a->quiet, "centre: column %.6g, give or take %.2g; --centre %.6g is the same",
+                 c->column, fmax(c->uncertainty, 0.001), c->column);
 }
 
 int centre_find(struct recon_args *a, const struct fbp_scan *scan)
@@ -70,6 +76,10 @@ void centre_json(cJSON *root, const struct fbp_centre *c)
     cJSON_AddNumberToObject(o, "by_rays", c->by_rays);
     if (!isnan(c->by_slice))
         cJSON_AddNumberToObject(o, "by_slice", c->by_slice);
+    if (!isnan(c->by_turn))
+        cJSON_AddNumberToObject(o, "by_turn", c->by_turn);
+    if (isfinite(c->uncertainty))
+        cJSON_AddNumberToObject(o, "uncertainty", c->uncertainty);
     cJSON_AddNumberToObject(o, "spread", c->spread);
     cJSON_AddNumberToObject(o, "misfit", c->misfit);
     if (!isnan(c->rival))

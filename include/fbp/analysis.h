@@ -50,14 +50,19 @@ struct fbp_centre {
     double rival;    /**< another column that could be meant; NaN: none */
     bool sure;       /**< all of that goes together */
     char why[300];   /**< why it is not sure; "" */
+    double by_turn;  /**< half a turn of parallel beams: for which all views fit together; NaN: was
+                          not asked, or they do not tell */
+    double uncertainty; /**< of `column`, in columns: about one standard deviation, by how parts of
+                             the data scatter; INFINITY: nothing tells, and it is the scan's own */
 };
 
 /**
  * Find the column of the detector that the rotation axis falls on, whatever the scan says now.
  * First by rays that are measured twice, from both ends, which agree for the right column only (of
- * half a turn of parallel beams: the last views go on in the mirror images of the first); where
- * these are few, by the sharpest slice near that, too.  Values are those of a reconstruction: after
- * dark, flat, logarithm and bad pixels.
+ * half a turn of parallel beams: the last views go on in the mirror images of the first, and all
+ * fit together as a function over the whole turn); where these are few, by the sharpest slice near
+ * that, too.  Where nothing tells it (a round object, views in no order) the scan's own column is
+ * kept.  Values are those of a reconstruction: after dark, flat, logarithm and bad pixels.
  *
  * params: device, threads, memory, progress and kernel are used; NULL = defaults
  * @return FBP_OK, also if it is not sure; FBP_ERR_UNSUPPORTED if no ray is measured from both ends;

@@ -2,6 +2,7 @@
 #include "fbp/analysis.h"
 
 #include "analysis/match.h"
+#include "analysis/wedge.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -29,11 +30,16 @@ static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 /* Rays agree, parts of them say the same, and no other column is as likely: or it is not sure. */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
+/* Half turns: so little uncertainty of what all views say that slices are not asked; and of what is
+ * called sure, 0.1 columns being two of it.  Guesses that scatter more than this tell nothing. */
+static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
+
 struct search {
     const struct fbp_scan *scan;
     struct fbp_recon_params params;
     struct fbp_sinogram sinogram, coarse;
     struct fbp_match match, rough;
+    struct fbp_wedge wedge;
     size_t bin;
     struct fbp_view *views; /* those of the scan, moved */
     float *slice;
@@ -59,8 +65,12 @@ static fbp_status read_rows(struct search *s)
     const double a_row = (double)scan->n_views * (double)scan->panel.n_columns;
     const double most = scan->kind == FBP_PARALLEL ? ROWS_OF_PARALLEL : ROWS_OF_CONE;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / a_row)));
+    const size_t waves = scan->kind == FBP_PARALLEL
+                             ? fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows)
+                             : 0;
     /* rows, their smoothed copy, and one row for the rough search */
-    const double bytes = (double)fbp_resident_bytes() + (2 * rows + 2) * a_row * sizeof(float);
+    const double bytes =
+        (double)fbp_resident_bytes() + (2 * rows + 2) * a_row * sizeof(float) + (double)waves;
     char has[32], needs[32];
 
     if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
@@ -273,24 +283,32 @@ static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
     snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a, b);
 }
 
-/* What both say together. */
-static void decide(struct search *s)
+/* Doubts about what rays say. */
+static void doubt_rays(struct search *s, bool parts)
 {
     struct fbp_centre *c = s->out;
-    const double apart = fabs(c->by_rays - c->by_slice);
 
-    c->sure = true;
-    c->column = c->by_rays;
     if (c->misfit > most_misfit)
         doubt(c, "rays that should be alike differ by %.0f %%", 100 * sqrt(c->misfit), 0);
     if (!isnan(c->rival))
         doubt(c, "column %.6g is nearly as likely", c->rival, 0);
-    if (c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
+    if (parts && c->spread > (isnan(c->by_slice) ? most_spread : most_apart))
         doubt(c, "parts of the scan differ by %.2g columns", c->spread, 0);
     if (s->at_edge)
         doubt(c, "column %.6g is at the panel's edge", c->by_rays, 0);
+}
+
+/* What rays and slices say together. */
+static void decide_by_slices(struct search *s)
+{
+    struct fbp_centre *c = s->out;
+    const double apart = fabs(c->by_rays - c->by_slice);
+
+    c->column = c->by_rays;
+    c->uncertainty = c->spread / PARTS; /* their standard deviation is half of it, and they are 4 */
     if (isnan(c->by_slice))
         return;
+    c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
     if (s->at_end || !(apart <= most_apart))
         doubt(c, "slices are sharpest for column %.6g, rays agree for %.6g", c->by_slice,
               c->by_rays);
@@ -298,6 +316,72 @@ static void decide(struct search *s)
         c->column = (c->by_rays + 2 * c->by_slice) / 3;
     if (s->slices_apart > most_apart)
         doubt(c, "slices differ by %.2g columns", s->slices_apart, 0);
+}
+
+/* Half a turn: what all views say, and the mean with the others', by how certain each is. */
+static void decide_half_turn(struct search *s)
+{
+    struct fbp_centre *c = s->out;
+    const struct fbp_wedge *w = &s->wedge;
+
+    if (w->error <= enough) {
+        c->column = w->column;
+        c->uncertainty = w->error;
+        return;
+    }
+    decide_by_slices(s);
+    if (isfinite(w->error)) {
+        const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
+        if (fabs(w->column - c->column) > 2.5 * both)
+            doubt(c, "all views together say column %.6g, rays and slices %.6g", w->column,
+                  c->column);
+        c->column = (c->column * a * a + w->column * b * b) / (both * both);
+        c->uncertainty = a * b / both;
+    }
+    if (c->uncertainty > most_uncertain)
+        doubt(c, "its uncertainty is %.2g columns", c->uncertainty, 0);
+}
+
+/* A guess that nothing speaks for is no better than what the scan says. */
+static void keep_own(struct search *s)
+{
+    struct fbp_centre *c = s->out;
+    const bool lost = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
+                      (s->match.joins ? false : c->spread > no_guess);
+
+    if (c->sure || !lost)
+        return;
+    doubt(c, "the scan's own column is kept, not %.6g", c->column, 0);
+    c->column = s->sinogram.centre;
+    c->uncertainty = INFINITY;
+}
+
+static void decide(struct search *s)
+{
+    s->out->sure = true;
+    doubt_rays(s, !(s->match.joins && s->wedge.error <= enough));
+    if (s->match.joins)
+        decide_half_turn(s);
+    else
+        decide_by_slices(s);
+    keep_own(s);
+}
+
+/* Half a turn of parallel beams: all views are asked first.  Too few of them are not. */
+static fbp_status ask_all_views(struct search *s)
+{
+    s->wedge.error = INFINITY;
+    if (!s->match.joins)
+        return FBP_OK;
+    const fbp_status st = fbp_wedge_find(&s->wedge, &s->sinogram, s->out->by_rays);
+    if (st == FBP_ERR_UNSUPPORTED) {
+        fbp_message_clear();
+        s->wedge.error = INFINITY;
+        return FBP_OK;
+    }
+    if (st == FBP_OK && isfinite(s->wedge.error))
+        s->out->by_turn = s->wedge.column;
+    return st;
 }
 
 static void end_search(struct search *s)
@@ -334,13 +418,14 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    *out = (struct fbp_centre){.by_slice = NAN, .rival = NAN};
+    *out = (struct fbp_centre){.by_slice = NAN, .by_turn = NAN, .rival = NAN};
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
                                              "it: give the column");
     FBP_TRY_GOTO(read_rows(&s));
     FBP_TRY_GOTO(compare_rays(&s));
-    if (s.match.joins || !rays_are_sure(out))
+    FBP_TRY_GOTO(ask_all_views(&s));
+    if (s.match.joins ? s.wedge.error > enough : !rays_are_sure(out))
         FBP_TRY_GOTO(compare_slices(&s));
     decide(&s);
 fail:
