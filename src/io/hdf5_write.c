@@ -3,16 +3,18 @@
 #include "io/bytes.h"
 #include "io/hdf5_lib.h"
 #include "io/member.h"
+#include "io/outfile.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXTENSIONS ".h5 .hdf5"
@@ -21,7 +23,9 @@
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
 struct wanted {
-    const char *path, *file, *data_set, *sketch;
+    const char *path, *file, *data_set;
+    int fd;          /* of the draft */
+    char sketch[40]; /* its name, for the library */
     const struct fbp_array_info *info;
 };
 
@@ -132,6 +136,7 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
     char why[200];
 
+    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft has only one */
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(how, 0); /* of the root group */
@@ -175,12 +180,7 @@ static fbp_status spare_others(const struct wanted *w)
 /* After a failure: a file that must not become so large has a sentence of its own. */
 static fbp_status check_size(const struct wanted *w, size_t bytes)
 {
-    const int fd = open(w->sketch, O_WRONLY | O_CLOEXEC);
-    const bool too_large = fd >= 0 && ftruncate(fd, (off_t)bytes) < 0 && errno == EFBIG;
-
-    if (fd >= 0)
-        close(fd);
-    if (!too_large)
+    if (ftruncate(w->fd, (off_t)bytes) == 0 || errno != EFBIG)
         return FBP_OK;
     fbp_message_clear();
     return fbp_fail_write(w->file, EFBIG, bytes);
@@ -194,58 +194,52 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
         w->info->n[0] * w->info->n[1] * w->info->n[2] * fbp_type_size(w->info->type);
     haddr_t offset = HADDR_UNDEF;
     void *header = NULL;
-    uint64_t end = 0;
-    int fd = -1;
+    struct stat draft;
 
     const fbp_status st = build(w, &offset);
     if (st != FBP_OK)
-        FBP_TRY(check_size(w, bytes));
+        FBP_TRY(check_size(w, META_BYTES + bytes));
     FBP_TRY(st);
     FBP_TRY(spare_others(w));
-    FBP_TRY(fbp_open_file(w->sketch, &fd, &end));
-    if (offset == HADDR_UNDEF || offset > MAX_HEADER || end != offset + bytes)
+    if (fstat(w->fd, &draft) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is lost: %s", w->path, strerror(errno));
+    if (offset == HADDR_UNDEF || offset > MAX_HEADER || (uint64_t)draft.st_size != offset + bytes)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: this HDF5 library does not put the samples last: write .mha", w->path);
     FBP_TRY(fbp_alloc(&header, offset, "an HDF5 header"));
-    FBP_TRY(fbp_read_at(fd, w->path, 0, header, offset));
+    FBP_TRY(fbp_read_at(w->fd, w->path, 0, header, offset));
     return fbp_blob_put(reply, header, offset);
 }
 
-/* A name of its own beside the output, whose folder must be there. */
-static fbp_status make_sketch(const char *file, char **out)
+/* The library drafts into memory that has no name, and of which a hole takes nothing: whatever
+ * happens, nothing of it is left. */
+static fbp_status open_draft(struct wanted *w)
 {
-    *out = fbp_format("%s.part.XXXXXX", file);
-    if (!*out)
-        return fbp_fail_nomem(strlen(file), "a path");
-    const int fd = mkostemp(*out, O_CLOEXEC);
-    if (fd >= 0) {
-        close(fd);
-        return FBP_OK;
-    }
-    free(*out);
-    *out = NULL;
-    return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", file, strerror(errno),
-                    errno == ENOENT ? ": create its folder first" : "");
+    w->fd = memfd_create("fbp", MFD_CLOEXEC);
+    if (w->fd < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: no memory to draft its header: %s", w->path,
+                        strerror(errno));
+    snprintf(w->sketch, sizeof w->sketch, "/proc/self/fd/%d", w->fd);
+    return FBP_OK;
 }
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
     const size_t n = fbp_member_output(path, EXTENSIONS);
-    struct wanted w = {path, NULL, path[n] && path[n + 1] ? path + n + 1 : "volume", NULL, info};
+    struct wanted w = {
+        .path = path, .data_set = path[n] && path[n + 1] ? path + n + 1 : "volume", .info = info};
     struct fbp_blob reply = {0};
-    char *sketch;
 
     (void)compressed_bytes;
     out->data_path = fbp_format("%.*s", (int)n, path);
     if (!out->data_path)
         return fbp_fail_nomem(n, "a path");
-    FBP_TRY(make_sketch(out->data_path, &sketch));
     w.file = out->data_path;
-    w.sketch = sketch;
+    FBP_TRY(fbp_output_check(w.file));
+    FBP_TRY(open_draft(&w));
     const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &w, &reply);
-    unlink(sketch);
-    free(sketch);
+    close(w.fd);
     FBP_TRY(st);
     out->header = (char *)reply.bytes;
     out->header_bytes = reply.n;

@@ -6,9 +6,14 @@
 #include "io/member.h"
 
 #include <pthread.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define H5  FBP_TEST_DIR "/io_hdf5.h5"
-#define VOL FBP_TEST_DIR "/io_hdf5_volume.h5"
+#define H5        FBP_TEST_DIR "/io_hdf5.h5"
+#define VOL       FBP_TEST_DIR "/io_hdf5_volume.h5"
+#define DRAFT_DIR FBP_TEST_DIR "/io_hdf5_draft"
+#define DRAFT     DRAFT_DIR "/v.h5"
 
 /* Any part of a volume of value(), as floats and as it is. */
 static void check_parts(fbp_source *src)
@@ -721,6 +726,50 @@ static void sink(void **state)
     }
 }
 
+/* Every name that appears beside the output is one that the next run knows: what a kill leaves in
+ * the middle of the header would lie there for ever. */
+static void header_has_no_file(void **state)
+{
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char events[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
+    size_t n_seen = 0;
+    fbp_sink *s;
+
+    (void)state;
+    assert_true(watch >= 0);
+    remove(DRAFT);
+    (void)mkdir(DRAFT_DIR, 0777);
+    assert_true(inotify_add_watch(watch, DRAFT_DIR, IN_CREATE | IN_MOVED_TO) >= 0);
+    assert_int_equal(fbp_sink_open(&s, DRAFT, &info, NULL), FBP_OK);
+    fbp_sink_close(&s);
+    const ssize_t n = read(watch, events, sizeof events);
+    for (ssize_t at = 0; at < n;) {
+        const struct inotify_event *e = (const struct inotify_event *)(events + at);
+        if (strcmp(e->name, "v.h5.part") != 0 && strcmp(e->name, "v.h5.part.log") != 0)
+            fail_msg("%s appeared", e->name);
+        at += (ssize_t)(sizeof *e + e->len);
+        n_seen++;
+    }
+    assert_true(n_seen >= 1);
+    close(watch);
+}
+
+/* Nothing waits for whoever would write into a pipe. */
+static void sink_spares_a_pipe(void **state)
+{
+    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    fbp_sink *s;
+
+    (void)state;
+    (void)mkdir(DRAFT_DIR, 0777);
+    remove(DRAFT);
+    assert_int_equal(mkfifo(DRAFT, 0600), 0);
+    assert_int_equal(fbp_sink_open(&s, DRAFT, &info, NULL), FBP_ERR_INVALID);
+    assert_says("not a regular file");
+    remove(DRAFT);
+}
+
 static void sink_refuses(void **state)
 {
     const struct fbp_array_info info = {.n = {NX, NY, NZ}};
@@ -807,6 +856,8 @@ int main(void)
         cmocka_unit_test(numbers_stand_for_values),
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(header_has_no_file),
+        cmocka_unit_test(sink_spares_a_pipe),
         cmocka_unit_test(names_split),
     };
 
