@@ -82,6 +82,14 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
     return 0;
 }
 
+/* The word that a metavariable takes instead of numbers, the "auto" of "X|auto". */
+static bool is_word(const struct opt *o, const char *text)
+{
+    const char *bar = o->arg ? strrchr(o->arg, '|') : NULL;
+
+    return bar && islower((unsigned char)bar[1]) && strcasecmp(text, bar + 1) == 0;
+}
+
 static bool set_list(const struct opt *o, const char *text, void *field)
 {
     double v[8];
@@ -89,7 +97,7 @@ static bool set_list(const struct opt *o, const char *text, void *field)
     const size_t count = list_length(o);
     size_t n = read_list(o, text, v);
 
-    if (automatic && strcmp(text, "auto") == 0) {
+    if (automatic && is_word(o, text)) {
         v[0] = INFINITY;
         n = 1;
     } else if (n != count && (automatic || !(n == 1 && strchr(o->arg, '|')))) {
@@ -179,7 +187,7 @@ static bool set_number(const struct opt *o, const char *text, void *field)
     const char *end;
     double v;
 
-    if (o->type == OPT_DOUBLE && o->arg && strstr(o->arg, "|auto") && strcmp(text, "auto") == 0) {
+    if (o->type == OPT_DOUBLE && is_word(o, text)) {
         *(double *)field = INFINITY;
         return true;
     }
@@ -238,7 +246,7 @@ void opt_describe(const struct opt *o, char *buf, size_t n)
         [OPT_STRING] = "text",
         [OPT_INT] = "a whole number",
         [OPT_SIZE] = "a whole number",
-        [OPT_BYTES] = "bytes, at least 1, with an optional suffix K, M, G or T",
+        [OPT_BYTES] = "at least 1, with an optional suffix K, M, G or T, such as 600M",
         [OPT_DOUBLE] = "a number",
         [OPT_SIZES] = "whole numbers",
         [OPT_DOUBLES] = "numbers",

@@ -93,7 +93,7 @@ void recon_complete(struct recon_args *a)
     if (a->p.half_width > 0)
         a->p.spatial_filter = 1;
     a->p.mask = !isnan(a->mask);
-    a->p.mask_value = a->p.mask ? a->mask : 0;
+    a->p.mask_value = isinf(a->mask) ? NAN : a->p.mask ? a->mask : 0;
 }
 
 int recon_prepare(struct recon_args *a, struct fbp_scan *scan, fbp_plan **plan)

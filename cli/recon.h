@@ -18,7 +18,7 @@ struct recon_args {
     double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
-    double mask;                       /**< NaN: none */
+    double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
@@ -80,7 +80,7 @@ extern const char *const recon_pads[], *const recon_filters[], *const recon_weig
     OPT(R, p.pad, .name = "pad", .arg = "NAME", .names = recon_pads, .fallback = "none",          \
         .help = "carry rows on beyond the panel, for an object that is wider: ellipse (the best " \
                 "guess) or cosine"),                                                              \
-    OPT(R, mask, .name = "mask", .arg = "VALUE", .min = -1e9, .max = 1e9, .fallback = "none",      \
+    OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none",      \
         .help = "give voxels that some view does not see this value"),                           \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
         .fallback = "the scan's, or auto",                                               \

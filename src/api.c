@@ -507,8 +507,11 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
-    if (p->params.mask)
-        h = fbp_hash(h, &p->params.mask_value, sizeof p->params.mask_value);
+    if (p->params.mask) {
+        const double value =
+            isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
+        h = fbp_hash(h, &value, sizeof value);
+    }
     h = fbp_inputs_hash(h, &source->inputs);
     return h ? h : 1;
 }

@@ -192,7 +192,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *te
 
 /** What fbp_compare() finds; mean_a and mean_b over the same elements as the differences. */
 struct fbp_comparison {
-    size_t count;   /**< elements compared */
+    size_t count;   /**< elements compared: all but those that are NaN in both */
     double rmse;    /**< sqrt(mean (a-b)^2) */
     double nrmse;   /**< rmse / rms(b) */
     double max;     /**< max |a-b| */

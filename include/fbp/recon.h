@@ -109,8 +109,8 @@ struct fbp_recon_params {
     int auto_range;
     enum fbp_pad_kind pad; /**< rows beyond the panel; 0 = they end there */
     /** Voxels that some view does not see (beyond the field of view's radius, or above or below the
-     *  panel's rows) get mask_value, in the output's unit; min, max and mean of the report are then
-     *  those of the others. */
+     *  panel's rows) get mask_value, in the output's unit, or NaN where the output is float32; min,
+     * max and mean of the report are then those of the others. */
     int mask;
     double mask_value;
 };

@@ -14,7 +14,7 @@ struct pair {
 };
 
 struct sums {
-    size_t count;
+    size_t count, n_inside;
     double difference, square_b, a, b, max, peak_b;
 };
 
@@ -63,10 +63,15 @@ static void inside(const struct pair *p, const size_t n[3], size_t y, double rad
     *x1 = (size_t)fmax(0, fmin((double)n[0], floor(middle + half) + 1));
 }
 
+/* What is masked in both does not count; in one of them it is no number, and so is what is found.
+ */
 static void add(struct sums *s, const float *a, const float *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const double va = (double)a[i], vb = (double)b[i], d = va - vb;
+        if (isnan(va) && isnan(vb))
+            continue;
+        s->count++;
         s->difference += d * d;
         s->square_b += vb * vb;
         s->a += va;
@@ -74,7 +79,7 @@ static void add(struct sums *s, const float *a, const float *b, size_t n)
         s->max = fabs(d) > s->max || isnan(d) ? fabs(d) : s->max;
         s->peak_b = fmax(s->peak_b, fabs(vb));
     }
-    s->count += n;
+    s->n_inside += n;
 }
 
 static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
@@ -116,6 +121,13 @@ fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_rad
     FBP_TRY_GOTO(sum_up(&p, inside_radius_mm, &s));
     FBP_TRY_GOTO(fbp_source_unchanged(p.a));
     FBP_TRY_GOTO(fbp_source_unchanged(p.b));
+    if (s.count == 0 && s.n_inside > 0) {
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s and %s: no element is a number in either of them: there is nothing to "
+                      "compare",
+                      path_a, path_b);
+        goto fail;
+    }
     if (s.count == 0) {
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s and %s: no element lies within %g mm of the axis: take a larger radius",

@@ -119,7 +119,7 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, double val
     FBP_TRY(fbp_calloc((void **)&m.mask, 1, sizeof *m.mask, "the mask"));
     m.mask->nx = fbp_roi_size(job, 0);
     m.mask->ny = fbp_roi_size(job, 1);
-    m.mask->value = (float)value;
+    m.mask->value = isnan(value) ? NAN : (float)value; /* one NaN, the same in every run */
     FBP_TRY_GOTO(fbp_calloc((void **)&m.mask->columns, m.mask->nx * m.mask->ny,
                             sizeof *m.mask->columns, "the mask"));
     FBP_TRY_GOTO(find_bounds(&m));

@@ -3,6 +3,8 @@
 #include "base/range.h"
 #include "geometry/ranges.h"
 
+#include <math.h>
+
 /* The sink checks the range that it gets. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
@@ -42,6 +44,14 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
     const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
 
     if (!p->mask)
+        return FBP_OK;
+    if (isnan(p->mask_value) && integers)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "output: %s has no NaN for what lies outside the field of view: give a value "
+            "(--mask), or write float32",
+            fbp_type_name(p->output_type));
+    if (isnan(p->mask_value))
         return FBP_OK;
     FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
     if (!integers || p->auto_range || (p->mask_value >= lo && p->mask_value <= hi))

@@ -72,6 +72,38 @@ for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v
     one_line err
 done
 
+# What is outside the field of view is no number, and nothing that looks at the volume takes it for one.
+wide="--size 48 --voxel 8"
+# shellcheck disable=SC2086
+run 0 recon scan.json $wide -o zero.mha --mask 0 --json -q
+cp out zero.json
+# shellcheck disable=SC2086
+run 0 recon scan.json $wide -o nan.mha --mask nan --preview nan.png --json -q
+for key in min max mean; do
+    [ "$(json $key)" = "$("$json_get" $key <zero.json)" ] || say "$last: $key: $(cat out)"
+done
+exists nan.png
+run 0 info nan.mha --json
+is "$(json not_finite) > 1000"
+[ "$(json not_finite)" != null ] && [ "$(json min)" != null ] && [ "$(json mean)" != null ] || say "$last: $(cat out)"
+run 0 view nan.mha -o mip.png --mip --json
+is "$(json window.1) > 0.01"
+run 0 compare nan.mha nan.mha --json
+is "$(json max) == 0 && $(json rmse) == 0 && $(json count) > 1000 && $(json count) < 48*48*48"
+run 1 compare nan.mha zero.mha --tolerance 1e9
+# shellcheck disable=SC2086
+run 0 recon scan.json $wide -o nan.nii --mask NaN -q
+run 0 compare nan.nii nan.mha --tolerance 0
+run 0 recon scan.json --slice 24 -o nan.png --mask nan --force -q
+run 0 recon scan.json --sweep centre=34:37:0.5 -o sheet.png --mask nan --force --json -q
+is "$(json best) > 35 && $(json best) < 36"
+for type in "uint8 --output-range auto" "uint16 --output-range 0,0.05" "uint16 --hu 0.02"; do
+    # shellcheck disable=SC2086
+    run 1 recon scan.json -o integers.mha --mask nan --output-type $type
+    has err 'has no NaN for what lies outside the field of view: give a value \(--mask\), or write float32'
+    one_line err
+done
+
 # Fewer views, larger pixels; columns are those of the files.
 run 0 recon scan.json --every 4 --bin 2 -o few.mha --json
 is "$(json size.0) == 48 && $(json min) < 0 && $(json max) > 0.01"

@@ -161,6 +161,37 @@ static void files_and_integers_are_masked(void **state)
     assert_non_null(strstr(fbp_message(), "is not in the range -1000 to 3000"));
     p.mask_value = NAN;
     assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "uint8 has no NaN"));
+    p.mu_water = 0;
+    p.auto_range = 1;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "uint8 has no NaN"));
+    drop_scan(&scan);
+}
+
+/* The others are what they are with any other value, and so is what the report says of them. */
+static void nan_is_a_value_of_floats(void **state)
+{
+    struct fbp_scan scan = scan_head(24, 0);
+    const size_t n = scan.volume.n[0] * scan.volume.n[1] * scan.volume.n[2];
+    float *zero = malloc(n * sizeof *zero), *nan = malloc(n * sizeof *nan);
+    size_t n_masked = 0;
+
+    (void)state;
+    assert_true(zero && nan);
+    const struct fbp_report with_zero =
+        run_into(&scan, (struct fbp_recon_params){.device = "cpu", .mask = 1}, zero);
+    const struct fbp_report with_nan = run_into(
+        &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = NAN}, nan);
+    for (size_t i = 0; i < n; i++) {
+        n_masked += isnan(nan[i]) != 0;
+        assert_true(isnan(nan[i]) ? zero[i] == 0 : memcmp(nan + i, zero + i, sizeof *nan) == 0);
+    }
+    assert_true(n_masked > n / 10 && n_masked < n);
+    assert_true(with_zero.min == with_nan.min && with_zero.max == with_nan.max &&
+                with_zero.mean == with_nan.mean);
+    free(zero);
+    free(nan);
     drop_scan(&scan);
 }
 
@@ -170,6 +201,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(masked_is_what_is_not_seen),
         cmocka_unit_test(devices_mask_the_same),
         cmocka_unit_test(files_and_integers_are_masked),
+        cmocka_unit_test(nan_is_a_value_of_floats),
     };
 
     return run_chosen_tests(tests, argc, argv);
