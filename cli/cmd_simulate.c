@@ -50,7 +50,7 @@ static const struct opt table[] = {
     OPT(S, offset_mm, .name = "offset", .arg = "U,V", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,
         .fallback = "0,0", .help = "panel centre moved along its rows and columns [mm]"),
     OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,
-        .fallback = "0,0,0", .help = "panel turned about u, then v, then normal [deg]"),
+        .fallback = "0,0,0", .help = "panel turned about u, then v, then normal, each as the turns before left it [deg]"),
     OPT(S, scale, .name = "scale", .arg = "S", .min = -FBP_SCALE_MAX, .max = FBP_SCALE_MAX,
         .fallback = "1", .help = "factor on the phantom's densities [1/mm]"),
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = FBP_NOISE_MIN, .max = FBP_NOISE_MAX,

@@ -149,6 +149,19 @@ static int unknown_of_group(int argc, char **argv)
     return OPT_USAGE;
 }
 
+/* The command that stands behind an option, "recon" of "fbp -q recon"; NULL. */
+static const char *later_command(int argc, char **argv)
+{
+    int n_words;
+
+    for (int i = 1; i < argc && argv[0][0] == '-'; i++) {
+        const size_t c = find_command(argc - i, argv + i, &n_words);
+        if (c < n_commands)
+            return commands[c]->name;
+    }
+    return NULL;
+}
+
 static int unknown_command(int argc, char **argv)
 {
     if (is_group(argv[0]))
@@ -159,7 +172,13 @@ static int unknown_command(int argc, char **argv)
     struct stat info;
     if (stat(argv[0], &info) == 0)
         return is_a_file(argv[0], S_ISDIR(info.st_mode));
-    const char *what = argv[0][0] == '-' ? "option" : "command";
+    const char *what = argv[0][0] == '-' ? "option" : "command", *later = later_command(argc, argv);
+    if (later) {
+        cli_error("options come after the command: expected fbp %s … %s, got \"%s\" first; see fbp "
+                  "--help",
+                  later, argv[0], argv[0]);
+        return OPT_USAGE;
+    }
     if (near)
         cli_error("unknown %s \"%s\": did you mean fbp %s?; see fbp --help", what, argv[0], near);
     else

@@ -2,6 +2,7 @@
 #include "recon.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 bool recon_is_file(const char *output)
 {
@@ -34,6 +35,14 @@ static int check_preview(const struct command *self, const struct recon_args *a)
     if (!cli_has_folder(a->preview))
         return cli_error("%s: its folder is missing or read-only: create it first", a->preview);
     return OPT_GO_ON;
+}
+
+/* One that is there, or that can only be one by its name. */
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return cli_ends_with(path, "/") || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
 /* A slice as a picture is no volume. */
@@ -118,6 +127,8 @@ static int check_water(const struct command *self, const struct recon_args *a)
 
 static int check_output(const struct command *self, const struct recon_args *a)
 {
+    const char *slash = cli_ends_with(a->output, "/") ? "" : "/";
+
     if (recon_is_picture(a) && a->preview)
         return opt_usage(self, "--preview: the slice is a picture already: leave it out");
     if (recon_is_picture(a) && (a->p.compress || a->p.resume))
@@ -131,6 +142,11 @@ static int check_output(const struct command *self, const struct recon_args *a)
                          "(" CLI_VOLUMES ") with --preview FILE.png, or values with "
                          "--output-type",
                          a->output);
+    if (is_folder(a->output))
+        return opt_usage(self,
+                         "-o: \"%s\" is a folder: name a file in it, such as %s%svolume.mha, or a "
+                         "file a slice, %s%s%%04d.tif",
+                         a->output, a->output, slash, a->output, slash);
     if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
         return opt_usage(
             self, "-o: expected a name that ends in " CLI_VOLUMES ", or null: or hash:, got \"%s\"",

@@ -28,6 +28,11 @@ wrong_line 'whole numbers from 1' recon s -o v --size 3x4
 wrong_line 'suffix K, M, G' recon s -o v --memory lots
 wrong_line 'at least 1' recon s -o v --memory 0
 wrong_line 'ends in .mha, .*, or null: or hash:, got "v"' recon s.json -o v
+wrong_line '-o: "\." is a folder: name a file in it, such as \./volume.mha, or a file a slice, \./%04d.tif' recon s.json -o .
+wrong_line '-o: "lost/" is a folder: .* lost/volume.mha' recon s.json -o lost/
+wrong_line 'options come after the command: expected fbp recon … -q, got "-q" first' -q recon s.json -o v.mha
+wrong_line 'expected fbp geometry check … --force' --force geometry check s.json
+wrong_line '--mask: expected VALUE\|nan, a number' recon s.json -o v.mha --mask none
 wrong_line '--timeline: .* ends in .svg' recon s.json -o v.mha --timeline t.png
 wrong_line '--timeline: expected --job' bench host --timeline t.svg
 wrong_line '--preview: .* ends in .png' recon s.json -o v.mha --preview p.jpg
