@@ -101,14 +101,22 @@ bool fbp_has_extension(const char *path, const char *extensions);
 /** Format number i of the table of arrays; NULL beyond the last. */
 const struct fbp_format *fbp_source_format(size_t i);
 
+struct fbp_piece;
+
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
     char *header; /**< bytes before the samples, malloc'ed; may be empty */
     size_t header_bytes;
+    /** All these bytes, where they are too many to be held; NULL: they are `header`. */
+    fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_piece *to);
     char *side_path; /**< a second, small text file (MHD header), or NULL; malloc'ed */
     char *side_text;
     char *data_path; /**< final name of the file with the samples; malloc'ed */
 };
+
+/** The header, from where `to` is. */
+fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
+                          struct fbp_piece *to);
 
 /** A file of header and samples: it is all at `path`. */
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);

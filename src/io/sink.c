@@ -43,6 +43,13 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
     return FBP_OK;
 }
 
+fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
+                          struct fbp_piece *to)
+{
+    return layout->put_header ? layout->put_header(info, to)
+                              : fbp_piece_put(to, layout->header, layout->header_bytes);
+}
+
 void fbp_layout_clear(struct fbp_layout *layout)
 {
     free(layout->header);
@@ -189,6 +196,19 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     return FBP_OK;
 }
 
+static fbp_status write_header(const struct fbp_sink *s)
+{
+    struct fbp_piece p = {0};
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, 0));
+    FBP_TRY_GOTO(fbp_layout_put(&s->layout, &s->info, &p));
+    st = fbp_piece_flush(&p);
+fail:
+    fbp_piece_close(&p);
+    return st;
+}
+
 static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
 {
     const bool pair = strcmp(s->layout.data_path, s->path) != 0;
@@ -199,7 +219,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     FBP_TRY(fbp_sink_part_open(s, inputs, left, resume, &fresh));
     FBP_TRY(fbp_sink_reserve(s));
     if (s->part_offset)
-        FBP_TRY(fbp_write_at(s->fd, s->part, 0, s->layout.header, s->part_offset));
+        FBP_TRY(write_header(s));
     return fresh ? FBP_OK : fbp_journal_resume(s);
 }
 

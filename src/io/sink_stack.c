@@ -417,7 +417,7 @@ fbp_status fbp_tiff_encode(struct fbp_piece *p, const struct fbp_array_info *sli
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_sink_tiff.layout(p->path, slice, 0, &layout));
-    FBP_TRY_GOTO(fbp_piece_put(p, layout.header, layout.header_bytes));
+    FBP_TRY_GOTO(fbp_layout_put(&layout, slice, p));
     st = fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
 fail:
     fbp_layout_clear(&layout);

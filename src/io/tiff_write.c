@@ -1,13 +1,16 @@
 /* TIFF and BigTIFF for sinks: all directories first, then the samples of all pages in one run, so
- * that slices can be written in any order.  One strip a page, not compressed.
+ * that slices can be written in any order.  One strip a page, not compressed.  Directories are made
+ * as they are written, and never held: of 30 million slices they are 9 GiB.
  *
  * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels a mm, with
  * the ResolutionUnit "none", as the description's unit is mm.  ImageJ itself writes stacks beyond
  * 4 GiB with one directory, in which every other reader finds one slice; they are BigTIFF here. */
 #include "io/format.h"
 #include "io/imagej.h"
+#include "io/piece.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -18,18 +21,19 @@ enum { ALIGN = 64 };
 /* Types of tags. */
 enum { ASCII = 2, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
 
-/* A header that is being written; without `to`, only measured. */
+enum { MOST_ENTRIES = 15, PIECE = 8 + MOST_ENTRIES * 20 + 8 };
+
+/* A piece of the header: a directory, or what stands before or behind all of them. */
 struct out {
-    unsigned char *to;
-    size_t at;
+    unsigned char to[PIECE];
+    size_t n;
     bool big;
 };
 
 static void put(struct out *o, uint64_t value, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++, o->at++)
-        if (o->to)
-            o->to[o->at] = (unsigned char)(value >> 8 * i);
+    for (size_t i = 0; i < bytes; i++)
+        o->to[o->n++] = (unsigned char)(value >> 8 * i);
 }
 
 static void entry(struct out *o, unsigned tag, unsigned type, uint64_t count, uint64_t value)
@@ -40,10 +44,13 @@ static void entry(struct out *o, unsigned tag, unsigned type, uint64_t count, ui
     put(o, value, o->big ? 8 : 4);
 }
 
-/* What directories point to. */
+/* What directories point to, and where they are: the first may have an entry more. */
 struct extras {
-    const char *text; /* of the first page */
-    uint64_t text_at, resolution_at, samples_at;
+    char *text; /* of the first page */
+    size_t text_bytes;
+    bool big;
+    uint64_t first_at, second_at, page_bytes; /* directories */
+    uint64_t resolution_at, text_at, samples_at;
     bool has_resolution;
     uint64_t resolution[2]; /* fractions: the lower half by the upper half */
 };
@@ -67,7 +74,7 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     entry(o, 259, SHORT, 1, 1); /* not compressed */
     entry(o, 262, SHORT, 1, 1); /* 0 is black */
     if (page == 0 && x->text)
-        entry(o, 270, ASCII, strlen(x->text) + 1, x->text_at);
+        entry(o, 270, ASCII, x->text_bytes, x->text_at);
     entry(o, 273, place, 1, x->samples_at + page * bytes);
     entry(o, 274, SHORT, 1, 1); /* rows as they are: ITK turns those of 4 round, others do not */
     entry(o, 277, SHORT, 1, 1);
@@ -79,7 +86,7 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
         entry(o, 296, SHORT, 1, 1); /* that of the description */
     }
     entry(o, 339, SHORT, 1, info->type == FBP_F32 ? 3 : 1);
-    const uint64_t next = o->at + (o->big ? 8 : 4);
+    const uint64_t next = x->second_at + page * x->page_bytes;
     put(o, page + 1 < info->n[2] ? next : 0, o->big ? 8 : 4);
 }
 
@@ -105,29 +112,6 @@ static uint64_t per_mm(double spacing_mm)
     return (pixels ? pixels : 1) | (mm ? mm : 1) << 32;
 }
 
-/* The whole header; first to measure, then with the places that were found. */
-static void write_all(struct out *o, const struct fbp_array_info *info, struct extras *x)
-{
-    put(o, 0x4949, 2); /* little-endian */
-    put(o, o->big ? 43 : 42, 2);
-    if (o->big)
-        put(o, 8, 4); /* bytes of an offset */
-    put(o, o->big ? 16 : 8, o->big ? 8 : 4);
-    for (size_t page = 0; page < info->n[2]; page++)
-        directory(o, info, x, page);
-    x->resolution_at = o->at;
-    if (x->has_resolution) {
-        put(o, x->resolution[0], 8);
-        put(o, x->resolution[1], 8);
-    }
-    x->text_at = o->at;
-    for (const char *p = x->text; p && (p == x->text || p[-1]); p++)
-        put(o, (unsigned char)*p, 1);
-    while (o->at % ALIGN)
-        put(o, 0, 1);
-    x->samples_at = o->at;
-}
-
 /* Samples and directories must be reached by offsets of 32 bits, or all is BigTIFF. */
 static bool is_big(const struct fbp_array_info *info)
 {
@@ -136,35 +120,91 @@ static bool is_big(const struct fbp_array_info *info)
     return (a_page + 400) * info->n[2] + 4096 > UINT32_MAX;
 }
 
+static uint64_t directory_bytes(const struct extras *x, size_t page)
+{
+    return x->big ? 8 + 20 * n_entries(x, page) + 8 : 2 + 12 * n_entries(x, page) + 4;
+}
+
+/* Places of everything; free(x->text). */
+static fbp_status arrange(const struct fbp_array_info *info, struct extras *x)
+{
+    *x = (struct extras){.text = fbp_imagej_describe(info),
+                         .has_resolution = info->spacing_mm[0] > 0,
+                         .big = is_big(info)};
+    if (!x->text)
+        return fbp_fail_nomem(1, "a description");
+    x->text_bytes = strlen(x->text) + 1;
+    for (int i = 0; x->has_resolution && i < 2; i++)
+        x->resolution[i] = per_mm(info->spacing_mm[i]);
+    x->first_at = x->big ? 16 : 8;
+    x->second_at = x->first_at + directory_bytes(x, 0);
+    x->page_bytes = directory_bytes(x, 1);
+    x->resolution_at = x->second_at + (info->n[2] - 1) * x->page_bytes;
+    x->text_at = x->resolution_at + (x->has_resolution ? 16 : 0);
+    x->samples_at = (x->text_at + x->text_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return FBP_OK;
+}
+
+static fbp_status hand_on(struct out *o, struct fbp_piece *to)
+{
+    const fbp_status st = fbp_piece_put(to, o->to, o->n);
+
+    o->n = 0;
+    return st;
+}
+
+static fbp_status put_all(const struct fbp_array_info *info, const struct extras *x,
+                          struct fbp_piece *to)
+{
+    static const char zeros[ALIGN];
+    struct out o = {.big = x->big};
+
+    put(&o, 0x4949, 2); /* little-endian */
+    put(&o, o.big ? 43 : 42, 2);
+    if (o.big)
+        put(&o, 8, 4); /* bytes of an offset */
+    put(&o, x->first_at, o.big ? 8 : 4);
+    for (size_t page = 0; page < info->n[2]; page++) {
+        if (page % 4096 == 0)
+            FBP_TRY(fbp_go_on());
+        FBP_TRY(hand_on(&o, to));
+        directory(&o, info, x, page);
+    }
+    for (int i = 0; x->has_resolution && i < 2; i++) {
+        FBP_TRY(hand_on(&o, to));
+        put(&o, x->resolution[i], 8);
+    }
+    FBP_TRY(hand_on(&o, to));
+    FBP_TRY(fbp_piece_put(to, x->text, x->text_bytes));
+    return fbp_piece_put(to, zeros, (size_t)(x->samples_at - x->text_at) - x->text_bytes);
+}
+
+static fbp_status put_header(const struct fbp_array_info *info, struct fbp_piece *to)
+{
+    struct extras x;
+    fbp_status st = arrange(info, &x);
+
+    if (st == FBP_OK)
+        st = put_all(info, &x, to);
+    free(x.text);
+    return st;
+}
+
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    char *text = fbp_imagej_describe(info);
-    struct extras x = {.text = text, .has_resolution = info->spacing_mm[0] > 0};
-    struct out o = {.big = is_big(info)};
-    fbp_status st = FBP_OK;
+    struct extras x;
 
     (void)compressed_bytes;
-    out->data_path = fbp_strdup(path);
-    if (!text || !out->data_path) {
-        st = fbp_fail_nomem(strlen(path), "a path");
-        goto fail;
-    }
-    if (info->n[0] > INT32_MAX || info->n[1] > INT32_MAX) {
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for TIFF: write MHA",
-                      path, info->n[0], info->n[1]);
-        goto fail;
-    }
-    for (int i = 0; x.has_resolution && i < 2; i++)
-        x.resolution[i] = per_mm(info->spacing_mm[i]);
-    write_all(&o, info, &x); /* measures */
-    FBP_TRY_GOTO(fbp_calloc((void **)&out->header, o.at, 1, "TIFF directories"));
-    out->header_bytes = o.at;
-    o = (struct out){.to = (unsigned char *)out->header, .big = o.big};
-    write_all(&o, info, &x);
-fail:
-    free(text);
-    return st;
+    FBP_TRY(fbp_layout_one(out, path));
+    if (info->n[0] > INT32_MAX || info->n[1] > INT32_MAX)
+        return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for TIFF: write MHA",
+                        path, info->n[0], info->n[1]);
+    FBP_TRY(arrange(info, &x));
+    free(x.text);
+    out->header_bytes = x.samples_at;
+    out->put_header = put_header;
+    return FBP_OK;
 }
 
 const struct fbp_sink_format fbp_sink_tiff = {

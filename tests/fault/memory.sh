@@ -56,6 +56,9 @@ else
             2>"$dir/err" || grep -q '^fbp: memory: this reconstruction needs at least' "$dir/err" ||
             { cat "$dir/err"; exit 1; }
     done
+    # Nor does a TIFF's directory of every slice take any.
+    "$peak" 60 "$fbp" recon "$dir/tall.json" --size 1x1x500000 --voxel 1x1x1e-6 -o "$dir/tall.tif" --memory 60M -q
+    rm "$dir/tall.tif"
     # A sweep's pictures and sheet count, too: it says so before the work, or keeps to it.
     "$fbp" simulate --size 64 --views 30 -o "$dir/scan.json" -q
     sweep=(recon "$dir/scan.json" --size 384x384x3 --voxel 0.6 --sweep centre=44:48:0.04 -o "$dir/sheet.png" -q)

@@ -1,5 +1,6 @@
 /* ImageJ's description of TIFF volumes: what is written, also beyond 4 GiB, and what is read. */
 #include "unit/tiff_files.h"
+#include "unit/tiff_header.h"
 
 #include "io/format.h"
 
@@ -29,10 +30,8 @@ static uint64_t put_sparse(const struct fbp_array_info *info)
     assert_true(fd >= 0);
     assert_int_equal(fbp_sink_tiff.layout(FILE_, info, 0, &layout), FBP_OK);
     const uint64_t at = layout.header_bytes;
-    assert_true(pwrite(fd, layout.header, at, 0) == (ssize_t)at);
+    put_header(&layout, info, fd, FILE_);
     assert_int_equal(ftruncate(fd, (off_t)(at + bytes)), 0);
-    free(layout.header);
-    free(layout.data_path);
     close(fd);
     return at;
 }

@@ -1,10 +1,12 @@
 /* Outputs of 8 and 16 bits, TIFF and PNG, in one file and in a file a slice: what is read back are
  * the values again; nothing half-written is left; a stopped run goes on. */
 #include "unit/some_volume.h"
+#include "unit/tiff_header.h"
 
 #include "io/format.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -483,19 +485,23 @@ static void big_tiff(void **state)
             .n = {1024, 1024, cases[i].nz}, .type = FBP_F32, .spacing_mm = {1, 1, 1}};
         struct fbp_layout l = {0};
         assert_int_equal(fbp_sink_tiff.layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
-        assert_int_equal(l.header[2], cases[i].version);
         assert_int_equal(l.header_bytes % 64, 0);
-        put_file(STEM "_big.tif", l.header, l.header_bytes); /* samples: a hole */
-        const off_t bytes = (off_t)l.header_bytes + (off_t)cases[i].nz * (4 << 20);
+        const size_t header_bytes = l.header_bytes;
+        const int fd = open(STEM "_big.tif", O_RDWR | O_CREAT | O_TRUNC, 0666);
+        assert_true(fd >= 0);
+        put_header(&l, &info, fd, STEM "_big.tif"); /* samples: a hole */
+        char head[4] = "";
+        assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
+        assert_int_equal(head[2], cases[i].version);
+        close(fd);
+        const off_t bytes = (off_t)header_bytes + (off_t)cases[i].nz * (4 << 20);
         if (truncate(STEM "_big.tif", bytes) == 0) {
             fbp_source *src = open_source(STEM "_big.tif", NULL);
             assert_int_equal(fbp_source_info(src)->n[2], cases[i].nz);
             assert_null(src->read); /* one run */
-            assert_int_equal(src->offset, l.header_bytes);
+            assert_int_equal(src->offset, header_bytes);
             fbp_source_close(&src);
         }
-        free(l.header);
-        free(l.data_path);
     }
     remove(STEM "_big.tif");
 }

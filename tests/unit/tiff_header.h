@@ -1,0 +1,24 @@
+/* The header of a TIFF as a sink writes it. */
+#ifndef FBP_TESTS_TIFF_HEADER_H
+#define FBP_TESTS_TIFF_HEADER_H
+
+#include "unit/io_util.h"
+
+#include "io/sink.h"
+
+/* To the start of fd, as many bytes as the layout says; the layout is cleared. */
+static inline void put_header(struct fbp_layout *layout, const struct fbp_array_info *info, int fd,
+                              const char *path)
+{
+    struct fbp_piece p;
+
+    assert_null(layout->header); /* never held */
+    assert_int_equal(fbp_piece_open(&p, fd, path, 0), FBP_OK);
+    assert_int_equal(fbp_layout_put(layout, info, &p), FBP_OK);
+    assert_int_equal(fbp_piece_flush(&p), FBP_OK);
+    assert_int_equal(p.at, layout->header_bytes);
+    fbp_piece_close(&p);
+    fbp_layout_clear(layout);
+}
+
+#endif /* FBP_TESTS_TIFF_HEADER_H */
