@@ -3,6 +3,7 @@
 
 #include "backend/partners.h"
 #include "base/clock.h"
+#include "base/contain.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -37,6 +38,7 @@ struct fbp_plan {
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
     bool top_down, in_order, follow, unpacks; /* of the projections */
+    uint64_t contained_bytes;                 /* of children, while files were looked at */
     uint64_t held_bytes, reader_bytes;
     bool hold; /* views that can only be read in order are kept once they are unpacked … */
     uint64_t hold_bytes;         /* … in so much memory */
@@ -319,6 +321,26 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
+/* A run looks at its files again, before it has its buffers. */
+static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t limit,
+                                 struct fbp_work *work)
+{
+    const uint64_t all = beside + p->contained_bytes;
+    char needs[32], child[32], has[32];
+
+    if (p->contained_bytes == 0 || all <= work->memory_bytes)
+        return FBP_OK;
+    work->memory_bytes = all;
+    if (all <= limit)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: to look at the scan's files takes %s, of which %s in a process of its "
+                    "own, the limit is %s: raise --memory, or store the views in another format",
+                    fbp_bytes_text(needs, sizeof needs, all),
+                    fbp_bytes_text(child, sizeof child, p->contained_bytes),
+                    fbp_bytes_text(has, sizeof has, limit));
+}
+
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     const struct fbp_recon_params *params = &p->params;
@@ -342,7 +364,8 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     };
 
     p->info.memory_limit = request.memory_limit;
-    return fbp_work_divide(&request, work);
+    FBP_TRY(fbp_work_divide(&request, work));
+    return count_children(p, request.base_bytes, request.memory_limit, work);
 }
 
 /* Kernel and division, of views that are read in order or not. */
@@ -431,8 +454,10 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
                              &p->n_devices));
+    fbp_contained_forget();
     FBP_TRY(check_projections(p));
     FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));
+    p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order));
     fill_info(p);

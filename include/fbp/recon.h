@@ -143,7 +143,8 @@ struct fbp_plan_info {
     size_t batch_views, n_batches;
     double view_reads;                  /**< how often a detector row is read, on average */
     size_t fft_length;                  /**< 0 for the spatial form, or if there is no filter */
-    uint64_t memory_bytes;              /**< predicted peak resident set */
+    uint64_t memory_bytes;              /**< predicted peak resident set, with that of children
+                                             that look at HDF5 and MAT files */
     uint64_t memory_limit;              /**< limit of it that was planned for */
     uint64_t device_bytes;              /**< device memory, a device, without its driver's own
                                              context; 0 when it is host memory */

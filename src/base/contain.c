@@ -21,6 +21,7 @@
 struct head {
     fbp_status status;
     size_t n_message, n_reply;
+    uint64_t resident; /* of the child when it began */
 };
 
 /* Held from a pipe's making until the end that the child writes to is closed here: another thread's
@@ -28,6 +29,8 @@ struct head {
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static bool in_this_process;
+
+static _Thread_local uint64_t most_bytes; /* of a child and its reply, beside this process */
 
 enum outcome { ENDED, TOO_LATE, TOO_MUCH, NO_MEMORY, STOPPED, UNREAD };
 
@@ -73,19 +76,19 @@ static void put_all(int fd, const void *data, size_t n)
     }
 }
 
-/* Address space this process has now. */
-static uint64_t address_space(void)
+/* Address space and resident set that this process has now. */
+static void look_at_self(uint64_t *space, uint64_t *resident)
 {
-    unsigned long long pages = 0;
-    char text[64] = "";
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    char text[64] = "", *end = text;
     const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
     if (fd >= 0) {
-        if (read(fd, text, sizeof text - 1) > 0)
-            pages = strtoull(text, NULL, 10);
+        (void)!read(fd, text, sizeof text - 1);
         close(fd);
     }
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    *space = strtoull(text, &end, 10) * page;
+    *resident = strtoull(end, NULL, 10) * page;
 }
 
 static void limit(int what, uint64_t value)
@@ -99,13 +102,15 @@ static void limit(int what, uint64_t value)
     (void)!setrlimit((__rlimit_resource_t)what, &l);
 }
 
-static _Noreturn void be_child(int fd, const struct fbp_limits *limits, fbp_contained_fn *fn,
+static _Noreturn void be_child(int fd, const struct fbp_child_limits *limits, fbp_contained_fn *fn,
                                void *arg)
 {
     static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGINT};
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const uint64_t now = address_space();
     struct fbp_blob reply = {0};
+    uint64_t now, resident;
+
+    look_at_self(&now, &resident);
 
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
         signal(deaths[i], SIG_DFL); /* the program's handlers are not for this */
@@ -121,7 +126,7 @@ static _Noreturn void be_child(int fd, const struct fbp_limits *limits, fbp_cont
     fbp_message_clear();
     const fbp_status st = fn(arg, &reply);
     const char *message = fbp_message();
-    const struct head head = {st, strlen(message), st == FBP_OK ? reply.n : 0};
+    const struct head head = {st, strlen(message), st == FBP_OK ? reply.n : 0, resident};
     put_all(fd, &head, sizeof head);
     put_all(fd, message, head.n_message);
     put_all(fd, reply.bytes, head.n_reply);
@@ -157,7 +162,7 @@ static enum outcome collect(int fd, double seconds, struct fbp_blob *all)
 }
 
 static fbp_status died(const char *path, const char *library, enum outcome outcome, int status,
-                       const struct fbp_limits *limits)
+                       const struct fbp_child_limits *limits)
 {
     const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
@@ -184,6 +189,31 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
                     path, library, sig ? strsignal(sig) : "it gave up");
 }
 
+uint64_t fbp_contained_bytes(void)
+{
+    return most_bytes;
+}
+
+void fbp_contained_forget(void)
+{
+    most_bytes = 0;
+}
+
+/* A child that is done: what it held more than when it began, and what it sent, twice while that is
+ * unpacked. */
+static void note_bytes(const struct fbp_blob *all, const struct rusage *usage)
+{
+    const uint64_t peak = (uint64_t)usage->ru_maxrss * 1024;
+    struct head head;
+    size_t at = 0;
+
+    if (!fbp_blob_take(all, &at, &head, sizeof head))
+        return;
+    const uint64_t more = peak > head.resident ? peak - head.resident : 0;
+    const uint64_t bytes = more + 2 * (uint64_t)all->n;
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+}
+
 /* Head, message and reply out of what came. */
 static fbp_status unpack(const struct fbp_blob *all, bool *whole, struct fbp_blob *reply)
 {
@@ -201,7 +231,7 @@ static fbp_status unpack(const struct fbp_blob *all, bool *whole, struct fbp_blo
 }
 
 /* A child that runs fn, and the end of a pipe where its reply comes. */
-static fbp_status make_child(const char *path, const struct fbp_limits *limits,
+static fbp_status make_child(const char *path, const struct fbp_child_limits *limits,
                              fbp_contained_fn *fn, void *arg, pid_t *child, int *fd)
 {
     int ends[2], error;
@@ -248,10 +278,11 @@ static fbp_status run_here(fbp_contained_fn *fn, void *arg, struct fbp_blob *rep
 }
 
 /* What is left of the process's limit, if that is less: some is needed even for a small file. */
-static bool cut(struct fbp_limits *own)
+static bool cut(struct fbp_child_limits *own)
 {
     const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
-    const uint64_t left = limit > held ? limit - held : 0;
+    const uint64_t free = limit > held ? limit - held : 0,
+                   left = own->leaves_copy ? free / 2 : free;
     const uint64_t room = left > LEAST_BYTES ? left : LEAST_BYTES;
 
     if (!limit || own->memory_bytes <= room)
@@ -273,14 +304,15 @@ static fbp_status tell_limit(fbp_status st, uint64_t bytes)
                     why, fbp_bytes_text(room, sizeof room, bytes));
 }
 
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *given,
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *given,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
 {
-    struct fbp_limits own = *given;
-    const struct fbp_limits *const limits = &own;
+    struct fbp_child_limits own = *given;
+    const struct fbp_child_limits *const limits = &own;
     const bool less = cut(&own);
     struct fbp_blob all = {0};
     int fd = -1, status = 0;
+    struct rusage usage = {0};
     bool whole = false;
     pid_t child = 0;
 
@@ -292,8 +324,9 @@ fbp_status fbp_contain(const char *path, const char *library, const struct fbp_l
     close(fd);
     if (outcome != ENDED)
         kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
         ;
+    note_bytes(&all, &usage);
     fbp_message_clear(); /* of a reply that could not be held */
     fbp_status st = outcome == ENDED ? unpack(&all, &whole, reply) : FBP_OK;
     if (outcome == UNREAD)

@@ -29,9 +29,10 @@ bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n)
 typedef fbp_status fbp_contained_fn(void *arg, struct fbp_blob *reply);
 
 /** What the child may take. */
-struct fbp_limits {
+struct fbp_child_limits {
     uint64_t memory_bytes; /**< beyond what this process holds now */
     double seconds;        /**< by the clock on the wall */
+    bool leaves_copy;      /**< what it holds it puts into memory that stays, too */
 };
 
 /**
@@ -43,8 +44,16 @@ struct fbp_limits {
  *         FBP_ERR_CANCELLED if it was interrupted (Ctrl-C reaches it, too); FBP_ERR_NOMEM,
  *         FBP_ERR_IO if no child can be made.  Several threads may call this at once.
  */
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_limits *limits,
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *limits,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+
+/**
+ * The most memory that a child of this thread held beside this process, and the reply to it, since
+ * the last fbp_contained_forget() [bytes]: pages that both have count in the process alone, but for
+ * those of libraries, a few MiB.
+ */
+uint64_t fbp_contained_bytes(void);
+void fbp_contained_forget(void);
 
 /**
  * For fuzzers, which see neither coverage nor speed of children: from now on fn runs in this

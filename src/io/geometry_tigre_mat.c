@@ -279,7 +279,7 @@ static fbp_status take_reply(struct fbp_tigre *t, const char *path, const struct
 }
 
 /* What matio may take: a geometry is small, whatever else is in the file. */
-static const struct fbp_limits limits = {(uint64_t)1 << 30, 60};
+static const struct fbp_child_limits limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
 static const char library[] = "the MAT library";
 
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)

@@ -125,7 +125,7 @@ static fbp_status ask_library(fbp_source *src, size_t k, unsigned char *out)
     const struct hdf5 *h = src->state;
     const size_t p[3] = {k % h->grid[0], k / h->grid[0] % h->grid[1], k / h->grid[0] / h->grid[1]};
     struct fbp_hdf5_block b = {.path = src->path, .array = &h->a};
-    struct fbp_limits limits = fbp_hdf5_limits;
+    struct fbp_child_limits limits = fbp_hdf5_limits;
     struct fbp_blob none = {0};
 
     extent(h, p, b.first, b.n);
@@ -368,7 +368,11 @@ static fbp_status make_threads(fbp_source *src, struct hdf5 *h)
         h->n_slots = 1024;
     if (h->n_slots > h->a.n_chunks)
         h->n_slots = h->a.n_chunks;
-    src->held_bytes = h->n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * each;
+    /* A child that reads a block has it stored, decoded, and in what both see. */
+    const uint64_t child =
+        h->a.how == FBP_HDF5_LIBRARY ? fbp_contained_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
+    src->held_bytes =
+        h->n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_calloc((void **)&h->slots, h->n_slots, sizeof *h->slots, "a cache of chunks"));
     for (size_t i = 0; i < h->n_slots; i++)
         h->slots[i].chunk = SIZE_MAX;

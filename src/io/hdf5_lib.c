@@ -10,7 +10,7 @@
 
 static const size_t MAX_FRAMES = (size_t)1 << 24;
 
-const struct fbp_limits fbp_hdf5_limits = {(uint64_t)1 << 30, 60};
+const struct fbp_child_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
 
 /* At 0, or at 512, 1024, 2048 … behind a user block. */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
@@ -105,8 +105,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
                     e->path);
 }
 
-fbp_status fbp_hdf5_contain(const char *path, const struct fbp_limits *limits, fbp_contained_fn *fn,
-                            void *arg, struct fbp_blob *reply)
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
+                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
 {
     struct entry e = {fn, arg, path};
 

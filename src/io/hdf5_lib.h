@@ -44,7 +44,7 @@ bool fbp_hdf5_is_matlab(const char *path);
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 
 /** What opening and looking may take. */
-extern const struct fbp_limits fbp_hdf5_limits;
+extern const struct fbp_child_limits fbp_hdf5_limits;
 
 /**
  * fbp_contain() for functions that enter the library.
@@ -52,8 +52,8 @@ extern const struct fbp_limits fbp_hdf5_limits;
  * @return FBP_ERR_NOMEM, too, if the library had no memory for something, whatever fn made of that:
  *         what is not found then may be there
  */
-fbp_status fbp_hdf5_contain(const char *path, const struct fbp_limits *limits, fbp_contained_fn *fn,
-                            void *arg, struct fbp_blob *reply);
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
+                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
 /** Open for reading; name: for messages.  Close with H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);

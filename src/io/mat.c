@@ -100,7 +100,7 @@ static fbp_status read_array(void *arg, struct fbp_blob *reply)
 
 static fbp_status open_mat(struct fbp_source *src)
 {
-    const struct fbp_limits limits = fbp_mat_limits(src->file);
+    struct fbp_child_limits limits = fbp_mat_limits(src->file);
     struct wanted w = {src, memfd_create("fbp", MFD_CLOEXEC)};
     struct fbp_blob reply = {0};
     struct fbp_array_info info;
@@ -108,6 +108,7 @@ static fbp_status open_mat(struct fbp_source *src)
 
     if (w.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: no memory to hold it", src->path);
+    limits.leaves_copy = true;
     close(src->fd);
     src->fd = w.fd;
     if (src->growing)

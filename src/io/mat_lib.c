@@ -28,7 +28,7 @@ bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n)
     return memcmp(end, "\0\1IM", 4) == 0 || memcmp(end, "\1\0MI", 4) == 0;
 }
 
-struct fbp_limits fbp_mat_limits(const char *file)
+struct fbp_child_limits fbp_mat_limits(const char *file)
 {
     const uint64_t available = fbp_available_bytes(), least = (uint64_t)1 << 30;
     struct stat s;
@@ -37,7 +37,8 @@ struct fbp_limits fbp_mat_limits(const char *file)
     const uint64_t most =
         bytes < available / FBP_DEFLATE_AT_MOST ? bytes * FBP_DEFLATE_AT_MOST : available;
 
-    return (struct fbp_limits){least + most, 60 + (double)bytes / 5e6};
+    return (struct fbp_child_limits){.memory_bytes = least + most,
+                                     .seconds = 60 + (double)bytes / 5e6};
 }
 
 static void ignore(int level, char *message)

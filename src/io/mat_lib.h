@@ -13,7 +13,7 @@
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 
 /** What a child may take for this file. */
-struct fbp_limits fbp_mat_limits(const char *file);
+struct fbp_child_limits fbp_mat_limits(const char *file);
 
 /** Is every variable there, and every compressed one as its checksum says? */
 fbp_status fbp_mat_check(const char *file);

@@ -201,7 +201,7 @@ fail:
 
 static fbp_status contain(fbp_contained_fn *fn, const char *path, struct fbp_blob *reply)
 {
-    const struct fbp_limits limits = fbp_mat_limits(path);
+    const struct fbp_child_limits limits = fbp_mat_limits(path);
 
     return fbp_contain(path, FBP_MAT_NAME, &limits, fn, (void *)(uintptr_t)path, reply);
 }

@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <matio.h>
+#include <stdio.h>
+#include <unistd.h>
 
 enum { N_VIEWS = 36, COLUMNS = 64, ROWS = 48 };
 
@@ -19,9 +22,8 @@ static const size_t MIB = (size_t)1 << 20;
 static struct fbp_view views[N_VIEWS];
 static float samples[N_VIEWS * ROWS * COLUMNS];
 
-/* The plan's facts, or its failure. */
-static fbp_status plan_of(const struct fbp_grid *volume, const char *device, size_t memory,
-                          struct fbp_plan_info *out)
+/* A full circle about a volume. */
+static struct fbp_scan scan_of(const struct fbp_grid *volume, size_t n_columns, size_t n_rows)
 {
     static double angles[N_VIEWS];
     static const double sod = 500, sdd = 800;
@@ -34,18 +36,25 @@ static fbp_status plan_of(const struct fbp_grid *volume, const char *device, siz
                                  .n_sod = 1,
                                  .n_sdd = 1,
                                  .pitch_mm = {1, 1}};
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
-    fbp_source *source = NULL;
-    fbp_plan *plan = NULL;
 
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
     assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
-    const struct fbp_scan scan = {.kind = FBP_CONE,
-                                  .n_views = N_VIEWS,
-                                  .panel = {COLUMNS, ROWS},
-                                  .views = views,
-                                  .volume = *volume};
+    return (struct fbp_scan){.kind = FBP_CONE,
+                             .n_views = N_VIEWS,
+                             .panel = {n_columns, n_rows},
+                             .views = views,
+                             .volume = *volume};
+}
+
+/* The plan's facts, or its failure. */
+static fbp_status plan_of(const struct fbp_grid *volume, const char *device, size_t memory,
+                          struct fbp_plan_info *out)
+{
+    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    fbp_source *source = NULL;
+    fbp_plan *plan = NULL;
+    const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
     assert_int_equal(fbp_source_memory(&source, samples, &info), FBP_OK);
     const fbp_status st = fbp_plan_create(&plan, &scan,
                                           fbp_recon_params(.device = device, .source = source,
@@ -109,12 +118,68 @@ static void pretended_devices_count(void **state)
     assert_true(three.memory_bytes > 3 * three.device_bytes);
 }
 
+/* A(view, row, column). */
+static void write_mat(const char *path, size_t n[3])
+{
+    const size_t all = n[0] * n[1] * n[2];
+    float *values = malloc(all * sizeof *values);
+    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+
+    assert_non_null(values);
+    assert_non_null(file);
+    for (size_t i = 0; i < all; i++)
+        values[i] = (float)(i % 1000);
+    matvar_t *v = Mat_VarCreate("A", MAT_C_SINGLE, MAT_T_SINGLE, 3, n, values, 0);
+    assert_non_null(v);
+    assert_int_equal(Mat_VarWrite(file, v, MAT_COMPRESSION_NONE), 0);
+    Mat_VarFree(v);
+    Mat_Close(file);
+    free(values);
+}
+
+/* matio holds an array while it becomes samples in memory: neither may be forgotten. */
+static void what_looks_at_files_counts(void **state)
+{
+    static char path[] = FBP_TEST_DIR "/limit.mat";
+    const struct fbp_grid small = {{16, 16, 16}, {1, 1, 1}, {0, 0, 0}};
+    size_t n[3] = {N_VIEWS, 800, 400};
+    const size_t bytes = n[0] * n[1] * n[2] * sizeof(float);
+    const double mib = 0x1p20;
+    struct fbp_plan_info info;
+    fbp_plan *plan = NULL;
+
+    (void)state;
+    write_mat(path, n);
+    struct fbp_scan scan = scan_of(&small, n[2], n[1]);
+    scan.projections = path;
+    const struct fbp_recon_params params = {
+        .struct_size = sizeof params, .device = "ref", .n_threads = 1};
+    const uint64_t held = fbp_resident_bytes();
+    assert_int_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
+    info = *fbp_plan_info(plan);
+    fbp_plan_destroy(&plan);
+    if (info.memory_bytes < held + 2 * bytes || info.memory_bytes > held + 4 * bytes)
+        fail_msg("%.1f MiB are predicted beside %.1f, of an array of %.1f",
+                 (double)info.memory_bytes / mib, (double)held / mib, (double)bytes / mib);
+    assert_true(info.memory_bytes <= info.memory_limit);
+    /* As much as the samples and a small volume take, and not what their reader held. */
+    fbp_limit_memory(info.memory_bytes - bytes / 4);
+    assert_int_not_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
+    assert_non_null(strstr(fbp_message(), "--memory"));
+    fbp_limit_memory(info.memory_bytes + 4 * bytes);
+    assert_int_equal(fbp_plan_create(&plan, &scan, &params), FBP_OK);
+    fbp_plan_destroy(&plan);
+    fbp_limit_memory(0);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beside_what_is_held),
         cmocka_unit_test(slices_have_tables),
         cmocka_unit_test(pretended_devices_count),
+        cmocka_unit_test(what_looks_at_files_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
