@@ -142,6 +142,13 @@ static void json_views(cJSON *root, const struct fbp_report *r)
         cli_json_numbers(truncated, "ends", r->truncated, 2);
     }
     cJSON_AddNumberToObject(root, "dead_views", (double)r->dead_views);
+    cJSON *exposure = cJSON_AddObjectToObject(root, "other_exposure");
+    cJSON_AddNumberToObject(exposure, "views", (double)r->exposure_views);
+    if (r->exposure_views > 0) {
+        cJSON_AddNumberToObject(exposure, "first", (double)r->exposure_first);
+        cJSON_AddNumberToObject(exposure, "last", (double)r->exposure_last);
+        cli_json_numbers(exposure, "part", r->exposure, 2);
+    }
 }
 
 int recon_print_json(const struct recon_args *a, const struct recon_result *result)

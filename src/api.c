@@ -657,6 +657,9 @@ static fbp_status tell_look(const fbp_plan *p, fbp_look *look, fbp_source *sourc
     fbp_look_dead(look, report, line, sizeof line);
     if (line[0])
         note(p, FBP_LOG_WARNING, line);
+    fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
+    if (line[0])
+        note(p, FBP_LOG_WARNING, line);
     const bool padded = p->tables.job.pad;
     fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
     if (line[0])

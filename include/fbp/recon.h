@@ -192,6 +192,11 @@ struct fbp_report {
     size_t dead_views;
     /** Of a volume of integers: values that 0 and the greatest number stand for.  Else 0. */
     double output_range[2];
+    /** Views that are darker or brighter than the rest as a whole, air and all, the first and the
+     *  last of them, and the least and greatest part of the others' exposure that they have.  Not
+     *  among the truncated ones. */
+    size_t exposure_views, exposure_first, exposure_last;
+    double exposure[2];
 };
 
 /** Not for a process that was forked from the one that made it: calls say so there (INVALID), and

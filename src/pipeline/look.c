@@ -32,8 +32,8 @@ static void choose(fbp_look *look)
 
 size_t fbp_look_bytes(const struct fbp_job *job)
 {
-    return sizeof(fbp_look) +
-           job->n_views * (sizeof(struct look_view) + LOOK_ROWS * sizeof(struct look_row));
+    return sizeof(fbp_look) + job->n_views * (sizeof(struct look_view) +
+                                              LOOK_ROWS * sizeof(struct look_row) + sizeof(float));
 }
 
 fbp_status fbp_look_create(fbp_look **out, const struct fbp_job *job)
@@ -208,7 +208,9 @@ fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, co
     FBP_TRY(count_dead(look, source, top_down, &report->dead_views));
     if (report->dead_views == look->job->n_views)
         return look_refuse(look, name);
-    if (!look->job->filtered)
-        look_for_truncation(look, report);
+    if (look->job->filtered)
+        return FBP_OK;
+    FBP_TRY(look_for_exposure(look, report));
+    look_for_truncation(look, report);
     return FBP_OK;
 }

@@ -46,9 +46,11 @@ void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const 
 fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, const char *name,
                            struct fbp_report *report);
 
-/** What has to be said of truncated and of dead views, or "".  padded: rows are extrapolated. */
+/** What has to be said of truncated views, of those of another exposure and of dead ones, or "".
+ * padded: rows are extrapolated. */
 void fbp_look_truncated(const struct fbp_report *report, size_t n_views, bool padded, char *line,
                         size_t n);
+void fbp_look_exposure(const struct fbp_report *report, size_t n_views, char *line, size_t n);
 void fbp_look_dead(const fbp_look *look, const struct fbp_report *report, char *line, size_t n);
 
 #endif /* FBP_SRC_LOOK_H */

@@ -21,6 +21,8 @@ struct look_row {
 struct look_view {
     float lo, hi;
     bool unclipped, dead;
+    bool odd;     /**< of another exposure than the rest */
+    double shift; /**< by which all its ends differ from those of most views; 0: they do not */
 };
 
 #define LOOK_AT_NOTHING ((struct look_view){.lo = INFINITY, .hi = -INFINITY})
@@ -83,5 +85,14 @@ fbp_status look_refuse(const fbp_look *look, const char *name);
 
 /** Which views are cut off, and by how much. */
 void look_for_truncation(const fbp_look *look, struct fbp_report *report);
+
+/** Which views are darker or brighter as a whole; they are not looked at for truncation. */
+fbp_status look_for_exposure(fbp_look *look, struct fbp_report *report);
+
+/** The end of an offset panel that lies near the axis: the object always reaches beyond it. */
+static inline bool look_is_axis_side(const struct fbp_job *job, int end)
+{
+    return job->facts.offset && (job->pad_left > 0) == (end == 0);
+}
 
 #endif /* FBP_SRC_LOOK_PARTS_H */

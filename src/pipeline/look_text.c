@@ -27,7 +27,7 @@ static struct scan_look look_at_scan(const fbp_look *look)
 
     for (size_t i = 0; i < look->job->n_views * LOOK_ROWS; i++) {
         const struct look_row *r = &look->seen[i];
-        if (!r->seen)
+        if (!r->seen || look->views[i / LOOK_ROWS].odd)
             continue;
         s.peak = look_most(s.peak, r->peak);
         least = look_least(least, look_least(r->end[0], r->end[1]));
@@ -67,21 +67,17 @@ static double cut_off_view(const fbp_look *look, size_t view, int end, const str
     return n >= enough ? most : 0;
 }
 
-/* The end of an offset panel that lies near the axis: the object always reaches beyond it. */
-static bool is_axis_side(const struct fbp_job *job, int end)
-{
-    return job->facts.offset && (job->pad_left > 0) == (end == 0);
-}
-
 void look_for_truncation(const fbp_look *look, struct fbp_report *report)
 {
     const struct scan_look scan = look_at_scan(look);
 
     for (size_t k = 0; k < look->job->n_views; k++) {
         bool cut = false;
+        if (look->views[k].odd)
+            continue;
         for (int end = 0; end < 2; end++) {
             const double part =
-                is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, &scan);
+                look_is_axis_side(look->job, end) ? 0 : cut_off_view(look, k, end, &scan);
             report->truncated[end] = fmax(report->truncated[end], part);
             cut |= part > 0;
         }

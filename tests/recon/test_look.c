@@ -185,6 +185,75 @@ static void noise_is_no_object_however_small(void **state)
     drop_scan(&scan);
 }
 
+/* Some views' exposure is another: line integrals of the whole view are shifted. */
+static void expose(float *p, size_t first, size_t end, double part)
+{
+    for (size_t i = first * PIXELS; i < end * PIXELS; i++)
+        p[i] -= (float)log(part);
+}
+
+/* Of a ball of 60 mm beside the axis, or one that is cut off, in noise or not: what is said of the
+ * views [first, end), which have another exposure. */
+static void check_exposure(double x, double r, bool noise, size_t first, size_t end, double part)
+{
+    struct fbp_scan scan = scan_ball(x, r, N, 0);
+    float *p = read_array(scan.projections);
+    struct fbp_report before, report;
+    struct said said;
+
+    if (noise)
+        spoil(p);
+    replace_samples(&scan, p);
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &before, &said));
+    assert_int_equal(before.exposure_views, 0);
+    expose(p, first, end, part);
+    replace_samples(&scan, p);
+    OK(run(&scan, (struct fbp_recon_params){.device = "cpu"}, &report, &said));
+    if (report.exposure_views != end - first || report.exposure_first != first ||
+        report.exposure_last != end - 1 || !(fabs(report.exposure[0] / part - 1) < 0.1) ||
+        !(fabs(report.exposure[1] / part - 1) < 0.1) ||
+        !strstr(said.text, part < 1 ? " darker than the others" : " brighter than the others"))
+        fail_msg("%g, %g: %zu views (%zu to %zu) have %g to %g of the exposure, expected %g; "
+                 "said:\n%s",
+                 x, r, report.exposure_views, report.exposure_first, report.exposure_last,
+                 report.exposure[0], report.exposure[1], part, said.text);
+    assert_true(report.truncated_views <= before.truncated_views);
+    assert_true(report.truncated_views + (end - first) >= before.truncated_views);
+    free(p);
+    drop_scan(&scan);
+}
+
+static void another_exposure_is_no_wide_object(void **state)
+{
+    (void)state;
+    check_exposure(15, 60, false, 12, 13, 0.5);
+    check_exposure(15, 60, true, 0, 1, 0.5);
+    check_exposure(15, 60, true, 39, 40, 0.25);
+    check_exposure(15, 60, true, 20, 27, 0.7);
+    check_exposure(15, 60, false, 5, 6, 2);
+    check_exposure(0, 100, false, 12, 13, 0.5);
+}
+
+/* An object that sticks out on both sides in few views, as a patient's arms do, is one: rows
+ * differ, and it is no higher in the middle. */
+static void few_wide_views_are_no_exposure(void **state)
+{
+    struct fbp_scan scan = scan_ball(15, 60, N, 0);
+    float *p = read_array(scan.projections);
+
+    (void)state;
+    for (size_t k = 12; k < 15; k++)
+        for (size_t i = 0; i < PIXELS; i++) {
+            const double row = ((double)(i / N) - ROWS / 2.0) / ROWS, c = (double)(i % N);
+            const double from_end = fmin(c, N - 1 - c);
+            p[k * PIXELS + i] += (float)(from_end < 9 ? 0.8 * (1 - row * row) : 0);
+        }
+    replace_samples(&scan, p);
+    check_truncated("arms in three views", &scan, 3);
+    free(p);
+    drop_scan(&scan);
+}
+
 /* Counts that have to be made line integrals of, coarse voxels, all divisions and devices. */
 static void divisions_see_the_same(void **state)
 {
@@ -358,6 +427,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(noise_is_no_object_however_small),
         cmocka_unit_test(divisions_see_the_same),
         cmocka_unit_test(nothing_measured_is_an_error),
+        cmocka_unit_test(another_exposure_is_no_wide_object),
+        cmocka_unit_test(few_wide_views_are_no_exposure),
         cmocka_unit_test(dead_views_are_told),
         cmocka_unit_test(empty_slices_pass),
         cmocka_unit_test(only_larger_volumes_warn),
