@@ -262,13 +262,20 @@ static void folders_and_patterns(void **state)
     put_file(FOLDER "/.view_8.tif", "x", 1);
     put_file(FOLDER "/log.txt", "x", 1);
     put_file(FOLDER "/volume.mha", "x", 1);
-    mkdir(FOLDER "/view_12.tif", 0777);
+    mkdir(FOLDER "/darks", 0777);
     check(FOLDER "/", FBP_U16, NZ, values_of);
     src = open_source(FOLDER, NULL);
     const char *taken = fbp_source_info(src)->taken;
     assert_non_null(strstr(taken, ": 3 tiff files, view_9.tif to view_11.tif; 2 other"));
+    assert_non_null(strstr(taken, "darks (a folder)"));
     assert_null(strstr(taken, "gaps"));
     fbp_source_close(&src);
+
+    /* a folder in a view's place is no view, and none is to be missed */
+    mkdir(FOLDER "/view_12.tif", 0777);
+    assert_int_equal(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "view_12.tif: is a folder"));
+    rmdir(FOLDER "/view_12.tif");
 
     /* a view that is not there would shift those behind it; what is no view is not missed */
     assert_int_equal(symlink("gone.txt", FOLDER "/note.txt"), 0);
