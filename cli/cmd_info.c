@@ -1,4 +1,4 @@
-#include "rabbitct.h"
+#include "bench/rabbitct.h"
 #include "say.h"
 
 #include "fbp/geometry_file.h"

@@ -1,5 +1,6 @@
 /*
- * A module for RabbitCT's runners, around a feed of views (fbp/feed.h).  Compiled once a device.
+ * A module for RabbitCT's runners, around a feed of views (fbp-lab/feed.h).  Compiled once a
+ * device.
  *
  * A runner of release 1.0.3 says what is to come.  The images then lie in memory of the feed, so
  * that they are copied from where the runner put them, asynchronously, and the volume is fetched
@@ -10,7 +11,7 @@
  */
 #include "modules/rabbitct.h"
 
-#include "fbp/feed.h"
+#include "fbp-lab/feed.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * of the same files into one small buffer; and the least that a program can do to get floats, a
  * loop of pread() and a conversion into the same batch.
  */
-#include "io/format.h"
-#include "io/names.h"
+#include "array/format.h"
+#include "array/names.h"
 #include "make.h"
 
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 #include "analysis/sinogram.h"
 
+#include "array/format.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "io/format.h"
-#include "io/reduce.h"
 #include "prep/prep.h"
+#include "scan/reduce.h"
 
 #include <math.h>
 #include <stdlib.h>

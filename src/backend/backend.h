@@ -1,10 +1,10 @@
 /** @file backend.h  THE vtable: what a device must be able to do (internal).
  *
- * The pipeline (pipeline/run.c) knows views, rows, batches and slabs, and nothing else: no scan
+ * The pipeline (run/run.c) knows views, rows, batches and slabs, and nothing else: no scan
  * geometry, no kernel, no kind of memory.  A backend knows how to filter and backproject, and may
  * have memory and queues of its own.  The data on its way:
  *
- *     host float [half][view][row][column], or uint16         read by pipeline/load.c
+ *     host float [half][view][row][column], or uint16         read by run/load.c
  *       | upload (IN)
  *     raw        device copy of the same; counts become floats there (backend/rows.h)
  *       | filter (FILTER): prep, weight, filter
@@ -12,16 +12,16 @@
  *       | backproject (BP), batch after batch, into
  *     volume     device layout, `volume_bytes` a slab
  *       | fetch (OUT)
- *     host float [z][y][x]                                    written by io/sink.c
+ *     host float [z][y][x]                                    written by array/sink.c
  *
  * Optional slots are NULL: the line beside each says what that means.  Every slot returns a status
- * and is called with arguments that api.c and the plan have checked.
+ * and is called with arguments that api/api.c and the plan have checked.
  */
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
 
-#include "fbp/bench.h"
-#include "fbp/bench_s1.h"
+#include "fbp-lab/bench.h"
+#include "fbp-lab/s1.h"
 #include "fbp/recon.h"
 
 #include "backend/ledger.h"
@@ -47,7 +47,7 @@ struct fbp_job {
     struct fbp_panel wide;
     size_t pad_left;
     struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
-    size_t roi[3][2];     /**< the box asked for, pipeline/roi.h; ends 0: all */
+    size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
     const struct fbp_view *views;
     /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
      * w(0) that belongs to their values. */
@@ -128,7 +128,7 @@ struct fbp_statistics {
 
 typedef struct fbp_device fbp_device;
 
-/** The kernels of S1 (fbp/bench_s1.h), for a job whose kernel is `matrix`, precision fast. */
+/** The kernels of S1 (fbp-lab/s1.h), for a job whose kernel is `matrix`, precision fast. */
 struct fbp_s1_kernels {
     /** NULL beyond the last. */
     const struct fbp_s1_shape *(*shape)(size_t index);

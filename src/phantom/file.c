@@ -1,8 +1,8 @@
 /* Phantom files: which format, the project's own one, and what all readers need. */
 #include "phantom/file.h"
 
+#include "array/bytes.h"
 #include "base/mem.h"
-#include "io/bytes.h"
 
 #include <ctype.h>
 #include <math.h>

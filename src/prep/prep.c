@@ -1,9 +1,9 @@
 #include "prep/prep.h"
 
 #include "base/mem.h"
-#include "io/reduce.h"
 #include "prep/bridge.h"
 #include "prep/transmission.h"
+#include "scan/reduce.h"
 
 #include <math.h>
 #include <string.h>

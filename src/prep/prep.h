@@ -21,7 +21,7 @@ struct fbp_prep {
     struct fbp_bridge *bridges;
     size_t n_bridges;
     size_t margin_rows; /**< how far above or below a bad pixel its sources lie, at most */
-    /** Of a scan whose pixels are joined (io/reduce.h): the stored ones that are bad; NULL: none.
+    /** Of a scan whose pixels are joined (scan/reduce.h): the stored ones that are bad; NULL: none.
      */
     unsigned char *left_out;
     size_t n_stored, n_left_out; /**< all of them, and those that are bad */

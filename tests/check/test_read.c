@@ -4,10 +4,10 @@
  */
 #include "unit/hdf5_files.h"
 
+#include "array/bytes.h"
+#include "array/format.h"
+#include "array/values.h"
 #include "base/pool.h"
-#include "io/bytes.h"
-#include "io/format.h"
-#include "io/values.h"
 
 #define H5 FBP_TEST_DIR "/check_read.h5"
 

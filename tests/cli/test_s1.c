@@ -1,5 +1,5 @@
 /* S1's verdicts, from times and limits that are known. */
-#include "s1.h"
+#include "bench/s1.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

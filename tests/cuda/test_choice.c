@@ -2,7 +2,7 @@
 #include "recon/fixture.h"
 
 #include "backend/cuda/kernel.h"
-#include "pipeline/feed.h"
+#include "lab/feed.h"
 
 enum { VIEWS = 24 };
 

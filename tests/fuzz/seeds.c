@@ -2,9 +2,9 @@
 #include "harness.h"
 #include "seeds_foreign.h"
 
+#include "array/format.h"
+#include "fbp-lab/rabbitct.h"
 #include "fbp/geometry_file.h"
-#include "fbp/rabbitct.h"
-#include "io/format.h"
 #include "unit/foreign_texts.h"
 
 #include <math.h>

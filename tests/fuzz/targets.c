@@ -1,11 +1,11 @@
 /* What is done with an input, a function a kind of file. */
 #include "harness.h"
 
+#include "array/format.h"
+#include "fbp-lab/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
-#include "fbp/rabbitct.h"
-#include "io/format.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -9,6 +9,7 @@
  */
 #include "modules/rabbitct.h"
 
+#include "fbp-lab/rabbitct.h"
 #include "fbp/fbp.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* sparse_tiff FILE: a TIFF volume beyond 4 GiB with the header that fbp writes, 1024 x 1024 x 1100
  * floats of 0 of which the disk holds nothing, and one of 1.5 at (9, 7, 1099). */
-#include "io/sink.h"
+#include "array/sink.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  */
 #include "recon/fixture.h"
 
-#include "io/format.h"
-#include "io/spool.h"
+#include "array/format.h"
+#include "array/spool.h"
 
 #include <glob.h>
 #include <sys/stat.h>

@@ -1,12 +1,13 @@
 /* Views that are filtered already: from RabbitCT's files, from scan files, and one by one. */
 #include "recon/fixture.h"
 
-#include "fbp/rabbitct.h"
+#include "fbp-lab/feed.h"
+#include "fbp-lab/rabbitct.h"
 
+#include "array/format.h"
 #include "backend/mock/mock.h"
-#include "io/format.h"
-#include "pipeline/filtered.h"
-#include "pipeline/job.h"
+#include "plan/job.h"
+#include "run/filtered.h"
 
 enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
 

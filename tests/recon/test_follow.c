@@ -2,8 +2,8 @@
  * pace, the device, the slabs and the form of the files. */
 #include "recon/fixture.h"
 
+#include "array/growing.h"
 #include "backend/mock/mock.h"
-#include "io/follow.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,13 +4,13 @@
  */
 #include "recon/fixture.h"
 
-#include "fbp/bench.h"
+#include "fbp-lab/bench.h"
 
 #include "backend/mock/mock.h"
 #include "base/pool.h"
-#include "pipeline/bench_truth.h"
-#include "pipeline/bench_views.h"
-#include "pipeline/job.h"
+#include "lab/bench_truth.h"
+#include "lab/bench_views.h"
+#include "plan/job.h"
 
 enum { VIEWS = 20, SIDE = 24 };
 

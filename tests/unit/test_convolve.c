@@ -1,7 +1,7 @@
 /* Rows with the filter: the FFT that two rows share, and the form in space. */
 #include "backend/cpu/convolve.h"
 
-#include "base/cpu.h"
+#include "base/cpu_features.h"
 #include "base/mem.h"
 #include "recon/fixture.h"
 

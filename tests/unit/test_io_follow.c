@@ -2,7 +2,7 @@
  * cannot end well says so. */
 #include "unit/io_util.h"
 
-#include "io/follow.h"
+#include "array/growing.h"
 
 #include <fcntl.h>
 #include <pthread.h>

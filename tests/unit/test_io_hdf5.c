@@ -1,9 +1,9 @@
 /* HDF5: every type, byte order, layout and filter; selections, threads, damage; the sink. */
 #include "unit/hdf5_files.h"
 
+#include "array/format.h"
+#include "array/member.h"
 #include "base/text.h"
-#include "io/format.h"
-#include "io/member.h"
 
 #include <pthread.h>
 #include <sys/inotify.h>

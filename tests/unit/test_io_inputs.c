@@ -2,9 +2,9 @@
  * is another scan. */
 #include "unit/hdf5_files.h"
 
+#include "array/format.h"
+#include "array/inputs.h"
 #include "fbp/scan.h"
-#include "io/format.h"
-#include "io/inputs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

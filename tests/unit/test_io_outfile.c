@@ -1,9 +1,9 @@
 /* Small files: whole under their names or not at all, and nobody else's file is touched. */
 #include "unit/io_util.h"
 
+#include "array/outfile.h"
 #include "fbp/array.h"
-#include "io/outfile.h"
-#include "io/scan_write.h"
+#include "scan/scan_write.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Views of a file whose rows run downwards arrive upwards, whatever fits a band. */
 #include "unit/io_util.h"
 
+#include "array/format.h"
 #include "backend/rows.h"
-#include "io/format.h"
-#include "pipeline/load.h"
+#include "run/load.h"
 
 enum { N_ROWS = 70, N_VIEWS = 3 };
 

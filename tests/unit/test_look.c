@@ -6,11 +6,11 @@
  */
 #include "recon/fixture.h"
 
+#include "array/format.h"
 #include "backend/rows.h"
-#include "io/format.h"
-#include "pipeline/job.h"
-#include "pipeline/load.h"
-#include "pipeline/shares.h"
+#include "plan/job.h"
+#include "plan/shares.h"
+#include "run/load.h"
 
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 /* Pictures: which way is up, the numbers of a drawing, clean failures. */
 #include "fbp/picture.h"
 
+#include "array/format.h"
 #include "base/vec.h"
-#include "io/format.h"
 #include "picture/png.h"
 
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include "recon/fixture.h"
 
 #include "base/mem.h"
-#include "pipeline/run.h"
+#include "run/run.h"
 
 enum { SAMPLES = 33, DIRECTIONS = 21, N = 12 };
 

@@ -1,8 +1,8 @@
 /* Intensities to line integrals, against numbers worked out by hand. */
 #include "unit/io_util.h"
 
-#include "pipeline/load.h"
 #include "prep/prep.h"
+#include "run/load.h"
 
 #include <math.h>
 

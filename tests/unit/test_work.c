@@ -3,8 +3,8 @@
 #include "recon/fixture.h"
 
 #include "backend/mock/mock.h"
-#include "pipeline/job.h"
-#include "pipeline/work.h"
+#include "plan/job.h"
+#include "plan/work.h"
 
 struct case_ {
     struct fbp_scan scan;

@@ -4,7 +4,7 @@
 
 #include "unit/io_util.h"
 
-#include "io/sink.h"
+#include "array/sink.h"
 
 /* To the start of fd, as many bytes as the layout says; the layout is cleared. */
 static inline void put_header(struct fbp_layout *layout, const struct fbp_array_info *info, int fd,

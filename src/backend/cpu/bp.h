@@ -77,7 +77,7 @@ struct fbp_bp_dsp {
     fbp_bp_column_fn *column;
 };
 
-/** Fill the table with the fastest kernels allowed by `flags` (base/cpu.h; 0 = C only). */
+/** Fill the table with the fastest kernels allowed by `flags` (base/cpu_features.h; 0 = C only). */
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
 fbp_bp_matrix_fn fbp_bp_matrix_c, fbp_bp_matrix_avx2, fbp_bp_matrix_avx2_gather,

@@ -56,7 +56,7 @@ struct fbp_line_dsp {
     size_t lanes; /**< of `convolve` */
 };
 
-/** Fill the table with the fastest loops allowed by `flags` (base/cpu.h; 0 = C only). */
+/** Fill the table with the fastest loops allowed by `flags` (base/cpu_features.h; 0 = C only). */
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags);
 
 /** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */

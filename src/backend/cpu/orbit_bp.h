@@ -49,7 +49,7 @@ struct fbp_orbit_dsp {
     fbp_bp_orbit_fn *fn[2][3];
 };
 
-/** Fill the table with the fastest kernels allowed by `flags` (base/cpu.h; 0 = C only). */
+/** Fill the table with the fastest kernels allowed by `flags` (base/cpu_features.h; 0 = C only). */
 void fbp_orbit_dsp_init(struct fbp_orbit_dsp *dsp, unsigned flags);
 
 extern const struct fbp_orbit_dsp fbp_orbit_c, fbp_orbit_avx2, fbp_orbit_avx512;

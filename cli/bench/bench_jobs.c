@@ -1,0 +1,76 @@
+#include "bench/bench_jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct bench_job bench_jobs[N_BENCH_JOBS] = {
+    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5},
+    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5},
+    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25},
+};
+
+const struct bench_job *bench_job_find(const char *name)
+{
+    for (size_t i = 0; i < N_BENCH_JOBS; i++)
+        if (strcmp(bench_jobs[i].name, name) == 0)
+            return &bench_jobs[i];
+    return NULL;
+}
+
+int bench_job_check(const struct command *command, const char *name)
+{
+    if (!name || bench_job_find(name))
+        return OPT_GO_ON;
+    return opt_usage(command, "--job: expected J1, J2 or J3, got \"%s\"", name);
+}
+
+struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
+{
+    struct bench_job j = *job;
+
+    j.views /= n;
+    j.columns /= n;
+    j.rows /= n;
+    j.size /= n;
+    j.pitch_mm *= (double)n;
+    j.voxel_mm *= (double)n;
+    return j;
+}
+
+int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views, steps = o->c_arm ? n - 1 : n;
+    double *angles = malloc(n * sizeof *angles);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n,
+                                      .angles_rad = angles,
+                                      .sod_mm = &o->sod_mm,
+                                      .sdd_mm = &o->sdd_mm,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {o->pitch_mm, o->pitch_mm}};
+
+    scan->views = calloc(n, sizeof *scan->views);
+    if (!angles || !scan->views) {
+        free(angles);
+        return cli_error("not enough memory for a scan");
+    }
+    for (size_t k = 0; k < n; k++)
+        angles[k] = o->arc_rad * (double)k / (double)steps;
+    const fbp_status st = o->c_arm ? fbp_c_arm_views(&circle, &scan->panel, scan->views)
+                                   : fbp_circle_views(&circle, scan->views);
+    free(angles);
+    return st == FBP_OK ? 0 : cli_fail();
+}
+
+int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
+{
+    const struct bench_orbit circle = {
+        .sod_mm = 750, .sdd_mm = 1200, .pitch_mm = j->pitch_mm, .arc_rad = 2 * BENCH_PI};
+
+    *scan = (struct fbp_scan){
+        .n_views = j->views,
+        .panel = {j->columns, j->rows},
+        .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};
+    return bench_orbit_views(&circle, scan);
+}

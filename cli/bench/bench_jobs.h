@@ -1,0 +1,53 @@
+/** @file bench_jobs.h  The jobs quoted everywhere: full circle, SOD 750 mm, SDD 1200 mm, detector
+ * centred. */
+#ifndef FBP_CLI_BENCH_JOBS_H
+#define FBP_CLI_BENCH_JOBS_H
+
+#include "bench/bench.h"
+
+#include "fbp/scan.h"
+
+struct bench_job {
+    const char *name, *text;
+    size_t views, columns, rows, size;
+    double pitch_mm, voxel_mm;
+};
+
+enum { N_BENCH_JOBS = 3 };
+extern const struct bench_job bench_jobs[N_BENCH_JOBS];
+
+// clang-format off
+/** Rows of the option tables, as in bench.h. */
+#define BENCH_JOB(S, default_)                                                                    \
+    OPT(S, job, .name = "job", .arg = "J1|J2|J3", .fallback = default_,                           \
+        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960")
+#define BENCH_DIVIDE(S, what)                                                                     \
+    OPT(S, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",            \
+        .help = "views, rows, columns and voxels a side divided by N: " what " to try it with")
+// clang-format on
+
+/** By name; NULL. */
+const struct bench_job *bench_job_find(const char *name);
+
+/** Is this --job a job, or NULL?  OPT_GO_ON, or the exit status of wrong usage. */
+int bench_job_check(const struct command *command, const char *name);
+
+/** The same in small: views, rows, columns and voxels a side divided by n >= 1. */
+struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
+
+#define BENCH_PI 3.14159265358979323846
+
+/** A source's way at even steps: a circle, or a wobbling arm's arc with a view at either end. */
+struct bench_orbit {
+    double sod_mm, sdd_mm, pitch_mm, arc_rad;
+    bool c_arm;
+};
+
+/** New views for a scan whose number of views and panel are known; an exit status, failures
+ *  reported. */
+int bench_orbit_views(const struct bench_orbit *orbit, struct fbp_scan *scan);
+
+/** Its geometry and volume; an exit status, failures reported. */
+int bench_job_scan(const struct bench_job *job, struct fbp_scan *scan);
+
+#endif /* FBP_CLI_BENCH_JOBS_H */

@@ -1,0 +1,131 @@
+#include "bench/bench_jobs.h"
+#include "recon.h"
+
+#include "fbp-lab/bench.h"
+
+#include <string.h>
+
+struct host_args {
+    const char *job, *device, *kernel, *timeline;
+    enum fbp_precision precision;
+    size_t runs, batch, memory, divide;
+    int threads;
+    bool counts, json;
+};
+
+#define H struct host_args
+static const struct opt table[] = {
+    BENCH_JOB(H, "all three"),
+    BENCH_DEVICE(H),
+    BENCH_KERNEL(H),
+    BENCH_THREADS(H),
+    OPT(H, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
+        .help = "views a batch"),
+    OPT(H, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
+        .help = "runs that the median is of"),
+    OPT_BYTE_COUNT(H, memory, .name = "device-memory", .arg = "BYTES",
+                   .fallback = "90% of what is free", .help = "limit of a device's own memory"),
+    OPT(H, counts, .name = "counts",
+        .help = "views as 16-bit counts, as detectors give them, instead of line integrals"),
+    OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
+        .help = "draw what one more run did when; with --job"),
+    BENCH_DIVIDE(H, "a small job"),
+    OPT(H, json, .name = "json", .help = "print one JSON object, a measurement of it for each job"),
+};
+#undef H
+
+static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
+{
+    const struct bench_number numbers[] = {
+        {"slabs", (double)t->n_slabs},
+        {"batches", (double)t->n_batches},
+        {"runs", (double)t->n_runs},
+        {"plan", t->plan},
+        {"open", t->open},
+        {"pin", t->pin},
+        {"first", t->first},
+    };
+    const struct bench_number rest[] = {
+        {"rmse_hu", t->rmse_hu}, {"psnr_db", t->psnr_db}, {"min", t->min},
+        {"max", t->max},         {"mean", t->mean},
+    };
+    cJSON *root = bench_json_begin("host", j->name, t->backend, t->kernel, t->isa);
+
+    bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
+    bench_json_host_seconds(root, t);
+    bench_json_numbers(root, rest, sizeof rest / sizeof *rest);
+    return bench_json_add(root);
+}
+
+static int print_text(const struct bench_job *j, const struct fbp_host_time *t)
+{
+    printf("%-3s %-13s %-12s %7.1f %7.1f %7.1f %7.1f %7.0f %7.3f %7.1f %7.1f %7.1f %7.1f %7.0f "
+           "%7.0f %7.0f %7.1f\n",
+           j->name, t->kernel, t->isa, 1e3 * t->median, 1e3 * t->best, 1e3 * t->worst,
+           1e3 * t->whole, t->gups, t->rmse_hu, t->psnr_db, 1e3 * t->filter, 1e3 * t->backproject,
+           1e3 * t->fetch, 1e3 * t->plan, 1e3 * t->open, 1e3 * t->pin, 1e3 * t->first);
+    fflush(stdout);
+    return 0;
+}
+
+static int measure(const struct host_args *a, const struct bench_job *job)
+{
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = a->device,
+                                       .n_threads = a->threads,
+                                       .precision = a->precision,
+                                       .kernel = a->kernel,
+                                       .device_memory_bytes = a->memory,
+                                       .batch_views = a->batch};
+    const struct bench_job j = bench_job_divided(job, a->divide);
+    const struct fbp_host_options options = {a->runs, a->counts, a->timeline};
+    struct fbp_host_time t;
+    struct fbp_scan scan;
+    int rc = bench_job_scan(&j, &scan);
+
+    if (rc == 0 && fbp_bench_host(&scan, &p, &options, &t) != FBP_OK)
+        rc = cli_fail();
+    fbp_scan_clear(&scan);
+    return rc ? rc : (a->json ? print_json : print_text)(&j, &t);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct host_args a = {.runs = 5, .divide = 1};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.timeline && (!a.job || !cli_ends_with(a.timeline, ".svg")))
+        return opt_usage(self,
+                         "--timeline: expected --job and a name that ends in .svg, got \"%s\"",
+                         a.timeline);
+    if (!a.json)
+        printf("job kernel        isa           median    best   worst   whole    GUPS RMSE HU "
+               "PSNR dB  filter "
+               "backpr.   fetch    plan    open     pin   first\n");
+    rc = 0;
+    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
+        if (!a.job || strcmp(a.job, bench_jobs[i].name) == 0)
+            rc = measure(&a, &bench_jobs[i]);
+    return rc;
+}
+
+const struct command cmd_bench_host = {
+    .name = "bench host",
+    .summary = "time whole reconstructions, memory to memory",
+    .usage = "[options]",
+    .about = "Random views of full circular scans, from memory that the device copies from into "
+             "such memory.  In milliseconds: median, best and worst call of a plan that is open; "
+             "whole: with the plan made, opened and destroyed; filter (with uploads), backpr. and "
+             "fetch: one stage at a time; plan, open, pin (this memory, allocated) and first run, "
+             "once.  GUPS: 10^9 voxels x views a second of the median.  RMSE and PSNR: some slices "
+             "of a head phantom (water 0.02/mm), by this kernel and precision against matrix, "
+             "exact.",
+    .examples = "  fbp bench host --device cuda --precision fast\n"
+                "  fbp bench host --job J1 --runs 11 --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,212 @@
+#include "bench/bench_kernel.h"
+#include "recon.h"
+
+#include <string.h>
+
+struct kernel_args {
+    const char *job, *device, *kernel;
+    enum fbp_precision precision;
+    size_t views, slices, runs, divide;
+    int threads;
+    bool json;
+};
+
+#define K struct kernel_args
+static const struct opt table[] = {
+    BENCH_JOB(K, "all three"),
+    OPT(K, kernel, .name = "kernel", .arg = "NAME", .fallback = "every one",
+        .help = "matrix takes any geometry, column untilted circular scans, mirror, rot180, rot90 "
+                "and their combinations those with these symmetries"),
+    BENCH_DEVICE(K),
+    OPT(K, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
+        .fallback = "every one", .help = "exact, fast or half, where the device has them"),
+    BENCH_THREADS(K),
+    OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096,
+        .fallback = "all, or 16 on a CPU", .help = "views backprojected at a time"),
+    OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
+        .fallback = "all, or 64 million voxels' worth on a CPU",
+        .help = "slices of the slab, about the middle"),
+    OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
+        .help = "runs that a median memory to memory is of"),
+    BENCH_DIVIDE(K, "small jobs"),
+    OPT(K, json, .name = "json",
+        .help = "print one JSON object, a measurement of it for each line"),
+};
+#undef K
+
+static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
+                                      "rot90",  "rot180+mirror", "rot90+mirror"};
+
+/* A run of the command. */
+struct kernel_run {
+    const struct kernel_args *args;
+    fbp_bench *bench;
+    struct bench_table table;
+    size_t n_measured;
+};
+
+static size_t index_of(const struct bench_job *j)
+{
+    size_t i = 0;
+    while (strcmp(bench_jobs[i].name, j->name) != 0)
+        i++;
+    return i;
+}
+
+static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const char *kernel,
+                          enum fbp_precision precision)
+{
+    const struct kernel_args *a = r->args;
+    struct fbp_kernel_time t;
+    char name[64];
+    const fbp_status st = fbp_bench_kernel(r->bench, kernel, precision, &t);
+
+    if (st == FBP_ERR_UNSUPPORTED && !(a->kernel && a->precision))
+        return 0; /* every one that there is, on this device */
+    if (st != FBP_OK)
+        return cli_fail();
+    r->n_measured++;
+    const char *is = bench_precision(t.isa);
+    snprintf(name, sizeof name, "%s%s%s", t.kernel, *is ? " " : "", is);
+    struct bench_row *row = bench_table_row(&r->table, name);
+    if (row)
+        row->kernel[index_of(j)] = t;
+    if (a->json)
+        return bench_json_kernel(&r->table, j, fbp_bench_info(r->bench), &t);
+    bench_print_kernel(j, &t);
+    return 0;
+}
+
+/* The precision asked for, or every one, exact first: others are compared with it. */
+static int measure_precisions(struct kernel_run *r, const struct bench_job *j, const char *kernel)
+{
+    int rc = 0;
+
+    if (r->args->precision || !fbp_bench_info(r->bench)->has_precisions)
+        return measure_kernel(r, j, kernel, r->args->precision);
+    for (int p = FBP_PRECISION_EXACT; rc == 0 && p <= FBP_PRECISION_HALF; p++)
+        rc = measure_kernel(r, j, kernel, (enum fbp_precision)p);
+    return rc;
+}
+
+static int measure_kernels(struct kernel_run *r, const struct bench_job *j)
+{
+    int rc = 0;
+
+    if (r->args->kernel)
+        return measure_precisions(r, j, r->args->kernel);
+    for (size_t k = 0; rc == 0 && k < sizeof kernels / sizeof *kernels; k++)
+        rc = measure_precisions(r, j, kernels[k]);
+    return rc;
+}
+
+/* Memory to memory, where a whole table is asked for of a device that has its own. */
+static int measure_host(struct kernel_run *r, const struct bench_job *j,
+                        const struct fbp_scan *scan)
+{
+    static const struct {
+        const char *name, *kernel;
+        enum fbp_precision precision;
+        bool counts;
+    } ways[] = {{"memory to memory, matrix fast", "matrix", FBP_PRECISION_FAST, false},
+                {"memory to memory, exact", NULL, FBP_PRECISION_EXACT, false},
+                {"memory to memory, half", NULL, FBP_PRECISION_HALF, false},
+                {"counts to memory, half", NULL, FBP_PRECISION_HALF, true}};
+    const struct kernel_args *a = r->args;
+    const bool all = !a->kernel && !a->precision && !a->views && !a->slices;
+    int rc = 0;
+
+    for (size_t i = 0;
+         rc == 0 && all && fbp_bench_info(r->bench)->own_memory && i < sizeof ways / sizeof *ways;
+         i++) {
+        const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                           .device = a->device,
+                                           .n_threads = a->threads,
+                                           .kernel = ways[i].kernel,
+                                           .precision = ways[i].precision};
+        const struct fbp_host_options options = {.n_runs = a->runs, .counts = ways[i].counts};
+        struct fbp_host_time t;
+        if (fbp_bench_host(scan, &p, &options, &t) != FBP_OK)
+            return cli_fail();
+        struct bench_row *row = bench_table_row(&r->table, ways[i].name);
+        if (row)
+            row->host[index_of(j)] = t;
+        if (a->json)
+            rc = bench_json_host(&r->table, j, ways[i].name, &t);
+        else
+            bench_print_host(&r->table, j, ways[i].name, &t);
+    }
+    return rc;
+}
+
+static int measure(struct kernel_run *r, const struct bench_job *job)
+{
+    const struct bench_job j = bench_job_divided(job, r->args->divide);
+    struct fbp_scan scan;
+    int rc = bench_job_scan(&j, &scan);
+
+    if (rc == 0 && fbp_bench_scan(r->bench, &scan, r->args->views, r->args->slices) != FBP_OK)
+        rc = cli_fail();
+    if (rc == 0 && !r->args->json)
+        bench_print_scan(&j, fbp_bench_info(r->bench));
+    if (rc == 0)
+        rc = measure_kernels(r, &j);
+    if (rc == 0)
+        rc = measure_host(r, &j, &scan);
+    fbp_scan_clear(&scan);
+    return rc;
+}
+
+static int measure_all(struct kernel_run *r)
+{
+    const struct kernel_args *a = r->args;
+    int rc = 0;
+
+    bench_find_device(&r->table, fbp_bench_info(r->bench));
+    if (!a->json)
+        bench_print_head(&r->table);
+    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
+        if (!a->job || strcmp(a->job, bench_jobs[i].name) == 0)
+            rc = measure(r, &bench_jobs[i]);
+    if (rc == 0 && r->n_measured == 0)
+        return cli_fail(); /* no job has the kernel that was asked for */
+    if (rc == 0 && !a->json && !a->job)
+        bench_print_table(&r->table);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct kernel_args a = {.runs = 5, .divide = 1};
+    struct kernel_run r = {.args = &a};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = bench_job_check(self, a.job);
+    if (rc != OPT_GO_ON)
+        return rc;
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = a.device, .n_threads = a.threads};
+    rc = fbp_bench_create(&r.bench, &p) == FBP_OK ? measure_all(&r) : cli_fail();
+    fbp_bench_destroy(&r.bench);
+    return rc;
+}
+
+const struct command cmd_bench_kernel = {
+    .name = "bench kernel",
+    .summary = "time the backprojection alone, with its error",
+    .usage = "[options]",
+    .about = "Filtered views of full circular scans, data resident.  GUPS: 10^9 voxels x views a "
+             "second, of random views; median, best and worst of five runs or more, by the "
+             "device's clock where it has one.  limit: the part of what the device measures "
+             "itself to do at best.  PSNR, RMSE, max: with views of a phantom, in up to 16 whole "
+             "slices and voxels here and there, against the reference in double; to exact: RMSE "
+             "against the same kernel in precision exact; HU of water at 0.02/mm.  On a device "
+             "with memory of its own, all views and slices, and whole reconstructions memory to "
+             "memory as in fbp bench host.",
+    .examples = "  fbp bench kernel --device cuda\n"
+                "  fbp bench kernel --device cpu --threads 1\n"
+                "  fbp bench kernel --job J2 --kernel column --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

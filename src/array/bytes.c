@@ -1,0 +1,295 @@
+#include "array/bytes.h"
+
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool fbp_is_foreign(bool big_endian)
+{
+    return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* So little that a slow disk is soon done with it, when somebody waits for the end. */
+static size_t at_once(size_t n)
+{
+    return n < 16 << 20 ? n : 16 << 20;
+}
+
+fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
+                         size_t *got)
+{
+    ssize_t some = 0;
+
+    for (*got = 0; *got < n; *got += (size_t)some) {
+        FBP_TRY(fbp_go_on());
+        some = pread(fd, (char *)out + *got, at_once(n - *got), (off_t)(offset + *got));
+        if (some == 0)
+            break;
+        if (some < 0 && errno != EINTR)
+            return fbp_fail(FBP_ERR_IO, "%s: cannot read at byte %llu: %s", path,
+                            (unsigned long long)offset + *got, strerror(errno));
+        some = some < 0 ? 0 : some;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n)
+{
+    size_t got = 0;
+
+    FBP_TRY(fbp_read_most(fd, path, offset, out, n, &got));
+    if (got == n)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the file ends at byte %llu, %llu are needed: it is truncated, copy it "
+                    "again",
+                    path, (unsigned long long)offset + got, (unsigned long long)offset + n);
+}
+
+fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)
+{
+    char size[32];
+
+    if (error == EFBIG)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot write: a file of %s is too large for this file system (FAT "
+                        "holds 4 GiB a file) or for a limit of this process (ulimit -f): write to "
+                        "another file system, raise the limit, or write a file a slice, such as "
+                        "out/%%04d.tif",
+                        path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
+    return fbp_fail(
+        FBP_ERR_IO, "%s: cannot write: %s%s", path, strerror(error),
+        error == ENOSPC || error == EDQUOT ? ": free some space or write to another disk" : "");
+}
+
+fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        FBP_TRY(fbp_go_on());
+        const ssize_t put =
+            pwrite(fd, (const char *)data + done, at_once(n - done), (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return fbp_fail_write(path, put < 0 ? errno : ENOSPC, offset + n);
+        done += (size_t)put;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
+{
+    struct stat st;
+
+    /* Non-blocking, so that a named pipe is refused below instead of waiting for a writer. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, &st) < 0) {
+        const int error = errno;
+        if (*fd >= 0)
+            close(*fd);
+        *fd = -1;
+        return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(*fd);
+        *fd = -1;
+        return fbp_fail(FBP_ERR_IO, "%s: not a regular file: name a file on disk%s", path,
+                        S_ISDIR(st.st_mode) ? ", or views in a file each by a pattern, such as "
+                                              "\"views/%04d.mha 1 360\""
+                                            : "");
+    }
+    *size = (uint64_t)st.st_size;
+    return FBP_OK;
+}
+
+size_t fbp_read_head(const char *path, void *head, size_t n)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = -1;
+    struct stat st;
+
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) /* what is taken out of a pipe is gone */
+        do
+            got = read(fd, head, n);
+        while (got < 0 && errno == EINTR);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+fbp_status fbp_open_stream(const char *path, FILE **out)
+{
+    uint64_t size;
+    int fd;
+
+    *out = NULL;
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    *out = fdopen(fd, "rb");
+    if (*out)
+        return FBP_OK;
+    const int error = errno;
+    close(fd);
+    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+}
+
+fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)
+{
+    uint64_t size = 0;
+    fbp_status st;
+    int fd = -1;
+
+    *text = NULL;
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    if (size > max_bytes) {
+        char limit[32];
+        st =
+            fbp_fail(FBP_ERR_INVALID, "%s: %llu bytes are too many for such a text file (%s)", path,
+                     (unsigned long long)size, fbp_bytes_text(limit, sizeof limit, max_bytes));
+        goto fail;
+    }
+    *n = (size_t)size;
+    FBP_TRY_GOTO(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
+    FBP_TRY_GOTO(fbp_read_at(fd, path, 0, *text, *n));
+    close(fd);
+    return FBP_OK;
+fail:
+    close(fd);
+    free(*text);
+    *text = NULL;
+    return st;
+}
+
+static void swap16(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 2) {
+        uint16_t x;
+        memcpy(&x, p, 2);
+        x = __builtin_bswap16(x);
+        memcpy(p, &x, 2);
+    }
+}
+
+static void swap32(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 4) {
+        uint32_t x;
+        memcpy(&x, p, 4);
+        x = __builtin_bswap32(x);
+        memcpy(p, &x, 4);
+    }
+}
+
+static void swap64(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++, p += 8) {
+        uint64_t x;
+        memcpy(&x, p, 8);
+        x = __builtin_bswap64(x);
+        memcpy(p, &x, 8);
+    }
+}
+
+void fbp_swap_bytes(void *data, size_t size, size_t n)
+{
+    if (size == 2)
+        swap16(data, n);
+    else if (size == 4)
+        swap32(data, n);
+    else if (size == 8)
+        swap64(data, n);
+}
+
+/* DO(T) with the C type of the numbers; none of it for FBP_TYPE_NONE. */
+#define FBP_BY_TYPE(type, DO) \
+    switch (type) {           \
+    case FBP_U8:              \
+        DO(uint8_t);          \
+    case FBP_I8:              \
+        DO(int8_t);           \
+    case FBP_U16:             \
+        DO(uint16_t);         \
+    case FBP_I16:             \
+        DO(int16_t);          \
+    case FBP_U32:             \
+        DO(uint32_t);         \
+    case FBP_I32:             \
+        DO(int32_t);          \
+    case FBP_F32:             \
+        DO(float);            \
+    case FBP_F64:             \
+        DO(double);           \
+    case FBP_TYPE_NONE:       \
+        break;                \
+    }
+
+#define FBP_CONVERT(T, VALUE)                                  \
+    for (size_t i = 0; i < n; i++) {                           \
+        T x;                                                   \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x); \
+        out[i] = (float)(VALUE);                               \
+    }                                                          \
+    break
+
+#define FBP_AS_IT_IS(T) FBP_CONVERT(T, x)
+#define FBP_SCALED(T)   FBP_CONVERT(T, scale *(double)x + offset)
+
+void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
+{
+    FBP_BY_TYPE(type, FBP_AS_IT_IS)
+}
+
+void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                   float *out){FBP_BY_TYPE(type, FBP_SCALED)}
+
+fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes)
+{
+    uint64_t total = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (info->n[i] == 0)
+            return fbp_fail(FBP_ERR_INVALID, "%s: the size is %zu x %zu x %zu: none may be 0", path,
+                            info->n[0], info->n[1], info->n[2]);
+        if (__builtin_mul_overflow(total, (uint64_t)info->n[i], &total) || total > INT64_MAX / 16)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the header says %zu x %zu x %zu elements, which no file can "
+                            "hold: it is damaged",
+                            path, info->n[0], info->n[1], info->n[2]);
+    }
+    *bytes = total * fbp_type_size(info->type);
+    return FBP_OK;
+}
+
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static locale_t c_locale;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+double fbp_number(const char *text, char **end)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
+}
+
+char *fbp_number_text(char buf[32], double x)
+{
+    snprintf(buf, 32, "%.17g", x);
+    for (char *p = buf; *p; p++)
+        if (*p == ',')
+            *p = '.';
+    return buf;
+}

@@ -1,0 +1,190 @@
+#include "array/describe.h"
+
+#include "array/bytes.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "scan/json_text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char bottom_up[] = "bottom-up", top_down[] = "top-down";
+
+/* ", "key": [x, y, z]" */
+static void append_triple(char *buf, size_t n, const char *key, const double x[3])
+{
+    char a[32], b[32], c[32];
+    const size_t at = strlen(buf);
+
+    snprintf(buf + at, n - at, ", \"%s\": [%s, %s, %s]", key, fbp_number_text(a, x[0]),
+             fbp_number_text(b, x[1]), fbp_number_text(c, x[2]));
+}
+
+char *fbp_describe(const struct fbp_array_info *i)
+{
+    char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "";
+
+    if (i->scale != 0)
+        snprintf(scaled, sizeof scaled, ", \"scale\": %s, \"offset\": %s",
+                 fbp_number_text(scale, i->scale), fbp_number_text(offset, i->offset));
+    if (i->unit[0])
+        snprintf(unit, sizeof unit, ", \"unit\": \"%.15s\"", i->unit);
+    if (i->spacing_mm[0] > 0) {
+        append_triple(place, sizeof place, "spacing_mm", i->spacing_mm);
+        append_triple(place, sizeof place, "origin_mm", i->origin_mm);
+    }
+    return fbp_format("{\"fbp\": 1, \"type\": \"%s\", \"size\": [%zu, %zu, %zu], \"rows\": \"%s\""
+                      "%s%s%s}",
+                      fbp_type_name(i->type), i->n[0], i->n[1], i->n[2],
+                      i->row_order == FBP_ROWS_TOP_DOWN ? top_down : bottom_up, unit, scaled,
+                      place);
+}
+
+static bool number(const cJSON *root, const char *key, double *out)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
+
+    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+        return false;
+    *out = item->valuedouble;
+    return true;
+}
+
+static bool triple(const cJSON *root, const char *key, double out[3])
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, key);
+
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 3)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const cJSON *item = cJSON_GetArrayItem(list, i);
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+            return false;
+        out[i] = item->valuedouble;
+    }
+    return true;
+}
+
+static const char *text_of(const cJSON *root, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
+
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static bool take_place(const cJSON *root, struct fbp_array_info *info)
+{
+    if (!cJSON_HasObjectItem(root, "spacing_mm"))
+        return true;
+    if (!triple(root, "spacing_mm", info->spacing_mm) ||
+        !triple(root, "origin_mm", info->origin_mm))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!(info->spacing_mm[i] > 0))
+            return false;
+    info->has_spacing = true;
+    return true;
+}
+
+/* As it is known already, or the first that is told of it. */
+static bool take_size(const cJSON *root, bool sized, struct fbp_array_info *info)
+{
+    double n[3];
+
+    if (!triple(root, "size", n))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (info->type == FBP_TYPE_NONE && n[i] >= 1 && n[i] < 0x1p40)
+            info->n[i] = (size_t)n[i];
+        if (sized && !(fabs(n[i] - (double)info->n[i]) < 0.5))
+            return false;
+    }
+    return true;
+}
+
+static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
+{
+    const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
+    const enum fbp_type type = fbp_type_from_name(text_of(root, "type"));
+    double version;
+
+    if (!number(root, "fbp", &version) || !take_size(root, sized, info) || type == FBP_TYPE_NONE ||
+        (info->type != FBP_TYPE_NONE && type != info->type))
+        return false;
+    if (strcmp(rows, bottom_up) != 0 && strcmp(rows, top_down) != 0)
+        return false;
+    info->type = type;
+    info->row_order = rows[0] == 't' ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
+    if (strlen(unit) < sizeof info->unit)
+        snprintf(info->unit, sizeof info->unit, "%s", unit);
+    if (cJSON_HasObjectItem(root, "scale") &&
+        (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
+        return false;
+    return take_place(root, info);
+}
+
+fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,
+                         bool *ours)
+{
+    struct fbp_array_info found = *info;
+    cJSON *root = NULL;
+    char *line = NULL;
+
+    *ours = false;
+    if (!memmem(text, n < 40 ? n : 40, "\"fbp\"", 5))
+        return FBP_OK;
+    line = strndup(text, n); /* it may not end with a 0 */
+    if (!line)
+        return fbp_fail_nomem(n, "a description");
+    const fbp_status st = fbp_json_parse(line, strlen(line), NULL, &root);
+    free(line);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    *ours = root && take(root, sized, &found);
+    cJSON_Delete(root);
+    if (*ours)
+        *info = found;
+    return FBP_OK;
+}
+
+enum { MOST_BYTES = 4096 };
+
+fbp_status fbp_described_beside(const char *path, struct fbp_array_info *info, bool *ours)
+{
+    char *beside = fbp_format("%s.json", path), *text = NULL;
+    fbp_status st = FBP_OK;
+    struct stat is;
+    size_t n = 0;
+
+    *ours = false;
+    if (!beside)
+        return fbp_fail_nomem(strlen(path), "a path");
+    /* Some other file may happen to have this name. */
+    if (stat(beside, &is) == 0) {
+        if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
+            st = fbp_read_text(beside, MOST_BYTES, &text, &n);
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", beside, strerror(errno));
+    }
+    if (st == FBP_OK && text)
+        st = fbp_described(text, n, true, info, ours);
+    free(text);
+    free(beside);
+    return st;
+}
+
+fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *info,
+                               struct fbp_layout *out)
+{
+    char *line = fbp_describe(info);
+
+    out->side_path = fbp_format("%s.json", path);
+    out->side_text = line ? fbp_format("%s\n", line) : NULL;
+    free(line);
+    return out->side_path && out->side_text ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}

@@ -1,0 +1,153 @@
+/** @file format.h  The tables of array formats: one file a format, one line a table (internal).
+ *
+ * A reader turns a header into fbp_array_info and a place of the samples; if they lie in one
+ * uncompressed run, array/source.c does the rest, else the format brings its own read().
+ */
+#ifndef FBP_SRC_FORMAT_H
+#define FBP_SRC_FORMAT_H
+
+#include "fbp/array.h"
+
+#include "array/inputs.h"
+#include "array/watch.h"
+#include "base/status.h"
+
+/** An opened array.  Formats fill this in. */
+struct fbp_source {
+    char *path;   /**< as given, for messages */
+    char *file;   /**< the part of it that names the file (array/member.h) */
+    char *member; /**< and the array inside it; NULL: none */
+    /** What it is read from: `path`, then files that it leads to, of samples above all.  A format
+     *  that opens another file adds its name. */
+    struct fbp_inputs inputs;
+    struct fbp_watch watch; /**< files of `inputs`, as they were; of a growing source none */
+    struct fbp_array_info info;
+    int fd;          /**< file that holds the samples */
+    uint64_t offset; /**< of sample (0,0,0) in fd */
+    /** Samples in file type, native byte order, of whole rows; NULL: one run at `offset`. */
+    fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
+    /** In place of read, where several rows and slices are read faster at once: `as_float` converts
+     *  them, too. */
+    fbp_status (*read_block)(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                             size_t n_rows, bool as_float, void *out);
+    void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
+    void *state;
+    const void *memory;    /**< the samples, where they lie in the caller's memory; NULL */
+    bool in_order;         /**< reading backwards starts anew: a compressed stream */
+    bool unpacks;          /**< reading takes a processor: worth several threads */
+    uint64_t held_bytes;   /**< memory that it takes, beside what is read into: at most */
+    uint64_t reader_bytes; /**< and so for each thread that reads */
+    bool growing;          /**< the file may end before the samples do; still being written */
+    /** Of a growing source of several files: views that are complete, from the first on, and bytes
+     *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */
+    fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
+    struct fbp_follow *follow; /**< who waits for views (array/growing.h); NULL: all are there */
+    fbp_source *below;         /**< what it reads from, of another's (scan/reduce.h); NULL: files */
+    enum fbp_type stored_type; /**< of a source on another: type there, and bytes that all of it */
+    uint64_t stored_bytes;     /**< is read from */
+};
+
+/** fbp_source_open(); `growing`: of a file that is still being written. */
+fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
+                              bool growing);
+
+/** Is this source to be read in order?  Compressed ones are, and those that are still growing. */
+bool fbp_source_in_order(const fbp_source *src);
+
+/** As fbp_source_read(), but samples of the source's own type, in this machine's byte order. */
+fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, void *out);
+
+/** All samples in the caller's memory, [slice][row][column] of info.type; NULL: in a file. */
+const void *fbp_source_samples(const fbp_source *src);
+
+/** Memory that a source takes while `n` threads read it, beside what they read into. */
+uint64_t fbp_source_bytes(const fbp_source *src, int n);
+
+/** Would several threads read it faster?  Not one in order, and none that is only copied. */
+bool fbp_source_unpacks(const fbp_source *src);
+
+/** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
+ *  fbp_sink_write() says so by fbp_sink_written(). */
+float *fbp_sink_samples(const fbp_sink *sink);
+void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
+const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
+
+/** What was written so far is wrong: nothing is kept when the sink is closed. */
+void fbp_sink_forget(fbp_sink *sink);
+
+/** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
+size_t fbp_sink_kept(const fbp_sink *sink);
+
+struct fbp_format {
+    const char *name;
+    const char *extensions; /**< ".mha .mhd" */
+    /** Does the file start like one of ours?  head: its first n bytes (at most 4096). */
+    bool (*detect)(const char *path, const unsigned char *head, size_t n);
+    /** Fill in src (path and fd are set, fd at the header file). */
+    fbp_status (*open)(fbp_source *src);
+    bool has_members; /**< a file holds several arrays, "FILE:ARRAY" names one */
+};
+
+extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
+    fbp_format_mat, fbp_format_tiff, fbp_format_png, fbp_format_nrrd, fbp_format_nifti;
+
+/** The format of files with such a name; NULL if none has it. */
+const struct fbp_format *fbp_format_of_name(const char *path);
+
+/** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
+bool fbp_has_extension(const char *path, const char *extensions);
+
+/** Format number i of the table of arrays; NULL beyond the last. */
+const struct fbp_format *fbp_source_format(size_t i);
+
+struct fbp_piece;
+
+/** Layout of a file that a sink writes around the samples. */
+struct fbp_layout {
+    char *header; /**< bytes before the samples, malloc'ed; may be empty */
+    size_t header_bytes;
+    /** All these bytes, where they are too many to be held; NULL: they are `header`. */
+    fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_piece *to);
+    char *side_path; /**< a second, small text file (MHD header), or NULL; malloc'ed */
+    char *side_text;
+    char *data_path; /**< final name of the file with the samples; malloc'ed */
+};
+
+/** The header, from where `to` is. */
+fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
+                          struct fbp_piece *to);
+
+/** A file of header and samples: it is all at `path`. */
+fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
+
+/** A header beside its samples: out->side_path is `path`, which ends with the extension `own`; the
+ * samples' name ends with `samples` instead.  *name: of their file, without folders; within *out.
+ */
+fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
+                           const char *samples, const char **name);
+
+struct fbp_sink_format {
+    const char *name;
+    const char *extensions;
+    /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the
+     * size of the zlib stream that follows. */
+    fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out);
+    bool can_compress;
+    bool has_members;  /**< "FILE:ARRAY" names the array inside the file */
+    bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
+    bool packs_header; /**< always compressed, the header with the samples */
+};
+
+extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
+    fbp_sink_hdf5, fbp_sink_nrrd, fbp_sink_nhdr, fbp_sink_nifti, fbp_sink_nifti_gz, fbp_sink_tiff;
+
+/** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
+ */
+fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
+
+/** A NIfTI description that starts like this goes on with the unit of the values. */
+#define FBP_NIFTI_UNIT "fbp: unit "
+
+#endif /* FBP_SRC_FORMAT_H */

@@ -1,0 +1,103 @@
+/** @file hdf5_lib.h  What is asked of the HDF5 library (internal).
+ *
+ * The library is entered in children only (base/contain.h): nothing it does to a damaged file, no
+ * lock and no handle of it reaches this process.
+ */
+#ifndef FBP_SRC_HDF5_LIB_H
+#define FBP_SRC_HDF5_LIB_H
+
+#include "array/format.h"
+#include "base/contain.h"
+
+#include <hdf5.h>
+
+#define FBP_HDF5_NAME "the HDF5 library"
+
+/** Attributes of numbers that stand for values, named as netCDF and its CF conventions have them:
+ *  value = scale_factor * number + add_offset. */
+#define FBP_HDF5_SCALE  "scale_factor"
+#define FBP_HDF5_OFFSET "add_offset"
+
+enum { FBP_HDF5_RANK = 4, FBP_HDF5_PATH = 256 };
+
+/** A data set of a file. */
+struct fbp_hdf5_entry {
+    char path[FBP_HDF5_PATH]; /**< "/exchange/data" */
+    int rank;                 /**< may be above FBP_HDF5_RANK */
+    hsize_t n[FBP_HDF5_RANK];
+    bool numeric; /**< integers or floats */
+    bool linked;  /**< by way of a soft or an external link */
+    bool again;   /**< another name of one that is listed before */
+};
+
+/** All data sets: those of the file first, then those that links lead to. */
+struct fbp_hdf5_list {
+    struct fbp_hdf5_entry *entries;
+    size_t n, room;
+    char unread[600]; /**< "/a (a link to b.h5:/a) cannot be opened, the library says …"; "" */
+};
+
+/** A MAT file of version 7.3?  MATLAB writes a line of text before its HDF5. */
+bool fbp_hdf5_is_matlab(const char *path);
+
+/** Does a file start like HDF5, perhaps behind a user block? */
+bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
+
+/** What opening and looking may take. */
+extern const struct fbp_child_limits fbp_hdf5_limits;
+
+/**
+ * fbp_contain() for functions that enter the library.
+ *
+ * @return FBP_ERR_NOMEM, too, if the library had no memory for something, whatever fn made of that:
+ *         what is not found then may be there
+ */
+fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *limits,
+                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+
+/** Open for reading; name: for messages.  Close with H5Fclose(). */
+fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
+
+/** The library's own reason for its last failure, or "" */
+const char *fbp_hdf5_reason(char *buf, size_t n);
+
+/** Integers, floats, and enumerations of integers. */
+bool fbp_hdf5_is_numeric(hid_t type);
+
+fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
+
+/** Why a path cannot be opened, and what to do.  link: what fbp_hdf5_link() says of it; why:
+ *  fbp_hdf5_reason(). */
+void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *out, size_t n);
+
+/** " (a link to raw.h5:/data)" if the path is a soft or external link, else "" */
+void fbp_hdf5_link(hid_t file, const char *path, char *out, size_t n);
+
+/** The data set of a path, as the list has it; NULL. */
+const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
+
+/** "FILE: has no data set X: did you mean Y?  It has A (181 x 2 x 640), B …" */
+fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);
+
+/** A numeric data set of any shape as n doubles; at most `most`.  free() them. */
+fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size_t most,
+                            double **out, size_t *n);
+
+/** image_key of each frame, at `path`: 0 projections, 1 flats, 2 darks.  Frames that image_key has
+ *  as projections and image_key_control, beside it, has not have the key of that: -1 of the frames
+ *  that alignment is seen from.  free() them. */
+fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
+                         const struct fbp_hdf5_list *list, double **out, size_t *n);
+
+/** Of a virtual data set: are all files there that its samples are in, or those of the part from
+ *  `first` on (NULL: all)?  FBP_ERR_INVALID if not; the library would read the fill value.
+ *
+ *  files: the names of these files are appended, each with its '\0'; may be NULL. */
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
+                                  const hsize_t *n, struct fbp_blob *files);
+
+/** Attributes; false if absent or of another kind.  Numbers: exactly n of them. */
+bool fbp_hdf5_text_of(hid_t object, const char *attribute, char *out, size_t n);
+bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_t n);
+
+#endif /* FBP_SRC_HDF5_LIB_H */

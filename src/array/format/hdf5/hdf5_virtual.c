@@ -1,0 +1,302 @@
+/* Virtual data sets: the library reads the fill value in place of sources that are not there, so
+ * that each is looked for before anything is read.  Files are searched where the library does:
+ * https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
+#include "array/format/hdf5/hdf5_lib.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAME = 2048, MAX_DEPTH = 8 };
+
+static const size_t MAX_SOURCES = 1 << 20;
+
+/* A virtual data set, and the source file that was opened last: they often follow each other. */
+struct virtual_set {
+    const char *path; /* for messages */
+    hid_t data, plist;
+    char file[NAME]; /* that it is in */
+    int depth;
+    const hsize_t *first, *n; /* of the part that is wanted; NULL: all */
+    size_t *n_looked;         /* sources, of all depths */
+    struct fbp_blob *files;   /* takes their names; NULL */
+    char last[NAME];
+    hid_t last_file;
+};
+
+static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth);
+
+/* A pipe would wait for a writer. */
+static hid_t open_regular(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT)
+                                                       : -1;
+}
+
+static hid_t try_file(const char *folder, size_t n_folder, const char *name)
+{
+    char path[2 * NAME];
+
+    if (n_folder == 0)
+        return open_regular(name);
+    snprintf(path, sizeof path, "%.*s/%s", (int)n_folder, folder, name);
+    return open_regular(path);
+}
+
+/* Bytes of a path before its last '/'. */
+static size_t folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* "a:${ORIGIN}/b": folders of the environment. */
+static hid_t try_prefixes(const struct virtual_set *v, const char *name)
+{
+    static const char origin[] = "${ORIGIN}";
+    const char *p = getenv("HDF5_VDS_PREFIX");
+    hid_t file = -1;
+
+    while (p && *p && file < 0) {
+        const size_t n = strcspn(p, ":"), skip = sizeof origin - 1;
+        char folder[NAME];
+        if (n >= skip && strncmp(p, origin, skip) == 0)
+            snprintf(folder, sizeof folder, "%.*s%.*s", (int)folder_of(v->file), v->file,
+                     (int)(n - skip), p + skip);
+        else
+            snprintf(folder, sizeof folder, "%.*s", (int)n, p);
+        file = try_file(folder, strlen(folder), name);
+        p += n + (p[n] == ':');
+    }
+    return file;
+}
+
+static hid_t find_file(const struct virtual_set *v, const char *name)
+{
+    const bool absolute = name[0] == '/';
+    const char *last = absolute ? strrchr(name, '/') + 1 : name;
+    hid_t file = absolute ? try_file(NULL, 0, name) : -1;
+    char *real = NULL;
+
+    if (file < 0)
+        file = try_prefixes(v, last);
+    if (file < 0 && folder_of(v->file))
+        file = try_file(v->file, folder_of(v->file), last);
+    if (file < 0)
+        file = try_file(NULL, 0, last);
+    if (file < 0 && (real = realpath(v->file, NULL)))
+        file = try_file(real, folder_of(real), last);
+    free(real);
+    return file;
+}
+
+static hid_t open_file(struct virtual_set *v, const char *name)
+{
+    if (strcmp(name, ".") == 0)
+        return H5Iget_file_id(v->data);
+    if (v->last_file < 0 || strcmp(v->last, name) != 0) {
+        if (v->last_file >= 0)
+            H5Fclose(v->last_file);
+        snprintf(v->last, sizeof v->last, "%s", name);
+        v->last_file = find_file(v, name);
+    }
+    if (v->last_file >= 0)
+        H5Iinc_ref(v->last_file);
+    return v->last_file;
+}
+
+static fbp_status missing(const struct virtual_set *v, const char *file, const char *set,
+                          const char *what, const char *remedy)
+{
+    const bool here = strcmp(file, ".") == 0;
+
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is a virtual data set, its samples are in %.300s%s%.200s: %s: %s", v->path,
+                    here ? "" : file, here ? "" : ":", set, what, remedy);
+}
+
+/* Does the source have what is taken of it? */
+static fbp_status check_extent(const struct virtual_set *v, size_t i, hid_t source,
+                               const char *file, const char *set)
+{
+    const hid_t taken = H5Pget_virtual_srcspace(v->plist, i), space = H5Dget_space(source);
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK], n[H5S_MAX_RANK];
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+    bool inside = true;
+
+    /* One that is not limited has no bounds. */
+    if (rank > 0 && H5Sget_simple_extent_ndims(taken) == rank &&
+        H5Sget_select_bounds(taken, lo, hi) >= 0)
+        for (int d = 0; d < rank; d++)
+            inside = inside && hi[d] < n[d];
+    H5Sclose(space);
+    H5Sclose(taken);
+    return inside ? FBP_OK
+                  : missing(v, file, set, "that is smaller than what is taken of it",
+                            "it is truncated or not complete, copy it again");
+}
+
+/* The name of the file that a source is in, once if many follow each other. */
+static fbp_status note_file(const struct virtual_set *v, hid_t source)
+{
+    struct fbp_blob *files = v->files;
+    char name[NAME] = "";
+    const ssize_t n = files ? H5Fget_name(source, name, NAME) : 0;
+    const size_t size = strlen(name) + 1;
+
+    if (n <= 0 || n >= NAME)
+        return FBP_OK; /* a name that is too long is not found by other means, either */
+    if (files->n >= size && memcmp(files->bytes + files->n - size, name, size) == 0 &&
+        (files->n == size || files->bytes[files->n - size - 1] == '\0'))
+        return FBP_OK;
+    return fbp_blob_put(files, name, size);
+}
+
+static fbp_status check_source(struct virtual_set *v, size_t i, const char *file, const char *set)
+{
+    const hid_t f = open_file(v, file);
+
+    if (++*v->n_looked > MAX_SOURCES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: its samples come from more than %zu places",
+                        v->path, MAX_SOURCES);
+    if (f < 0)
+        return missing(v, file, set, "that file is not there or cannot be opened",
+                       "put it where it was, or beside this one");
+    const hid_t source = H5Dopen2(f, set, H5P_DEFAULT);
+    H5Fclose(f);
+    if (source < 0)
+        return missing(v, file, set, "there is no such data set in that file, or it cannot be read",
+                       "is it the right file?");
+    FBP_TRY(check_extent(v, i, source, file, set));
+    FBP_TRY(note_file(v, source));
+    struct virtual_set all = {.path = v->path, .n_looked = v->n_looked, .files = v->files};
+    const fbp_status st = check_set(&all, source, v->depth + 1);
+    H5Dclose(source);
+    return st;
+}
+
+/* "part_%b.h5" with the number of a block; "%%" is a percent sign. */
+static void expand(const char *name, unsigned long long block, char *out)
+{
+    size_t n = 0;
+
+    for (const char *p = name; *p && n + 24 < NAME; p++) {
+        if (p[0] == '%' && p[1] == 'b')
+            n += (size_t)snprintf(out + n, NAME - n, "%llu", block);
+        else
+            out[n++] = *p;
+        p += p[0] == '%' && (p[1] == 'b' || p[1] == '%');
+    }
+    out[n] = '\0';
+}
+
+/* How many blocks of an unlimited selection the data set has now; 1: it is limited. */
+static hsize_t count_blocks(const struct virtual_set *v, size_t i)
+{
+    const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
+    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK],
+        n[H5S_MAX_RANK], blocks = 1;
+    const int rank = H5Sget_simple_extent_dims(space, n, NULL);
+
+    if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
+        for (int d = 0; d < rank; d++)
+            if (count[d] == H5S_UNLIMITED)
+                blocks = n[d] > start[d] ? (n[d] - start[d] - 1) / stride[d] + 1 : 0;
+    H5Sclose(space);
+    H5Sclose(to);
+    return blocks;
+}
+
+/* Is any of this mapping in the part that is wanted? */
+static bool is_wanted(const struct virtual_set *v, size_t i)
+{
+    hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK];
+    bool wanted = true;
+
+    if (!v->first)
+        return true;
+    const hid_t to = H5Pget_virtual_vspace(v->plist, i);
+    const int rank = H5Sget_simple_extent_ndims(to);
+    if (H5Sget_select_bounds(to, lo, hi) >= 0)
+        for (int d = 0; d < rank; d++)
+            wanted = wanted && lo[d] < v->first[d] + v->n[d] && hi[d] >= v->first[d];
+    H5Sclose(to);
+    return wanted;
+}
+
+static fbp_status check_mapping(struct virtual_set *v, size_t i)
+{
+    char file[NAME] = "", set[NAME] = "", one_file[NAME], one_set[NAME];
+    const ssize_t n = H5Pget_virtual_filename(v->plist, i, file, NAME);
+    const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, set, NAME);
+
+    if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
+        return fbp_fail(FBP_ERR_INVALID, "%s: the name of source %zu is too long or damaged",
+                        v->path, i);
+    const bool many = strstr(file, "%b") || strstr(set, "%b");
+    const hsize_t blocks = many ? count_blocks(v, i) : 1;
+    for (hsize_t k = 0; k < blocks; k++) {
+        expand(file, k, one_file);
+        expand(set, k, one_set);
+        FBP_TRY(check_source(v, i, one_file, one_set));
+    }
+    return FBP_OK;
+}
+
+static fbp_status check_mappings(struct virtual_set *v)
+{
+    size_t n = 0;
+
+    if (H5Pget_virtual_count(v->plist, &n) < 0 ||
+        H5Fget_name(v->data, v->file, sizeof v->file) >= (ssize_t)sizeof v->file)
+        return fbp_fail(FBP_ERR_INVALID, "%s: its virtual sources cannot be read", v->path);
+    for (size_t i = 0; i < n; i++)
+        if (is_wanted(v, i))
+            FBP_TRY(check_mapping(v, i));
+    return FBP_OK;
+}
+
+static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
+{
+    struct virtual_set *v;
+    fbp_status st = FBP_OK;
+
+    const hid_t plist = H5Dget_create_plist(data);
+    if (H5Pget_layout(plist) != H5D_VIRTUAL) {
+        H5Pclose(plist);
+        return FBP_OK;
+    }
+    if (depth > MAX_DEPTH)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: virtual data sets refer to each other, more than %d deep: correct the "
+                        "file",
+                        like->path, MAX_DEPTH);
+    FBP_TRY(fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set"));
+    *v = *like;
+    v->data = data;
+    v->plist = plist;
+    v->depth = depth;
+    v->last_file = -1;
+    st = check_mappings(v);
+    if (v->last_file >= 0)
+        H5Fclose(v->last_file);
+    H5Pclose(plist);
+    free(v);
+    return st;
+}
+
+fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, const hsize_t *first,
+                                  const hsize_t *n, struct fbp_blob *files)
+{
+    size_t n_looked = 0;
+    const struct virtual_set wanted = {
+        .path = path, .first = first, .n = n, .n_looked = &n_looked, .files = files};
+
+    return check_set(&wanted, data, 0);
+}

@@ -1,0 +1,250 @@
+/* An HDF5 file around the samples of a sink: the library makes it without a sample (a hole is in
+ * their place), and what stands before them is the header. */
+#include "array/bytes.h"
+#include "array/format/hdf5/hdf5_lib.h"
+#include "array/member.h"
+#include "array/outfile.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXTENSIONS ".h5 .hdf5"
+
+/* All of the metadata, so that the samples come behind it. */
+enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
+
+struct wanted {
+    const char *path, *file, *data_set;
+    int fd;          /* of the draft */
+    char sketch[40]; /* its name, for the library */
+    const struct fbp_array_info *info;
+};
+
+static bool put_doubles(hid_t data, const char *name, hid_t space, const double *v)
+{
+    const hid_t a = H5Acreate2(data, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, H5T_NATIVE_DOUBLE, v) >= 0;
+
+    H5Aclose(a);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_numbers(hid_t data, const char *name, const double v[3])
+{
+    const hsize_t n = 3;
+
+    return put_doubles(data, name, H5Screate_simple(1, &n, NULL), v);
+}
+
+static bool put_number(hid_t data, const char *name, double v)
+{
+    return put_doubles(data, name, H5Screate(H5S_SCALAR), &v);
+}
+
+static bool put_text(hid_t data, const char *name, const char *text)
+{
+    const hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+
+    H5Tset_size(type, strlen(text) + 1);
+    const hid_t a = H5Acreate2(data, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool done = H5Awrite(a, type, text) >= 0;
+    H5Aclose(a);
+    H5Tclose(type);
+    H5Sclose(space);
+    return done;
+}
+
+static bool put_attributes(hid_t data, const struct fbp_array_info *i)
+{
+    bool given = true, done;
+
+    for (int k = 0; k < 3; k++)
+        given = given && i->spacing_mm[k] > 0 && isfinite(i->spacing_mm[k]) &&
+                isfinite(i->origin_mm[k]);
+    done = put_text(data, "row_order", "bottom-up") && put_text(data, "axes", "z:y:x");
+    if (given)
+        done = done && put_numbers(data, "voxel_mm", i->spacing_mm) &&
+               put_numbers(data, "origin_mm", i->origin_mm);
+    if (i->scale != 0)
+        done = done && put_number(data, FBP_HDF5_SCALE, i->scale) &&
+               put_number(data, FBP_HDF5_OFFSET, i->offset);
+    return i->unit[0] ? done && put_text(data, "unit", i->unit) : done;
+}
+
+static hid_t type_of(enum fbp_type type)
+{
+    const hid_t table[] = {
+        [FBP_U8] = H5T_STD_U8LE,    [FBP_I8] = H5T_STD_I8LE,   [FBP_U16] = H5T_STD_U16LE,
+        [FBP_I16] = H5T_STD_I16LE,  [FBP_U32] = H5T_STD_U32LE, [FBP_I32] = H5T_STD_I32LE,
+        [FBP_F32] = H5T_IEEE_F32LE, [FBP_F64] = H5T_IEEE_F64LE};
+
+    return table[type];
+}
+
+/* The groups above a data set, without the times that the library would give to those it makes by
+ * itself: the same volume is the same file. */
+static void create_groups(hid_t file, const char *data_set)
+{
+    const hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    char path[1024];
+
+    H5Pset_obj_track_times(how, 0);
+    for (const char *slash = data_set; (slash = strchr(slash + 1, '/'));) {
+        const int n = snprintf(path, sizeof path, "%.*s", (int)(slash - data_set), data_set);
+        if (n >= (int)sizeof path) /* made with its data set */
+            break;
+        const hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, how, H5P_DEFAULT);
+        if (group >= 0) /* "a//b" names one twice */
+            H5Gclose(group);
+    }
+    H5Pclose(how);
+}
+
+/* Contiguous, at its place from the start, but not written. */
+static hid_t create(hid_t file, const struct wanted *w)
+{
+    const hsize_t n[3] = {w->info->n[2], w->info->n[1], w->info->n[0]};
+    const hid_t space = H5Screate_simple(3, n, NULL);
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
+
+    create_groups(file, w->data_set);
+    H5Pset_layout(how, H5D_CONTIGUOUS);
+    H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
+    H5Pset_obj_track_times(how, 0);
+    H5Pset_create_intermediate_group(links, 1);
+    const hid_t data =
+        H5Dcreate2(file, w->data_set, type_of(w->info->type), space, links, how, H5P_DEFAULT);
+    H5Pclose(links);
+    H5Pclose(how);
+    H5Sclose(space);
+    return data;
+}
+
+static fbp_status build(const struct wanted *w, haddr_t *offset)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
+    char why[200];
+
+    H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft has only one */
+    H5Pset_meta_block_size(access, META_BYTES);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    H5Pset_obj_track_times(how, 0); /* of the root group */
+    const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
+    const hid_t data = create(file, w);
+    if (data < 0 || !put_attributes(data, w->info)) {
+        fbp_hdf5_reason(why, sizeof why);
+        return fbp_fail(FBP_ERR_INVALID, "%s: the data set \"%s\" cannot be created%s", w->path,
+                        w->data_set, *why ? why : ": there may not be enough memory");
+    }
+    *offset = H5Dget_offset(data);
+    if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header cannot be written%s", w->path,
+                        fbp_hdf5_reason(why, sizeof why));
+    return FBP_OK;
+}
+
+/* The file is replaced as a whole: other data sets in it would be lost.  What is no HDF5 file is
+ * replaced as any other file is. */
+static fbp_status spare_others(const struct wanted *w)
+{
+    struct fbp_hdf5_list list;
+    hid_t file = -1;
+
+    if (access(w->file, F_OK) != 0)
+        return FBP_OK;
+    if (fbp_hdf5_open(w->file, w->path, &file) != FBP_OK ||
+        fbp_hdf5_list(file, w->file, &list) != FBP_OK) {
+        fbp_message_clear();
+        return FBP_OK;
+    }
+    for (size_t i = 0; i < list.n; i++)
+        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: this output would replace the whole file, which also holds %s: "
+                            "choose another file, or remove that one first",
+                            w->path, list.entries[i].path);
+    return FBP_OK; /* the child ends behind this: what is open or allocated goes with it */
+}
+
+/* After a failure: a file that must not become so large has a sentence of its own. */
+static fbp_status check_size(const struct wanted *w, size_t bytes)
+{
+    if (ftruncate(w->fd, (off_t)bytes) == 0 || errno != EFBIG)
+        return FBP_OK;
+    fbp_message_clear();
+    return fbp_fail_write(w->file, EFBIG, bytes);
+}
+
+/* In a child: the file without its samples; the reply is what stands before them. */
+static fbp_status make_header(void *arg, struct fbp_blob *reply)
+{
+    const struct wanted *w = arg;
+    const size_t bytes =
+        w->info->n[0] * w->info->n[1] * w->info->n[2] * fbp_type_size(w->info->type);
+    haddr_t offset = HADDR_UNDEF;
+    void *header = NULL;
+    struct stat draft;
+
+    const fbp_status st = build(w, &offset);
+    if (st != FBP_OK)
+        FBP_TRY(check_size(w, META_BYTES + bytes));
+    FBP_TRY(st);
+    FBP_TRY(spare_others(w));
+    if (fstat(w->fd, &draft) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is lost: %s", w->path, strerror(errno));
+    if (offset == HADDR_UNDEF || offset > MAX_HEADER || (uint64_t)draft.st_size != offset + bytes)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: this HDF5 library does not put the samples last: write .mha", w->path);
+    FBP_TRY(fbp_alloc(&header, offset, "an HDF5 header"));
+    FBP_TRY(fbp_read_at(w->fd, w->path, 0, header, offset));
+    return fbp_blob_put(reply, header, offset);
+}
+
+/* The library drafts into memory that has no name, and of which a hole takes nothing: whatever
+ * happens, nothing of it is left. */
+static fbp_status open_draft(struct wanted *w)
+{
+    w->fd = memfd_create("fbp", MFD_CLOEXEC);
+    if (w->fd < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: no memory to draft its header: %s", w->path,
+                        strerror(errno));
+    snprintf(w->sketch, sizeof w->sketch, "/proc/self/fd/%d", w->fd);
+    return FBP_OK;
+}
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const size_t n = fbp_member_output(path, EXTENSIONS);
+    struct wanted w = {
+        .path = path, .data_set = path[n] && path[n + 1] ? path + n + 1 : "volume", .info = info};
+    struct fbp_blob reply = {0};
+
+    (void)compressed_bytes;
+    out->data_path = fbp_format("%.*s", (int)n, path);
+    if (!out->data_path)
+        return fbp_fail_nomem(n, "a path");
+    w.file = out->data_path;
+    FBP_TRY(fbp_output_check(w.file));
+    FBP_TRY(open_draft(&w));
+    const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &w, &reply);
+    close(w.fd);
+    FBP_TRY(st);
+    out->header = (char *)reply.bytes;
+    out->header_bytes = reply.n;
+    return FBP_OK;
+}
+
+const struct fbp_sink_format fbp_sink_hdf5 = {
+    .name = "hdf5", .extensions = EXTENSIONS, .layout = layout, .has_members = true};

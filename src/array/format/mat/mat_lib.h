@@ -1,0 +1,47 @@
+/** @file mat_lib.h  What is asked of matio, in children only (base/contain.h) (internal). */
+#ifndef FBP_SRC_MAT_LIB_H
+#define FBP_SRC_MAT_LIB_H
+
+#include "array/format.h"
+#include "base/contain.h"
+
+#include <matio.h>
+
+#define FBP_MAT_NAME "the MAT library"
+
+/** Does a file start like a MATLAB file of version 5 to 7?  (7.3 is HDF5.) */
+bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
+
+/** What a child may take for this file. */
+struct fbp_child_limits fbp_mat_limits(const char *file);
+
+/** Is every variable there, and every compressed one as its checksum says? */
+fbp_status fbp_mat_check(const char *file);
+
+/** Check, and open for reading; Mat_Close(). */
+fbp_status fbp_mat_open(const char *file, mat_t **out);
+
+/** The variable or field of a name such as "ct.sinogram", with its values; NULL: there is none.
+ *  Belongs to *top, which Mat_VarFree() frees. */
+matvar_t *fbp_mat_find(mat_t *mat, const char *member, matvar_t **top);
+
+/** A field of a struct of one element; NULL. */
+matvar_t *fbp_mat_field(matvar_t *parent, const char *name);
+
+/** "FILE: has no array X: did you mean Y?  It has …"; member NULL: one must be named. */
+fbp_status fbp_mat_missing(mat_t *mat, const char *file, const char *member);
+
+/** The only array of numbers of a file, its name in out; FBP_ERR_INVALID if there are several. */
+fbp_status fbp_mat_only(mat_t *mat, const char *file, char *out, size_t n);
+
+/** Elements of an array of numbers as doubles; FBP_ERR_INVALID if it holds none.  free() them. */
+fbp_status fbp_mat_numbers(const char *path, const char *name, const matvar_t *v, double **out,
+                           size_t *n);
+
+/** Element i, by columns, of an array that has it; NAN for classes that hold no numbers. */
+double fbp_mat_element(const matvar_t *v, size_t i);
+
+/** Element type; FBP_TYPE_NONE: no real numbers, or integers of 64 bits. */
+enum fbp_type fbp_mat_type(const matvar_t *v);
+
+#endif /* FBP_SRC_MAT_LIB_H */

@@ -1,0 +1,75 @@
+/* MetaImage headers for sinks; `Unit` is a key of our own, which other readers ignore; what
+ * integers mean is said by MetaImage's ElementToIntensityFunction. */
+#include "array/bytes.h"
+#include "array/format.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "Key = x y z\n", or nothing. */
+static void append_triple(char *buf, size_t n, const char *key, const double x[3])
+{
+    char a[32], b[32], c[32];
+    const size_t at = strlen(buf);
+
+    snprintf(buf + at, n - at, "%s = %s %s %s\n", key, fbp_number_text(a, x[0]),
+             fbp_number_text(b, x[1]), fbp_number_text(c, x[2]));
+}
+
+/* The size of the stream takes the same room whatever it is: the header is written twice. */
+static fbp_status header(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, const char *data_file, char **out)
+{
+    char size[64] = "", place[400] = "", unit[32] = "", scale[160] = "", a[32], b[32];
+    const char *element = info->type == FBP_U8    ? "MET_UCHAR"
+                          : info->type == FBP_U16 ? "MET_USHORT"
+                                                  : "MET_FLOAT";
+    bool given = false;
+
+    FBP_TRY(fbp_sink_spacing(path, info, &given));
+    if (compressed_bytes)
+        snprintf(size, sizeof size, "CompressedDataSize = %20llu\n",
+                 (unsigned long long)compressed_bytes);
+    if (given) {
+        append_triple(place, sizeof place, "Offset", info->origin_mm);
+        append_triple(place, sizeof place, "ElementSpacing", info->spacing_mm);
+    }
+    if (info->unit[0])
+        snprintf(unit, sizeof unit, "Unit = %.15s\n", info->unit);
+    if (info->scale != 0)
+        snprintf(scale, sizeof scale,
+                 "ElementToIntensityFunctionSlope = %s\nElementToIntensityFunctionOffset = %s\n",
+                 fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
+    *out = fbp_format("ObjectType = Image\nNDims = 3\nBinaryData = True\n"
+                      "BinaryDataByteOrderMSB = False\nCompressedData = %s\n%s"
+                      "TransformMatrix = 1 0 0 0 1 0 0 0 1\n%s%s%sDimSize = %zu %zu %zu\n"
+                      "ElementType = %s\nElementDataFile = %s\n",
+                      compressed_bytes ? "True" : "False", size, place, unit, scale, info->n[0],
+                      info->n[1], info->n[2], element, data_file);
+    return *out ? FBP_OK : fbp_fail_nomem(512, "a MetaImage header");
+}
+
+static fbp_status layout_mha(const char *path, const struct fbp_array_info *info,
+                             uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    FBP_TRY(header(path, info, compressed_bytes, "LOCAL", &out->header));
+    out->header_bytes = strlen(out->header);
+    return fbp_layout_one(out, path);
+}
+
+static fbp_status layout_mhd(const char *path, const struct fbp_array_info *info,
+                             uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const char *name;
+
+    FBP_TRY(fbp_layout_pair(out, path, ".mhd", compressed_bytes ? ".zraw" : ".raw", &name));
+    return header(path, info, compressed_bytes, name, &out->side_text);
+}
+
+const struct fbp_sink_format fbp_sink_mha = {
+    .name = "mha", .extensions = ".mha", .layout = layout_mha, .can_compress = true};
+const struct fbp_sink_format fbp_sink_mhd = {
+    .name = "mhd", .extensions = ".mhd", .layout = layout_mhd, .can_compress = true};

@@ -1,0 +1,186 @@
+/* NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+#include "array/bytes.h"
+#include "array/describe.h"
+#include "array/format.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+enum { MAX_HEADER = 1 << 20 };
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
+
+/* What stands behind 'key': in the dictionary; NULL if it is not there. */
+static const char *value_of(const char *dict, const char *key)
+{
+    const size_t n = strlen(key);
+
+    for (const char *p = dict; (p = strstr(p, key)); p += n) {
+        const char *v = p + n;
+        if (p == dict || (p[-1] != '\'' && p[-1] != '"') || *v != p[-1])
+            continue;
+        v += 1 + strspn(v + 1, " \t");
+        if (*v == ':')
+            return v + 1 + strspn(v + 1, " \t");
+    }
+    return NULL;
+}
+
+static fbp_status read_dict(const struct fbp_source *src, char **dict, uint64_t *data_at)
+{
+    unsigned char h[12];
+    size_t n, at = 10;
+
+    FBP_TRY(fbp_read_at(src->fd, src->path, 0, h, 10));
+    if (memcmp(h, magic, sizeof magic) != 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: not an NPY file, whatever its name says", src->path);
+    n = h[8] | (size_t)h[9] << 8;
+    if (h[6] < 1 || h[6] > 3)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: NPY version %d is not known (1 to 3 are)",
+                        src->path, h[6]);
+    if (h[6] >= 2) {
+        at = 12;
+        FBP_TRY(fbp_read_at(src->fd, src->path, 10, h + 10, 2));
+        n |= (size_t)h[10] << 16 | (size_t)h[11] << 24;
+    }
+    if (n > MAX_HEADER)
+        return fbp_fail(FBP_ERR_INVALID, "%s: an NPY header of %zu bytes is damaged", src->path, n);
+    FBP_TRY(fbp_calloc((void **)dict, n + 1, 1, "an NPY header"));
+    *data_at = at + n;
+    return fbp_read_at(src->fd, src->path, at, *dict, n);
+}
+
+/* Of what a message quotes of a value: up to the bracket or quote that ends it, 60 at most. */
+static int value_length(const char *v)
+{
+    const char last[] = {!v ? '\0' : *v == '(' ? ')' : *v == '[' ? ']' : *v, '\0'};
+    const size_t n = v && *v ? 1 + strcspn(v + 1, last) + 1 : 60;
+
+    return n < 60 ? (int)n : 60;
+}
+
+static fbp_status parse_descr(struct fbp_source *src, const char *v)
+{
+    static const struct {
+        char code[3];
+        enum fbp_type type;
+    } table[] = {
+        {"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},  {"u2", FBP_U16}, {"i2", FBP_I16},
+        {"u4", FBP_U32}, {"i4", FBP_I32}, {"f4", FBP_F32}, {"f8", FBP_F64},
+    };
+
+    if (v && (*v == '\'' || *v == '"') && v[1] && v[2] && v[3] && v[4] == *v)
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+            if (strncmp(v + 2, table[i].code, 2) == 0 && strchr("<>|=", v[1])) {
+                src->info.type = table[i].type;
+                src->info.big_endian = v[1] == '>' || (v[1] == '=' && fbp_is_foreign(false));
+                return FBP_OK;
+            }
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: NPY element type %.*s is not supported: save it as float32 "
+                    "(array.astype('float32'))",
+                    src->path, value_length(v), v ? v : "(none)");
+}
+
+static fbp_status parse_shape(struct fbp_source *src, const char *v)
+{
+    size_t n[3], count = 0;
+    bool fits = v && *v == '(';
+
+    for (const char *p = fits ? v + 1 : ""; fits && *p != ')';) {
+        char *end = NULL;
+        p += strspn(p, " \t");
+        if (!isdigit((unsigned char)*p) || count == 3) {
+            fits = false;
+            break;
+        }
+        const unsigned long long x = strtoull(p, &end, 10);
+        n[count++] = (size_t)x;
+        p = end + (*end == 'L');
+        p += strspn(p, " \t");
+        if (*p == ',')
+            p += 1 + strspn(p + 1, " \t");
+        else if (*p != ')')
+            fits = false;
+    }
+    if (!fits || count < 2)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed: "
+                        "reshape the array",
+                        src->path, value_length(v), v ? v : "(none)");
+    for (size_t i = 0; i < 3; i++)
+        src->info.n[i] = i < count ? n[count - 1 - i] : 1;
+    return FBP_OK;
+}
+
+static fbp_status parse(struct fbp_source *src, const char *dict)
+{
+    const char *fortran = value_of(dict, "fortran_order");
+
+    FBP_TRY(parse_descr(src, value_of(dict, "descr")));
+    FBP_TRY(parse_shape(src, value_of(dict, "shape")));
+    if (fortran && strncmp(fortran, "True", 4) == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: the NPY array is in Fortran order: save "
+                        "numpy.ascontiguousarray(array) instead",
+                        src->path);
+    if (!fortran || strncmp(fortran, "False", 5) != 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: the NPY header lacks fortran_order: it is damaged",
+                        src->path);
+    return FBP_OK;
+}
+
+static fbp_status open_npy(struct fbp_source *src)
+{
+    char *dict = NULL;
+    bool ours;
+    fbp_status st = read_dict(src, &dict, &src->offset);
+
+    if (st == FBP_OK)
+        st = parse(src, dict);
+    if (st == FBP_OK && !src->growing)
+        st = fbp_described_beside(src->path, &src->info, &ours);
+    free(dict);
+    return st;
+}
+
+const struct fbp_format fbp_format_npy = {
+    .name = "npy", .extensions = ".npy", .detect = detect, .open = open_npy};
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    const char *code = info->type == FBP_U8 ? "|u1" : info->type == FBP_U16 ? "<u2" : "<f4";
+    char dict[160];
+    const int n = snprintf(dict, sizeof dict,
+                           "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",
+                           code, info->n[2], info->n[1], info->n[0]);
+    /* The samples start at a multiple of 64; the last byte of the header is a newline. */
+    const size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64, length = total - 10;
+
+    (void)compressed_bytes;
+    FBP_TRY(fbp_calloc((void **)&out->header, total + 1, 1, "an NPY header"));
+    memcpy(out->header, magic, sizeof magic);
+    out->header[6] = 1;
+    out->header[8] = (char)(length & 0xff);
+    out->header[9] = (char)(length >> 8);
+    memset(out->header + 10, ' ', length);
+    memcpy(out->header + 10, dict, (size_t)n);
+    out->header[total - 1] = '\n';
+    out->header_bytes = total;
+    FBP_TRY(fbp_layout_one(out, path));
+    return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
+}
+
+const struct fbp_sink_format fbp_sink_npy = {.name = "npy", .extensions = ".npy", .layout = layout};

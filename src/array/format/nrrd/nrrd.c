@@ -1,0 +1,361 @@
+/* NRRD, .nrrd (header and samples) and .nhdr (header, samples in other files).
+ * https://teem.sourceforge.net/nrrd/format.html */
+#include "array/format/nrrd/nrrd.h"
+#include "array/axes.h"
+#include "array/bytes.h"
+#include "array/inflate.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { FIRST_READ = 1 << 14, MAX_HEADER = 1 << 22 };
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    return n >= 8 && memcmp(head, "NRRD", 4) == 0;
+}
+
+static enum fbp_type element_type(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum fbp_type type;
+    } table[] = {
+        {"signed char", FBP_I8},
+        {"int8", FBP_I8},
+        {"int8_t", FBP_I8},
+        {"uchar", FBP_U8},
+        {"unsigned char", FBP_U8},
+        {"uint8", FBP_U8},
+        {"uint8_t", FBP_U8},
+        {"short", FBP_I16},
+        {"short int", FBP_I16},
+        {"signed short", FBP_I16},
+        {"int16", FBP_I16},
+        {"int16_t", FBP_I16},
+        {"ushort", FBP_U16},
+        {"uint16", FBP_U16},
+        {"unsigned short", FBP_U16},
+        {"uint16_t", FBP_U16},
+        {"int", FBP_I32},
+        {"signed int", FBP_I32},
+        {"int32", FBP_I32},
+        {"int32_t", FBP_I32},
+        {"uint", FBP_U32},
+        {"unsigned int", FBP_U32},
+        {"uint32", FBP_U32},
+        {"uint32_t", FBP_U32},
+        {"float", FBP_F32},
+        {"double", FBP_F64},
+        {"signed short int", FBP_I16},
+        {"unsigned short int", FBP_U16},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcasecmp(name, table[i].name) == 0)
+            return table[i].type;
+    return FBP_TYPE_NONE;
+}
+
+static fbp_status check_shape(const char *path, const struct nrrd_header *h)
+{
+    if (h->n_sizes == 0 || h->n_sizes != h->dim)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: dimension: %zu with %zu sizes: the file is damaged", path,
+                        h->dim, h->n_sizes);
+    if (h->dim < 2 || h->dim > 3 || h->has_components)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD of %zu axes%s: two or three axes of single values are needed: "
+                        "save one component, or one time, by itself",
+                        path, h->dim, h->has_components ? ", one of them of components" : "");
+    if (h->n_steps && h->n_steps != h->dim)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: %zu space directions for %zu axes: correct the header",
+                        path, h->n_steps, h->dim);
+    if ((h->n_spacings && h->n_spacings != h->dim) || (h->n_mins && h->n_mins != h->dim))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: %zu spacings and %zu axis mins for %zu axes: correct the "
+                        "header",
+                        path, h->n_spacings, h->n_mins, h->dim);
+    return FBP_OK;
+}
+
+static fbp_status check_samples(const char *path, const struct nrrd_header *h,
+                                struct nrrd_data *data)
+{
+    const enum fbp_type type = element_type(h->type);
+
+    data->gzip = strcasecmp(h->encoding, "gzip") == 0 || strcasecmp(h->encoding, "gz") == 0;
+    data->line_skip = h->line_skip;
+    data->byte_skip = h->byte_skip;
+    if (type == FBP_TYPE_NONE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD header: type: \"%s\" is not supported: save it as int8 to int32, "
+                        "uint8 to uint32, float or double",
+                        path, h->type);
+    if (!data->gzip && strcasecmp(h->encoding, "raw") != 0)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: NRRD header: encoding: \"%s\" is not supported: save it as raw or gzip", path,
+            h->encoding);
+    if (!h->has_endian && fbp_type_size(type) > 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: endian is missing: add \"endian: little\" or \"endian: "
+                        "big\"",
+                        path);
+    if (data->gzip && data->byte_skip == -1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: NRRD header: byte skip: -1 is for encoding: raw: give the number of "
+                        "bytes",
+                        path);
+    return FBP_OK;
+}
+
+/* Millimetres of axis i's unit; one that is not told is mm. */
+static double unit_of(const double *unit_mm, size_t n, size_t i)
+{
+    return i < n ? unit_mm[i] : 1;
+}
+
+static fbp_status take_directions(struct fbp_source *src, const struct nrrd_header *h)
+{
+    double step[3][3] = {{0}}, origin[3] = {0};
+
+    for (size_t c = 0; c < h->space_dim; c++) {
+        const double mm = unit_of(h->space_unit_mm, h->n_space_units, c);
+        origin[c] = mm * h->origin[c];
+        for (size_t i = 0; i < h->dim; i++)
+            step[i][c] = mm * h->steps[i][c];
+        if (isnan(mm)) /* not a length */
+            return FBP_OK;
+    }
+    for (size_t i = 0; i < h->dim; i++)
+        if (isnan(step[i][0])) /* none */
+            return FBP_OK;
+    return fbp_axes_take(src, h->dim, (const double(*)[3])step, origin);
+}
+
+static fbp_status take_spacings(struct fbp_source *src, const struct nrrd_header *h)
+{
+    double step[3][3] = {{0}}, origin[3] = {0};
+
+    for (size_t i = 0; i < h->dim; i++) {
+        const double mm = unit_of(h->unit_mm, h->n_units, i);
+        step[i][i] = mm * h->spacings[i];
+        if (isnan(step[i][i]))
+            return FBP_OK;
+        if (step[i][i] <= 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: spacing %g is not positive: correct the header",
+                            src->path, h->spacings[i]);
+        if (h->n_mins && !isnan(h->mins[i]))
+            origin[i] = mm * (h->mins[i] + (h->is_cell[i] ? h->spacings[i] / 2 : 0));
+        else if (h->has_origin && i < h->space_dim)
+            origin[i] = mm * h->origin[i];
+    }
+    return fbp_axes_take(src, h->dim, (const double(*)[3])step, origin);
+}
+
+static fbp_status take_info(struct fbp_source *src, const struct nrrd_header *h)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        src->info.n[i] = i < h->dim ? h->sizes[i] : 1;
+        src->info.spacing_mm[i] = 1;
+    }
+    src->info.type = element_type(h->type);
+    src->info.big_endian = h->big_endian;
+    memcpy(src->info.unit, h->unit, sizeof h->unit);
+    src->info.scale = h->scale;
+    src->info.offset = h->scale != 0 ? h->offset : 0;
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    if (h->n_steps)
+        return take_directions(src, h);
+    return h->n_spacings ? take_spacings(src, h) : FBP_OK;
+}
+
+/* Byte behind `lines` newlines, from `at` on. */
+static fbp_status skip_lines(const struct fbp_source *src, long long lines, uint64_t size,
+                             uint64_t *at)
+{
+    char chunk[4096];
+
+    while (lines > 0) {
+        const size_t n = size - *at < sizeof chunk ? (size_t)(size - *at) : sizeof chunk;
+        if (n == 0)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the file ends within the lines that are to be skipped: correct "
+                            "\"line skip\"",
+                            src->path);
+        FBP_TRY(fbp_read_at(src->fd, src->path, *at, chunk, n));
+        const char *p = chunk;
+        while (lines > 0 && (p = memchr(p, '\n', n - (size_t)(p - chunk)))) {
+            p++;
+            lines--;
+        }
+        *at += p ? (size_t)(p - chunk) : n;
+    }
+    return FBP_OK;
+}
+
+/* Of a file that is still being written, it must be known where a view lies. */
+static fbp_status check_growing(const struct fbp_source *src, const struct nrrd_data *data)
+{
+    if (src->growing && data->gzip)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: its samples are compressed: a compressed file cannot be followed "
+                        "while it grows: write it with encoding: raw",
+                        src->path);
+    if (src->growing && data->byte_skip == -1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: NRRD header: byte skip: -1 counts from the end: such a file cannot be "
+                        "followed while it grows: give the number of bytes",
+                        src->path);
+    return FBP_OK;
+}
+
+fbp_status fbp_nrrd_place(struct fbp_source *src, const struct nrrd_data *data, uint64_t at)
+{
+    const off_t end = lseek(src->fd, 0, SEEK_END);
+    const uint64_t size = end < 0 ? 0 : (uint64_t)end;
+    uint64_t bytes = 0;
+
+    FBP_TRY(check_growing(src, data));
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    FBP_TRY(skip_lines(src, data->line_skip, size, &at));
+    src->offset = at;
+    if (data->gzip) {
+        FBP_TRY(fbp_inflate_check(src, 0, size, (uint64_t)data->byte_skip, bytes));
+        return fbp_inflate_open(src, (uint64_t)data->byte_skip, bytes);
+    }
+    if (data->byte_skip == -1) /* the file's last bytes, but not the header's */
+        src->offset = size >= bytes && size - bytes > at ? size - bytes : at;
+    else
+        src->offset += (uint64_t)data->byte_skip;
+    if (!src->growing && (size < bytes || src->offset > size - bytes))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file has %llu bytes, but the header asks for %llu of samples from "
+                        "byte %llu on: it is truncated, copy it again",
+                        src->path, (unsigned long long)size, (unsigned long long)bytes,
+                        (unsigned long long)src->offset);
+    return FBP_OK;
+}
+
+/* Go over to the one file of samples. */
+static fbp_status open_beside(struct fbp_source *src, const struct nrrd_header *h)
+{
+    char *path = fbp_path_join(src->path, h->data_file), why[512];
+    uint64_t size = 0;
+    int fd = -1;
+
+    if (!path)
+        return fbp_fail_nomem(strlen(h->data_file), "a path");
+    fbp_status st = fbp_inputs_add(&src->inputs, path);
+    if (st == FBP_OK)
+        st = fbp_open_file(path, &fd, &size);
+    free(path);
+    if (st != FBP_OK) {
+        snprintf(why, sizeof why, "%s", fbp_message());
+        fbp_message_clear();
+        return fbp_fail(st, "%s: its samples: %s", src->path, why);
+    }
+    close(src->fd);
+    src->fd = fd;
+    return FBP_OK;
+}
+
+/* Byte behind the first empty line of text[n]; 0: there is none. */
+static size_t header_end(const char *text, size_t n)
+{
+    const char *p = text;
+
+    while ((p = memchr(p, '\n', n - (size_t)(p - text)))) {
+        p++;
+        const size_t left = n - (size_t)(p - text);
+        if (left >= 1 && p[0] == '\n')
+            return (size_t)(p - text) + 1;
+        if (left >= 2 && p[0] == '\r' && p[1] == '\n')
+            return (size_t)(p - text) + 2;
+    }
+    return 0;
+}
+
+/* The header, malloc'ed; *closed: an empty line ends it, the file may go on. */
+static fbp_status read_header(const struct fbp_source *src, char **out, size_t *n, bool *closed)
+{
+    const off_t end = lseek(src->fd, 0, SEEK_END);
+    const size_t size = end < 0 ? 0 : (size_t)end;
+
+    for (size_t want = FIRST_READ;; want *= 8) {
+        const size_t has = size < want ? size : want;
+        free(*out);
+        *out = NULL;
+        FBP_TRY(fbp_calloc((void **)out, has + 1, 1, "an NRRD header"));
+        FBP_TRY(fbp_read_at(src->fd, src->path, 0, *out, has));
+        *n = header_end(*out, has);
+        *closed = *n > 0;
+        if (*closed)
+            return FBP_OK;
+        *n = has;
+        if (has == size)
+            return FBP_OK;
+        if (want >= MAX_HEADER)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: NRRD header: no empty line ends it: the file is damaged",
+                            src->path);
+    }
+}
+
+static fbp_status open_samples(struct fbp_source *src, const struct nrrd_header *h,
+                               const struct nrrd_data *data, size_t n, bool closed)
+{
+    if (fbp_nrrd_is_many(h))
+        return fbp_nrrd_open_many(src, data, h);
+    if (h->data_file[0]) {
+        FBP_TRY(open_beside(src, h));
+        return fbp_nrrd_place(src, data, 0);
+    }
+    if (!closed)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: neither an empty line before samples nor a \"data file\": "
+            "the file is truncated, copy it again",
+            src->path);
+    return fbp_nrrd_place(src, data, n);
+}
+
+static fbp_status open_nrrd(struct fbp_source *src)
+{
+    struct nrrd_header *h = NULL;
+    struct nrrd_data data = {0};
+    char *text = NULL;
+    bool closed = false;
+    fbp_status st;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "an NRRD header"));
+    FBP_TRY_GOTO(read_header(src, &text, &n, &closed));
+    if (n < 8 || memcmp(text, "NRRD", 4) != 0)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_INVALID, "%s: not an NRRD file, whatever its name says", src->path));
+    FBP_TRY_GOTO(fbp_nrrd_parse(src->path, text, n, h));
+    FBP_TRY_GOTO(check_shape(src->path, h));
+    FBP_TRY_GOTO(check_samples(src->path, h, &data));
+    FBP_TRY_GOTO(take_info(src, h));
+    snprintf(src->info.format, sizeof src->info.format, h->data_file[0] ? "nhdr" : "nrrd");
+    st = open_samples(src, h, &data, n, closed);
+fail:
+    free(text);
+    free(h);
+    return st;
+}
+
+const struct fbp_format fbp_format_nrrd = {
+    .name = "nrrd", .extensions = ".nrrd .nhdr", .detect = detect, .open = open_nrrd};

@@ -1,0 +1,282 @@
+/*
+ * RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix and an image
+ * a view, then reference volumes.  Little-endian throughout.
+ *
+ *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
+ *     v2 .rctd    uint32 2, and the same
+ *     a view      float64 A[12], column by column; float32 I[S_y][S_x]
+ *     references  uint16 128^3, 256^3, 512^3, 1024^3, as many as there are
+ *
+ * RabbitGeometry.rct is a v1 header and matrices alone.
+ */
+#include "array/format/rabbitct.h"
+
+#include "array/bytes.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data sets are read as they are");
+
+static const char extensions[] = ".rct .rctd";
+
+/* Pixels along one side, and views: more is a damaged header. */
+enum { MOST_PIXELS = 65535, MOST_VIEWS = 1 << 20, LEAST_V1_COLUMNS = 16 };
+
+bool fbp_rabbitct_named(const char *path)
+{
+    return fbp_has_extension(path, extensions);
+}
+
+static fbp_status parse_header(const char *path, const unsigned char *head, size_t n,
+                               struct fbp_rabbitct_info *out)
+{
+    uint32_t first = 0, sizes[3];
+
+    if (n >= sizeof first)
+        memcpy(&first, head, sizeof first);
+    out->version = first == 2 ? 2 : 1;
+    out->header_bytes = out->version == 2 ? 24 : 20;
+    if (n < out->header_bytes)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: ends before the header of a RabbitCT data set does: it is damaged, "
+                        "copy it again",
+                        path);
+    if (first != 2 && first < LEAST_V1_COLUMNS)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: version %u of RabbitCT's format is not known (1 and 2 are)", path,
+                        (unsigned)first);
+    const unsigned char *at = head + (out->version == 2 ? 4 : 0);
+    memcpy(sizes, at, sizeof sizes);
+    memcpy(out->hu, at + sizeof sizes, sizeof out->hu);
+    if (sizes[0] == 0 || sizes[0] > MOST_PIXELS || sizes[1] == 0 || sizes[1] > MOST_PIXELS ||
+        sizes[2] == 0 || sizes[2] > MOST_VIEWS || !isfinite(out->hu[0]) || !isfinite(out->hu[1]))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the header says %u views of %u x %u pixels, grey values %g f + %g: "
+                        "this is no RabbitCT data set, or it is damaged",
+                        path, (unsigned)sizes[2], (unsigned)sizes[0], (unsigned)sizes[1],
+                        (double)out->hu[0], (double)out->hu[1]);
+    out->n_columns = sizes[0];
+    out->n_rows = sizes[1];
+    out->n_views = sizes[2];
+    return FBP_OK;
+}
+
+/* The size of the file tells how many references there are. */
+static fbp_status count_references(const char *path, uint64_t size, struct fbp_rabbitct_info *out)
+{
+    uint64_t end;
+
+    out->bytes = size;
+    out->matrices_only = out->version == 1 &&
+                         size == out->header_bytes + (uint64_t)out->n_views * FBP_RABBITCT_MATRIX;
+    if (out->matrices_only)
+        return FBP_OK;
+    end = fbp_rabbitct_view(out, out->n_views);
+    for (out->n_references = 0; out->n_references <= FBP_RABBITCT_REFERENCES; out->n_references++) {
+        if (size == end)
+            return FBP_OK;
+        const uint64_t side = fbp_rabbitct_side(out->n_references);
+        end += 2 * side * side * side;
+    }
+    end = fbp_rabbitct_view(out, out->n_views);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels take "
+                    "%llu, and more only by references of 128^3, 256^3, 512^3, 1024^3 voxels: it "
+                    "is damaged, copy it again",
+                    path, (unsigned long long)size, out->n_views, out->n_columns, out->n_rows,
+                    (unsigned long long)end);
+}
+
+fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size, struct fbp_rabbitct_info *out)
+{
+    unsigned char head[24];
+    const size_t n = size < sizeof head ? (size_t)size : sizeof head;
+
+    *out = (struct fbp_rabbitct_info){0};
+    FBP_TRY(fbp_read_at(fd, path, 0, head, n));
+    FBP_TRY(parse_header(path, head, n, out));
+    return count_references(path, size, out);
+}
+
+fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out)
+{
+    uint64_t size = 0;
+    int fd = -1;
+
+    fbp_message_clear();
+    *out = (struct fbp_rabbitct_info){0};
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    const fbp_status st = fbp_rabbitct_look(fd, path, size, out);
+    close(fd);
+    return st;
+}
+
+/* Column by column in the file, row by row here. */
+static fbp_status read_matrix(int fd, const char *path, const struct fbp_rabbitct_info *info,
+                              size_t k, double P[12])
+{
+    double A[12];
+
+    FBP_TRY(fbp_read_at(fd, path, fbp_rabbitct_view(info, k), A, sizeof A));
+    for (int i = 0; i < 12; i++) {
+        if (!isfinite(A[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the matrix of view %zu holds a number that is not finite: the "
+                            "file is damaged, copy it again",
+                            path, k);
+        P[i % 3 * 4 + i / 3] = A[i];
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views)
+{
+    struct fbp_rabbitct_info info;
+    uint64_t size = 0;
+    double *P = NULL;
+    int fd = -1;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = NULL;
+    *n_views = 0;
+    FBP_TRY(fbp_open_file(path, &fd, &size));
+    FBP_TRY_GOTO(fbp_rabbitct_look(fd, path, size, &info));
+    FBP_TRY_GOTO(fbp_calloc((void **)&P, info.n_views, 12 * sizeof *P, "matrices"));
+    for (size_t k = 0; k < info.n_views; k++)
+        FBP_TRY_GOTO(read_matrix(fd, path, &info, k, P + 12 * k));
+    *out = P;
+    *n_views = info.n_views;
+    P = NULL;
+fail:
+    close(fd);
+    free(P);
+    return st;
+}
+
+static fbp_status no_reference(const char *path, const struct fbp_rabbitct_info *info, size_t size)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: has no reference of %zu^3 voxels (it holds %zu, from 128^3 on): choose "
+                    "another size, or give the reference as a file of its own",
+                    path, size, info->n_references);
+}
+
+static fbp_status reference_of_set(int fd, const char *path, uint64_t bytes, size_t size,
+                                   uint16_t *out)
+{
+    struct fbp_rabbitct_info info;
+
+    FBP_TRY(fbp_rabbitct_look(fd, path, bytes, &info));
+    uint64_t at = fbp_rabbitct_view(&info, info.n_views);
+    for (size_t i = 0; i < info.n_references; i++) {
+        const uint64_t side = fbp_rabbitct_side(i), n = side * side * side;
+        if (side == size)
+            return fbp_read_at(fd, path, at, out, (size_t)n * sizeof *out);
+        at += n * sizeof *out;
+    }
+    return no_reference(path, &info, size);
+}
+
+static fbp_status reference_alone(int fd, const char *path, uint64_t bytes, size_t size,
+                                  uint16_t *out)
+{
+    const uint64_t wanted = (uint64_t)size * size * size * sizeof *out;
+
+    if (bytes != wanted)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has %llu bytes, a reference of %zu^3 voxels of 16 bits %llu: give one "
+                        "of this size",
+                        path, (unsigned long long)bytes, size, (unsigned long long)wanted);
+    return fbp_read_at(fd, path, 0, out, (size_t)wanted);
+}
+
+fbp_status fbp_rabbitct_reference(const char *path, size_t size, uint16_t *out)
+{
+    uint64_t bytes = 0;
+    int fd = -1;
+
+    fbp_message_clear();
+    FBP_TRY(fbp_open_file(path, &fd, &bytes));
+    const fbp_status st =
+        (fbp_rabbitct_named(path) ? reference_of_set : reference_alone)(fd, path, bytes, size, out);
+    close(fd);
+    return st;
+}
+
+/* As a source of views. */
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    (void)head;
+    (void)n;
+    return fbp_rabbitct_named(path); /* there is no magic number */
+}
+
+static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    const struct fbp_rabbitct_info *info = src->state;
+    const size_t row = info->n_columns * sizeof(float);
+    const uint64_t at = fbp_rabbitct_view(info, slice) + FBP_RABBITCT_MATRIX + row0 * row;
+
+    return fbp_read_at(src->fd, src->path, at, out, n_rows * row);
+}
+
+static void close_source(fbp_source *src)
+{
+    free(src->state);
+}
+
+static fbp_status open_source(fbp_source *src)
+{
+    struct fbp_rabbitct_info *info = NULL;
+    const off_t size = lseek(src->fd, 0, SEEK_END);
+
+    FBP_TRY(fbp_calloc((void **)&info, 1, sizeof *info, "a source"));
+    src->state = info;
+    src->close = close_source;
+    src->read = read_rows;
+    FBP_TRY(fbp_rabbitct_look(src->fd, src->path, size < 0 ? 0 : (uint64_t)size, info));
+    if (info->matrices_only)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: holds the matrices of %zu views but no images: give RabbitInput.rct",
+                        src->path, info->n_views);
+    src->info.n[0] = info->n_columns;
+    src->info.n[1] = info->n_rows;
+    src->info.n[2] = info->n_views;
+    src->info.type = FBP_F32;
+    src->info.row_order = FBP_ROWS_BOTTOM_UP; /* matrices count rows as they are stored */
+    return FBP_OK;
+}
+
+const struct fbp_format fbp_format_rabbitct = {
+    .name = "rabbitct", .extensions = extensions, .detect = detect, .open = open_source};
+
+fbp_status fbp_rabbitct_source(fbp_source **out, const char *path)
+{
+    fbp_source *src = NULL;
+    uint64_t size = 0;
+    fbp_status st;
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    src->fd = -1;
+    src->path = fbp_strdup(path);
+    if (!src->path) {
+        st = fbp_fail_nomem(strlen(path), "a path");
+        goto fail;
+    }
+    snprintf(src->info.format, sizeof src->info.format, "%s", fbp_format_rabbitct.name);
+    FBP_TRY_GOTO(fbp_open_file(path, &src->fd, &size));
+    FBP_TRY_GOTO(open_source(src));
+    *out = src;
+    return FBP_OK;
+fail:
+    fbp_source_close(&src);
+    return st;
+}

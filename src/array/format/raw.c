@@ -1,0 +1,18 @@
+/* Plain little-endian samples, [z][y][x], nothing else; what integers mean stands beside them. */
+#include "array/describe.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <string.h>
+
+static fbp_status layout(const char *path, const struct fbp_array_info *info,
+                         uint64_t compressed_bytes, struct fbp_layout *out)
+{
+    (void)compressed_bytes;
+    FBP_TRY(fbp_layout_one(out, path));
+    return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
+}
+
+const struct fbp_sink_format fbp_sink_raw = {
+    .name = "raw", .extensions = ".raw .bin .vol", .layout = layout};

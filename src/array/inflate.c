@@ -1,0 +1,249 @@
+/* A cursor in a zlib stream: forward is cheap, back starts again; memory does not grow. */
+#include "array/inflate.h"
+#include "array/bytes.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { IN_BYTES = 1 << 16, SKIP_BYTES = 1 << 16 };
+
+struct cursor {
+    pthread_mutex_t lock;
+    z_stream z;
+    bool ready;        /* z is initialised */
+    bool gzip;         /* another member may follow the first */
+    bool ended;        /* the last member has, and all checksums were right */
+    uint64_t start;    /* of the stream in the file */
+    uint64_t file_pos; /* next byte of the file to feed in */
+    uint64_t pos;      /* bytes of the stream delivered so far */
+    uint64_t skip;     /* bytes of the stream before the samples */
+    uint64_t total;    /* of the stream */
+    unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
+};
+
+static fbp_status rewind_stream(struct cursor *c)
+{
+    if (c->ready)
+        inflateEnd(&c->z);
+    memset(&c->z, 0, sizeof c->z);
+    c->ready = inflateInit2(&c->z, 15 + 32) == Z_OK; /* zlib or gzip, by its header */
+    c->ended = false;
+    c->file_pos = c->start;
+    c->pos = 0;
+    return c->ready ? FBP_OK : fbp_fail_nomem(1 << 16, "zlib");
+}
+
+static fbp_status feed(fbp_source *src, struct cursor *c)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
+    if (n == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples end after %llu bytes: the file is truncated, "
+                        "copy it again",
+                        src->path, (unsigned long long)c->pos);
+    c->file_pos += n;
+    c->z.next_in = c->in;
+    c->z.avail_in = (uInt)n;
+    return FBP_OK;
+}
+
+/* Behind the end of a gzip member: does another one follow?  Zeros that fill up a block, or what
+ * else there may be, are none. */
+static fbp_status next_member(fbp_source *src, struct cursor *c, bool *found)
+{
+    unsigned char head[3] = {0};
+    const uint64_t at = c->file_pos - c->z.avail_in;
+    size_t n = 0;
+
+    if (c->gzip)
+        FBP_TRY(fbp_read_most(src->fd, src->path, at, head, sizeof head, &n));
+    *found = fbp_is_gzip(head, n);
+    if (*found && inflateReset(&c->z) != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
+    return FBP_OK;
+}
+
+/* Up to `room` bytes more, of the next members, too; c->ended: there are no more. */
+static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char *out, uInt room,
+                               size_t *got)
+{
+    bool more = false;
+
+    if (c->z.avail_in == 0 && !c->ended)
+        FBP_TRY(feed(src, c));
+    c->z.next_out = out;
+    c->z.avail_out = room;
+    const int code = inflate(&c->z, Z_NO_FLUSH);
+    *got = room - c->z.avail_out;
+    c->pos += *got;
+    if (code == Z_OK || code == Z_BUF_ERROR)
+        return FBP_OK;
+    if (code == Z_MEM_ERROR)
+        return fbp_fail_nomem(1 << 16, "zlib");
+    if (code != Z_STREAM_END && c->pos == c->total)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the compressed samples do not agree with their checksum: the file is "
+                        "damaged, copy it again",
+                        src->path);
+    if (code != Z_STREAM_END)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the compressed samples cannot be decoded after %llu bytes: the file is damaged",
+            src->path, (unsigned long long)c->pos);
+    FBP_TRY(next_member(src, c, &more));
+    c->ended = !more;
+    return FBP_OK;
+}
+
+/* The next n bytes of the samples. */
+static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char *out, size_t n)
+{
+    while (n > 0) {
+        size_t got = 0;
+        if (c->ended)
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the compressed samples end after %llu bytes: the file is damaged",
+                            src->path, (unsigned long long)c->pos);
+        FBP_TRY(inflate_some(src, c, out, n < (1u << 30) ? (uInt)n : 1u << 30, &got));
+        out += got;
+        n -= got;
+    }
+    return FBP_OK;
+}
+
+/* Behind the last sample: the stream ends here too, and its checksum is right. */
+static fbp_status check_end(fbp_source *src, struct cursor *c)
+{
+    unsigned char more;
+    size_t got = 0;
+
+    while (!c->ended && got == 0)
+        FBP_TRY(inflate_some(src, c, &more, 1, &got));
+    if (got == 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: there are more compressed samples than the header says: the file is "
+                    "damaged",
+                    src->path);
+}
+
+static fbp_status seek_to(fbp_source *src, struct cursor *c, uint64_t pos)
+{
+    if (!c->ready || pos < c->pos)
+        FBP_TRY(rewind_stream(c));
+    while (c->pos < pos) {
+        const uint64_t left = pos - c->pos;
+        FBP_TRY(inflate_bytes(src, c, c->skipped, left < SKIP_BYTES ? (size_t)left : SKIP_BYTES));
+    }
+    return FBP_OK;
+}
+
+static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, size_t n_rows,
+                                  void *out)
+{
+    struct cursor *c = src->state;
+    const size_t size = fbp_type_size(src->info.type), row_bytes = src->info.n[0] * size;
+    const uint64_t pos = c->skip + ((uint64_t)slice * src->info.n[1] + row0) * row_bytes;
+    fbp_status st;
+
+    pthread_mutex_lock(&c->lock);
+    st = seek_to(src, c, pos);
+    if (st == FBP_OK)
+        st = inflate_bytes(src, c, out, n_rows * row_bytes);
+    if (st == FBP_OK && c->pos == c->total && !c->ended)
+        st = check_end(src, c);
+    if (st != FBP_OK && c->ready) { /* a stream that has failed is not to be continued */
+        inflateEnd(&c->z);
+        c->ready = false;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (st == FBP_OK && fbp_is_foreign(src->info.big_endian))
+        fbp_swap_bytes(out, size, n_rows * src->info.n[0]);
+    return st;
+}
+
+static void close_compressed(fbp_source *src)
+{
+    struct cursor *c = src->state;
+
+    if (!c)
+        return;
+    if (c->ready)
+        inflateEnd(&c->z);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    src->state = NULL;
+}
+
+fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t skip, uint64_t bytes)
+{
+    unsigned char head[3];
+    struct cursor *c = NULL;
+    uint64_t total = 0;
+    size_t n = 0;
+
+    if (__builtin_add_overflow(skip, bytes, &total))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes before the samples cannot be: the header is damaged",
+                        src->path, (unsigned long long)skip);
+    FBP_TRY(fbp_read_most(src->fd, src->path, src->offset, head, sizeof head, &n));
+    FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
+    pthread_mutex_init(&c->lock, NULL);
+    c->start = src->offset;
+    c->gzip = fbp_is_gzip(head, n);
+    c->skip = skip;
+    c->total = total;
+    src->state = c;
+    src->read = read_compressed;
+    src->in_order = true;
+    src->close = close_compressed;
+    return FBP_OK;
+}
+
+/* 258 bytes take two bits or more. */
+fbp_status fbp_inflate_check(const struct fbp_source *src, uint64_t stated, uint64_t size,
+                             uint64_t skip, uint64_t bytes)
+{
+    const uint64_t left = size > src->offset ? size - src->offset : 0;
+
+    if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
+        skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %llu bytes of compressed samples cannot hold the %llu bytes that the "
+                        "header asks for: the file is truncated or damaged, copy it again",
+                        src->path, (unsigned long long)left, (unsigned long long)bytes);
+    return FBP_OK;
+}
+
+bool fbp_is_gzip(const unsigned char *head, size_t n)
+{
+    return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+}
+
+fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
+                            size_t *got)
+{
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, /* zlib only reads there */
+                  .avail_in = (uInt)n,
+                  .next_out = out,
+                  .avail_out = (uInt)max};
+
+    int code = inflateInit2(&z, 15 + 32);
+
+    *got = 0;
+    if (code != Z_OK)
+        return fbp_fail_nomem(1 << 16, "zlib");
+    /* It may well fail behind what is wanted; a gzip stream may be of several members. */
+    while ((code = inflate(&z, Z_SYNC_FLUSH)) == Z_STREAM_END &&
+           fbp_is_gzip(z.next_in, z.avail_in) && z.avail_out > 0 && inflateReset(&z) == Z_OK)
+        ;
+    inflateEnd(&z);
+    *got = max - z.avail_out;
+    return code == Z_MEM_ERROR ? fbp_fail_nomem(1 << 16, "zlib") : FBP_OK;
+}

@@ -1,0 +1,97 @@
+/* Arrays in the caller's memory as sources and sinks. */
+#include "array/bytes.h"
+#include "array/sink.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
+{
+    const size_t row = src->info.n[0] * fbp_type_size(src->info.type);
+
+    if (!src->memory)
+        return fbp_fail(FBP_ERR_INVALID, "memory: there are no views yet: give them to the run");
+    memcpy(out, (const char *)src->memory + (slice * src->info.n[1] + row0) * row, n_rows * row);
+    return FBP_OK;
+}
+
+fbp_status fbp_source_memory(fbp_source **out, const void *samples,
+                             const struct fbp_array_info *info)
+{
+    fbp_source *src = NULL;
+    uint64_t bytes;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_array_bytes("memory", info, &bytes));
+    if (info->big_endian)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "memory: samples must be in this machine's order");
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    src->fd = -1;
+    src->info = *info;
+    src->memory = samples;
+    src->read = read_memory;
+    if (info->row_order == FBP_ROWS_AUTO)
+        src->info.row_order = FBP_ROWS_BOTTOM_UP;
+    snprintf(src->info.format, sizeof src->info.format, "memory");
+    src->path = fbp_strdup("memory");
+    if (!src->path) {
+        st = fbp_fail_nomem(sizeof "memory", "a path");
+        goto fail;
+    }
+    *out = src;
+    return FBP_OK;
+fail:
+    fbp_source_close(&src);
+    return st;
+}
+
+fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
+{
+    struct fbp_sink *s = NULL;
+    uint64_t bytes;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
+    s->kind = FBP_SINK_MEMORY;
+    s->process = getpid();
+    s->fd = s->log_fd = -1;
+    s->memory = samples;
+    s->info = (struct fbp_array_info){.n = {n[0], n[1], n[2]}, .type = FBP_F32};
+    pthread_mutex_init(&s->lock, NULL);
+    FBP_TRY_GOTO(fbp_array_bytes("memory", &s->info, &bytes));
+    s->slice_bytes = n[0] * n[1] * sizeof(float);
+    FBP_TRY_GOTO(fbp_calloc((void **)&s->have, n[2], 1, "a table of slices"));
+    *out = s;
+    return FBP_OK;
+fail:
+    fbp_sink_close(&s);
+    return st;
+}
+
+const void *fbp_source_samples(const fbp_source *src)
+{
+    return src->memory;
+}
+
+float *fbp_sink_samples(const fbp_sink *sink)
+{
+    return sink->kind == FBP_SINK_MEMORY ? sink->memory : NULL;
+}
+
+const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink)
+{
+    return &sink->info;
+}
+
+void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz)
+{
+    fbp_sink_mark(sink, z0, nz);
+}

@@ -1,0 +1,247 @@
+#include "array/part.h"
+#include "array/stack.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { ATTEMPTS = 100 };
+
+static const char journal[] = "fbp-journal ";
+
+static bool note(void *user, const char *file)
+{
+    struct fbp_part_inputs *in = user;
+
+    if (in->n == in->room) {
+        const size_t room = in->room ? 2 * in->room : 64;
+        struct stat *more = realloc(in->is, room * sizeof *more);
+        in->failed = !more;
+        if (!more)
+            return false;
+        in->is = more;
+        in->room = room;
+    }
+    in->n += stat(file, &in->is[in->n]) == 0;
+    return true;
+}
+
+fbp_status fbp_part_inputs_open(struct fbp_part_inputs *out, const struct fbp_sink_params *params)
+{
+    *out = (struct fbp_part_inputs){.params = params};
+    for (size_t i = 0; i < params->n_keep; i++) {
+        if (params->keep[i])
+            fbp_stack_each(params->keep[i], note, out);
+        if (out->failed)
+            return fbp_fail_nomem(out->n * sizeof *out->is, "a table of input files");
+    }
+    return FBP_OK;
+}
+
+void fbp_part_inputs_close(struct fbp_part_inputs *in)
+{
+    free(in->is);
+    *in = (struct fbp_part_inputs){0};
+}
+
+static bool is_input(const struct fbp_part_inputs *in, const struct stat *file)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (in->is[i].st_dev == file->st_dev && in->is[i].st_ino == file->st_ino)
+            return true;
+    return false;
+}
+
+static fbp_status refuse_input(const char *path)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is read for this output, which needs that name while it is written: "
+                    "choose another name for the output",
+                    path);
+}
+
+fbp_status fbp_part_spare(const struct fbp_part_inputs *in, const char *path)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < in->params->n_keep; i++)
+        if (in->params->keep[i] && strcmp(in->params->keep[i], path) == 0)
+            return refuse_input(path);
+    return stat(path, &st) == 0 && is_input(in, &st) ? refuse_input(path) : FBP_OK;
+}
+
+static fbp_status refuse(const char *path, const char *why)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is there and was not left by fbp (%s): move it away or remove it, or "
+                    "choose another name for the output",
+                    path, why);
+}
+
+/* What a file that fbp left cannot be; NULL: nothing speaks against it. */
+static const char *strange(const struct stat *st)
+{
+    return S_ISLNK(st->st_mode)    ? "it is a link"
+           : S_ISDIR(st->st_mode)  ? "it is a folder"
+           : !S_ISREG(st->st_mode) ? "it is no regular file"
+           : st->st_nlink > 1      ? "it has other names, too: a hard link"
+                                   : NULL;
+}
+
+static fbp_status cannot(const char *what, const char *path)
+{
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(errno),
+                    errno == ENOENT ? ": create its folder first" : "");
+}
+
+static int open_retry(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Why an open without following links failed. */
+static fbp_status cannot_open(const char *path)
+{
+    const int error = errno;
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && strange(&st))
+        return refuse(path, strange(&st));
+    errno = error;
+    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
+                    error == EACCES || error == EPERM
+                        ? ": another user left it: remove it, or choose another name"
+                        : "");
+}
+
+/* Nothing but a journal begins like one; an empty file holds nothing that could be lost. */
+static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const char *path,
+                                bool *left, bool *made)
+{
+    char text[sizeof FBP_PART_LOCK] = "";
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return cannot("look at", path);
+    if (strange(&st))
+        return refuse(path, strange(&st));
+    if (is_input(in, &st))
+        return refuse_input(path);
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n < 0)
+        return cannot("read", path);
+    if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
+        return refuse(path, "it is no journal");
+    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* as much of it was read */
+    *made |= !*left;
+    return FBP_OK;
+}
+
+/* Is fd still what `path` names?  Another process may have removed it before we got the lock. */
+static bool is_named(int fd, const char *path)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino &&
+           a.st_dev == b.st_dev;
+}
+
+static fbp_status lock_opened(const struct fbp_part_inputs *in, int fd, const char *path,
+                              bool *left, bool *made, bool *named)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: another process is writing this output: wait for it or choose "
+                        "another name",
+                        path);
+    *named = is_named(fd, path); /* file systems without locks are used without */
+    return *named ? check_journal(in, fd, path, left, made) : FBP_OK;
+}
+
+fbp_status fbp_part_lock(const struct fbp_part_inputs *in, const char *path, int *fd, bool *left,
+                         bool *made)
+{
+    *left = false;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool named = false;
+        *fd = open_retry(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
+        *made = *fd >= 0;
+        if (*fd < 0 && errno != EEXIST)
+            return cannot("create", path);
+        if (*fd < 0)
+            *fd = open_retry(path, O_RDWR | O_APPEND);
+        if (*fd < 0 && errno == ENOENT)
+            continue;
+        if (*fd < 0)
+            return cannot_open(path);
+        const fbp_status st = lock_opened(in, *fd, path, left, made, &named);
+        if (st == FBP_OK && named)
+            return FBP_OK;
+        close(*fd);
+        *fd = -1;
+        *made = false;
+        FBP_TRY(st);
+    }
+    return fbp_fail(FBP_ERR_IO, "%s: other processes keep replacing it", path);
+}
+
+fbp_status fbp_part_clear(const struct fbp_part_inputs *in, const char *path, bool ours)
+{
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? FBP_OK : cannot("look at", path);
+    if (is_input(in, &st))
+        return refuse_input(path);
+    if (strange(&st))
+        return refuse(path, strange(&st));
+    if (!ours && st.st_size > 0)
+        return refuse(path, "there is no journal of it");
+    return unlink(path) == 0 || errno == ENOENT ? FBP_OK : cannot("remove", path);
+}
+
+fbp_status fbp_part_create(const char *path, int *fd)
+{
+    *fd = open_retry(path, O_RDWR | O_CREAT | O_EXCL);
+    if (*fd >= 0)
+        return FBP_OK;
+    return errno == EEXIST ? refuse(path, "it came while the output was written")
+                           : cannot("create", path);
+}
+
+fbp_status fbp_part_reopen(const struct fbp_part_inputs *in, const char *path, int *fd)
+{
+    const uid_t me = geteuid();
+    fbp_status st = FBP_OK;
+    struct stat is;
+
+    *fd = open_retry(path, O_RDWR);
+    if (*fd < 0)
+        return errno == ENOENT ? FBP_OK : cannot_open(path);
+    if (fstat(*fd, &is) < 0)
+        st = cannot("look at", path);
+    else if (is_input(in, &is))
+        st = refuse_input(path);
+    else if (strange(&is))
+        st = refuse(path, strange(&is));
+    else if (is.st_uid != me && me != 0) /* who left it could change what is written */
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: belongs to another user: start anew without --resume, or choose another "
+                      "name for the output",
+                      path);
+    if (st == FBP_OK)
+        return FBP_OK;
+    close(*fd);
+    *fd = -1;
+    return st;
+}

@@ -1,0 +1,89 @@
+#include "array/piece.h"
+#include "array/bytes.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+uint64_t fbp_piece_hash(uint64_t h, const void *data, size_t n)
+{
+    for (size_t at = 0; at < n; at += FBP_PIECE_BYTES)
+        h = fbp_hash(h, (const char *)data + at,
+                     n - at < FBP_PIECE_BYTES ? n - at : FBP_PIECE_BYTES);
+    return h;
+}
+
+fbp_status fbp_piece_open(struct fbp_piece *p, int fd, const char *path, uint64_t at)
+{
+    *p = (struct fbp_piece){.fd = fd, .path = path, .at = at};
+    return fbp_alloc((void **)&p->buf, FBP_PIECE_BYTES, "a piece of the output");
+}
+
+void fbp_piece_close(struct fbp_piece *p)
+{
+    fbp_free(p->buf);
+    p->buf = NULL;
+}
+
+fbp_status fbp_piece_flush(struct fbp_piece *p)
+{
+    if (p->n == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_write_at(p->fd, p->path, p->at, p->buf, p->n));
+    p->hash = fbp_hash(p->hash, p->buf, p->n);
+    p->at += p->n;
+    p->n = 0;
+    return FBP_OK;
+}
+
+fbp_status fbp_piece_put(struct fbp_piece *p, const void *data, size_t n)
+{
+    for (const char *from = data; n > 0;) {
+        const size_t room = FBP_PIECE_BYTES - p->n, some = n < room ? n : room;
+        memcpy(p->buf + p->n, from, some);
+        p->n += some;
+        from += some;
+        n -= some;
+        if (p->n == FBP_PIECE_BYTES)
+            FBP_TRY(fbp_piece_flush(p));
+    }
+    return FBP_OK;
+}
+
+uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size_t n, void *out)
+{
+    const bool wide = info->type == FBP_U16;
+    const double top = wide ? UINT16_MAX : UINT8_MAX, k = 1 / info->scale, offset = info->offset;
+    uint64_t clipped = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const double x = ((double)in[i] - offset) * k;
+        /* Half a number beyond the end still rounds to it. */
+        const bool fits = x >= -0.5 && x <= top + 0.5;
+        const double number = fits ? fmin(fmax(rint(x), 0), top) : x > 0 ? top : 0;
+        clipped += !fits;
+        if (wide)
+            ((uint16_t *)out)[i] = (uint16_t)number;
+        else
+            ((uint8_t *)out)[i] = (uint8_t)number;
+    }
+    return clipped;
+}
+
+fbp_status fbp_piece_put_values(struct fbp_piece *p, const struct fbp_array_info *info,
+                                const float *values, size_t n, uint64_t *clipped)
+{
+    enum { AT_ONCE = 2048 };
+    uint16_t some[AT_ONCE];
+
+    if (info->type == FBP_F32)
+        return fbp_piece_put(p, values, n * sizeof *values);
+    for (size_t i = 0; i < n; i += AT_ONCE) {
+        const size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
+        *clipped += fbp_from_float(info, values + i, count, some);
+        FBP_TRY(fbp_piece_put(p, some, count * fbp_type_size(info->type)));
+    }
+    return FBP_OK;
+}

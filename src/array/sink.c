@@ -1,0 +1,498 @@
+#include "array/bytes.h"
+#include "array/member.h"
+#include "array/outfile.h"
+#include "array/sink_stack.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/range.h"
+#include "base/stop.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
+
+static const struct fbp_sink_format *const formats[] = {
+    &fbp_sink_mha,  &fbp_sink_mhd,   &fbp_sink_npy,      &fbp_sink_raw,  &fbp_sink_nrrd,
+    &fbp_sink_nhdr, &fbp_sink_nifti, &fbp_sink_nifti_gz, &fbp_sink_hdf5, &fbp_sink_tiff};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+fbp_status fbp_layout_one(struct fbp_layout *out, const char *path)
+{
+    out->data_path = fbp_strdup(path);
+    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
+fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
+                           const char *samples, const char **name)
+{
+    const char *slash;
+
+    out->data_path = fbp_format("%.*s%s", (int)(strlen(path) - strlen(own)), path, samples);
+    out->side_path = fbp_strdup(path);
+    if (!out->data_path || !out->side_path)
+        return fbp_fail_nomem(strlen(path), "a path");
+    slash = strrchr(out->data_path, '/');
+    *name = slash ? slash + 1 : out->data_path;
+    return FBP_OK;
+}
+
+fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
+                          struct fbp_piece *to)
+{
+    return layout->put_header ? layout->put_header(info, to)
+                              : fbp_piece_put(to, layout->header, layout->header_bytes);
+}
+
+void fbp_layout_clear(struct fbp_layout *layout)
+{
+    free(layout->header);
+    free(layout->side_path);
+    free(layout->side_text);
+    free(layout->data_path);
+    memset(layout, 0, sizeof *layout);
+}
+
+uint64_t fbp_sink_part_bytes(const struct fbp_sink *s)
+{
+    return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2];
+}
+
+void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped)
+{
+    pthread_mutex_lock(&s->lock);
+    s->clipped += clipped;
+    for (size_t z = z0; z < z0 + nz; z++) {
+        s->n_have += !s->have[z];
+        s->have[z] = 1;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
+{
+    fbp_sink_mark_clipped(s, z0, nz, 0);
+}
+
+/* The file that a format would write for this name. */
+static fbp_status name_file(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_format *format)
+{
+    const size_t n =
+        format->has_members ? fbp_member_output(path, format->extensions) : strlen(path);
+
+    free(s->path);
+    s->path = fbp_format("%.*s", (int)n, path);
+    return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
+}
+
+enum { MOST_LINKS = 40 };
+
+fbp_status fbp_sink_follow_link(char **path, const char *extensions)
+{
+    char target[4096];
+    ssize_t n = -1;
+
+    for (int i = 0; i <= MOST_LINKS; i++) {
+        n = readlink(*path, target, sizeof target - 1);
+        if (n < 0) /* no link, or nothing there */
+            return FBP_OK;
+        target[n] = '\0';
+        char *next = fbp_path_join(*path, target);
+        if (!next)
+            return fbp_fail_nomem((size_t)n, "a path");
+        if (!fbp_has_extension(next, extensions)) {
+            (void)!fbp_fail(FBP_ERR_INVALID,
+                            "%s: is a link to %s, whose name does not end in %s: name that file "
+                            "itself, or remove the link",
+                            *path, next, extensions);
+            free(next);
+            return FBP_ERR_INVALID;
+        }
+        free(*path);
+        *path = next;
+    }
+    return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself", *path);
+}
+
+static fbp_status find_format(struct fbp_sink *s, const char *path)
+{
+    char known[120] = "";
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
+                 formats[i]->extensions);
+        if (s->format)
+            continue;
+        FBP_TRY(name_file(s, path, formats[i]));
+        if (fbp_has_extension(s->path, formats[i]->extensions))
+            s->format = formats[i];
+    }
+    if (!s->format)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: no format is known for this name: end it in one of %s .png, or use "
+                        "null: or hash:",
+                        path, known);
+    return fbp_output_check(s->path);
+}
+
+fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given)
+{
+    *given = false;
+    for (int i = 0; i < 3; i++)
+        *given |= info->spacing_mm[i] != 0;
+    for (int i = 0; i < 3 && *given; i++)
+        if (!(info->spacing_mm[i] > 0) || !isfinite(info->spacing_mm[i]) ||
+            !isfinite(info->origin_mm[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: spacing %g mm, origin %g mm along axis %d cannot be written", path,
+                            info->spacing_mm[i], info->origin_mm[i], i);
+    return FBP_OK;
+}
+
+/* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
+static fbp_status name_files(struct fbp_sink *s, const char *path)
+{
+    const size_t n = strlen(s->path);
+    fbp_status st;
+
+    FBP_TRY(fbp_sink_follow_link(&s->path, s->format->extensions));
+    s->part = fbp_format("%s.part", s->path);
+    s->log = fbp_format("%s.part.log", s->path);
+    char *whole = fbp_format("%s%s", s->path, path + n);
+    if (s->part && s->log && whole)
+        st = s->format->layout(whole, &s->info, s->compress, &s->layout);
+    else
+        st = fbp_fail_nomem(n, "a path");
+    free(whole);
+    FBP_TRY(st);
+    if (s->layout.side_path && (strlen(s->path) != n || memcmp(path, s->path, n) != 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%.*s: is a link, but the output is of two files, which are looked for "
+                        "beside each other: name %s itself",
+                        (int)n, path, s->path);
+    s->part_offset = s->compress && !s->format->packs_header ? 0 : s->layout.header_bytes;
+    return FBP_OK;
+}
+
+static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
+{
+    const struct fbp_layout *l = &s->layout;
+
+    for (size_t i = 0; i < params->n_keep && !params->force; i++)
+        if (params->keep[i] && (fbp_input_is(params->keep[i], l->data_path) ||
+                                (l->side_path && fbp_input_is(params->keep[i], l->side_path))))
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: this output would replace %s, which is read for it: choose another "
+                "name, or give --force",
+                s->path, params->keep[i]);
+    return FBP_OK;
+}
+
+static fbp_status write_header(const struct fbp_sink *s)
+{
+    struct fbp_piece p = {0};
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, 0));
+    FBP_TRY_GOTO(fbp_layout_put(&s->layout, &s->info, &p));
+    st = fbp_piece_flush(&p);
+fail:
+    fbp_piece_close(&p);
+    return st;
+}
+
+static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool resume)
+{
+    const bool pair = strcmp(s->layout.data_path, s->path) != 0;
+    bool left = false, fresh = true;
+
+    FBP_TRY(fbp_part_spare(inputs, s->part));
+    FBP_TRY(fbp_sink_lock(s, inputs, pair ? s->layout.data_path : NULL, &left));
+    FBP_TRY(fbp_sink_part_open(s, inputs, left, resume, &fresh));
+    FBP_TRY(fbp_sink_reserve(s));
+    if (s->part_offset)
+        FBP_TRY(write_header(s));
+    return fresh ? FBP_OK : fbp_journal_resume(s);
+}
+
+static fbp_status open_file(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_params *params)
+{
+    struct fbp_part_inputs inputs = {0};
+    fbp_status st;
+
+    FBP_TRY(find_format(s, path));
+    if (params->resume && s->fingerprint == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
+    s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
+    FBP_TRY(name_files(s, path));
+    FBP_TRY(fbp_output_check(s->layout.data_path));
+    if (s->layout.side_path)
+        FBP_TRY(fbp_output_check(s->layout.side_path));
+    FBP_TRY(spare_inputs(s, params));
+    st = fbp_part_inputs_open(&inputs, params);
+    if (st == FBP_OK)
+        st = open_part(s, &inputs, params->resume);
+    fbp_part_inputs_close(&inputs);
+    return st;
+}
+
+/* float32, or integers that stand for a range. */
+static fbp_status take_type(struct fbp_sink *s, const char *path,
+                            const struct fbp_sink_params *params)
+{
+    const double lo = params->range[0], hi = params->range[1];
+    const enum fbp_type type = params->type ? params->type : FBP_F32;
+    const double top = type == FBP_U8 ? UINT8_MAX : UINT16_MAX;
+
+    s->info.type = type;
+    s->info.scale = s->info.offset = 0;
+    s->info.row_order = FBP_ROWS_BOTTOM_UP;
+    if (type == FBP_F32)
+        return FBP_OK;
+    if (type != FBP_U8 && type != FBP_U16)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s is not written: choose float32, uint16 or uint8", path,
+                        fbp_type_name(type));
+    if (!(lo < hi) || !isfinite((hi - lo) / top))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the range %g to %g cannot be mapped to %s: give the least and the "
+                        "greatest value that matter",
+                        path, lo, hi, fbp_type_name(type));
+    if (strcmp(path, "hash:") == 0)
+        return fbp_fail(FBP_ERR_INVALID, "hash: is that of float32: leave the output type out");
+    s->info.scale = (hi - lo) / top;
+    s->info.offset = lo;
+    if (s->fingerprint)
+        s->fingerprint = fbp_hash(s->fingerprint + type, params->range, sizeof params->range);
+    return FBP_OK;
+}
+
+static fbp_status open_any(struct fbp_sink *s, const char *path,
+                           const struct fbp_sink_params *params)
+{
+    uint64_t bytes = 0;
+
+    s->fd = s->log_fd = s->lock_fd = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    FBP_TRY(take_type(s, path, params));
+    FBP_TRY(fbp_array_bytes(path, &s->info, &bytes));
+    if (bytes > SIZE_MAX)
+        return fbp_fail(FBP_ERR_INVALID, "%s: too large for this machine", path);
+    s->slice_bytes = s->info.n[0] * s->info.n[1] * fbp_type_size(s->info.type);
+    FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
+    if (strcmp(path, "null:") == 0) {
+        s->kind = FBP_SINK_NULL;
+        return FBP_OK;
+    }
+    if (strcmp(path, "hash:") == 0) {
+        s->kind = FBP_SINK_HASH;
+        return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
+    }
+    if (fbp_sink_stack_is(path)) {
+        s->kind = FBP_SINK_STACK;
+        return fbp_sink_stack_open(s, path, params);
+    }
+    s->kind = FBP_SINK_FILE;
+    return open_file(s, path, params);
+}
+
+static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink_params *given)
+{
+    FBP_TRY(fbp_take_struct("sink", own, sizeof *own, given,
+                            FBP_BYTES_TO(struct fbp_sink_params, range)));
+    FBP_TRY(fbp_check_choice("sink: type", (long)own->type, FBP_F64));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own->range[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own->range[1]));
+    if (own->n_keep && !own->keep)
+        return fbp_fail(FBP_ERR_INVALID, "sink: keep: found NULL, expected %zu names", own->n_keep);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_array_info *info,
+                         const struct fbp_sink_params *params)
+{
+    const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
+    struct fbp_sink_params own;
+    struct fbp_sink *s = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(take_params(&own, params ? params : &defaults));
+    params = &own;
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
+    s->process = getpid();
+    s->info = *info;
+    s->compress = params->compress;
+    s->fingerprint = params->fingerprint;
+    FBP_TRY_GOTO(open_any(s, path, params));
+    *out = s;
+    return FBP_OK;
+fail:
+    fbp_sink_close(&s);
+    return st;
+}
+
+bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
+{
+    struct fbp_sink *s = (struct fbp_sink *)(uintptr_t)sink; /* only its lock is changed */
+    bool all = z0 <= s->info.n[2] && nz <= s->info.n[2] - z0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t z = z0; all && z < z0 + nz; z++)
+        all = s->have[z];
+    pthread_mutex_unlock(&s->lock);
+    return all;
+}
+
+static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
+
+    FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+    if (!s->fingerprint)
+        return FBP_OK;
+    return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
+}
+
+static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    const size_t n = nz * s->info.n[0] * s->info.n[1];
+    struct fbp_piece p = {0};
+    uint64_t clipped = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(
+        fbp_piece_open(&p, s->fd, s->part, s->part_offset + (uint64_t)z0 * s->slice_bytes));
+    FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
+    FBP_TRY_GOTO(fbp_piece_flush(&p));
+    if (s->fingerprint)
+        FBP_TRY_GOTO(fbp_journal_append(s, z0, nz, p.hash));
+    fbp_sink_mark_clipped(s, z0, nz, clipped);
+fail:
+    fbp_piece_close(&p);
+    return st;
+}
+
+fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "output"));
+    if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
+        return fbp_fail(FBP_ERR_INVALID, "output: slices [%zu, +%zu) of %zu cannot be written%s",
+                        z0, nz, s->info.n[2], s->finished ? ": it is finished" : "");
+    if (nz == 0)
+        return FBP_OK;
+    if (!s->fingerprint) /* else what is finished is worth keeping */
+        FBP_TRY(fbp_go_on());
+    if (s->kind == FBP_SINK_HASH)
+        for (size_t z = 0; z < nz; z++)
+            s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
+    if (s->kind == FBP_SINK_MEMORY)
+        memcpy((char *)s->memory + z0 * s->slice_bytes, data, nz * s->slice_bytes);
+    if (s->kind == FBP_SINK_STACK)
+        return fbp_sink_stack_write(s, z0, nz, data);
+    if (s->kind == FBP_SINK_FILE && s->info.scale != 0)
+        return write_converted(s, z0, nz, data);
+    if (s->kind == FBP_SINK_FILE)
+        FBP_TRY(write_as_is(s, z0, nz, data));
+    fbp_sink_mark(s, z0, nz);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_finish(fbp_sink *s)
+{
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(s->process, "output"));
+    if (s->finished)
+        return FBP_OK;
+    if (s->n_have < s->info.n[2]) {
+        size_t z = 0;
+        while (s->have[z])
+            z++;
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu of %zu slices were never written, the first is %zu: resume the "
+                        "run",
+                        s->path ? s->path : "output", s->info.n[2] - s->n_have, s->info.n[2], z);
+    }
+    if (s->kind == FBP_SINK_FILE)
+        FBP_TRY(fbp_sink_publish(s));
+    if (s->kind == FBP_SINK_STACK)
+        FBP_TRY(fbp_sink_stack_publish(s));
+    s->finished = true;
+    return FBP_OK;
+}
+
+uint64_t fbp_sink_clipped(const fbp_sink *s)
+{
+    return s->clipped;
+}
+
+uint64_t fbp_sink_hash(const fbp_sink *s)
+{
+    return s->kind == FBP_SINK_HASH ? fbp_hash(0, s->hash, s->info.n[2] * sizeof *s->hash) : 0;
+}
+
+void fbp_sink_forget(fbp_sink *s)
+{
+    s->fingerprint = 0;
+}
+
+size_t fbp_sink_kept(const struct fbp_sink *s)
+{
+    return s && !s->finished && s->fingerprint && s->log_fd >= 0 ? s->n_have : 0;
+}
+
+/* Removed before the lock is let go, so that it cannot be somebody else's by then. */
+static void remove_unfinished(struct fbp_sink *s)
+{
+    if (s->owned && !s->finished && fbp_sink_kept(s) == 0) {
+        if (s->kind == FBP_SINK_STACK)
+            fbp_sink_stack_remove(s);
+        else
+            fbp_sink_file_remove(s);
+    } else if (!s->owned && s->log_made) {
+        unlink(s->log);
+    }
+    if (s->lock_made)
+        unlink(s->lock_path);
+}
+
+void fbp_sink_close(fbp_sink **sink)
+{
+    struct fbp_sink *s = *sink;
+
+    if (!s)
+        return;
+    if (s->process != getpid()) /* the files are its parent's */
+        s->owned = s->log_made = s->lock_made = s->made_folder = false;
+    remove_unfinished(s);
+    if (s->made_folder && !s->finished)
+        rmdir(s->folder); /* it stays if there is anything in it */
+    if (s->log_fd >= 0)
+        close(s->log_fd);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    if (s->fd >= 0)
+        close(s->fd);
+    fbp_layout_clear(&s->layout);
+    pthread_mutex_destroy(&s->lock);
+    free(s->path);
+    free(s->part);
+    free(s->log);
+    free(s->lock_path);
+    free(s->folder);
+    free(s->have);
+    free(s->hash);
+    free(s);
+    *sink = NULL;
+}

@@ -1,0 +1,104 @@
+/** @file sink.h  A sink from inside (internal). */
+#ifndef FBP_SRC_SINK_H
+#define FBP_SRC_SINK_H
+
+#include "array/format.h"
+#include "array/names.h"
+#include "array/part.h"
+#include "array/piece.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+enum fbp_sink_kind {
+    FBP_SINK_NULL,
+    FBP_SINK_HASH,
+    FBP_SINK_FILE,
+    FBP_SINK_STACK, /**< a file a slice */
+    FBP_SINK_MEMORY
+};
+
+struct fbp_sink {
+    enum fbp_sink_kind kind;
+    struct fbp_array_info info;
+    uint64_t fingerprint; /**< 0 = not resumable */
+    bool compress;        /**< the samples are compressed when all are there */
+    pid_t process;        /**< that opened it */
+    bool owned;           /**< the temporary files are ours to keep or to remove */
+    bool log_made;        /**< and so is at least the journal */
+    bool lock_made;       /**< and the second lock */
+    bool finished;
+    size_t slice_bytes; /**< as stored */
+    uint64_t *hash;     /**< of each slice; HASH only */
+    float *memory;      /**< of the caller; MEMORY only */
+    pthread_mutex_t lock;
+    unsigned char *have; /**< 1 a slice that is written; under `lock` */
+    size_t n_have;
+    uint64_t clipped; /**< values beyond the range of info.type; under `lock` */
+
+    struct fbp_pattern pattern; /**< of path; suffix NULL: a single file; STACK only, and … */
+    char *folder;
+    bool made_folder;
+
+    const struct fbp_sink_format *format; /**< the rest: FILE only, but for names and descriptors */
+    char *path, *part, *log;
+    /** Also locked, where an output of another name would write the same files: that of samples
+     *  beside their header, that of a pattern without padding.  NULL: there is none such. */
+    char *lock_path;
+    struct fbp_layout layout;
+    size_t part_offset; /**< of the samples in the temporary file */
+    int fd, log_fd, lock_fd;
+};
+
+void fbp_layout_clear(struct fbp_layout *layout);
+
+/** Bytes of the temporary file. */
+uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);
+
+/** Mark slices [z0, z0+nz) as written. */
+void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz);
+
+/** The same, with so many values clipped. */
+void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
+
+/** Open and lock the journal, so that no other process writes this output; *left: there was one
+ *  already.  `name`: what s->lock_path is named after, before ".part.log"; NULL: s->path. */
+fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
+                         bool *left);
+
+/** Open PATH.part, whose journal is locked; *fresh: nothing of use was found in it. */
+fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
+                              bool resume, bool *fresh);
+
+/** Remove the temporary files of a single file. */
+void fbp_sink_file_remove(const struct fbp_sink *s);
+
+/** Go over to the file that a link leads to, there or not, which must be named as one of the same
+ *  format: *path is freed and replaced. */
+fbp_status fbp_sink_follow_link(char **path, const char *extensions);
+
+/** Reserve room for the whole file; a full disk is found here. */
+fbp_status fbp_sink_reserve(struct fbp_sink *s);
+
+/** Everything is written: compress, sync, rename, remove the journal. */
+fbp_status fbp_sink_publish(struct fbp_sink *s);
+
+/** Empty the journal, and begin it. */
+fbp_status fbp_journal_create(struct fbp_sink *s);
+
+/** Is the journal that of this output?  FBP_ERR_INVALID if it is that of other settings. */
+fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found);
+
+/** Note, on disk, that all slices are whole and get their names now. */
+fbp_status fbp_journal_publish(const struct fbp_sink *s);
+
+/** Was a run stopped while its slices got their names?  *n_slices: how many; 0: no. */
+fbp_status fbp_journal_published(const struct fbp_sink *s, size_t *n_slices);
+
+/** Read the journal, check the hash of every run against PATH.part and mark those that agree. */
+fbp_status fbp_journal_resume(struct fbp_sink *s);
+
+/** Note that slices [z0, z0+nz) are written; the hash of what is stored, chained over pieces. */
+fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash);
+
+#endif /* FBP_SRC_SINK_H */

@@ -1,0 +1,352 @@
+/* The temporary file of a sink: locked, reserved, and at last published. */
+#include "array/bytes.h"
+#include "array/describe.h"
+#include "array/outfile.h"
+#include "array/sink.h"
+
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static fbp_status cannot(const char *what, const char *path)
+{
+    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
+{
+    bool left = false;
+
+    FBP_TRY(fbp_part_lock(inputs, s->lock_path, &s->lock_fd, &left, &s->lock_made));
+    if (left) /* the journal of an output of that name, which stays as it is */
+        return FBP_OK;
+    if (ftruncate(s->lock_fd, 0) < 0 || dprintf(s->lock_fd, FBP_PART_LOCK "of %s\n", s->path) < 0)
+        return fbp_fail_write(s->lock_path, errno, 0);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
+                         bool *left)
+{
+    FBP_TRY(fbp_part_lock(inputs, s->log, &s->log_fd, left, &s->log_made));
+    if (!name)
+        return FBP_OK;
+    s->lock_path = fbp_format("%s.part.log", name);
+    if (!s->lock_path)
+        return fbp_fail_nomem(strlen(name), "a path");
+    return lock_second(s, inputs);
+}
+
+/* Make room for the temporary files: PATH.part itself, and those of publishing. */
+static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
+                              bool ours, bool part)
+{
+    static const char *const ends[] = {"", ".z", ".side"};
+    fbp_status st = FBP_OK;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && st == FBP_OK; i++) {
+        if (i == 0 && !part)
+            continue;
+        char *name = fbp_format("%s%s", s->part, ends[i]);
+        st = name ? fbp_part_clear(inputs, name, ours) : fbp_fail_nomem(strlen(s->part), "a path");
+        free(name);
+    }
+    return st;
+}
+
+void fbp_sink_file_remove(const struct fbp_sink *s)
+{
+    /* A part without its journal would be nobody's. */
+    if (unlink(s->part) == 0 || errno == ENOENT)
+        unlink(s->log);
+}
+
+fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool left,
+                              bool resume, bool *fresh)
+{
+    bool found = false;
+
+    if (left && resume)
+        FBP_TRY(fbp_journal_find(s, &found));
+    if (found)
+        FBP_TRY(fbp_part_reopen(inputs, s->part, &s->fd));
+    *fresh = s->fd < 0;
+    FBP_TRY(clear_parts(s, inputs, left, *fresh));
+    if (!*fresh)
+        return FBP_OK;  /* what can be resumed is not removed by a failure from here on */
+    s->log_made = true; /* nothing is left of which it spoke */
+    /* The journal is there before what it speaks of, so that this is known as ours after a kill. */
+    FBP_TRY(fbp_journal_create(s));
+    FBP_TRY(fbp_part_create(s->part, &s->fd));
+    s->owned = true;
+    return FBP_OK;
+}
+
+static fbp_status no_room(const struct fbp_sink *s, uint64_t need, uint64_t left)
+{
+    char a[32], b[32];
+
+    return fbp_fail(FBP_ERR_IO,
+                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
+                    "another disk",
+                    s->path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
+}
+
+static uint64_t free_bytes(const struct fbp_sink *s)
+{
+    struct statvfs v;
+
+    return fstatvfs(s->fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}
+
+/* Where blocks cannot be reserved, asking how many are free is the next best. */
+static fbp_status grow(struct fbp_sink *s, uint64_t need)
+{
+    const uint64_t left = free_bytes(s);
+    struct stat st;
+
+    if (fstat(s->fd, &st) < 0)
+        return cannot("look at", s->part);
+    const uint64_t taken = (uint64_t)st.st_blocks * 512;
+    if (need > taken && need - taken > left)
+        return no_room(s, need - taken, left);
+    if ((uint64_t)st.st_size < need && ftruncate(s->fd, (off_t)need) < 0)
+        return fbp_fail_write(s->path, errno, need);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_reserve(struct fbp_sink *s)
+{
+    const uint64_t need = fbp_sink_part_bytes(s);
+    int code;
+
+    do
+        code = fallocate(s->fd, 0, 0, (off_t)need);
+    while (code < 0 && errno == EINTR);
+    if (code == 0)
+        return FBP_OK;
+    const int error = errno;
+    if (error == EOPNOTSUPP || error == ENOSYS || error == EINVAL)
+        return grow(s, need);
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+        if (s->owned && ftruncate(s->fd, 0) < 0) /* what was reserved so far counts as free */
+            return cannot("empty", s->part);
+        if (error == EFBIG && need <= free_bytes(s))
+            return fbp_fail_write(s->path, EFBIG, need);
+        return no_room(s, need, free_bytes(s));
+    }
+    return cannot("reserve space", s->part);
+}
+
+enum { CHUNK = 1 << 18 };
+
+struct deflater {
+    z_stream z;
+    uint64_t at; /* next byte of the compressed file */
+    unsigned char in[CHUNK], out[CHUNK];
+};
+
+static fbp_status deflate_chunk(struct deflater *d, int fd, const char *path, int flush)
+{
+    do {
+        d->z.next_out = d->out;
+        d->z.avail_out = sizeof d->out;
+        if (deflate(&d->z, flush) == Z_STREAM_ERROR)
+            return fbp_fail(FBP_ERR_IO, "%s: zlib failed", path);
+        const size_t n = sizeof d->out - d->z.avail_out;
+        FBP_TRY(fbp_write_at(fd, path, d->at, d->out, n));
+        d->at += n;
+    } while (d->z.avail_out == 0);
+    return FBP_OK;
+}
+
+static fbp_status deflate_all(struct fbp_sink *s, struct deflater *d, int fd, const char *path)
+{
+    const uint64_t total = fbp_sink_part_bytes(s);
+
+    for (uint64_t at = 0;
+         at < total;) { /* the samples alone, or with a header that is packed, too */
+        const size_t n = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_read_at(s->fd, s->part, at, d->in, n));
+        at += n;
+        d->z.next_in = d->in;
+        d->z.avail_in = (uInt)n;
+        FBP_TRY(deflate_chunk(d, fd, path, at == total ? Z_FINISH : Z_NO_FLUSH));
+    }
+    return FBP_OK;
+}
+
+/* Samples through zlib into a second temporary file, its header last: it holds their size. */
+static fbp_status compress_to(struct fbp_sink *s, int fd, const char *path)
+{
+    const uint64_t start = s->format->packs_header ? 0 : s->layout.header_bytes;
+    const int frame = s->format->gzip ? 15 + 16 : 15;
+    struct deflater *d = NULL;
+    fbp_status st;
+
+    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d, "zlib"));
+    d->at = start;
+    /* Noise shrinks little at any level. */
+    if (deflateInit2(&d->z, Z_BEST_SPEED, Z_DEFLATED, frame, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(d);
+        return fbp_fail_nomem(1 << 18, "zlib");
+    }
+    FBP_TRY_GOTO(deflate_all(s, d, fd, path));
+    if (!s->format->packs_header) {
+        fbp_layout_clear(&s->layout);
+        FBP_TRY_GOTO(s->format->layout(s->path, &s->info, d->at - start, &s->layout));
+        FBP_TRY_GOTO(fbp_write_at(fd, path, 0, s->layout.header, s->layout.header_bytes));
+    }
+    st = fbp_sync_file(fd, path);
+fail:
+    deflateEnd(&d->z);
+    free(d);
+    return st;
+}
+
+static fbp_status compress_part(struct fbp_sink *s, const char *path)
+{
+    fbp_status st;
+    int fd;
+
+    FBP_TRY(fbp_part_create(path, &fd));
+    st = compress_to(s, fd, path);
+    if (close(fd) < 0 && st == FBP_OK)
+        st = cannot("close", path);
+    if (st != FBP_OK)
+        unlink(path);
+    return st;
+}
+
+static fbp_status rename_to(const char *from, const char *to)
+{
+    if (rename(from, to) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(errno));
+    return FBP_OK;
+}
+
+/* Found before anything has its name: one of two names would be taken otherwise. */
+static fbp_status check_name(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(EISDIR));
+    return FBP_OK;
+}
+
+static fbp_status write_side(const struct fbp_sink *s, const char *path)
+{
+    fbp_status st;
+    int fd;
+
+    FBP_TRY(fbp_part_create(path, &fd));
+    st = fbp_write_at(fd, path, 0, s->layout.side_text, strlen(s->layout.side_text));
+    if (st == FBP_OK)
+        st = fbp_sync_file(fd, path);
+    close(fd);
+    return st;
+}
+
+/* Both files under their final names.  Samples say nothing without the small file, and a small file
+ * of other samples says something wrong: old samples go first, new ones come last, so that whenever
+ * this ends there is one volume or none. */
+static fbp_status publish_both(const struct fbp_sink *s, const char *data, const char *side)
+{
+    const struct fbp_layout *l = &s->layout;
+
+    FBP_TRY(write_side(s, side)); /* before anything gets its name: the disk may be full */
+    FBP_TRY(check_name(data, l->data_path));
+    FBP_TRY(check_name(side, l->side_path));
+    if (unlink(l->data_path) < 0 && errno != ENOENT)
+        return cannot("replace", l->data_path);
+    FBP_TRY(rename_to(side, l->side_path));
+    const fbp_status st = rename_to(data, l->data_path);
+    if (st != FBP_OK)
+        unlink(l->side_path);
+    return st;
+}
+
+/* An earlier output of integers under this name goes with its description, which would give the new
+ * samples its scale. */
+static fbp_status drop_described(const struct fbp_sink *s, const char *data)
+{
+    const char *old = s->layout.data_path;
+    struct fbp_array_info info = {.type = FBP_TYPE_NONE};
+    char *beside = fbp_format("%s.json", old);
+    bool described = false;
+    fbp_status st;
+
+    if (!beside)
+        return fbp_fail_nomem(strlen(old), "a path");
+    st = fbp_described_beside(old, &info, &described);
+    if (st == FBP_OK && described) {
+        st = check_name(data, old);
+        if (st == FBP_OK && unlink(old) < 0 && errno != ENOENT)
+            st = cannot("replace", old);
+        if (st == FBP_OK && unlink(beside) < 0)
+            st = cannot("remove", beside);
+    }
+    free(beside);
+    return st;
+}
+
+/* The samples under their final name, with the small file where the format has one. */
+static fbp_status publish_names(const struct fbp_sink *s, const char *data)
+{
+    const struct fbp_layout *l = &s->layout;
+    const bool described = l->side_path && fbp_has_extension(l->side_path, ".json");
+    char *side;
+
+    if (!described)
+        FBP_TRY(drop_described(s, data));
+    if (!l->side_path)
+        return rename_to(data, l->data_path);
+    side = fbp_format("%s.part.side", s->path);
+    if (!side)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    const fbp_status st = publish_both(s, data, side);
+    if (st != FBP_OK)
+        unlink(side);
+    free(side);
+    return st;
+}
+
+static fbp_status publish_compressed(struct fbp_sink *s)
+{
+    char *packed = fbp_format("%s.part.z", s->path);
+    fbp_status st;
+
+    if (!packed)
+        return fbp_fail_nomem(strlen(s->path), "a path");
+    st = compress_part(s, packed);
+    if (st == FBP_OK)
+        st = publish_names(s, packed);
+    if (st != FBP_OK)
+        unlink(packed);
+    free(packed);
+    return st;
+}
+
+fbp_status fbp_sink_publish(struct fbp_sink *s)
+{
+    if (s->compress) {
+        FBP_TRY(publish_compressed(s));
+    } else {
+        FBP_TRY(fbp_sync_file(s->fd, s->part));
+        FBP_TRY(publish_names(s, s->part));
+    }
+    fbp_sink_file_remove(s);
+    fbp_sync_folder(s->path);
+    return FBP_OK;
+}

@@ -1,0 +1,178 @@
+/* PATH.part.log: one line that says what is written, then one line "z0 nz hash" a run of slices,
+ * appended when its samples are in PATH.part.  The lines are believed only after the samples have
+ * been read again, so that nothing needs to reach the disk in any order.  A stack whose slices are
+ * all whole, and get their names, has a line "publish"; that is on disk before the first name.
+ *
+ * Version 1 had no such line, and no journal where nothing could be resumed. */
+#include "array/bytes.h"
+#include "array/outfile.h"
+#include "array/sink_stack.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_LINE = 160, MAX_JOURNAL = 1 << 28 };
+
+static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
+{
+    snprintf(line, FIRST_LINE, "fbp-journal 2 %016llx size %zu %zu %zu header %zu\n",
+             (unsigned long long)s->fingerprint, s->info.n[0], s->info.n[1], s->info.n[2],
+             s->part_offset);
+}
+
+static fbp_status append_line(const struct fbp_sink *s, const char *line)
+{
+    const size_t n = strlen(line);
+    ssize_t put;
+
+    do
+        put = write(s->log_fd, line, n);
+    while (put < 0 && errno == EINTR);
+    if (put != (ssize_t)n)
+        return fbp_fail_write(s->log, put < 0 ? errno : ENOSPC, 0);
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_create(struct fbp_sink *s)
+{
+    char line[FIRST_LINE];
+
+    if (ftruncate(s->log_fd, 0) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", s->log, strerror(errno));
+    first_line(s, line);
+    return append_line(s, line);
+}
+
+/* The first line without its version; false: torn, as after a kill. */
+static bool read_first(const struct fbp_sink *s, char line[FIRST_LINE])
+{
+    const ssize_t n = pread(s->log_fd, line, FIRST_LINE - 1, 0);
+
+    line[n > 0 ? n : 0] = '\0';
+    char *end = strchr(line, '\n');
+    if (!end)
+        return false;
+    end[1] = '\0';
+    return true;
+}
+
+static const char *behind_version(const char *line)
+{
+    return strncmp(line, "fbp-journal 1 ", 14) == 0 || strncmp(line, "fbp-journal 2 ", 14) == 0
+               ? line + 14
+               : line;
+}
+
+fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
+{
+    char line[FIRST_LINE], old[FIRST_LINE];
+
+    *found = false;
+    if (!read_first(s, old) || strncmp(behind_version(old), "lock ", 5) == 0)
+        return FBP_OK;
+    first_line(s, line);
+    if (strcmp(behind_version(line), behind_version(old)) != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: belongs to a run with other settings or data: use the same ones to "
+                        "resume it, or start anew without --resume",
+                        s->part);
+    *found = true;
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_publish(const struct fbp_sink *s)
+{
+    FBP_TRY(append_line(s, "publish\n"));
+    return fbp_sync_file(s->log_fd, s->log);
+}
+
+fbp_status fbp_journal_published(const struct fbp_sink *s, size_t *n_slices)
+{
+    unsigned long long n[3] = {0};
+    char first[FIRST_LINE];
+    char *text = NULL;
+    size_t bytes = 0;
+
+    *n_slices = 0;
+    if (!read_first(s, first) ||
+        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size */
+        sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
+        return FBP_OK;
+    FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &bytes));
+    if (strstr(text, "\npublish\n"))
+        *n_slices = (size_t)n[2];
+    free(text);
+    return FBP_OK;
+}
+
+fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash)
+{
+    char line[80];
+
+    snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz, (unsigned long long)hash);
+    return append_line(s, line);
+}
+
+static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                         void *scratch)
+{
+    const uint64_t total = (uint64_t)nz * s->slice_bytes;
+
+    if (s->kind == FBP_SINK_STACK)
+        return nz == 1 && fbp_sink_stack_has_file(s, z0, hash, scratch);
+    uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes, h = 0;
+
+    for (uint64_t done = 0; done < total;) {
+        const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
+        if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
+            fbp_message_clear(); /* such slices are simply computed again */
+            return false;
+        }
+        h = fbp_hash(h, scratch, n);
+        done += n;
+        at += n;
+    }
+    return h == hash;
+}
+
+static void take_line(struct fbp_sink *s, const char *line, void *scratch)
+{
+    unsigned long long z0 = 0, nz = 0, hash = 0;
+
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large fails the tests that follow */
+    if (sscanf(line, "%llu %llu %16llx", &z0, &nz, &hash) != 3 || z0 >= s->info.n[2] ||
+        nz > s->info.n[2] - z0)
+        return;
+    if (run_is_there(s, (size_t)z0, (size_t)nz, hash, scratch))
+        fbp_sink_mark(s, (size_t)z0, (size_t)nz);
+}
+
+fbp_status fbp_journal_resume(struct fbp_sink *s)
+{
+    char *text = NULL, *line, *newline;
+    void *scratch = NULL;
+    fbp_status st;
+    size_t n = 0;
+
+    FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &n));
+    FBP_TRY_GOTO(fbp_alloc(&scratch, FBP_PIECE_BYTES, "a piece of the output"));
+    line = memchr(text, '\n', n);
+    line = line ? line + 1 : text + n;
+    for (; (newline = strchr(line, '\n')); line = newline + 1) {
+        *newline = '\0';
+        take_line(s, line, scratch);
+    }
+    s->owned = true;
+    if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line torn by a kill */
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", s->log, strerror(errno));
+fail:
+    fbp_free(scratch);
+    free(text);
+    return st;
+}

@@ -1,0 +1,28 @@
+/** @file sink_stack.h  Slices in a file each: TIFF or PNG (internal).
+ *
+ * Slice k is written whole as NAME.part; all get their names at the end.  PATTERN.part.log is lock
+ * and journal; a line's hash is that of a whole file.
+ */
+#ifndef FBP_SRC_SINK_STACK_H
+#define FBP_SRC_SINK_STACK_H
+
+#include "array/sink.h"
+
+/** "out/slice_%04d.tif", "out/slice_%04d.png" or "slice.png". */
+bool fbp_sink_stack_is(const char *path);
+
+fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
+                               const struct fbp_sink_params *params);
+fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+fbp_status fbp_sink_stack_publish(struct fbp_sink *s);
+/** Remove what is there of an unfinished stack. */
+void fbp_sink_stack_remove(struct fbp_sink *s);
+/** Is the file of slice z there, whole? */
+bool fbp_sink_stack_has_file(const struct fbp_sink *s, size_t z, uint64_t hash, void *scratch);
+
+/** One slice as a file: all of it goes through `p`. */
+typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
+                                 const float *values, uint64_t *clipped);
+fbp_encode_fn fbp_png_encode, fbp_tiff_encode;
+
+#endif /* FBP_SRC_SINK_STACK_H */

@@ -1,0 +1,140 @@
+#include "lab/bench_error.h"
+
+#include "array/format.h"
+#include "base/mem.h"
+#include "lab/bench_views.h"
+#include "phantom/shadow.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SLICES = 4 };
+
+/* A scan of a phantom as a source: the rows that are asked for, computed when they are, by several
+ * threads at a time. */
+struct phantom_views {
+    const struct fbp_scan *scan;
+    struct fbp_phantom phantom;
+    struct fbp_ball *balls;
+};
+
+static fbp_status read_rows(fbp_source *source, size_t view, size_t row0, size_t n_rows, void *out)
+{
+    const struct phantom_views *p = source->state;
+    const struct fbp_scan *s = p->scan;
+    struct fbp_shadow *shadows = NULL;
+    double *row = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&shadows, p->phantom.n, sizeof *shadows, "a phantom"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&row, s->panel.n_columns, sizeof *row, "a row"));
+    fbp_shadow_rows(p->balls, p->phantom.n, &s->views[view], s->kind, &s->panel, row0, n_rows,
+                    shadows, row, out);
+fail:
+    free(shadows);
+    free(row);
+    return st;
+}
+
+static void close_views(fbp_source *source)
+{
+    struct phantom_views *p = source->state;
+
+    fbp_phantom_clear(&p->phantom);
+    free(p->balls);
+    free(p);
+}
+
+static fbp_status make_views(struct phantom_views *p)
+{
+    const struct fbp_grid *g = &p->scan->volume;
+
+    FBP_TRY(fbp_phantom_create(&p->phantom, "shepp-logan", 0.5 * (double)g->n[0] * g->voxel_mm[0],
+                               FBP_BENCH_WATER));
+    return fbp_balls_of(&p->phantom, &p->balls);
+}
+
+static fbp_status open_views(const struct fbp_scan *scan, fbp_source **out)
+{
+    const struct fbp_array_info info = {
+        .n = {scan->panel.n_columns, scan->panel.n_rows, scan->n_views}, .type = FBP_F32};
+    struct phantom_views *p = NULL;
+
+    FBP_TRY(fbp_source_memory(out, NULL, &info));
+    FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "a phantom"));
+    p->scan = scan;
+    (*out)->state = p;
+    (*out)->read = read_rows;
+    (*out)->close = close_views;
+    return make_views(p);
+}
+
+/* The slices into out[SLICES][ny][nx]. */
+static fbp_status slices(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                         float *out)
+{
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_plan_create(&plan, scan, params));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, out, fbp_plan_info(plan)->volume.n));
+    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
+fail:
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+static void compare(const float *a, const float *b, size_t n, double *rmse_hu, double *psnr_db)
+{
+    double sum = 0, peak = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)a[i] - (double)b[i];
+        sum += d * d;
+        peak = fmax(peak, fabs((double)b[i]));
+    }
+    const double rmse = sqrt(sum / (double)n);
+    *rmse_hu = 1000 * rmse / FBP_BENCH_WATER;
+    *psnr_db = rmse > 0 ? 20 * log10(peak / rmse) : 999;
+}
+
+/* The scan with a few slices only, beginning one above the middle. */
+static struct fbp_scan thin_scan(const struct fbp_scan *scan)
+{
+    struct fbp_scan out = *scan;
+    struct fbp_grid *g = &out.volume;
+
+    out.dark = out.flat = out.bad_pixels = NULL;
+    g->n[2] = g->n[2] < SLICES ? g->n[2] : SLICES;
+    g->centre_mm[2] += (1 + 0.5 * (double)g->n[2]) * g->voxel_mm[2];
+    return out;
+}
+
+fbp_status fbp_bench_error(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                           double *rmse_hu, double *psnr_db)
+{
+    const struct fbp_scan thin = thin_scan(scan);
+    const size_t n = thin.volume.n[0] * thin.volume.n[1] * thin.volume.n[2];
+    struct fbp_recon_params ours = *params, exact;
+    float *a = NULL, *b = NULL;
+    fbp_source *views = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_alloc((void **)&a, n * sizeof *a, "slices"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&b, n * sizeof *b, "slices"));
+    FBP_TRY_GOTO(open_views(&thin, &views));
+    ours.source = views;
+    exact = ours;
+    exact.kernel = "matrix";
+    exact.precision = FBP_PRECISION_EXACT;
+    FBP_TRY_GOTO(slices(&thin, &ours, a));
+    FBP_TRY_GOTO(slices(&thin, &exact, b));
+    compare(a, b, n, rmse_hu, psnr_db);
+fail:
+    fbp_source_close(&views);
+    fbp_free(a);
+    fbp_free(b);
+    return st;
+}

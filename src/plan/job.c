@@ -1,0 +1,303 @@
+#include "plan/job.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/vec.h"
+#include "geometry/ranges.h"
+#include "plan/roi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+                      struct fbp_grid *out)
+{
+    *out = scan->volume;
+    if (out->n[0] == 0)
+        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, out);
+    if (!wanted)
+        return;
+    const bool one_slice = scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
+    const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
+    for (int i = 0; i < 3; i++) {
+        const double extent = (double)out->n[i] * out->voxel_mm[i];
+        if (size)
+            out->n[i] = i == 2 && one_slice ? 1 : wanted->n[i];
+        if (voxel)
+            out->voxel_mm[i] = wanted->voxel_mm[i];
+        if (size && !voxel)
+            out->voxel_mm[i] = extent / (double)out->n[i];
+        if (voxel && !size)
+            out->n[i] = fbp_voxels_along(extent, out->voxel_mm[i]);
+    }
+}
+
+static void rows_of_lines(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                          size_t *r0, size_t *r1)
+{
+    fbp_geometry_rows(job->views, k0, k1, job->kind, &job->panel, &job->grid, z0, z1, r0, r1);
+}
+
+/*
+ * Columns to add so that an offset panel reaches as far to both sides of the iso ray; none
+ * otherwise.  The column of the iso ray is where the iso-centre projects to.
+ */
+static void widen(struct fbp_job *job)
+{
+    const double nc = (double)job->panel.n_columns;
+    double left = 0, right = 0;
+
+    for (size_t k = 0; job->facts.offset && !job->filtered && k < job->n_views; k++) {
+        const double axis = job->matrices[k][3] / job->matrices[k][11];
+        left = fmax(left, nc - 1 - 2 * axis);
+        right = fmax(right, 2 * axis - (nc - 1));
+    }
+    job->pad_left = (size_t)ceil(left);
+    job->wide = job->panel;
+    job->wide.n_columns += job->pad_left + (size_t)ceil(right);
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int i = 0; i < 4; i++)
+            job->matrices[k][i] += (double)job->pad_left * job->matrices[k][8 + i];
+}
+
+/* Scaled so that w at the iso-centre is 1, or depths[k]. */
+static fbp_status make_matrices(struct fbp_job *job, const double *depths)
+{
+    FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
+    for (size_t k = 0; k < job->n_views; k++) {
+        double *m = job->matrices[k];
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
+        const double w0 = m[11];
+        if (!(w0 > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "geometry: view %zu: the iso-centre does not lie between source and "
+                            "detector: check the signs of its matrix or distances",
+                            k);
+        for (int i = 0; i < 12; i++)
+            m[i] *= (depths ? depths[k] : 1) / w0;
+    }
+    return FBP_OK;
+}
+
+/* May a slice and the next be more than a row apart, anywhere in the volume? */
+static bool is_sparse(const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        double least = m[11]; /* w at the nearest corner */
+        for (int i = 0; i < 3; i++)
+            least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
+                          m[8 + i] * fbp_grid_coordinate(g, i, (double)g->n[i] - 1));
+        if (!(fabs(m[6]) * g->voxel_mm[2] <= least))
+            return true;
+    }
+    return false;
+}
+
+/* Filtered views were weighted and filtered by others: what is known of them is w(0) alone.  Views
+ * that differ in it are not turned into each other by any symmetry. */
+static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (scan->depths && !job->filtered)
+        return fbp_fail(FBP_ERR_INVALID, "scan: depths are for filtered views: set scan.filtered");
+    if (job->filtered && (fbp_scan_is_intensity(scan) || scan->bad_pixels))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: views that are filtered already have no dark, flat, i0 or "
+                        "bad_pixels: remove them, or \"filtered\"");
+    for (size_t k = 0; scan->depths && k < job->n_views; k++) {
+        if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
+            job->facts.symmetry &= ~(unsigned)(FBP_SYM_ROT180 | FBP_SYM_ROT90);
+    }
+    return FBP_OK;
+}
+
+static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    struct fbp_job *job = &t->job;
+    const struct fbp_pad_request request = {
+        .kind = p->pad,
+        .filter = p->filter,
+        .cutoff = t->cutoff,
+        .half_width = p->spatial_filter ? t->filter.half_width : 0,
+        .n_columns = job->panel.n_columns,
+        .before = job->pad_left,
+        .after = job->wide.n_columns - job->panel.n_columns - job->pad_left};
+
+    if (p->pad == FBP_PAD_NONE)
+        return FBP_OK;
+    FBP_TRY(fbp_pad_create(&t->pad, &request));
+    t->pad_kind = p->pad;
+    job->pad = t->pad;
+    return FBP_OK;
+}
+
+static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    struct fbp_job *job = &t->job;
+
+    if (job->filtered)
+        return FBP_OK;
+    FBP_TRY(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
+                               &job->facts, t->angular));
+    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
+                              p->spatial_filter ? p->half_width : 0));
+    job->weights = t->weights;
+    job->filter = &t->filter;
+    FBP_TRY(make_pad(t, p));
+    if (t->cutoff_v > 0) {
+        FBP_TRY(fbp_column_filter_design(&t->columns, t->cutoff_v, job->panel.n_rows));
+        job->columns = &t->columns;
+    }
+    return FBP_OK;
+}
+
+/* Whoever has weighted the views knows what they are for. */
+static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (job->filtered)
+        return FBP_OK;
+    return fbp_because(scan->projections ? scan->projections : "scan",
+                       fbp_geometry_circular(&job->facts));
+}
+
+fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
+                          const struct fbp_recon_params *p, bool top_down)
+{
+    struct fbp_job *job = &t->job;
+    fbp_status st = FBP_OK;
+
+    *t = (struct fbp_job_tables){
+        .filter_name = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1, .cutoff_v = p->cutoff_v};
+    t->angular = p->angular_weights != FBP_ANGULAR_DEFAULT      ? p->angular_weights
+                 : scan->angular_weights != FBP_ANGULAR_DEFAULT ? scan->angular_weights
+                                                                : FBP_ANGULAR_AUTO;
+    *job = (struct fbp_job){
+        .kind = scan->kind,
+        .n_views = scan->n_views,
+        .panel = scan->panel,
+        .views = scan->views,
+        .prep = &t->prep,
+        .rows = rows_of_lines,
+        .spatial_filter = p->spatial_filter != 0,
+        .filtered = scan->filtered,
+        .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
+        .shift = p->mu_water > 0 ? -1000 : 0,
+        .precision = p->precision,
+        .kernel = p->kernel,
+        .turns = 1,
+        .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
+    };
+    fbp_grid_resolve(&p->volume, scan, &job->grid);
+    FBP_TRY_GOTO(fbp_check_grid(&job->grid));
+    FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
+    FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
+                                    &job->facts));
+    FBP_TRY_GOTO(check_path(job, scan));
+    FBP_TRY_GOTO(check_filtered(job, scan));
+    FBP_TRY_GOTO(make_matrices(job, scan->depths));
+    widen(job);
+    job->sparse = is_sparse(job);
+    FBP_TRY_GOTO(make_filter(t, p));
+    FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
+    return FBP_OK;
+fail:
+    fbp_job_clear(t);
+    return st;
+}
+
+void fbp_job_clear(struct fbp_job_tables *t)
+{
+    free(t->job.matrices);
+    fbp_weights_destroy(&t->weights);
+    fbp_filter_design_clear(&t->filter);
+    fbp_column_filter_clear(&t->columns);
+    fbp_pad_destroy(&t->pad);
+    fbp_prep_clear(&t->prep);
+    *t = (struct fbp_job_tables){0};
+}
+
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
+{
+    if (job->kernel && !(backend->has_kernel ? backend->has_kernel(job, job->kernel)
+                                             : strcmp(job->kernel, "matrix") == 0))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
+                        "the plan, or use \"matrix\", which takes any geometry",
+                        backend->name, job->kernel);
+    if (backend->arrange)
+        backend->arrange(job);
+    return FBP_OK;
+}
+
+uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
+{
+    const struct fbp_job *job = &t->job;
+    const size_t pixels = job->panel.n_columns * job->panel.n_rows;
+    const char *kernel, *isa;
+    uint64_t h = 0x66627021;
+
+    backend->choose(job, &kernel, &isa);
+    h = fbp_hash(h, backend->name, strlen(backend->name));
+    h = fbp_hash(h, kernel, strlen(kernel));
+    h = fbp_hash(h, isa, strlen(isa));
+    h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
+    h = fbp_hash(h, &job->panel, sizeof job->panel);
+    h = fbp_hash(h, &job->grid, sizeof job->grid);
+    h = fbp_hash(h, job->roi, sizeof job->roi);
+    if (job->filtered)
+        h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
+    else
+        h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
+    if (job->columns)
+        h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
+    if (job->pad) {
+        h = fbp_hash(h, &t->pad_kind, sizeof t->pad_kind);
+        h = fbp_hash(h, t->pad->tables, fbp_pad_floats(t->pad) * sizeof(float));
+    }
+    const double choices[] = {(double)job->kind,
+                              (double)job->filtered,
+                              (double)job->spatial_filter,
+                              job->scale,
+                              job->shift,
+                              (double)job->precision,
+                              (double)t->angular,
+                              (double)t->prep.inverse_i0,
+                              (double)t->prep.intensity};
+    h = fbp_hash(h, choices, sizeof choices);
+    if (t->prep.dark)
+        h = fbp_hash(h, t->prep.dark, pixels * sizeof(float));
+    if (t->prep.gain)
+        h = fbp_hash(h, t->prep.gain, pixels * sizeof(float));
+    if (t->prep.left_out)
+        h = fbp_hash(h, t->prep.left_out, t->prep.n_stored);
+    for (size_t i = 0; i < t->prep.n_bridges; i++)
+        h = fbp_hash(h, &t->prep.bridges[i].pixel, sizeof(size_t));
+    return h;
+}
+
+void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
+{
+    char weights[200];
+
+    if (t->job.filtered) {
+        snprintf(buf, n, "%zu views over %.1f deg, weighted and filtered already: backprojection",
+                 t->job.n_views, t->job.facts.arc_rad * 180 / FBP_PI);
+        return;
+    }
+    fbp_weights_describe(t->weights, weights, sizeof weights);
+    int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    if (t->cutoff < 1 && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->job.columns && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
+                         t->cutoff_v);
+    if (t->job.spatial_filter && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", in space, S = %zu", t->filter.half_width);
+    if (t->job.pad && used > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used, ", rows carried on (%s)", fbp_pad_name(t->pad_kind));
+}

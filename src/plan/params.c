@@ -1,0 +1,99 @@
+#include "plan/params.h"
+
+#include "base/range.h"
+#include "geometry/ranges.h"
+
+#include <math.h>
+
+/* The sink checks the range that it gets. */
+static fbp_status check_output(const struct fbp_recon_params *p)
+{
+    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
+    const bool ranged = p->output_range[0] != 0 || p->output_range[1] != 0;
+
+    FBP_TRY(fbp_check_choice("output_type", (long)p->output_type, FBP_F64));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output_range[0]));
+    FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output_range[1]));
+    if (!integers && ranged)
+        return fbp_fail(FBP_ERR_INVALID, "output: a range is for uint8 and uint16: choose one of "
+                                         "them, or leave it out");
+    if (p->auto_range && (ranged || !integers))
+        return fbp_fail(FBP_ERR_INVALID, "output: a range that is found from the volume %s",
+                        ranged ? "is not given as well: leave one of them out"
+                               : "is for uint8 and uint16: choose one of them, or leave it out");
+    if (integers && !ranged && !p->auto_range && !(p->mu_water > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: %s needs the range of values in 1/mm that it stands for, such as "
+                        "0,0.05 (--output-range): the values are not known beforehand; auto takes "
+                        "the volume's own",
+                        fbp_type_name(p->output_type));
+    if (ranged && !(p->output_range[0] < p->output_range[1]))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: the range %g to %g is empty: give the least value "
+                        "first",
+                        p->output_range[0], p->output_range[1]);
+    return FBP_OK;
+}
+
+/* Integers would give another value than was asked for. */
+static fbp_status check_mask(const struct fbp_recon_params *p)
+{
+    const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
+    const bool usual = p->output_range[0] == 0 && p->output_range[1] == 0;
+    const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output_range[0];
+    const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
+
+    if (!p->mask)
+        return FBP_OK;
+    if (isnan(p->mask_value) && integers)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "output: %s has no NaN for what lies outside the field of view: give a value "
+            "(--mask), or write float32",
+            fbp_type_name(p->output_type));
+    if (isnan(p->mask_value))
+        return FBP_OK;
+    FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
+    if (!integers || p->auto_range || (p->mask_value >= lo && p->mask_value <= hi))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: %g, for what lies outside the field of view, is not in the range %g "
+                    "to %g: choose another value (--mask), or another range",
+                    p->mask_value, lo, hi);
+}
+
+static fbp_status check_filter(const struct fbp_recon_params *p)
+{
+    FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_HANN));
+    FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
+    FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->cutoff_v));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->half_width));
+    FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
+    FBP_TRY(fbp_check_choice("angular_weights", (long)p->angular_weights, FBP_ANGULAR_EQUAL));
+    return fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water);
+}
+
+static fbp_status check_resources(const struct fbp_recon_params *p)
+{
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "n_threads", p->n_threads));
+    FBP_TRY(fbp_check_optional(&fbp_range_bytes, "memory_bytes", (double)p->memory_bytes));
+    FBP_TRY(fbp_check_optional(&fbp_range_bytes, "device_memory_bytes",
+                               (double)p->device_memory_bytes));
+    FBP_TRY(fbp_check_choice("precision", (long)p->precision, FBP_PRECISION_HALF));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "batch_views", (double)p->batch_views));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->slab_slices));
+    return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->follow_timeout_s);
+}
+
+fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_params *given)
+{
+    const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
+
+    FBP_TRY(fbp_take_struct("parameters", own, sizeof *own, given ? given : &defaults,
+                            FBP_BYTES_TO(struct fbp_recon_params, user)));
+    FBP_TRY(check_filter(own));
+    FBP_TRY(check_resources(own));
+    FBP_TRY(check_output(own));
+    FBP_TRY(check_mask(own));
+    return fbp_check_wanted(&own->volume);
+}

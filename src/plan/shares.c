@@ -1,0 +1,102 @@
+#include "plan/shares.h"
+
+#include "backend/rows.h"
+#include "base/mem.h"
+#include "plan/roi.h"
+
+static fbp_status make(struct fbp_ledger *out, const struct fbp_job *job)
+{
+    *out = (struct fbp_ledger){.n_views = job->n_views, .n_rows = job->panel.n_rows};
+    return fbp_calloc((void **)&out->bits, fbp_ledger_words(out->n_views, out->n_rows),
+                      sizeof *out->bits, "counts of rows");
+}
+
+/* Rows [r0, r1) of a view as bits of a ledger, word by word. */
+struct bits {
+    size_t first, end;
+};
+
+static struct bits bits_of(const struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+{
+    return (struct bits){view * l->n_rows + r0, view * l->n_rows + r1};
+}
+
+/* Those of them that are in a word which holds some. */
+static unsigned in_word(const struct bits *b, size_t word)
+{
+    const size_t at = word * FBP_LEDGER_BITS;
+    const size_t lo = b->first > at ? b->first - at : 0, hi = b->end - at;
+
+    return (hi < FBP_LEDGER_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
+}
+
+/* Nobody else has the ledger yet. */
+static void give(struct fbp_ledger *l, size_t view, size_t r0, size_t r1)
+{
+    const struct bits b = bits_of(l, view, r0, r1);
+
+    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++)
+        l->bits[w] |= in_word(&b, w);
+}
+
+/* Those rows that `from` has are the other's from now on. */
+static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, struct fbp_ledger *to)
+{
+    const struct bits b = bits_of(from, view, r0, r1);
+
+    for (size_t w = b.first / FBP_LEDGER_BITS; w * FBP_LEDGER_BITS < b.end; w++) {
+        const unsigned moved = from->bits[w] & in_word(&b, w);
+        from->bits[w] &= ~moved;
+        to->bits[w] |= moved;
+    }
+}
+
+fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
+{
+    const size_t z0 = fbp_roi_first(job, 2), z1 = z0 + fbp_roi_size(job, 2);
+    const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
+
+    FBP_TRY(make(out, job));
+    for (size_t k = 0; k < job->n_views; k++) {
+        size_t r0, r1;
+        job->rows(job, k, k + 1, z0, z1, &r0, &r1);
+        if (r0 == r1)
+            continue;
+        r0 = r0 > reach ? r0 - reach : 0;
+        r1 = n_rows - r1 > reach ? r1 + reach : n_rows;
+        give(out, k, r0, r1);
+    }
+    return FBP_OK;
+}
+
+void fbp_ledger_clear(struct fbp_ledger *ledger)
+{
+    free(ledger->bits);
+    *ledger = (struct fbp_ledger){0};
+}
+
+static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
+                        const struct fbp_batch *b, struct fbp_ledger *out)
+{
+    for (size_t half = 0; b->n_rows > 0 && half < fbp_halves(job); half++) {
+        size_t r0, r1;
+        fbp_needed_rows(job, b, half, &r0, &r1);
+        for (size_t k = 0; r0 < r1 && k < b->n_views; k++)
+            move(rest, fbp_batch_view(job, b, k), r0, r1, out);
+    }
+}
+
+fbp_status fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
+                            const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out)
+{
+    FBP_TRY(make(out, job));
+    for (size_t i = 0; i < n_tasks; i++)
+        if (tasks[i].loads)
+            share_batch(rest, job, &tasks[i].batch, out);
+    return FBP_OK;
+}
+
+size_t fbp_ledger_bytes(const struct fbp_job *job)
+{
+    return fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned);
+}

@@ -1,0 +1,91 @@
+#include "run/load.h"
+
+#include "array/format.h"
+#include "backend/rows.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { BAND_BYTES = 1 << 16 };
+
+struct load {
+    fbp_source *source;
+    bool top_down;
+    const struct fbp_job *job;
+    const struct fbp_batch *batch;
+    size_t at_once; /* views of an item */
+    fbp_look *look; /* NULL: none */
+    char *out;
+};
+
+static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
+                            size_t n, void *out)
+{
+    return l->job->raw == FBP_U16 ? fbp_source_read_as_is(l->source, view0, n_views, row0, n, out)
+                                  : fbp_source_read(l->source, view0, n_views, row0, n, out);
+}
+
+/* Rows of one view, the last one first: by bands that the second cache holds. */
+static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
+                                   size_t row, char *out)
+{
+    _Alignas(FBP_ALIGN) char band[BAND_BYTES];
+    const size_t at_once = row <= sizeof band / 2 ? sizeof band / row : 1;
+
+    for (size_t r = 0; r < n; r += at_once) {
+        const size_t some = n - r < at_once ? n - r : at_once;
+        char *to = out + (n - r) * row; /* behind row r's place */
+        if (some == 1) {
+            FBP_TRY(read_rows(l, view, 1, row0 + r, 1, to - row));
+            continue;
+        }
+        FBP_TRY(read_rows(l, view, 1, row0 + r, some, band));
+        for (size_t k = 0; k < some; k++)
+            memcpy(to - (k + 1) * row, band + k * row, row);
+    }
+    return FBP_OK;
+}
+
+/* n views from `view0` of the scan on, rows [first, first + n), into out. */
+static fbp_status load_views(const struct load *l, size_t view0, size_t n_views, size_t first,
+                             char *out)
+{
+    const struct fbp_job *job = l->job;
+    const size_t row = job->panel.n_columns * fbp_raw_size(job), n = l->batch->load_rows;
+
+    if (!l->top_down)
+        return read_rows(l, view0, n_views, first, n, out);
+    for (size_t k = 0; k < n_views; k++)
+        FBP_TRY(read_upside_down(l, view0 + k, job->panel.n_rows - first - n, n, row,
+                                 out + k * n * row));
+    return FBP_OK;
+}
+
+/* Some views of a part, in both halves. */
+static fbp_status load_item(void *user, size_t item, int worker)
+{
+    const struct load *l = user;
+    const struct fbp_batch *b = l->batch;
+    const size_t k0 = item * l->at_once;
+    const size_t size = b->load_rows * l->job->panel.n_columns * fbp_raw_size(l->job);
+
+    (void)worker;
+    for (size_t half = 0; half < fbp_halves(l->job); half++)
+        FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once,
+                           fbp_first_row(l->job, b, half),
+                           l->out + (half * b->n_views + k0) * size));
+    for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
+        fbp_look_at(l->look, b, k, l->out, false);
+    return FBP_OK;
+}
+
+fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
+                    const struct fbp_batch *batch, fbp_pool *pool, fbp_look *look, void *out)
+{
+    /* One thread reads a part in one piece; several a view each. */
+    const size_t a_part = batch->n_views / job->turns, at_once = pool ? 1 : a_part;
+    struct load l = {source, top_down, job, batch, at_once, look, out};
+
+    return batch->load_rows > 0 ? fbp_pool_try(pool, batch->n_views / at_once, load_item, &l)
+                                : FBP_OK;
+}

@@ -1,0 +1,98 @@
+/** @file look_parts.h  What look.c sees, row by row, and look_text.c judges (internal). */
+#ifndef FBP_SRC_LOOK_PARTS_H
+#define FBP_SRC_LOOK_PARTS_H
+
+#include "run/look.h"
+
+#include <math.h>
+#include <pthread.h>
+
+/** Rows of a view that are looked at; columns at either end; places in a row, two columns each, for
+ *  its greatest value. */
+enum { LOOK_ROWS = 8, LOOK_COLUMNS = 16, LOOK_PLACES = 32 };
+
+/** Line integrals of a row. */
+struct look_row {
+    float peak, end[2], noise[2]; /**< greatest; at both ends, and its standard deviation */
+    bool seen;
+};
+
+/** Samples of a view that are numbers, as they were measured. */
+struct look_view {
+    float lo, hi;
+    bool unclipped, dead;
+    bool odd;     /**< of another exposure than the rest */
+    double shift; /**< by which all its ends differ from those of most views; 0: they do not */
+};
+
+#define LOOK_AT_NOTHING ((struct look_view){.lo = INFINITY, .hi = -INFINITY})
+
+/** Columns of a row that are looked at: LOOK_PLACES, their right neighbours, and `ends` at either
+ *  end, the outermost first. */
+struct look_columns {
+    size_t n, ends;
+    size_t at[2 * LOOK_PLACES + 2 * LOOK_COLUMNS];
+};
+
+struct fbp_look {
+    const struct fbp_job *job;
+    pthread_mutex_t lock; /**< all below */
+    bool chosen;          /**< rows and columns are, and stay */
+    struct look_columns columns;
+    size_t rows[LOOK_ROWS], n_rows;
+    struct look_view *views;
+    struct look_row *seen; /**< [view][LOOK_ROWS] */
+};
+
+/** Row r of a view in memory, counts or floats as job->raw says. */
+struct look_line {
+    const struct fbp_job *job;
+    const void *samples;
+    size_t r;
+};
+
+void look_choose_columns(struct look_columns *out, size_t n_columns);
+
+/** The row is looked at next: its samples may be in no cache yet. */
+void look_ahead(const struct look_line *line, const struct look_columns *columns);
+
+/** What the row shows in these columns. */
+void look_at_line(const struct look_line *line, const struct look_columns *columns,
+                  struct look_row *out);
+
+/** Every step-th sample, until the view is seen to be alive. */
+void look_for_life(const struct look_line *line, size_t step, struct look_view *v);
+
+/** Samples of it differ, and not all are clipped. */
+static inline bool look_is_live(const struct look_view *v)
+{
+    return v->hi > v->lo && v->unclipped;
+}
+
+/** Of two that are numbers; calls of fminf() take longer than what is looked at. */
+static inline float look_least(float a, float b)
+{
+    return b < a ? b : a;
+}
+
+static inline float look_most(float a, float b)
+{
+    return b > a ? b : a;
+}
+
+/** Every view is dead: say so. */
+fbp_status look_refuse(const fbp_look *look, const char *name);
+
+/** Which views are cut off, and by how much. */
+void look_for_truncation(const fbp_look *look, struct fbp_report *report);
+
+/** Which views are darker or brighter as a whole; they are not looked at for truncation. */
+fbp_status look_for_exposure(fbp_look *look, struct fbp_report *report);
+
+/** The end of an offset panel that lies near the axis: the object always reaches beyond it. */
+static inline bool look_is_axis_side(const struct fbp_job *job, int end)
+{
+    return job->facts.offset && (job->pad_left > 0) == (end == 0);
+}
+
+#endif /* FBP_SRC_LOOK_PARTS_H */

@@ -1,0 +1,316 @@
+#include "run/run.h"
+
+#include "backend/partners.h"
+#include "backend/statistics.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "plan/device_memory.h"
+#include "plan/roi.h"
+#include "plan/shares.h"
+#include "run/follow.h"
+#include "run/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N_THREADS = 4 };
+
+/* A run's workers, so that a failure in one stops them all. */
+struct run {
+    struct run_state state;
+    struct worker *workers;
+    size_t n_workers;
+};
+
+void fbp_run_failed(struct run_state *s, fbp_status status)
+{
+    struct run *run = (struct run *)(void *)s; /* state is the first member */
+
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_OK) {
+        s->status = status;
+        snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&s->stop, true);
+    for (size_t i = 0; i < run->n_workers; i++)
+        fbp_worker_abort(&run->workers[i]);
+}
+
+/* Tell how far it is; s->lock is held.  Is it to be cancelled? */
+static bool tell(struct run_state *s)
+{
+    const struct fbp_progress p = {.done = s->updates_done,
+                                   .total = s->updates_total,
+                                   .views_read = s->views_read,
+                                   .slabs_done = s->slabs_done,
+                                   .n_slabs = s->n_slabs,
+                                   .seconds = fbp_seconds() - s->started,
+                                   .waiting_for = s->waiting_for};
+
+    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+}
+
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+{
+    FBP_TRY(fbp_go_on());
+    pthread_mutex_lock(&s->lock);
+    s->updates_done += updates;
+    s->slabs_done += slabs;
+    s->views_read = views_read;
+    const bool cancel = tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : fbp_go_on();
+}
+
+static bool has_layer(const struct fbp_run_request *rq, size_t layer)
+{
+    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
+        size_t z0, z1;
+        fbp_layer_range(rq->job, half, layer, layer + 1, &z0, &z1);
+        fbp_roi_clip(rq->job, &z0, &z1);
+        if (z0 < z1 && !fbp_sink_has(rq->sink, z0 - fbp_roi_first(rq->job, 2), z1 - z0))
+            return false;
+    }
+    return true;
+}
+
+/* The part of a slab that the sink lacks; nz 0 if it has all of it. */
+static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp_slab slab)
+{
+    while (slab.nz > 0 && has_layer(rq, slab.z0)) {
+        slab.z0++;
+        slab.nz--;
+    }
+    while (slab.nz > 0 && has_layer(rq, slab.z0 + slab.nz - 1))
+        slab.nz--;
+    return slab;
+}
+
+/* Begin worker i with the slabs that are its share and still missing. */
+static fbp_status begin_worker(struct run *run, size_t i)
+{
+    const struct fbp_run_request *rq = run->state.rq;
+    const struct fbp_work *work = rq->work;
+    struct fbp_slab *slabs = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_calloc((void **)&slabs, work->n_slabs, sizeof *slabs, "slab list"));
+    for (size_t at = rq->first_worker + i; at < work->n_slabs; at += work->n_workers) {
+        slabs[n] = missing_part(rq, fbp_work_slab(work, rq->job, at));
+        run->state.updates_total +=
+            (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * rq->job->n_views *
+            fbp_layer_slices(rq->job, slabs[n].z0, slabs[n].z0 + slabs[n].nz);
+        if (slabs[n].nz == 0)
+            run->state.report.slabs_resumed++;
+        else
+            n++;
+    }
+    run->state.n_slabs += n;
+    const fbp_status st = fbp_worker_begin(&run->workers[i], &run->state, slabs, n);
+    free(slabs);
+    return st;
+}
+
+struct stage_start {
+    void (*stage)(struct worker *);
+    struct worker *worker;
+};
+
+/* While a block is computed: the caller may cancel, or another stage have failed. */
+static bool run_stops(void *user)
+{
+    struct run_state *s = user;
+
+    if (atomic_load(&s->stop))
+        return true;
+    pthread_mutex_lock(&s->lock);
+    const bool cancel = tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel;
+}
+
+static void *stage_main(void *arg)
+{
+    const struct stage_start *start = arg;
+    struct fbp_stop_scope scope = {.asked = run_stops, .user = start->worker->run};
+
+    fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
+    start->stage(start->worker);
+    (void)fbp_stop_scope(NULL);
+    return NULL;
+}
+
+/* All stages of all workers at once, until the last has left. */
+static void run_stages(struct run *run, pthread_t *threads, struct stage_start *starts)
+{
+    static void (*const stages[N_THREADS])(struct worker *) = {
+        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n_workers; i++)
+        for (int k = 0; k < N_THREADS; k++) {
+            starts[n] = (struct stage_start){stages[k], &run->workers[i]};
+            if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) != 0) {
+                fbp_run_failed(&run->state,
+                               fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: "
+                                                       "close other programs"));
+                break;
+            }
+            n++;
+        }
+    for (size_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Least, most and sum of what a device looked at itself. */
+static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
+{
+    struct fbp_statistics found;
+
+    if (!w->backend->statistics || fbp_roi_crops(s->rq->job) || s->rq->mask)
+        return FBP_OK;
+    FBP_TRY(w->backend->statistics(w->dev, &found));
+    fbp_statistics_join(&s->found, &found);
+    return FBP_OK;
+}
+
+static fbp_status add_counts(struct run_state *s, const struct worker *w)
+{
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    s->report.not_finite += counts.not_finite - w->counted.not_finite;
+    s->report.clipped += counts.clipped - w->counted.clipped;
+    return FBP_OK;
+}
+
+static void sum_up(struct run *run, struct fbp_report *out, double seconds)
+{
+    struct run_state *s = &run->state;
+    const double now = fbp_seconds();
+    double fetched_at = 0;
+    size_t n_written = 0;
+
+    for (size_t i = 0; i < run->n_workers; i++) {
+        const struct worker *w = &run->workers[i];
+        n_written += w->n_written;
+        fetched_at = fmax(fetched_at, w->fetched_at);
+        s->report.read += w->busy[0];
+        s->report.filter += w->busy[1];
+        s->report.backproject += w->busy[2];
+        s->report.write += w->busy[3];
+        s->report.upload += w->upload;
+        s->report.fetch += w->fetch;
+        s->report.waiting_read += w->waited[1];
+        s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
+    }
+    s->report.total = seconds;
+    s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
+    s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
+    s->report.min = n_written ? s->found.min : NAN;
+    s->report.max = n_written ? s->found.max : NAN;
+    s->report.mean = n_written ? s->found.sum / (double)n_written : NAN;
+    *out = s->report;
+}
+
+fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
+                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
+                         size_t n_devices)
+{
+    fbp_status st = FBP_OK;
+
+    *out = (struct fbp_crew){0};
+    FBP_TRY(fbp_calloc((void **)&out->workers, n_devices, sizeof *out->workers, "workers"));
+    while (st == FBP_OK && out->n < n_devices) {
+        st = fbp_worker_open(&out->workers[out->n], backend, job, work, devices[out->n]);
+        out->n++; /* a half-built one, too */
+    }
+    if (st != FBP_OK)
+        fbp_crew_close(out);
+    return st;
+}
+
+void fbp_crew_close(struct fbp_crew *crew)
+{
+    for (size_t i = 0; i < crew->n; i++)
+        fbp_worker_close(&crew->workers[i]);
+    free(crew->workers);
+    *crew = (struct fbp_crew){0};
+}
+
+fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
+{
+    const struct worker *w = &crew->workers[0];
+
+    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", out);
+}
+
+void fbp_crew_release(const struct fbp_crew *crew, void *memory)
+{
+    const struct worker *w = &crew->workers[0];
+
+    fbp_host_put(w->backend, w->dev, memory);
+}
+
+/* All workers at work, with the crew's devices. */
+static fbp_status run_crew(struct run *run, struct fbp_report *report)
+{
+    const size_t n = N_THREADS * run->n_workers;
+    pthread_t *threads = NULL;
+    struct stage_start *starts = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
+    FBP_TRY_GOTO(fbp_ledger_create(&run->state.uncounted, run->state.rq->job));
+    for (size_t i = 0; i < run->n_workers; i++)
+        FBP_TRY_GOTO(begin_worker(run, i));
+    fbp_ledger_clear(&run->state.uncounted);
+    run->state.report.open = fbp_seconds() - run->state.started;
+    run_stages(run, threads, starts);
+    st = run->state.status;
+    fbp_message_adopt(run->state.message);
+    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
+        st = add_device_statistics(&run->state, &run->workers[i]);
+    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
+        st = add_counts(&run->state, &run->workers[i]);
+    sum_up(run, report, fbp_seconds() - run->state.started);
+fail:
+    fbp_ledger_clear(&run->state.uncounted);
+    for (size_t i = 0; i < run->n_workers; i++) {
+        fbp_worker_end(&run->workers[i]);
+        const fbp_status settled =
+            fbp_timeline_settle(run->state.rq->timeline, run->workers[i].dev);
+        st = st == FBP_OK ? settled : st;
+    }
+    free(threads);
+    free(starts);
+    return st;
+}
+
+fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
+{
+    struct run run = {.state = {.rq = rq, .found = FBP_NO_STATISTICS}};
+    struct fbp_crew own = {0};
+    fbp_status st = FBP_OK;
+
+    run.state.started = fbp_seconds();
+    pthread_mutex_init(&run.state.lock, NULL);
+    pthread_mutex_init(&run.state.turn, NULL);
+    struct fbp_span opening = fbp_span_host(rq->timeline);
+    if (!rq->crew)
+        st = fbp_crew_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
+    if (st == FBP_OK)
+        st = fbp_span_end(&opening, FBP_LANE_HOST, 0, "devices opened");
+    run.workers = rq->crew ? rq->crew->workers : own.workers;
+    run.n_workers = rq->n_devices;
+    if (st == FBP_OK)
+        st = run_crew(&run, report);
+    fbp_crew_close(&own);
+    pthread_mutex_destroy(&run.state.lock);
+    pthread_mutex_destroy(&run.state.turn);
+    return st;
+}

@@ -1,0 +1,51 @@
+/** @file run.h  The sentence: load, prep, weight, filter, backproject, store (internal). */
+#ifndef FBP_SRC_RUN_H
+#define FBP_SRC_RUN_H
+
+#include "plan/work.h"
+#include "run/look.h"
+#include "run/mask.h"
+#include "run/timeline.h"
+
+struct worker;
+
+/** Opened devices with their buffers, for one run after another. */
+struct fbp_crew {
+    struct worker *workers;
+    size_t n;
+};
+
+/** A half-opened crew is closed again. */
+fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
+                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
+                         size_t n_devices);
+void fbp_crew_close(struct fbp_crew *crew);
+
+/** Memory of the host that all of them copy from and to. */
+fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out);
+void fbp_crew_release(const struct fbp_crew *crew, void *memory);
+
+/** What runs: tables, a division of the work, where views come from and slices go to. */
+struct fbp_run_request {
+    const struct fbp_job *job;
+    const struct fbp_backend *backend;
+    const struct fbp_work *work;
+    fbp_source *source;
+    bool top_down; /**< stored pictures start with the top row */
+    fbp_sink *sink;
+    const int *devices; /**< n_devices indices of the backend's devices */
+    size_t n_devices;
+    const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
+    size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
+    fbp_timeline *timeline;      /**< NULL: not wanted */
+    const fbp_mask *mask;        /**< of what is written; NULL: none */
+    fbp_look *look;              /**< at the views as they pass; NULL: none */
+    bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
+    int (*progress)(void *user, const struct fbp_progress *p);
+    void *user;
+};
+
+/** Compute all slabs of these workers that the sink does not have.  The sink is not finished. */
+fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
+
+#endif /* FBP_SRC_RUN_H */

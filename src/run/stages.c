@@ -1,0 +1,566 @@
+/*
+ * The four stages of a worker.  Each loop body takes a slot from the stage before, works, and hands
+ * a slot to the stage after; freed slots run back.  On a device with queues of its own the calls
+ * only enqueue, and marks carry the order.
+ */
+#include "run/worker.h"
+
+#include "array/format.h"
+#include "array/hold.h"
+#include "backend/rows.h"
+#include "backend/statistics.h"
+#include "base/clock.h"
+#include "plan/device_memory.h"
+#include "plan/roi.h"
+#include "run/follow.h"
+#include "run/load.h"
+
+#include <math.h>
+
+/* A stage of the host, and the queue of the device that it fills. */
+enum {
+    READ = FBP_STAGE_IN,
+    FILTER = FBP_STAGE_FILTER,
+    BACKPROJECT = FBP_STAGE_BP,
+    WRITE = FBP_STAGE_OUT
+};
+
+static const struct fbp_backend *backend(const struct worker *w)
+{
+    return w->backend;
+}
+
+static fbp_status mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out)
+{
+    return backend(w)->mark ? backend(w)->mark(w->dev, stage, out) : FBP_OK;
+}
+
+static fbp_status after(struct worker *w, enum fbp_stage stage, struct fbp_mark m)
+{
+    return backend(w)->after && m.ticket ? backend(w)->after(w->dev, stage, m) : FBP_OK;
+}
+
+static fbp_status wait(struct worker *w, struct fbp_mark m)
+{
+    return backend(w)->wait && m.ticket ? backend(w)->wait(w->dev, m) : FBP_OK;
+}
+
+/* A stage begins to work: its seconds count from here. */
+static double turn_begin(struct worker *w)
+{
+    if (w->run->rq->no_overlap)
+        pthread_mutex_lock(&w->run->turn);
+    return fbp_seconds();
+}
+
+/* With no_overlap, what the stage gave to its queue belongs to its turn. */
+static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status st)
+{
+    if (w->run->rq->no_overlap && st == FBP_OK)
+        st = fbp_device_settle(backend(w), w->dev, (enum fbp_stage)stage);
+    w->busy[stage] += fbp_seconds() - start;
+    if (w->run->rq->no_overlap)
+        pthread_mutex_unlock(&w->run->turn);
+    return st;
+}
+
+/* With no_overlap, the seconds that a copy begun at `start` takes. */
+static fbp_status copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
+{
+    if (!w->run->rq->no_overlap || !backend(w)->alloc)
+        return FBP_OK;
+    FBP_TRY(fbp_device_settle(backend(w), w->dev, stage));
+    *seconds += fbp_seconds() - start;
+    return FBP_OK;
+}
+
+/* Work of a stage of the device, for the timeline. */
+static fbp_status begin_span(struct worker *w, enum fbp_stage stage, struct fbp_span *out)
+{
+    return fbp_span_device(w->run->rq->timeline, backend(w), w->dev, stage, out);
+}
+
+/* ... on views of a task. */
+static fbp_status end_views(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
+                            size_t task)
+{
+    const struct fbp_batch *b = &w->tasks[task].batch;
+    const size_t parts = w->run->rq->job->turns;
+
+    if (parts > 1)
+        return fbp_span_end(span, lane, task, "views %zu to %zu of %zu parts", b->view0,
+                            b->view0 + b->n_views / parts - 1, parts);
+    return fbp_span_end(span, lane, task, "views %zu to %zu", b->view0, b->view0 + b->n_views - 1);
+}
+
+/* While views are unpacked: the user may cancel, another stage may fail. */
+static int goes_on(void *user, size_t n_there)
+{
+    struct run_state *s = user;
+
+    return atomic_load(&s->stop) || fbp_run_progress(s, 0, 0, n_there) != FBP_OK;
+}
+
+static fbp_status read_task(struct worker *w, struct raw_slot *slot)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    if (w->views)
+        return FBP_OK;
+    FBP_TRY(fbp_worker_raw_host(w, slot));
+    FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
+    struct fbp_span span = fbp_span_host(rq->timeline);
+    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+    if (batch->load_rows > 0)
+        FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
+                              goes_on, w->run));
+    FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
+                            : fbp_load(rq->source, rq->top_down, rq->job, batch,
+                                       rq->job->in_order ? NULL : w->movers, rq->look, slot->host));
+    return end_views(w, &span, FBP_LANE_READ, slot->task);
+}
+
+/* A batch of views that the caller holds. */
+struct held {
+    const struct worker *worker;
+    const struct fbp_batch *batch;
+};
+
+static fbp_status look_at_held(void *user, size_t k, int mover)
+{
+    const struct held *h = user;
+
+    (void)mover;
+    fbp_look_at(h->worker->run->rq->look, h->batch, k, h->worker->views, true);
+    return FBP_OK;
+}
+
+/* At what the caller holds, when all is on its way: no device waits for that. */
+static fbp_status look_at_views(const struct worker *w)
+{
+    if (!w->run->rq->look || !w->views)
+        return FBP_OK;
+    for (size_t i = 0; i < w->n_tasks; i++) {
+        struct held held = {w, &w->tasks[i].batch};
+        if (w->tasks[i].loads)
+            FBP_TRY(fbp_pool_try(w->movers, held.batch->n_views, look_at_held, &held));
+    }
+    return FBP_OK;
+}
+
+void fbp_stage_read(struct worker *w)
+{
+    for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
+        size_t at;
+        if (!w->tasks[i].loads)
+            continue;
+        if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
+            break;
+        w->raw[at].task = i;
+        fbp_status st = fbp_follow_task(w, i, &n);
+        const double start = turn_begin(w);
+        if (st == FBP_OK)
+            st = read_task(w, &w->raw[at]);
+        st = turn_end(w, READ, start, st);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->raw_full, at);
+    }
+    fbp_queue_close(w->raw_full);
+    if (atomic_load(&w->run->stop))
+        return;
+    const fbp_status seen = look_at_views(w);
+    if (seen != FBP_OK)
+        fbp_run_failed(w->run, seen);
+}
+
+/* A batch from where the caller has it: as fbp_load(), part after part. */
+static fbp_status upload_from_caller(struct worker *w, const struct fbp_batch *batch, char *to)
+{
+    const struct fbp_job *job = w->run->rq->job;
+    const size_t nc = job->panel.n_columns, view = job->panel.n_rows * nc, size = fbp_raw_size(job);
+    const size_t a_part = batch->n_views / job->turns, n = batch->load_rows * nc;
+
+    for (size_t half = 0; half < fbp_halves(job); half++)
+        for (size_t k = 0; k < batch->n_views; k += a_part, to += a_part * n * size) {
+            const size_t first =
+                fbp_batch_view(job, batch, k) * view + fbp_first_row(job, batch, half) * nc;
+            FBP_TRY(backend(w)->upload_pieces(w->dev, to, (const char *)w->views + first * size,
+                                              a_part, n, view));
+        }
+    return FBP_OK;
+}
+
+static fbp_status upload(struct worker *w, const struct fbp_batch *batch,
+                         const struct raw_slot *raw)
+{
+    if (w->views)
+        return upload_from_caller(w, batch, raw->device);
+    return backend(w)->upload(w->dev, raw->device, raw->host,
+                              fbp_raw_samples(w->run->rq->job, batch));
+}
+
+static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
+{
+    struct fbp_span span;
+
+    FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
+    const double start = fbp_seconds();
+    FBP_TRY(begin_span(w, FBP_STAGE_IN, &span));
+    FBP_TRY(upload(w, &w->tasks[raw->task].batch, raw));
+    FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, raw->task));
+    FBP_TRY(copied(w, FBP_STAGE_IN, start, &w->upload));
+    FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
+    return after(w, FBP_STAGE_FILTER, raw->uploaded);
+}
+
+static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
+{
+    const struct fbp_batch *batch = &w->tasks[raw->task].batch;
+    struct fbp_span span;
+
+    if (backend(w)->upload && batch->load_rows > 0)
+        FBP_TRY(upload_task(w, raw));
+    if (!batch->stays) /* else nothing is written over */
+        FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
+    if (batch->n_rows > 0) {
+        FBP_TRY(begin_span(w, FBP_STAGE_FILTER, &span));
+        FBP_TRY(backend(w)->filter(w->dev, batch, raw->device, out->memory));
+        FBP_TRY(end_views(w, &span, FBP_LANE_FILTER, raw->task));
+    }
+    FBP_TRY(mark(w, FBP_STAGE_FILTER, &out->ready));
+    raw->consumed = out->ready;
+    out->task = raw->task;
+    return FBP_OK;
+}
+
+void fbp_stage_filter(struct worker *w)
+{
+    size_t from, to;
+
+    while (fbp_queue_pop(w->raw_full, &from, &w->waited[FILTER]) &&
+           fbp_queue_pop(w->filtered_free, &to, NULL)) {
+        const double start = turn_begin(w);
+        const fbp_status st =
+            turn_end(w, FILTER, start, filter_task(w, &w->raw[from], &w->filtered[to]));
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->raw_free, from);
+        fbp_queue_push(w->filtered_full, to);
+    }
+    fbp_queue_close(w->filtered_full);
+}
+
+/* Slices [z0, z1) of the slab are finished: hand them to the writer. */
+static fbp_status finish_block(struct worker *w, const struct fbp_task *t, size_t volume, size_t z0,
+                               size_t z1, bool last)
+{
+    size_t at;
+
+    if (!fbp_queue_pop(w->block_free, &at, &w->waited[BACKPROJECT]))
+        return FBP_ERR_CANCELLED;
+    w->blocks[at] =
+        (struct block_slot){.volume = volume, .slab = t->slab, .z0 = z0, .z1 = z1, .last = last};
+    FBP_TRY(mark(w, FBP_STAGE_BP, &w->blocks[at].ready));
+    fbp_queue_push(w->block_full, at);
+    return FBP_OK;
+}
+
+static fbp_status clear_slab(struct worker *w, const struct fbp_task *t, size_t volume)
+{
+    FBP_TRY(after(w, FBP_STAGE_BP, w->volumes[volume].fetched));
+    const double start = turn_begin(w);
+    return turn_end(w, BACKPROJECT, start,
+                    backend(w)->clear(w->dev, &t->slab, w->volumes[volume].memory));
+}
+
+static fbp_status backproject_block(struct worker *w, size_t task, const void *filtered,
+                                    size_t volume, size_t z0, size_t z1)
+{
+    const struct fbp_task *t = &w->tasks[task];
+    struct fbp_span span;
+
+    FBP_TRY(begin_span(w, FBP_STAGE_BP, &span));
+    FBP_TRY(backend(w)->backproject(w->dev, &t->batch, filtered, &t->slab, z0, z1,
+                                    w->volumes[volume].memory));
+    return fbp_span_end(&span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? z0 / t->step : task,
+                        "views %zu to %zu, slices %zu to %zu", t->batch.view0,
+                        t->batch.view0 + t->batch.n_views / w->run->rq->job->turns - 1, z0, z1 - 1);
+}
+
+static fbp_status backproject_task(struct worker *w, size_t task, const void *filtered,
+                                   size_t volume)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_task *t = &w->tasks[task];
+    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
+    size_t z0, z1, next[2];
+
+    if (t->first)
+        FBP_TRY(clear_slab(w, t, volume));
+    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
+        const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
+        const double start = turn_begin(w);
+        FBP_TRY(
+            turn_end(w, BACKPROJECT, start, backproject_block(w, task, filtered, volume, z0, z1)));
+        FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
+                                 t->batch.view0 * rq->job->turns + t->batch.n_views));
+        if (t->final)
+            FBP_TRY(finish_block(w, t, volume, z0, z1,
+                                 t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
+    }
+    return FBP_OK;
+}
+
+/* A batch that was just filtered against its slices. */
+static fbp_status backproject_slot(struct worker *w, size_t at, size_t volume)
+{
+    struct filtered_slot *slot = &w->filtered[at];
+
+    FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
+    FBP_TRY(backproject_task(w, slot->task, slot->memory, volume));
+    FBP_TRY(mark(w, FBP_STAGE_BP, &slot->consumed));
+    fbp_queue_push(w->filtered_free, at);
+    return FBP_OK;
+}
+
+/* Task `next`, if it is of views that stay, or the one that was filtered next, of slot *at; false
+ * if there is none. */
+static bool next_task(struct worker *w, size_t next, size_t *task, size_t *at)
+{
+    *task = next;
+    if (next < w->n_tasks && !w->tasks[next].loads)
+        return true;
+    if (!fbp_queue_pop(w->filtered_full, at, NULL))
+        return false;
+    *task = w->filtered[*at].task;
+    return true;
+}
+
+void fbp_stage_backproject(struct worker *w)
+{
+    size_t task, at = 0, volume = 0;
+
+    for (size_t next = 0; next_task(w, next, &task, &at); next = task + 1) {
+        const struct fbp_task *t = &w->tasks[task];
+        if (t->first && !fbp_queue_pop(w->volume_free, &volume, &w->waited[BACKPROJECT]))
+            break;
+        /* Of views that stay, this queue has waited for all of them. */
+        const fbp_status st = t->loads ? backproject_slot(w, at, volume)
+                                       : backproject_task(w, task, w->filtered[0].memory, volume);
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+    }
+    w->computed_at = fbp_seconds();
+    fbp_queue_close(w->block_full);
+}
+
+/* Values of a slice as it is written. */
+static size_t slice_values(const struct worker *w)
+{
+    return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
+}
+
+/* Those slices of layers [l0, l1) in a half that are asked for; false if none is. */
+static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, size_t l1, size_t *z0,
+                          size_t *z1)
+{
+    fbp_layer_range(job, half, l0, l1, z0, z1);
+    fbp_roi_clip(job, z0, z1);
+    return *z0 < *z1;
+}
+
+/* Mask slices from `z` of the volume on, and look at what is inside. */
+static void mask_slices(struct worker *w, size_t z, size_t n, float *x)
+{
+    struct fbp_statistics found;
+    const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
+
+    pthread_mutex_lock(&w->run->lock);
+    fbp_statistics_join(&w->run->found, &found);
+    w->n_written += inside;
+    pthread_mutex_unlock(&w->run->lock);
+}
+
+/* Of a device that does not look at its voxels itself. */
+static void add_statistics(struct run_state *run, const float *x, size_t n)
+{
+    struct fbp_statistics found = FBP_NO_STATISTICS;
+
+    fbp_statistics_add(&found, x, n);
+    pthread_mutex_lock(&run->lock);
+    fbp_statistics_join(&run->found, &found);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* Slices that one of the movers writes. */
+struct store {
+    struct worker *worker;
+    const struct piece_slot *piece;
+    size_t slice, first, at_once; /* voxels of a slice, the sink's first one, slices of an item */
+};
+
+static fbp_status store_item(void *user, size_t item, int worker)
+{
+    const struct store *s = user;
+    const struct fbp_run_request *rq = s->worker->run->rq;
+    const size_t z = item * s->at_once, left = s->piece->nz - z;
+    const size_t n = left < s->at_once ? left : s->at_once;
+    float *slices = s->piece->host + z * s->slice;
+
+    (void)worker;
+    if (rq->mask)
+        mask_slices(s->worker, s->piece->z0 + z, n, slices);
+    return fbp_sink_write(rq->sink, s->piece->z0 - s->first + z, n, slices);
+}
+
+static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
+{
+    fbp_pool *movers = w->backend->alloc ? w->movers : NULL;
+    const size_t at_once = movers ? 1 : p->nz;
+    struct store store = {w, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2), at_once};
+
+    return fbp_pool_try(movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+}
+
+/* A piece is here: hand it to the sink. */
+static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    FBP_TRY(wait(w, p->fetched));
+    w->fetched_at = fbp_seconds();
+    struct fbp_span span = fbp_span_host(rq->timeline);
+    fbp_roi_crop(rq->job, p->nz, p->host);
+    if (!rq->mask && (!backend(w)->statistics || fbp_roi_crops(rq->job)))
+        add_statistics(w->run, p->host, p->nz * slice_values(w));
+    FBP_TRY(store_piece(w, p));
+    return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
+                        p->z0, p->z0 + p->nz - 1);
+}
+
+/* Slices [z0, z1) to the host. */
+static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
+                        float *to)
+{
+    const double start = fbp_seconds();
+    struct fbp_span span;
+
+    FBP_TRY(begin_span(w, FBP_STAGE_OUT, &span));
+    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, w->volumes[b->volume].memory, to));
+    FBP_TRY(fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
+                         z1 - 1));
+    return copied(w, FBP_STAGE_OUT, start, &w->fetch);
+}
+
+/* Slices [z0, z1): while one piece is written the next ones are fetched. */
+static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
+{
+    const size_t step = w->work->block_slices, n_slots = w->work->n_blocks;
+    const size_t n = (z1 - z0 + step - 1) / step;
+    struct volume_slot *volume = &w->volumes[b->volume];
+
+    for (size_t i = 0; i < n + n_slots - 1; i++) {
+        if (i < n) {
+            struct piece_slot *p = &w->pieces[i % n_slots];
+            p->z0 = z0 + i * step;
+            p->nz = p->z0 + step < z1 ? step : z1 - p->z0;
+            FBP_TRY(fetch(w, b, p->z0, p->z0 + p->nz, p->host));
+            FBP_TRY(mark(w, FBP_STAGE_OUT, &p->fetched));
+            volume->fetched = p->fetched;
+        }
+        if (i + 1 >= n_slots && i + 1 - n_slots < n)
+            FBP_TRY(write_piece(w, &w->pieces[(i + 1 - n_slots) % n_slots]));
+    }
+    return FBP_OK;
+}
+
+/* Slices [z0, z1) to where the caller wants them; they are there when the slab is. */
+static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
+                                  size_t z1)
+{
+    struct volume_slot *volume = &w->volumes[b->volume];
+    float *to = w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * slice_values(w);
+
+    FBP_TRY(fetch(w, b, z0, z1, to));
+    return mark(w, FBP_STAGE_OUT, &volume->fetched);
+}
+
+static void written_to_caller(struct worker *w, size_t z0, size_t z1)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t first = fbp_roi_first(rq->job, 2);
+
+    if (rq->mask)
+        mask_slices(w, z0, z1 - z0, w->volume + (z0 - first) * slice_values(w));
+    fbp_sink_written(rq->sink, z0 - first, z1 - z0);
+}
+
+static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    size_t z0, z1;
+
+    if (w->volume)
+        FBP_TRY(wait(w, w->volumes[b->volume].fetched));
+    if (w->volume)
+        w->fetched_at = fbp_seconds();
+    for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
+        if (wanted_slices(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1))
+            written_to_caller(w, z0, z1);
+    return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
+}
+
+static fbp_status write_block(struct worker *w, const struct block_slot *b)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+
+    FBP_TRY(after(w, FBP_STAGE_OUT, b->ready));
+    for (size_t half = 0; half < fbp_halves(rq->job); half++) {
+        size_t z0, z1;
+        if (!wanted_slices(rq->job, half, b->z0, b->z1, &z0, &z1))
+            continue;
+        FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
+        if (!rq->mask)
+            w->n_written += (z1 - z0) * slice_values(w);
+    }
+    return b->last ? finish_slab(w, b) : FBP_OK;
+}
+
+/* While the first views are read. */
+static fbp_status prepare_pieces(struct worker *w)
+{
+    for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
+        FBP_TRY(fbp_worker_piece_host(w, &w->pieces[i]));
+    return FBP_OK;
+}
+
+void fbp_stage_write(struct worker *w)
+{
+    const fbp_status ready = prepare_pieces(w);
+    size_t at;
+
+    if (ready != FBP_OK) {
+        fbp_run_failed(w->run, ready);
+        return;
+    }
+
+    while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
+        const struct block_slot b = w->blocks[at];
+        const double start = turn_begin(w);
+        const fbp_status st = turn_end(w, WRITE, start, write_block(w, &b));
+        if (st != FBP_OK) {
+            fbp_run_failed(w->run, st);
+            break;
+        }
+        fbp_queue_push(w->block_free, at);
+        if (b.last)
+            fbp_queue_push(w->volume_free, b.volume);
+    }
+}

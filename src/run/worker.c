@@ -1,0 +1,207 @@
+#include "run/worker.h"
+
+#include "array/format.h"
+#include "backend/rows.h"
+#include "base/mem.h"
+#include "plan/device_memory.h"
+#include "plan/roi.h"
+#include "plan/shares.h"
+
+enum { MOST_MOVERS = 8 };
+
+static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
+{
+    const struct fbp_job *job = w->run->rq->job;
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_slabs; i++)
+        n += fbp_work_tasks(w->work, job, &slabs[i], i == 0, NULL);
+    FBP_TRY(fbp_calloc((void **)&w->tasks, n, sizeof *w->tasks, "task list"));
+    for (size_t i = 0; i < n_slabs; i++)
+        w->n_tasks += fbp_work_tasks(w->work, job, &slabs[i], i == 0, w->tasks + w->n_tasks);
+    return FBP_OK;
+}
+
+static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
+{
+    const struct fbp_work *work = w->work;
+    const struct fbp_backend *b = w->backend;
+    const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
+                                   work->load_rows};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
+                                        work->stays ? job->n_views : work->batch_views,
+                                        work->filter_rows};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
+
+    for (size_t i = 0; b->alloc && i < work->n_raw; i++)
+        FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; i < work->n_filtered; i++)
+        FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
+    for (size_t i = 1; work->stays && i < MAX_SLOTS; i++)
+        w->filtered[i].memory = w->filtered[0].memory;
+    for (size_t i = 0; i < work->n_volumes; i++)
+        FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(
+            fbp_host_get(w->backend, w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
+    if (!w->backend->alloc)
+        slot->device = slot->host;
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
+{
+    if (!slot->host)
+        FBP_TRY(fbp_host_get(w->backend, w->dev, w->work->block_bytes, "slices to write",
+                             (void **)&slot->host));
+    return FBP_OK;
+}
+
+/* A queue with room for n, holding 0 … n-1 if `filled`. */
+static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
+{
+    FBP_TRY(fbp_queue_create(out, n));
+    for (size_t i = 0; filled && i < n; i++)
+        fbp_queue_push(*out, i);
+    return FBP_OK;
+}
+
+static bool reaches(const struct worker *w, const void *host, size_t bytes)
+{
+    return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
+}
+
+/* A device in the host's memory that looks at its voxels itself fetches them to anywhere. */
+static bool fetches_anywhere(const struct worker *w)
+{
+    return !w->backend->alloc && w->backend->statistics;
+}
+
+/* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
+ * takes them. */
+static void find_callers_memory(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_array_info *views = fbp_source_info(rq->source);
+    const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
+    const void *samples = fbp_source_samples(rq->source);
+    float *volume = fbp_sink_samples(rq->sink);
+
+    w->views = NULL;
+    w->volume = NULL;
+    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
+        reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
+        w->views = samples;
+    if (!fbp_roi_crops(rq->job) &&
+        (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float))))
+        w->volume = volume;
+}
+
+int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    if (!backend->alloc && !job->unpacks)
+        return 1;
+    return job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS;
+}
+
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
+                           const struct fbp_job *job, const struct fbp_work *work, int device)
+{
+    *w = (struct worker){.backend = backend, .work = work};
+    FBP_TRY(backend->open(&w->dev, device, job));
+    if (fbp_worker_movers(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->movers, fbp_worker_movers(backend, job)));
+    return make_buffers(w, job);
+}
+
+static fbp_status forget_run(struct worker *w)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        w->busy[i] = w->waited[i] = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
+    w->n_tasks = w->n_written = 0;
+    return w->backend->counts(w->dev, &w->counted);
+}
+
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
+                            size_t n_slabs)
+{
+    const struct fbp_work *work = w->work;
+    struct fbp_statistics of_earlier_runs;
+
+    w->run = run;
+    FBP_TRY(forget_run(w));
+    if (w->backend->statistics)
+        FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
+    find_callers_memory(w);
+    FBP_TRY(make_tasks(w, slabs, n_slabs));
+    FBP_TRY(fbp_ledger_share(&run->uncounted, run->rq->job, w->tasks, w->n_tasks, &w->ledger));
+    if (w->backend->expect)
+        FBP_TRY(w->backend->expect(w->dev, &w->ledger));
+    FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
+    FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
+    const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
+    FBP_TRY(make_queue(&w->filtered_free, n_filtered, true));
+    FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
+    FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
+    FBP_TRY(make_queue(&w->block_free, N_BLOCKS, true));
+    return make_queue(&w->block_full, N_BLOCKS, false);
+}
+
+void fbp_worker_abort(struct worker *w)
+{
+    fbp_queue *const queues[] = {w->raw_free,    w->raw_full,   w->filtered_free, w->filtered_full,
+                                 w->volume_free, w->block_free, w->block_full};
+
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        if (queues[i])
+            fbp_queue_abort(queues[i]);
+}
+
+/* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
+ */
+static void come_to_rest(struct worker *w)
+{
+    for (int i = 0; w->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
+        (void)!fbp_device_settle(w->backend, w->dev, (enum fbp_stage)i);
+}
+
+void fbp_worker_end(struct worker *w)
+{
+    fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
+                                  &w->filtered_full, &w->volume_free, &w->block_free,
+                                  &w->block_full};
+
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        fbp_queue_destroy(queues[i]);
+    come_to_rest(w);
+    free(w->tasks);
+    w->tasks = NULL;
+    if (w->dev && w->backend->expect) /* a failure is known already */
+        (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
+    fbp_ledger_clear(&w->ledger);
+}
+
+void fbp_worker_close(struct worker *w)
+{
+    const struct fbp_backend *b = w->backend;
+
+    for (int i = 0; w->dev && i < MAX_SLOTS; i++) {
+        if (w->raw[i].device != w->raw[i].host)
+            fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
+        fbp_host_put(b, w->dev, w->raw[i].host);
+        fbp_host_put(b, w->dev, w->pieces[i].host);
+        if ((size_t)i < w->work->n_filtered) /* those that stay share one */
+            fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
+        fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
+    }
+    if (w->movers)
+        fbp_pool_destroy(&w->movers);
+    if (w->dev)
+        b->close(&w->dev);
+}

@@ -1,0 +1,123 @@
+/** @file worker.h  One device at work: its buffers, queues and four stages (internal). */
+#ifndef FBP_SRC_WORKER_H
+#define FBP_SRC_WORKER_H
+
+#include "base/queue.h"
+#include "run/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/** What all workers of a run share. */
+struct run_state {
+    const struct fbp_run_request *rq;
+    pthread_mutex_t lock; /**< all below */
+    fbp_status status;    /**< the first failure, and its message */
+    char message[1200];
+    atomic_bool stop;
+    uint64_t updates_done, updates_total;
+    size_t slabs_done, n_slabs, views_read;
+    size_t waiting_for; /**< view that is awaited, from 1; 0: none */
+    double started;
+    struct fbp_ledger uncounted; /**< rows that no worker counts yet; while workers begin */
+    pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
+    struct fbp_statistics found; /**< of the voxels written */
+    struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
+};
+
+struct raw_slot {
+    void *host;
+    void *device; /**< the same memory as host where the backend has none of its own */
+    size_t task;
+    struct fbp_mark uploaded, consumed;
+};
+
+struct filtered_slot {
+    void *memory; /**< the same one in all of them where filtered views stay */
+    size_t task;
+    struct fbp_mark ready, consumed;
+};
+
+struct volume_slot {
+    void *memory;
+    struct fbp_mark fetched;
+};
+
+/** Slices on their way to a sink. */
+struct piece_slot {
+    float *host;
+    size_t z0, nz;
+    struct fbp_mark fetched;
+};
+
+struct block_slot {
+    size_t volume;
+    struct fbp_slab slab;
+    size_t z0, z1;
+    bool last;
+    struct fbp_mark ready;
+};
+
+enum { MAX_SLOTS = 4, N_BLOCKS = 16 };
+
+struct worker {
+    const struct fbp_backend *backend;
+    const struct fbp_work *work;
+    fbp_device *dev;
+    fbp_pool *movers; /**< read, and write for a device that computes beside the host; or NULL */
+    struct run_state *run; /**< from here on: of a run */
+    struct fbp_task *tasks;
+    size_t n_tasks;
+    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    float *volume;     /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    struct fbp_prep_counts counted; /**< by earlier runs */
+    struct fbp_ledger ledger;       /**< of rows that this one counts */
+    struct raw_slot raw[MAX_SLOTS];
+    struct filtered_slot filtered[MAX_SLOTS];
+    struct volume_slot volumes[MAX_SLOTS];
+    struct block_slot blocks[N_BLOCKS];
+    struct piece_slot pieces[MAX_SLOTS];
+    fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
+        *block_full;
+    size_t n_written;          /**< voxels, or those that are not masked; by run's lock */
+    double busy[4], waited[4]; /**< read, filter, backproject, write */
+    double upload, fetch;      /**< of these, copying to and from the device; with no_overlap */
+    double computed_at;        /**< when the last batch was backprojected */
+    double fetched_at;         /**< when the last voxel was in the host's memory */
+};
+
+/** Threads that read: several where the host does not compute, and where samples are to be
+ *  decoded. */
+int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job);
+
+/** Open a device with its buffers; a half-built worker can be closed. */
+fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
+                           const struct fbp_job *job, const struct fbp_work *work, int device);
+void fbp_worker_close(struct worker *w);
+
+/** Buffers of the host, where views or volume are not copied from and to the caller's memory: made
+ *  by the stages that read and write, while others work already; they stay from run to run. */
+fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
+fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
+
+/** What a run needs: slabs[n_slabs] as tasks, and queues.  A half-begun run can be ended. */
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
+                            size_t n_slabs);
+void fbp_worker_end(struct worker *w);
+
+/** Wake everybody up to leave. */
+void fbp_worker_abort(struct worker *w);
+
+/** The stages, each in a thread of its own until its queue is closed or the run stops. */
+void fbp_stage_read(struct worker *w);
+void fbp_stage_filter(struct worker *w);
+void fbp_stage_backproject(struct worker *w);
+void fbp_stage_write(struct worker *w);
+
+/** Latch this thread's failure for the run and stop it. */
+void fbp_run_failed(struct run_state *s, fbp_status status);
+
+/** Account for updates; asks the user whether to go on. */
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
+
+#endif /* FBP_SRC_WORKER_H */

@@ -1,0 +1,225 @@
+/* ASTRA's projection geometries as JSON: the dictionary of create_proj_geom(), with lists for
+ * arrays.  ASTRA, python/astra/creators.py and functions.py (geom_2vec). */
+#include "scan/format/geometry_astra.h"
+#include "scan/geometry_upright.h"
+
+#include "base/vec.h"
+#include "scan/scan_json.h"
+#include "scan/scan_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const types[] = {"cone",           "parallel3d", "cone_vec",
+                                    "parallel3d_vec", "fanflat",    "parallel"};
+enum { CONE, PARALLEL3D, CONE_VEC, PARALLEL3D_VEC, FANFLAT, PARALLEL, N_TYPES };
+
+/* Values of one geometry are one value if they agree to this part of its size. */
+static const double SAME = 1e-13;
+
+static fbp_status need_number(const struct fbp_json *o, const char *key,
+                              const struct fbp_range *range, double *out)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_json_numbers(o, key, range, 1, 1, out, &n));
+    return n ? FBP_OK : fbp_json_missing(o, key, "create_proj_geom() puts it there");
+}
+
+static fbp_status read_panel(const struct fbp_json *o, bool flat, struct fbp_panel *out)
+{
+    double columns = 0, rows = 1;
+
+    FBP_TRY(need_number(o, flat ? "DetectorCount" : "DetectorColCount", &fbp_range_side, &columns));
+    if (!flat)
+        FBP_TRY(need_number(o, "DetectorRowCount", &fbp_range_side, &rows));
+    *out = (struct fbp_panel){(size_t)columns, (size_t)rows};
+    return FBP_OK;
+}
+
+static fbp_status read_circle(const struct fbp_json *o, enum fbp_kind kind, bool flat,
+                              struct fbp_upright *out)
+{
+    const struct fbp_range to_axis = {0, FBP_DISTANCE_MM_MAX, false,
+                                      "a number from 0 to 1e12 (mm)"};
+    double to_panel = 0;
+
+    FBP_TRY(need_number(o, flat ? "DetectorWidth" : "DetectorSpacingX", &fbp_range_pitch,
+                        &out->pitch[0]));
+    out->pitch[1] = out->pitch[0];
+    if (!flat)
+        FBP_TRY(need_number(o, "DetectorSpacingY", &fbp_range_pitch, &out->pitch[1]));
+    if (kind != FBP_CONE)
+        return FBP_OK;
+    FBP_TRY(need_number(o, "DistanceOriginSource", &fbp_range_distance, &out->sod));
+    FBP_TRY(need_number(o, "DistanceOriginDetector", &to_axis, &to_panel));
+    out->sdd = out->sod + to_panel;
+    return FBP_OK;
+}
+
+static fbp_status circle_views(const struct fbp_json *o, bool flat, struct fbp_scan *out,
+                               const struct fbp_geometry_known *known)
+{
+    struct fbp_upright p = {0};
+    double *angles = NULL;
+    size_t n = 0;
+
+    FBP_TRY(read_circle(o, out->kind, flat, &p));
+    FBP_TRY(fbp_json_list(o, "ProjectionAngles", &fbp_range_finite, &angles, &n));
+    fbp_status st = fbp_geometry_make_views(out, o->file, known, n);
+    for (size_t k = 0; st == FBP_OK && k < n; k++) {
+        p.alpha_rad = angles[k];
+        fbp_upright_view(&p, out->kind, &out->views[k]);
+    }
+    free(angles);
+    return st;
+}
+
+static fbp_status vector_views(const struct fbp_json *o, struct fbp_scan *out,
+                               const struct fbp_geometry_known *known)
+{
+    double *vectors = NULL;
+    size_t n = 0;
+
+    FBP_TRY(fbp_json_table(o, "Vectors", 12, &vectors, &n));
+    const fbp_status st = fbp_astra_views(out, o->file, known, vectors, n);
+    free(vectors);
+    return st;
+}
+
+static fbp_status read(const struct fbp_json *o, struct fbp_scan *out,
+                       const struct fbp_geometry_known *known)
+{
+    size_t type = N_TYPES;
+
+    if (!cJSON_IsObject(o->object))
+        return fbp_fail(FBP_ERR_INVALID, "%s: expected an object in braces: save the dictionary",
+                        o->file);
+    FBP_TRY(fbp_json_choice(o, "type", types, N_TYPES, &type));
+    if (type == N_TYPES)
+        return fbp_json_missing(o, "type", "create_proj_geom() puts it there");
+    const bool flat = type >= FANFLAT;
+    out->kind = type == CONE || type == CONE_VEC || type == FANFLAT ? FBP_CONE : FBP_PARALLEL;
+    out->row_order = FBP_ROWS_BOTTOM_UP;
+    FBP_TRY(read_panel(o, flat, &out->panel));
+    return type == CONE_VEC || type == PARALLEL3D_VEC ? vector_views(o, out, known)
+                                                      : circle_views(o, flat, out, known);
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    cJSON *root = NULL;
+
+    FBP_TRY(fbp_json_read(path, &root));
+    const struct fbp_json o = {path, "", root};
+    const fbp_status st = read(&o, out, known);
+    cJSON_Delete(root);
+    return st;
+}
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    static const char *const keys[] = {"\"DetectorColCount\"", "\"DetectorRowCount\"",
+                                       "\"DetectorSpacingX\"", "\"DetectorCount\"",
+                                       "\"ProjectionAngles\""};
+
+    (void)path;
+    for (size_t i = 0; n > 0 && i < sizeof keys / sizeof *keys; i++)
+        if (memmem(head, n, keys[i], strlen(keys[i])))
+            return true;
+    return false;
+}
+
+static bool are_close(double a, double b, double size)
+{
+    return fabs(a - b) <= SAME * size;
+}
+
+/* Is the scan one of ASTRA's circles?  FDK there works with these alone. */
+static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
+{
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_upright p;
+        if (!fbp_upright_of(&scan->views[k], scan->kind, &p))
+            return false;
+        if (k == 0)
+            *first = p;
+        const double size = p.sod + p.sdd + p.pitch[0];
+        if (!(are_close(p.sod, first->sod, size) && are_close(p.sdd, first->sdd, size) &&
+              are_close(p.tau, 0, size) && are_close(p.height, 0, size) &&
+              are_close(p.shift[0], 0, size) && are_close(p.shift[1], 0, size) &&
+              are_close(p.tilt_rad, 0, 1) && are_close(p.pitch[0], first->pitch[0], p.pitch[0]) &&
+              are_close(p.pitch[1], first->pitch[1], p.pitch[1])))
+            return false;
+    }
+    return scan->kind == FBP_PARALLEL || first->sdd >= first->sod;
+}
+
+static void put_circle(struct fbp_writer *w, const struct fbp_scan *scan,
+                       const struct fbp_upright *p)
+{
+    fbp_put_key(w, "DetectorSpacingX");
+    fbp_put_number(w, p->pitch[0]);
+    fbp_put_key(w, "DetectorSpacingY");
+    fbp_put_number(w, p->pitch[1]);
+    if (scan->kind == FBP_CONE) {
+        fbp_put_key(w, "DistanceOriginSource");
+        fbp_put_number(w, p->sod);
+        fbp_put_key(w, "DistanceOriginDetector");
+        fbp_put_number(w, p->sdd - p->sod);
+    }
+    fbp_put_key(w, "ProjectionAngles");
+    double angle = p->alpha_rad;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        struct fbp_upright view;
+        fbp_upright_of(&scan->views[k], scan->kind, &view);
+        angle = fbp_near_angle(view.alpha_rad, angle);
+        fputs(k == 0 ? "[\n    " : k % 4 ? ", " : ",\n    ", w->f);
+        fbp_put_number(w, angle);
+    }
+    fputs("\n  ]", w->f);
+}
+
+static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    double v[12];
+
+    fbp_put_key(w, "Vectors");
+    for (size_t k = 0; k < scan->n_views; k++) {
+        fbp_astra_vector(&scan->views[k], v);
+        fputs(k ? ",\n    " : "[\n    ", w->f);
+        fbp_put_numbers(w, v, 12);
+    }
+    fputs("\n  ]", w->f);
+}
+
+static fbp_status save(const struct fbp_scan *scan, const char *path)
+{
+    const bool cone = scan->kind == FBP_CONE;
+    struct fbp_upright first = {0};
+    struct fbp_writer w;
+
+    const bool circle = is_circle(scan, &first);
+    FBP_TRY(fbp_writer_open_json(&w, path));
+    fbp_put_key(&w, "type");
+    fbp_put_text(&w, types[(circle ? CONE : CONE_VEC) + (cone ? 0 : 1)]);
+    fbp_put_key(&w, "DetectorRowCount");
+    fprintf(w.f, "%zu", scan->panel.n_rows);
+    fbp_put_key(&w, "DetectorColCount");
+    fprintf(w.f, "%zu", scan->panel.n_columns);
+    if (circle)
+        put_circle(&w, scan, &first);
+    else
+        put_vectors(&w, scan);
+    return fbp_writer_close(&w, FBP_OK);
+}
+
+const struct fbp_geometry_format fbp_geometry_astra = {
+    .name = "astra",
+    .about = "ASTRA's projection geometry, a dictionary as JSON",
+    .extensions = ".json",
+    .detect = detect,
+    .load = load,
+    .save = save,
+};

@@ -1,0 +1,298 @@
+/*
+ * Logs of Bruker's (SkyScan's) scanners.  The stage turns counter-clockwise ("CC") seen from above,
+ * so that the source runs clockwise about the object; "CW" is the other way.  Lines, such as that
+ * of the optical axis, count from the bottom of the picture, while files start at the top, and at
+ * the right as seen from the source.  This is TIGRE's reading (its BrukerDataLoader takes pictures
+ * as they are stored, and the source counter-clockwise) turned over, not mirrored.
+ */
+#include "scan/geometry_file.h"
+
+#include "array/format.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "scan/format/ini.h"
+#include "scan/scan_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const char system_section[] = "System", acquisition[] = "Acquisition";
+
+/* From here on the program of the scanner, too, takes the beam for parallel [mm]. */
+static const double PARALLEL_MM = 10000;
+
+/* What NRecon goes by, or a complete picture needs, and is not done here. */
+static const char shifts_axis[] =
+    "--centre or --offset shifts the axis; its sign is not documented";
+static const struct fbp_ini_ignored ignored[] = {
+    {acquisition, "Image Rotation", 0, NULL, "--tilt turns the panel; its sign is not documented"},
+    {acquisition, "Flat Field Correction", 0, "ON", "the pictures need darks and flats"},
+    {acquisition, "Geometrical Correction", 0, "ON", "the lens may distort the pictures"},
+    {acquisition, "Number Of connected Scans", 1, NULL, "each of them needs a log of its own"},
+    {acquisition, "Random Movement", 0, "OFF", "there is no table of the shifts beside it (.csv)"},
+    {"Reconstruction", "Postalignment", 0, NULL, shifts_axis},
+    {"Reconstruction", "Misalignment Compensation", 0, NULL, shifts_axis},
+    {"Reconstruction", "XY Alignment with a reference scan", 0, NULL,
+     "the pictures are taken where they are"},
+};
+
+struct log {
+    struct fbp_panel panel;
+    size_t n_views;
+    double pitch[2], sod, sdd; /* mm */
+    double start, step;        /* degrees; of the source, counter-clockwise */
+    double optical_axis;       /* lines from the bottom edge of the picture */
+    double i0;
+};
+
+static bool says(const struct fbp_ini *ini, const char *key, const char *start)
+{
+    const char *text = fbp_ini_text(ini, acquisition, key);
+
+    return text && strncasecmp(text, start, strlen(start)) == 0;
+}
+
+/* What would need more than a circle of whole pictures. */
+static fbp_status refuse(const struct fbp_ini *ini)
+{
+    const char *trajectory = fbp_ini_text(ini, acquisition, "Scanning Trajectory");
+    double offsets = 1;
+
+    if (trajectory && strncasecmp(trajectory, "ROUND", 5) != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: Scanning Trajectory: \"%.40s\" is not supported, only ROUND is: give "
+                        "the views in a scan file",
+                        ini->path, trajectory);
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Number Of Horizontal Offset Positions", &offsets));
+    if (offsets > 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: Number Of Horizontal Offset Positions: %g: stitch the pictures first",
+                        ini->path, offsets);
+    if (says(ini, "Partial Width", "ON"))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: Partial Width=ON: where the pictures lie on the camera is not known: "
+                        "give the offset in a scan file",
+                        ini->path);
+    return FBP_OK;
+}
+
+/* "2x2", or nothing. */
+static fbp_status read_binning(const struct fbp_ini *ini, double out[2])
+{
+    const char *text = fbp_ini_text(ini, acquisition, "Camera binning");
+    char *end = NULL;
+
+    out[0] = out[1] = 1;
+    if (!text)
+        return FBP_OK;
+    out[0] = (double)strtoul(text, &end, 10);
+    out[1] = *end == 'x' || *end == 'X' ? (double)strtoul(end + 1, NULL, 10) : 0;
+    if (out[0] >= 1 && out[0] <= 64 && out[1] >= 1 && out[1] <= 64)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: Camera binning: found \"%.20s\", expected such as 2x2",
+                    ini->path, text);
+}
+
+static fbp_status read_pitch(const struct fbp_ini *ini, struct log *log)
+{
+    double camera = 0, resized = 1, ratio = 1, binning[2];
+
+    FBP_TRY(fbp_ini_positive(ini, system_section, "Camera Pixel Size (um)", &camera));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Resized in image", &resized));
+    FBP_TRY(fbp_ini_number(ini, system_section, "CameraXYRatio", &ratio));
+    FBP_TRY(fbp_ini_number(ini, system_section, "Camera X/Y Ratio", &ratio));
+    FBP_TRY(read_binning(ini, binning));
+    if (!(resized > 0))
+        return fbp_fail(FBP_ERR_INVALID, "%s: Resized in image: found %g, expected above 0",
+                        ini->path, resized);
+    if (!(fabs(ratio - 1) < 0.01))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: Camera X/Y Ratio: %g: which side it stretches is not known: give "
+                        "detector.pitch_mm in a scan file",
+                        ini->path, ratio);
+    for (int i = 0; i < 2; i++)
+        log->pitch[i] = camera / 1000 * binning[i] * resized;
+    return FBP_OK;
+}
+
+/* A log without the camera's distance has the pixel at the object: the same rays. */
+static fbp_status read_distances(const struct fbp_ini *ini, struct log *log)
+{
+    double pixel = 0;
+
+    FBP_TRY(fbp_ini_positive(ini, acquisition, "Object to Source (mm)", &log->sod));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Camera to Source (mm)", &log->sdd));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &pixel));
+    const bool parallel = log->sod >= PARALLEL_MM;
+    if (!parallel && log->sdd > log->sod)
+        return read_pitch(ini, log);
+    if (!parallel && log->sdd > 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: Camera to Source (%g) is not above Object to Source (%g): correct one",
+                        ini->path, log->sdd, log->sod);
+    if (!(pixel > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has neither Camera to Source (mm) nor Image Pixel Size (um): is the "
+                        "file complete?",
+                        ini->path);
+    log->sdd = 2 * log->sod;
+    log->pitch[0] = log->pitch[1] = (parallel ? 1 : 2) * pixel / 1000;
+    return FBP_OK;
+}
+
+static fbp_status read_angles(const struct fbp_ini *ini, struct log *log)
+{
+    double start = 0, step = 0;
+
+    FBP_TRY(fbp_ini_positive(ini, acquisition, "Rotation Step (deg)", &step));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Scanning Start Angle", &start));
+    const char *direction = fbp_ini_text(ini, acquisition, "Rotation Direction");
+    if (direction && strcasecmp(direction, "CC") != 0 && strcasecmp(direction, "CCW") != 0 &&
+        strcasecmp(direction, "CW") != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: Rotation Direction: found \"%.20s\", expected CC or CW", ini->path,
+                        direction);
+    const double sign = direction && strcasecmp(direction, "CW") == 0 ? 1 : -1;
+    log->start = sign * start;
+    log->step = sign * step;
+    return FBP_OK;
+}
+
+static fbp_status read_log(const struct fbp_ini *ini, struct log *log)
+{
+    double bits = 0;
+
+    FBP_TRY(refuse(ini));
+    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Columns", &log->panel.n_columns));
+    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Rows", &log->panel.n_rows));
+    FBP_TRY(fbp_ini_count(ini, acquisition, "Number Of Files", &log->n_views));
+    FBP_TRY(read_distances(ini, log));
+    FBP_TRY(read_angles(ini, log));
+    log->optical_axis = (double)log->panel.n_rows / 2;
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Optical Axis (line)", &log->optical_axis));
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Depth (bits)", &bits));
+    if (bits >= 1 && bits <= 32)
+        log->i0 = exp2(bits);
+    return fbp_ini_number(ini, acquisition, "Reference Intensity", &log->i0);
+}
+
+static fbp_status make_views(struct fbp_scan *out, const struct fbp_ini *ini, const struct log *log,
+                             const struct fbp_geometry_known *known)
+{
+    const double up = ((double)log->panel.n_rows / 2 - log->optical_axis) * log->pitch[1];
+    const bool parallel = log->sod >= PARALLEL_MM;
+
+    FBP_TRY(fbp_geometry_make_views(out, ini->path, known, log->n_views));
+    for (size_t k = 0; k < log->n_views; k++) {
+        const double angle = (log->start + (double)k * log->step) * FBP_PI / 180;
+        const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                          .kind = parallel ? FBP_PARALLEL : FBP_CONE,
+                                          .n_views = 1,
+                                          .angles_rad = &angle,
+                                          .sod_mm = &log->sod,
+                                          .sdd_mm = &log->sdd,
+                                          .n_sod = 1,
+                                          .n_sdd = 1,
+                                          .pitch_mm = {log->pitch[0], log->pitch[1]},
+                                          .offset_mm = {0, parallel ? 0 : up}};
+        FBP_TRY(fbp_circle_views(&circle, &out->views[k]));
+        for (int i = 0; i < 3; i++)
+            out->views[k].u[i] = -out->views[k].u[i];
+    }
+    out->kind = parallel ? FBP_PARALLEL : FBP_CONE;
+    return FBP_OK;
+}
+
+/* PREFIX0000.tif and so on, beside the log. */
+static fbp_status name_projections(struct fbp_scan *out, const struct fbp_ini *ini)
+{
+    const char *prefix = fbp_ini_text(ini, acquisition, "Filename Prefix");
+    const char *format = fbp_ini_text(ini, acquisition, "Image Format");
+    double digits = 4;
+
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Filename Index Length", &digits));
+    if (!(digits >= 1 && digits <= 9))
+        return fbp_fail(FBP_ERR_INVALID, "%s: Filename Index Length: found %g, expected 1 to 9",
+                        ini->path, digits);
+    if (!prefix || (format && strncasecmp(format, "TIF", 3) != 0))
+        return FBP_OK; /* the geometry alone */
+    char *pattern = fbp_format("%s%%0%dd.tif 0 %zu", prefix, (int)digits, out->n_views - 1);
+    out->projections = pattern ? fbp_path_join(ini->path, pattern) : NULL;
+    free(pattern);
+    return out->projections ? FBP_OK : fbp_fail_nomem(strlen(prefix), "a path");
+}
+
+/* Shifts of the pictures, one a view, in a table of unknown sign. */
+static fbp_status refuse_shifts(const struct fbp_ini *ini)
+{
+    const size_t n = strlen(ini->path);
+
+    if (!says(ini, "Random Movement", "ON") || n < 4)
+        return FBP_OK;
+    char *table = fbp_format("%.*s.csv", (int)(n - 4), ini->path);
+    const bool is_there = table && access(table, F_OK) == 0;
+    free(table);
+    if (!is_there)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: Random Movement=ON with a table of shifts beside it (.csv), which is not "
+                    "understood: shift the pictures back first, then rename the table",
+                    ini->path);
+}
+
+/* The log has the pixel at the object, too: worked out from the camera's it should be the same. */
+static fbp_status compare_pixel(struct fbp_scan *out, const struct fbp_ini *ini,
+                                const struct log *log)
+{
+    const double ours = log->pitch[0] * 1000 * (log->sod < PARALLEL_MM ? log->sod / log->sdd : 1);
+    double said = 0;
+    char value[40], remedy[160];
+
+    FBP_TRY(fbp_ini_number(ini, acquisition, "Image Pixel Size (um)", &said));
+    if (!(said > 0) || fabs(ours - said) <= 0.01 * said)
+        return FBP_OK;
+    snprintf(value, sizeof value, "%g", said);
+    snprintf(remedy, sizeof remedy,
+             "camera, binning and distances give %.6g: give --pitch, --sod or --sdd", ours);
+    return fbp_scan_note_ignored(out, ini->path, "Image Pixel Size (um)", value, remedy);
+}
+
+static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
+                           const struct fbp_geometry_known *known)
+{
+    struct log log = {.i0 = 0};
+
+    FBP_TRY(refuse_shifts(ini));
+    FBP_TRY(read_log(ini, &log));
+    out->panel = log.panel;
+    out->row_order = FBP_ROWS_TOP_DOWN;
+    FBP_TRY(make_views(out, ini, &log, known));
+    if (log.i0 > 0)
+        out->i0 = log.i0;
+    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY(compare_pixel(out, ini, &log));
+    return name_projections(out, ini);
+}
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    return fbp_has_extension(path, ".log") && memmem(head, n, "[System]", 8) &&
+           memmem(head, n, "Scanner", 7);
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    return fbp_geometry_load_ini(out, path, known, load_ini);
+}
+
+const struct fbp_geometry_format fbp_geometry_bruker = {
+    .name = "bruker",
+    .about = "logs of Bruker's (SkyScan's) scanners",
+    .extensions = ".log",
+    .detect = detect,
+    .load = load,
+};

@@ -1,0 +1,215 @@
+/*
+ * Nikon's .xtekct, read as CIL does (its NikonDataReader), which users of both call right: angles
+ * from AngularStep and InitialAngle, never from .ang or _ctdata.txt; pictures start at the top
+ * right as seen from the source.
+ *
+ * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
+ */
+#include "scan/geometry_file.h"
+
+#include "base/text.h"
+#include "base/vec.h"
+#include "geometry/rotation.h"
+#include "scan/format/ini.h"
+#include "scan/scan_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const char section[] = "XTekCT";
+
+static const char hardening[] = "beam hardening is not corrected";
+static const struct fbp_ini_ignored ignored[] = {
+    {section, "CoefX4", 0, NULL, hardening},
+    {section, "CoefX3", 0, NULL, hardening},
+    {section, "CoefX2", 0, NULL, hardening},
+};
+
+struct machine {
+    struct fbp_panel panel;
+    size_t n_views;
+    double pitch[2], sod, sdd, offset[2]; /* mm */
+    double step, initial;                 /* degrees */
+    double axis_x;                        /* where the axis crosses y = z = 0 [mm] */
+    double roll, tilt;                    /* of the axis, about y and x [rad] */
+    double white;
+};
+
+/* Where the axis stands: newer files have it in the plane of the object, older ones on the panel.
+ */
+static fbp_status read_axis(const struct fbp_ini *ini, struct machine *m)
+{
+    double top = 0, bottom = 0, x = NAN, roll = NAN, tilt = 0;
+
+    FBP_TRY(fbp_ini_number(ini, section, "ObjectOffsetX", &x));
+    FBP_TRY(fbp_ini_number(ini, section, "ObjectRoll", &roll));
+    FBP_TRY(fbp_ini_number(ini, section, "ObjectTilt", &tilt));
+    FBP_TRY(fbp_ini_number(ini, section, "CentreOfRotationTop", &top));
+    FBP_TRY(fbp_ini_number(ini, section, "CentreOfRotationBottom", &bottom));
+    m->axis_x = -(isnan(x) ? (top + bottom) / 2 * m->sod / m->sdd : x);
+    m->roll = isnan(roll) ? -atan2(top - bottom, (double)m->panel.n_rows * m->pitch[1])
+                          : roll * FBP_PI / 180;
+    m->tilt = -tilt * FBP_PI / 180;
+    return FBP_OK;
+}
+
+static fbp_status read_machine(const struct fbp_ini *ini, struct machine *m)
+{
+    FBP_TRY(fbp_ini_count(ini, section, "DetectorPixelsX", &m->panel.n_columns));
+    FBP_TRY(fbp_ini_count(ini, section, "DetectorPixelsY", &m->panel.n_rows));
+    FBP_TRY(fbp_ini_count(ini, section, "Projections", &m->n_views));
+    FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeX", &m->pitch[0]));
+    FBP_TRY(fbp_ini_positive(ini, section, "DetectorPixelSizeY", &m->pitch[1]));
+    FBP_TRY(fbp_ini_positive(ini, section, "SrcToObject", &m->sod));
+    FBP_TRY(fbp_ini_positive(ini, section, "SrcToDetector", &m->sdd));
+    FBP_TRY(fbp_ini_number(ini, section, "DetectorOffsetX", &m->offset[0]));
+    FBP_TRY(fbp_ini_number(ini, section, "DetectorOffsetY", &m->offset[1]));
+    FBP_TRY(fbp_ini_number(ini, section, "AngularStep", &m->step));
+    FBP_TRY(fbp_ini_number(ini, section, "InitialAngle", &m->initial));
+    FBP_TRY(fbp_ini_number(ini, section, "WhiteLevel", &m->white));
+    if (!(fabs(m->step) > 0) && m->n_views > 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: AngularStep is missing or 0: give the angle between views (degrees)",
+                        ini->path);
+    if (m->sdd <= m->sod)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: SrcToDetector (%g) is not above SrcToObject (%g): correct one of them",
+                        ini->path, m->sdd, m->sod);
+    return read_axis(ini, m);
+}
+
+/* The least turn that takes unit vector `from` to z. */
+static void turn_to_z(const double from[3], double R[9])
+{
+    static const double z[3] = {0, 0, 1};
+    double axis[3];
+
+    fbp_cross(from, z, axis);
+    const double sine = fbp_normalise(axis);
+    fbp_turn_about(axis, atan2(sine, from[2]), R);
+}
+
+/* The view at angle 0: the axis through the origin along z, the line from source to panel above +y
+ * (CIL's reference frame). */
+static void view_at_rest(const struct machine *m, struct fbp_view *out)
+{
+    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
+    double roll[9], tilt[9], both[9], axis[3], upright[9], ahead[9], R[9], d[3];
+    const double source[3] = {-m->axis_x, -m->sod, 0};
+    const double panel[3] = {-m->offset[0] - m->axis_x, m->sdd - m->sod, m->offset[1]};
+
+    fbp_turn_about(y, m->roll, roll);
+    fbp_turn_about(x, m->tilt, tilt);
+    fbp_matmul(tilt, roll, both);
+    fbp_turned(both, z, axis);
+    turn_to_z(axis, upright);
+    fbp_axpy(panel, -1, source, d);
+    fbp_turned(upright, d, d);
+    fbp_turn_about(z, atan2(d[0], d[1]), ahead);
+    fbp_matmul(ahead, upright, R);
+    fbp_turned(R, source, out->s);
+    fbp_turned(R, panel, out->d);
+    fbp_turned(R, (double[3]){-m->pitch[0], 0, 0}, out->u); /* columns start at the right */
+    fbp_turned(R, (double[3]){0, 0, m->pitch[1]}, out->v);  /* rows are turned over on reading */
+}
+
+static void turn_view(const struct fbp_view *rest, double angle, struct fbp_view *out)
+{
+    static const double z[3] = {0, 0, 1};
+    double R[9];
+
+    fbp_turn_about(z, angle, R);
+    fbp_turned(R, rest->s, out->s);
+    fbp_turned(R, rest->d, out->d);
+    fbp_turned(R, rest->u, out->u);
+    fbp_turned(R, rest->v, out->v);
+}
+
+/* NAME_0001.tif and so on, beside the file or in InputFolderName below it. */
+static fbp_status name_projections(struct fbp_scan *out, const char *path,
+                                   const struct fbp_ini *ini)
+{
+    const char *name = fbp_ini_text(ini, section, "Name");
+    const char *folder = fbp_ini_text(ini, section, "InputFolderName");
+    const char *separator = fbp_ini_text(ini, section, "InputSeparator");
+    double digits = 4;
+
+    FBP_TRY(fbp_ini_number(ini, section, "InputDigits", &digits));
+    if (!name)
+        return FBP_OK;
+    if (!(digits >= 1 && digits <= 9))
+        return fbp_fail(FBP_ERR_INVALID, "%s: InputDigits: found %g, expected 1 to 9", path,
+                        digits);
+    /* a folder on the scanner's own disk is of no use here */
+    const bool below = folder && !strpbrk(folder, "\\:") && folder[0] != '/';
+    char *pattern = fbp_format("%s%s%s%s%%0%dd.tif 1 %zu", below ? folder : "", below ? "/" : "",
+                               name, separator ? separator : "_", (int)digits, out->n_views);
+    out->projections = pattern ? fbp_path_join(path, pattern) : NULL;
+    free(pattern);
+    return out->projections ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
+}
+
+/* Angles as they were measured, which CIL does not go by either. */
+static fbp_status note_angles(struct fbp_scan *out, const char *path)
+{
+    const size_t stem = strlen(path) > 7 ? strlen(path) - strlen(".xtekct") : 0;
+    char *names[2] = {fbp_format("%.*s.ang", (int)stem, path), fbp_path_join(path, "_ctdata.txt")};
+    fbp_status st = FBP_OK;
+
+    for (int i = 0; i < 2; i++) {
+        if (st == FBP_OK && names[i] && access(names[i], F_OK) == 0)
+            st = fbp_scan_note_ignored(out, path, "angles", names[i],
+                                       "they are taken to be AngularStep apart");
+        free(names[i]);
+    }
+    return st;
+}
+
+static fbp_status load_ini(struct fbp_scan *out, const struct fbp_ini *ini,
+                           const struct fbp_geometry_known *known)
+{
+    struct machine m = {.white = 0};
+    struct fbp_view rest;
+
+    FBP_TRY(read_machine(ini, &m));
+    out->kind = FBP_CONE;
+    out->panel = m.panel;
+    out->row_order = FBP_ROWS_TOP_DOWN;
+    FBP_TRY(fbp_geometry_make_views(out, ini->path, known, m.n_views));
+    view_at_rest(&m, &rest);
+    for (size_t k = 0; k < m.n_views; k++)
+        /* CIL's angle is 180 - initial - k step and turns the object */
+        turn_view(&rest, ((double)k * m.step + m.initial - 180) * FBP_PI / 180, &out->views[k]);
+    if (m.white > 0)
+        out->i0 = m.white;
+    FBP_TRY(fbp_ini_note_ignored(ini, ignored, sizeof ignored / sizeof *ignored, out));
+    FBP_TRY(note_angles(out, ini->path));
+    return name_projections(out, ini->path, ini);
+}
+
+static bool detect(const char *path, const unsigned char *head, size_t n)
+{
+    static const char title[] = "[XTekCT]";
+
+    (void)path;
+    for (size_t i = 0; i + sizeof title - 1 <= n; i++)
+        if (strncasecmp((const char *)head + i, title, sizeof title - 1) == 0)
+            return true;
+    return false;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    return fbp_geometry_load_ini(out, path, known, load_ini);
+}
+
+const struct fbp_geometry_format fbp_geometry_nikon = {
+    .name = "nikon",
+    .about = "Nikon's scanners",
+    .extensions = ".xtekct",
+    .detect = detect,
+    .load = load,
+};

@@ -1,0 +1,469 @@
+/* Whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).
+ * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
+#include "array/format/hdf5/hdf5_lib.h"
+#include "scan/geometry_file.h"
+#include "scan/scan_parts.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const size_t MAX_VIEWS = 1 << 22;
+
+/* What a child finds; n_angles doubles follow, in degrees or radians as the file has them. */
+struct found {
+    char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
+    double pitch_mm[2];                                                 /* 0: not known */
+    size_t n_angles;
+    bool radians;
+    bool keyed; /* projections, flats and darks are images of `data`, told apart by image_key */
+    bool has_dark, has_flat;
+    char note[900]; /* what changes the result and is not applied, a sentence; "" */
+};
+
+struct search {
+    const char *path;
+    hid_t file;
+    struct fbp_hdf5_list list;
+    struct found found;
+};
+
+static size_t common(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* The data set of this name that is nearest in the tree; n 0: of any length, else one list. */
+static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
+                                            const char *to, hsize_t n)
+{
+    const struct fbp_hdf5_entry *best = NULL;
+
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct fbp_hdf5_entry *e = &s->list.entries[i];
+        if (!e->numeric || strcmp(strrchr(e->path, '/') + 1, name) != 0 ||
+            (n > 0 && (e->rank != 1 || e->n[0] != n)))
+            continue;
+        if (!best || common(e->path, to) > common(best->path, to))
+            best = e;
+    }
+    return best;
+}
+
+static void units_of(const struct search *s, const char *path, char *out, size_t n)
+{
+    const hid_t data = H5Dopen2(s->file, path, H5P_DEFAULT);
+
+    snprintf(out, n, "%s", "");
+    if (data >= 0)
+        (void)fbp_hdf5_text_of(data, "units", out, n);
+    H5Dclose(data);
+}
+
+/* Millimetres of one of this unit; 0 if it is none. */
+static double millimetres(const char *unit)
+{
+    static const struct {
+        const char *names; /* one of these, or with an s behind it */
+        double mm;
+    } table[] = {
+        {"mm millimeter millimetre", 1},
+        {"m meter metre", 1e3},
+        {"cm centimeter centimetre", 10},
+        {"um µm μm micron micrometer micrometre", 1e-3}, /* both of Unicode's mus */
+        {"nm nanometer nanometre", 1e-6},
+    };
+    const size_t length = strlen(unit);
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        for (const char *p = table[i].names; *p;) {
+            const size_t n = strcspn(p, " ");
+            const bool many = length == n + 1 && n > 3 && (unit[n] == 's' || unit[n] == 'S');
+            if ((length == n || many) && strncasecmp(p, unit, n) == 0)
+                return table[i].mm;
+            p += n + strspn(p + n, " ");
+        }
+    return 0;
+}
+
+/* One thing more that is not applied. */
+static void note(struct search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct search *s, const char *fmt, ...)
+{
+    char *to = s->found.note;
+    const size_t room = sizeof s->found.note, at = strlen(to);
+    va_list ap;
+
+    if (at + 3 > room)
+        return;
+    snprintf(to + at, room - at, "%s", at ? "; " : "");
+    va_start(ap, fmt);
+    vsnprintf(to + strlen(to), room - strlen(to), fmt, ap);
+    va_end(ap);
+}
+
+/* A length, where it is said with a unit. */
+static fbp_status read_length(struct search *s, const char *name, double *out)
+{
+    const struct fbp_hdf5_entry *e = nearest(s, name, s->found.data, 0);
+    double *value = NULL;
+    char unit[32];
+    size_t n = 0;
+
+    *out = 0;
+    if (!e)
+        return FBP_OK;
+    units_of(s, e->path, unit, sizeof unit);
+    FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+    if (value[0] > 0 && isfinite(value[0] * millimetres(unit)))
+        *out = value[0] * millimetres(unit);
+    if (value[0] > 0 && !(*out > 0))
+        note(s, "%s = %g \"%.20s\" is not applied: no unit of length that is known: give --pitch",
+             e->path, value[0], unit);
+    free(value);
+    return FBP_OK;
+}
+
+/* How much a list changes, and its greatest size. */
+static void range_of(const double *v, size_t n, double *change, double *size)
+{
+    double low = v[0], high = v[0];
+
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, v[i]);
+        high = fmax(high, v[i]);
+    }
+    *change = high - low;
+    *size = fmax(fabs(low), fabs(high));
+}
+
+/* Facts of a scan that are read by other programs and have no place here yet. */
+static fbp_status note_ignored(struct search *s)
+{
+    static const struct {
+        const char *name;
+        bool moves; /* counts if it changes during the scan; else if it is not 0 */
+        const char *remedy;
+    } list[] = {
+        {"x_translation", true, "the sample is taken to stand still"},
+        {"y_translation", true, "the sample is taken to stand still"},
+        {"z_translation", true, "the sample is taken to stand still"},
+        {"x_rotation_axis_pixel_position", false, "--centre says where the axis is"},
+        {"y_rotation_axis_pixel_position", false, "--centre says where the axis is"},
+        {"x_flipped", false, "--flip-u turns columns round"},
+        {"y_flipped", false, "--flip-v turns rows round"},
+        {"rotation_center", false, "--centre says where the axis is"},
+        {"rotation_axis_location", false, "--centre says where the axis is"},
+    };
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const struct fbp_hdf5_entry *e = nearest(s, list[i].name, s->found.data, 0);
+        double *value = NULL, change = 0, size = 0;
+        size_t n = 0;
+        if (!e || e->rank > 1)
+            continue;
+        FBP_TRY(fbp_hdf5_numbers(s->file, s->path, e->path, MAX_VIEWS, &value, &n));
+        if (n > 0)
+            range_of(value, n, &change, &size);
+        if (list[i].moves ? change > 1e-9 * size : size > 0)
+            note(s, "%s, %s %g, is not applied: %s", e->path,
+                 list[i].moves ? "which changes by" : "which is", list[i].moves ? change : value[0],
+                 list[i].remedy);
+        free(value);
+    }
+    return FBP_OK;
+}
+
+static fbp_status read_pitch(struct search *s, const char *x, const char *y)
+{
+    double *p = s->found.pitch_mm;
+
+    FBP_TRY(read_length(s, x, &p[0]));
+    FBP_TRY(read_length(s, y, &p[1]));
+    if (!(p[0] > 0 && p[1] > 0))
+        p[0] = p[1] = 0;
+    return FBP_OK;
+}
+
+static fbp_status read_angles(struct search *s, const char *path, double **out, size_t *n)
+{
+    char unit[32];
+
+    units_of(s, path, unit, sizeof unit);
+    s->found.radians = strncasecmp(unit, "rad", 3) == 0;
+    return fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n);
+}
+
+static fbp_status check_exchange(const struct search *s, const struct fbp_hdf5_entry *data)
+{
+    const hid_t d = H5Dopen2(s->file, data->path, H5P_DEFAULT);
+    char axes[64] = "";
+
+    (void)fbp_hdf5_text_of(d, "axes", axes, sizeof axes);
+    H5Dclose(d);
+    if (data->rank != 3)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: /exchange/data has %d dimensions: three [view][row][column] are "
+                        "needed",
+                        s->path, data->rank);
+    if (axes[0] && strncmp(axes, "theta", 5) != 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: /exchange/data has the axes %s: only theta:y:x is read: transpose it",
+                        s->path, axes);
+    return FBP_OK;
+}
+
+static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *data,
+                                double **angles)
+{
+    struct found *f = &s->found;
+
+    FBP_TRY(check_exchange(s, data));
+    snprintf(f->data, sizeof f->data, "%s", data->path);
+    f->has_dark = fbp_hdf5_find(&s->list, "/exchange/data_dark") != NULL;
+    f->has_flat = fbp_hdf5_find(&s->list, "/exchange/data_white") != NULL;
+    snprintf(f->dark, sizeof f->dark, "/exchange/data_dark");
+    snprintf(f->flat, sizeof f->flat, "/exchange/data_white");
+    FBP_TRY(read_pitch(s, "actual_pixel_size_x", "actual_pixel_size_y"));
+    if (!fbp_hdf5_find(&s->list, "/exchange/theta"))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has no angles, /exchange/theta: write a scan file with \"angles_deg\" "
+                        "that names its data sets (docs/scan.md)",
+                        s->path);
+    return read_angles(s, "/exchange/theta", angles, &f->n_angles);
+}
+
+/* Of all frames, keep the angles of projections and see what the others are. */
+static fbp_status sort_frames(struct search *s, const char *key, double *angles)
+{
+    struct found *f = &s->found;
+    double *keys = NULL;
+    size_t n = 0, kept = 0, others = 0;
+
+    FBP_TRY(fbp_hdf5_keys(s->file, s->path, key, &s->list, &keys, &n));
+    for (size_t i = 0; i < n && i < f->n_angles; i++) {
+        const int k = keys[i] >= 0 && keys[i] < 4 ? (int)keys[i] : 3;
+        f->has_flat |= k == 1;
+        f->has_dark |= k == 2;
+        others += k != 0;
+        if (k == 0)
+            angles[kept++] = angles[i];
+    }
+    free(keys);
+    if (kept == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s has no projections, which are 0", s->path, key);
+    f->keyed = others > 0;
+    f->n_angles = kept;
+    return FBP_OK;
+}
+
+/* Images with as many rotation angles, in one entry. */
+static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
+{
+    const struct fbp_hdf5_entry *data = NULL, *angle = NULL, *key;
+
+    *is_one = false;
+    for (size_t i = 0; i < s->list.n && !angle; i++) {
+        data = &s->list.entries[i];
+        if (data->numeric && data->rank == 3 && data->n[0] > 0)
+            angle = nearest(s, "rotation_angle", data->path, data->n[0]);
+    }
+    if (!angle)
+        return FBP_OK;
+    *is_one = true;
+    snprintf(s->found.data, sizeof s->found.data, "%s", data->path);
+    FBP_TRY(read_pitch(s, "x_pixel_size", "y_pixel_size"));
+    FBP_TRY(read_angles(s, angle->path, angles, &s->found.n_angles));
+    key = nearest(s, "image_key", data->path, data->n[0]);
+    return key ? sort_frames(s, key->path, *angles) : FBP_OK;
+}
+
+static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
+{
+    bool is_one = true;
+
+    FBP_TRY(fbp_hdf5_open(s->path, s->path, &s->file));
+    FBP_TRY(fbp_hdf5_list(s->file, s->path, &s->list));
+    const struct fbp_hdf5_entry *data = fbp_hdf5_find(&s->list, "/exchange/data");
+    if (data)
+        FBP_TRY(find_exchange(s, data, angles));
+    else
+        FBP_TRY(find_tomo(s, &is_one, angles));
+    if (!is_one)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
+                        "(images with rotation_angle): name its data sets in a scan file: "
+                        "\"projections\": \"FILE:/DATASET\"%s%s%s",
+                        s->path,
+                        fbp_hdf5_is_matlab(s->path)
+                            ? "; a geometry of TIGRE is read from MAT files saved as -v7"
+                            : "",
+                        s->list.unread[0] ? "; " : "", s->list.unread);
+    FBP_TRY(note_ignored(s));
+    for (size_t i = 0; i < s->found.n_angles; i++)
+        if (!isfinite((*angles)[i]))
+            return fbp_fail(FBP_ERR_INVALID, "%s: angle %zu is not a number: correct the file",
+                            s->path, i);
+    FBP_TRY(fbp_blob_put(reply, &s->found, sizeof s->found));
+    return fbp_blob_put(reply, *angles, s->found.n_angles * sizeof **angles);
+}
+
+/* In a child. */
+static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+{
+    struct search s = {.path = arg};
+    double *angles = NULL;
+    const fbp_status st = find_either(&s, &angles, reply);
+
+    if (s.file > 0)
+        H5Fclose(s.file);
+    free(s.list.entries);
+    free(angles);
+    return st;
+}
+
+static char *name_of(const char *path, const char *data, const struct found *f, int key)
+{
+    if (!f->keyed)
+        return fbp_format("%s:%s", path, data);
+    return fbp_format("%s:%s?image_key=%d", path, f->data, key);
+}
+
+static fbp_status name_arrays(struct fbp_scan *out, const char *path, const struct found *f)
+{
+    out->projections = name_of(path, f->data, f, 0);
+    if (f->has_flat)
+        out->flat = name_of(path, f->flat, f, 1);
+    if (f->has_dark)
+        out->dark = name_of(path, f->dark, f, 2);
+    if (!out->projections || (f->has_flat && !out->flat) || (f->has_dark && !out->dark))
+        return fbp_fail_nomem(strlen(path), "a path");
+    return FBP_OK;
+}
+
+/* The array behind a name; images must be of the panel. */
+static fbp_status look(struct fbp_scan *out, const char *name, size_t *n_slices)
+{
+    fbp_source *source = NULL;
+
+    if (!name)
+        return FBP_OK;
+    FBP_TRY(fbp_source_open(&source, name, NULL));
+    const struct fbp_array_info *i = fbp_source_info(source);
+    const struct fbp_panel panel = {i->n[0], i->n[1]};
+    *n_slices = i->n[2];
+    fbp_source_close(&source);
+    if (out->panel.n_columns == 0)
+        out->panel = panel;
+    if (panel.n_columns == out->panel.n_columns && panel.n_rows == out->panel.n_rows)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: has %zu x %zu pixels, the projections have %zu x %zu: correct the file",
+                    name, panel.n_columns, panel.n_rows, out->panel.n_columns, out->panel.n_rows);
+}
+
+/* These files say nothing of the axis, and need not say the size of pixels. */
+static fbp_status assume(struct fbp_scan *out, const char *path, bool has_pitch)
+{
+    const double middle = ((double)out->panel.n_columns - 1) / 2;
+    char why[120];
+
+    snprintf(why, sizeof why,
+             "the rotation axis is at the middle column, %g, unless --centre says where it is",
+             middle);
+    if (!has_pitch)
+        FBP_TRY(fbp_scan_assume(out, path, "detector.pitch_mm", "1",
+                                "lengths are in pixels unless --pitch says how large they are"));
+    return fbp_scan_assume(out, path, "detector.offset_mm", "0", why);
+}
+
+static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
+                             const struct fbp_geometry_known *known, const double *angles)
+{
+    const bool has_pitch = f->pitch_mm[0] > 0;
+    struct fbp_circle c = {.struct_size = sizeof c,
+                           .kind = FBP_PARALLEL,
+                           .n_views = f->n_angles,
+                           .angles_rad = angles};
+
+    FBP_TRY(fbp_geometry_make_views(out, path, known, f->n_angles));
+    for (int i = 0; i < 2; i++)
+        c.pitch_mm[i] = has_pitch                ? f->pitch_mm[i]
+                        : known->pitch_mm[i] > 0 ? known->pitch_mm[i]
+                                                 : 1;
+    FBP_TRY(assume(out, path, has_pitch || known->pitch_mm[0] > 0));
+    return fbp_circle_views(&c, out->views);
+}
+
+static fbp_status note_file(struct fbp_scan *out, const char *path, const char *what)
+{
+    char *text = fbp_format("%s: %s", path, what);
+    const fbp_status st = text ? fbp_scan_note(out, text) : fbp_fail_nomem(strlen(path), "a note");
+
+    free(text);
+    return st;
+}
+
+static fbp_status take(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known, const struct fbp_blob *reply)
+{
+    struct found f;
+    double *angles = NULL;
+    size_t at = 0, n = 0, n_views = 0;
+    fbp_status st;
+
+    if (!fbp_blob_take(reply, &at, &f, sizeof f))
+        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
+    FBP_TRY_GOTO(name_arrays(out, path, &f));
+    FBP_TRY_GOTO(look(out, out->projections, &n_views));
+    FBP_TRY_GOTO(look(out, out->flat, &n));
+    FBP_TRY_GOTO(look(out, out->dark, &n));
+    if (n_views != f.n_angles) {
+        st = fbp_fail(FBP_ERR_INVALID, "%s: has %zu projections, but %zu angles: correct the file",
+                      path, n_views, f.n_angles);
+        goto fail;
+    }
+    FBP_TRY_GOTO(fbp_calloc((void **)&angles, f.n_angles, sizeof *angles, "angles"));
+    (void)!fbp_blob_take(reply, &at, angles, f.n_angles * sizeof *angles);
+    for (size_t i = 0; i < f.n_angles && !f.radians; i++)
+        angles[i] *= FBP_PI / 180;
+    out->kind = FBP_PARALLEL;
+    f.note[sizeof f.note - 1] = '\0';
+    if (f.note[0])
+        FBP_TRY_GOTO(note_file(out, path, f.note));
+    st = make_views(out, path, &f, known, angles);
+fail:
+    free(angles);
+    return st;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct fbp_blob reply = {0};
+    fbp_status st =
+        fbp_hdf5_contain(path, &fbp_hdf5_limits, find_scan, (void *)(uintptr_t)path, &reply);
+
+    if (st == FBP_OK)
+        st = take(out, path, known, &reply);
+    free(reply.bytes);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_hdf5 = {
+    .name = "hdf5",
+    .about = "Data Exchange or NXtomo, a whole scan of parallel beam",
+    .extensions = ".h5 .hdf5 .nxs .nx .hdf",
+    .detect = fbp_hdf5_detect,
+    .load = load,
+};

@@ -1,0 +1,170 @@
+#include "scan/format/ini.h"
+
+#include "array/bytes.h"
+#include "base/mem.h"
+#include "scan/scan_parts.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_BYTES = 4 << 20 };
+
+/* Without blanks (and carriage returns) at both ends. */
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t n = strlen(text);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        text[--n] = '\0';
+    return text;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t n = 1;
+
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void read_line(struct fbp_ini *ini, char *line, const char **section)
+{
+    line = trim(line);
+    char *end = *line == '[' ? strchr(line, ']') : NULL, *equals = strchr(line, '=');
+
+    if (end) {
+        *end = '\0';
+        *section = trim(line + 1);
+    } else if (equals && *line != ';' && *line != '#') {
+        *equals = '\0';
+        ini->items[ini->n++] = (struct fbp_ini_item){*section, trim(line), trim(equals + 1)};
+    }
+}
+
+fbp_status fbp_ini_load(struct fbp_ini *out, const char *path)
+{
+    const char *section = "";
+    size_t n = 0;
+
+    *out = (struct fbp_ini){.path = path};
+    FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
+    if (strlen(out->text) != n)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: a zero byte after %zu bytes: it is damaged, or no text", path,
+                        strlen(out->text));
+    FBP_TRY(fbp_calloc((void **)&out->items, count_lines(out->text), sizeof *out->items, "lines"));
+    for (char *line = out->text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        read_line(out, line, &section);
+    }
+    return FBP_OK;
+}
+
+void fbp_ini_clear(struct fbp_ini *ini)
+{
+    free(ini->text);
+    free(ini->items);
+    *ini = (struct fbp_ini){0};
+}
+
+const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key)
+{
+    for (size_t i = 0; i < ini->n; i++)
+        if (strcasecmp(ini->items[i].key, key) == 0 &&
+            strcasecmp(ini->items[i].section, section) == 0)
+            return *ini->items[i].value ? ini->items[i].value : NULL;
+    return NULL;
+}
+
+fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const char *key,
+                          double *out)
+{
+    const char *text = fbp_ini_text(ini, section, key);
+    char *end = NULL;
+
+    if (!text)
+        return FBP_OK;
+    const double x = fbp_number(text, &end);
+    if (end == text || (*end && !isspace((unsigned char)*end)) || !isfinite(x))
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.40s\", expected a number", ini->path,
+                        key, text);
+    *out = x;
+    return FBP_OK;
+}
+
+static fbp_status missing(const struct fbp_ini *ini, const char *section, const char *key)
+{
+    return fbp_fail(FBP_ERR_INVALID, "%s: [%s] has no %s: is the file complete?", ini->path,
+                    section, key);
+}
+
+fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, const char *key,
+                            double *out)
+{
+    if (!fbp_ini_text(ini, section, key))
+        return missing(ini, section, key);
+    FBP_TRY(fbp_ini_number(ini, section, key, out));
+    if (!(*out > 0))
+        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found %g, expected a number above 0", ini->path,
+                        key, *out);
+    return FBP_OK;
+}
+
+fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
+                         size_t *out)
+{
+    double x = 0;
+
+    if (!fbp_ini_text(ini, section, key))
+        return missing(ini, section, key);
+    FBP_TRY(fbp_ini_number(ini, section, key, &x));
+    if (!(x >= 1 && x <= 1e6 && x == floor(x)))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s: found %g, expected a whole number from 1 to 1000000", ini->path,
+                        key, x);
+    *out = (size_t)x;
+    return FBP_OK;
+}
+
+/* "Post alignment" is "Postalignment". */
+static bool same_key(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " -_");
+        b += strspn(b, " -_");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+static bool is_neutral(const struct fbp_ini_ignored *key, const char *value)
+{
+    char *end = NULL;
+
+    if (key->neutral_text)
+        return strncasecmp(value, key->neutral_text, strlen(key->neutral_text)) == 0;
+    const double x = fbp_number(value, &end);
+    return end != value && fabs(x - key->neutral) < 1e-9;
+}
+
+fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
+                                size_t n, struct fbp_scan *out)
+{
+    for (size_t i = 0; i < ini->n; i++) {
+        const struct fbp_ini_item *item = &ini->items[i];
+        for (size_t k = 0; k < n && *item->value; k++)
+            if (strcasecmp(item->section, table[k].section) == 0 &&
+                same_key(item->key, table[k].key) && !is_neutral(&table[k], item->value))
+                FBP_TRY(
+                    fbp_scan_note_ignored(out, ini->path, item->key, item->value, table[k].remedy));
+    }
+    return FBP_OK;
+}

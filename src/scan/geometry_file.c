@@ -1,0 +1,258 @@
+/* Geometry files: which format, what is missing. */
+#include "scan/geometry_file.h"
+
+#include "array/bytes.h"
+#include "array/stack.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "geometry/ranges.h"
+#include "scan/format/ini.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD_BYTES = 4096 };
+
+static const struct fbp_geometry_format *const formats[] = {
+    &fbp_geometry_scan,        &fbp_geometry_rabbitct,       &fbp_geometry_rtk,
+    &fbp_geometry_hdf5,        &fbp_geometry_helsinki,       &fbp_geometry_astra,
+    &fbp_geometry_astra_cone,  &fbp_geometry_astra_parallel, &fbp_geometry_leap,
+    &fbp_geometry_tigre,       &fbp_geometry_ctsimu,         &fbp_geometry_nikon,
+    &fbp_geometry_bruker,      &fbp_geometry_matrices, /* plain text: it is known by its name */
+    &fbp_geometry_plastimatch,
+};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
+{
+    for (size_t i = 0; i < n && i < N_FORMATS; i++)
+        out[i] = (struct fbp_geometry_format_info){
+            formats[i]->name,         formats[i]->about,        formats[i]->extensions,
+            formats[i]->load != NULL, formats[i]->save != NULL, formats[i]->by_name_only};
+    return N_FORMATS;
+}
+
+/* malloc'ed name of the first file of "proj_%04d.txt", with or without numbers; NULL otherwise. */
+static char *first_of(const char *path)
+{
+    char *numbered = fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 0", path);
+    char *first = numbered ? fbp_stack_name(numbered, 0) : NULL;
+
+    free(numbered);
+    return first;
+}
+
+static const struct fbp_geometry_format *by_extension(const char *path, bool to_write)
+{
+    const struct fbp_geometry_format *found = NULL;
+    char *first = first_of(path);
+
+    for (size_t i = 0; i < N_FORMATS && !found; i++)
+        if ((to_write ? formats[i]->save != NULL : formats[i]->load != NULL) &&
+            !formats[i]->by_name_only && (!first || formats[i]->file_a_view) &&
+            fbp_has_extension(first ? first : path, formats[i]->extensions))
+            found = formats[i];
+    free(first);
+    return found;
+}
+
+const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    const bool pattern = fbp_stack_count(path) > 0;
+    char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
+    const size_t n = first ? fbp_read_head(first, head, HEAD_BYTES) : 0;
+
+    free(first);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i]->load && formats[i]->detect && (!pattern || formats[i]->file_a_view) &&
+            formats[i]->detect(path, head, n))
+            return formats[i];
+    return by_extension(path, false);
+}
+
+/* "rtk, tigre" … */
+static fbp_status no_format(const char *what, const char *value, bool to_write)
+{
+    char known[800] = "";
+
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        const size_t used = strlen(known);
+        if (to_write ? formats[i]->save != NULL : formats[i]->load != NULL)
+            snprintf(known + used, sizeof known - used, "%s%s (%s)", used ? ", " : "",
+                     formats[i]->name, formats[i]->extensions);
+    }
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: %s is no geometry format that is %s (known: %s): name one of them "
+                    "(%s; in a scan file geometry_format)",
+                    value, what, to_write ? "written" : "read", known,
+                    to_write ? "--to-format" : "--from-format");
+}
+
+static fbp_status find(const char *path, const char *name, bool to_write,
+                       const struct fbp_geometry_format **out)
+{
+    *out = NULL;
+    for (size_t i = 0; name && i < N_FORMATS; i++)
+        if (strcmp(name, formats[i]->name) == 0 &&
+            (to_write ? formats[i]->save != NULL : formats[i]->load != NULL))
+            *out = formats[i];
+    if (name)
+        return *out ? FBP_OK : no_format("this", name, to_write);
+    *out = to_write ? by_extension(path, true) : fbp_geometry_format_of(path);
+    return *out ? FBP_OK : no_format("its content or name", path, to_write);
+}
+
+/* To as many digits as the tersest files have; along rows, which is all that matrices need. */
+static fbp_status check_pitch(const char *path, const struct fbp_scan *scan,
+                              const struct fbp_geometry_known *known)
+{
+    const double pitch = fbp_norm(scan->views[0].u);
+
+    if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: pixels are %.6g mm apart along its rows, not %.6g mm as given: "
+                        "correct or remove the pitch",
+                        path, pitch, known->pitch_mm[0]);
+    return FBP_OK;
+}
+
+static fbp_status check_panel(const char *path, const struct fbp_scan *scan,
+                              const struct fbp_geometry_known *known)
+{
+    const struct fbp_panel *p = &scan->panel, *q = &known->panel;
+
+    if (q->n_columns && (p->n_columns != q->n_columns || p->n_rows != q->n_rows))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: is of a detector of %zu x %zu pixels, the projections have %zu x %zu: "
+                        "they do not belong together",
+                        path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
+    return FBP_OK;
+}
+
+/* Numbers may be read that are no set-up, such as a source in the plane of its panel. */
+static fbp_status check_views(const char *path, const struct fbp_scan *scan)
+{
+    double P[12];
+
+    for (size_t k = 0; scan->kind != FBP_PLANES && k < scan->n_views; k++) {
+        char where[40];
+        snprintf(where, sizeof where, "view %zu", k);
+        FBP_TRY(fbp_because(path, fbp_because(where, fbp_view_to_matrix(&scan->views[k], scan->kind,
+                                                                        &scan->panel, P))));
+    }
+    return FBP_OK;
+}
+
+static fbp_status take_known(struct fbp_geometry_known *own, const struct fbp_geometry_known *known)
+{
+    static const char *const pitches[] = {"known.pitch_mm[0]", "known.pitch_mm[1]"};
+
+    FBP_TRY(fbp_take_struct("known", own, sizeof *own, known,
+                            FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)));
+    for (int i = 0; i < 2; i++)
+        FBP_TRY(fbp_check_optional(&fbp_range_pitch, pitches[i], own->pitch_mm[i]));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "known.n_views", (double)own->n_views));
+    FBP_TRY(fbp_check_optional(&fbp_range_side, "known.panel.n_rows", (double)own->panel.n_rows));
+    return fbp_check_optional(&fbp_range_side, "known.panel.n_columns",
+                              (double)own->panel.n_columns);
+}
+
+fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
+                             const struct fbp_geometry_known *known)
+{
+    struct fbp_geometry_known all = {0};
+    const struct fbp_geometry_format *found;
+
+    fbp_message_clear();
+    *out = (struct fbp_scan){0};
+    if (known)
+        FBP_TRY(take_known(&all, known));
+    if (fbp_stack_count(path) == 0 && access(path, R_OK) != 0) {
+        int fd = -1;
+        uint64_t size;
+        FBP_TRY(fbp_open_file(path, &fd, &size)); /* says why */
+        close(fd);
+    }
+    FBP_TRY(find(path, format, false, &found));
+    fbp_status st = found->load(out, path, &all);
+    if (st == FBP_OK)
+        st = fbp_because(path, fbp_check_scan(out));
+    if (st == FBP_OK)
+        st = check_panel(path, out, &all);
+    if (st == FBP_OK)
+        st = check_pitch(path, out, &all);
+    if (st == FBP_OK)
+        st = check_views(path, out);
+    if (st != FBP_OK)
+        fbp_scan_clear(out);
+    return st;
+}
+
+fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path, const char *format)
+{
+    const struct fbp_geometry_format *found;
+
+    fbp_message_clear();
+    FBP_TRY(find(path, format, true, &found));
+    if (scan->n_views == 0 || !scan->views)
+        return fbp_fail(FBP_ERR_INVALID, "%s: there are no views to write", path);
+    return found->save(scan, path);
+}
+
+fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
+                                   struct fbp_panel *out)
+{
+    if (known->panel.n_columns == 0 || known->panel.n_rows == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: does not say how many pixels the detector has: give --detector CxR "
+                        "(in a scan file the projections say it)",
+                        path);
+    *out = known->panel;
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
+                                   double out[2])
+{
+    if (!(known->pitch_mm[0] > 0 && known->pitch_mm[1] > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: does not say how far apart pixels are: give --pitch U,V in mm (in a "
+                        "scan file: detector.pitch_mm)",
+                        path);
+    out[0] = known->pitch_mm[0];
+    out[1] = known->pitch_mm[1];
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
+                                   const struct fbp_geometry_known *known, size_t n)
+{
+    if ((double)n > FBP_VIEWS_MAX)
+        return fbp_because(path, fbp_check_range(&fbp_range_views, "views", (double)n));
+    if (n == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: holds no views: is it the right file?", path);
+    if (known->n_views && n != known->n_views)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has %zu views, the projections have %zu: they do not belong together",
+                        path, n, known->n_views);
+    out->n_views = n;
+    return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
+}
+
+fbp_status fbp_geometry_load_ini(struct fbp_scan *out, const char *path,
+                                 const struct fbp_geometry_known *known,
+                                 fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
+                                                    const struct fbp_geometry_known *known))
+{
+    struct fbp_ini ini;
+    fbp_status st = fbp_ini_load(&ini, path);
+
+    if (st == FBP_OK)
+        st = take(out, &ini, known);
+    fbp_ini_clear(&ini);
+    return st;
+}

@@ -1,0 +1,346 @@
+/* Fewer views and larger pixels than a scan has stored. */
+#include "scan/reduce.h"
+
+#include "array/format.h"
+#include "array/growing.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BAND_BYTES = 1 << 18 };
+
+static size_t at_least_one(size_t n)
+{
+    return n ? n : 1;
+}
+
+void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out)
+{
+    const size_t bin = at_least_one(scan->bin);
+
+    *out = (struct fbp_reduction){.every = at_least_one(scan->every),
+                                  .bin = {bin, bin},
+                                  .stored = scan->every || scan->bin ? scan->stored : scan->panel,
+                                  .panel = scan->panel};
+    if (out->bin[1] > out->stored.n_rows)
+        out->bin[1] = out->stored.n_rows;
+    out->first[0] = (out->stored.n_columns - bin * out->panel.n_columns) / 2;
+    out->first[1] = (out->stored.n_rows - out->bin[1] * out->panel.n_rows) / 2;
+}
+
+bool fbp_reduction_joins(const struct fbp_reduction *r)
+{
+    return r->bin[0] > 1 || r->bin[1] > 1;
+}
+
+bool fbp_reduces(const struct fbp_reduction *r)
+{
+    return r->every > 1 || fbp_reduction_joins(r);
+}
+
+void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf, size_t n)
+{
+    const size_t columns = r->stored.n_columns - r->bin[0] * r->panel.n_columns;
+    const size_t rows = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
+    int used = 0;
+
+    buf[0] = '\0';
+    if (r->every > 1)
+        used = snprintf(buf, n, "each view of %zu: %zu of %zu%s", r->every,
+                        (stored_views - 1) / r->every + 1, stored_views,
+                        fbp_reduction_joins(r) ? "; " : "");
+    if (fbp_reduction_joins(r) && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used,
+                         "means of %zu x %zu pixels: %zu columns and %zu rows of them", r->bin[0],
+                         r->bin[1], r->panel.n_columns, r->panel.n_rows);
+    if (columns + rows > 0 && (size_t)used < n)
+        snprintf(buf + used, n - (size_t)used,
+                 "; left out at the edges: %zu of %zu columns, %zu of %zu rows", columns,
+                 r->stored.n_columns, rows, r->stored.n_rows);
+}
+
+static fbp_status check(const struct fbp_scan *scan, size_t every, size_t bin)
+{
+    if (scan->every || scan->bin)
+        return fbp_fail(FBP_ERR_INVALID, "scan: views were left out or binned before: give both "
+                                         "numbers at once");
+    if (scan->filtered && (every > 1 || bin > 1))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: views that are filtered already were weighted for all of them, "
+                        "pixel by pixel: take all views as they are");
+    if (every == 0 || every > scan->n_views)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "every: one view of %zu cannot be taken: the scan has %zu views", every,
+                        scan->n_views);
+    if (bin == 0 || bin > scan->panel.n_columns)
+        return fbp_fail(FBP_ERR_INVALID, "bin: %zu columns cannot be joined: the detector has %zu",
+                        bin, scan->panel.n_columns);
+    return FBP_OK;
+}
+
+/* The middle of what is left of the panel, and steps of whole blocks. */
+static void join_pixels(struct fbp_view *v, const struct fbp_reduction *r)
+{
+    const double columns = (double)(r->stored.n_columns - r->bin[0] * r->panel.n_columns);
+    const double rows = (double)(r->stored.n_rows - r->bin[1] * r->panel.n_rows);
+    const double along_u = (double)r->first[0] - columns / 2;
+    const double along_v = (double)r->first[1] - rows / 2;
+
+    for (int i = 0; i < 3; i++) {
+        v->d[i] += along_u * v->u[i] + along_v * v->v[i];
+        v->u[i] *= (double)r->bin[0];
+        v->v[i] *= (double)r->bin[1];
+    }
+}
+
+fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin)
+{
+    struct fbp_reduction r;
+
+    fbp_message_clear();
+    FBP_TRY(check(scan, every, bin));
+    if (every == 1 && bin == 1)
+        return FBP_OK;
+    scan->stored = scan->panel;
+    scan->stored_views = scan->n_views;
+    scan->every = every;
+    scan->bin = bin;
+    scan->panel.n_columns /= bin;
+    scan->panel.n_rows = at_least_one(scan->panel.n_rows / bin);
+    scan->n_views = (scan->n_views - 1) / every + 1;
+    fbp_reduction_of(scan, &r);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        scan->views[k] = scan->views[k * every];
+        join_pixels(&scan->views[k], &r);
+    }
+    return FBP_OK;
+}
+
+/* Of a source: what it reads from, and how. */
+struct reduced {
+    struct fbp_reduction r;
+    bool top_down;
+    size_t first_row; /* as the file counts */
+    const unsigned char *bad;
+};
+
+static const unsigned char *bad_row(const struct reduced *s, size_t row)
+{
+    const size_t r = s->top_down ? s->r.stored.n_rows - 1 - row : row;
+    return s->bad ? s->bad + r * s->r.stored.n_columns + s->r.first[0] : NULL;
+}
+
+/* What row `row` of the file, from its first column that is taken on, adds to the blocks. */
+static void add_row(const struct reduced *s, size_t row, const float *x, double *sums,
+                    size_t *counts)
+{
+    const size_t n = s->r.panel.n_columns, bin = s->r.bin[0];
+    const unsigned char *bad = bad_row(s, row);
+
+    for (size_t c = 0, i = 0; c < n; c++)
+        for (size_t k = 0; k < bin; k++, i++)
+            if (!bad || !bad[i]) {
+                sums[c] += (double)x[i];
+                counts[c]++;
+            }
+}
+
+/* The sums of one row of blocks, and the numbers of pixels in them. */
+struct band {
+    float *rows;
+    double *sums;
+    size_t *counts;
+    size_t at_once; /* rows of blocks that are read together */
+};
+
+static void join_row(const struct reduced *s, const struct band *b, size_t row, const float *x,
+                     float *out)
+{
+    const size_t nc = s->r.panel.n_columns;
+
+    memset(b->sums, 0, nc * sizeof *b->sums);
+    memset(b->counts, 0, nc * sizeof *b->counts);
+    for (size_t k = 0; k < s->r.bin[1]; k++)
+        add_row(s, row + k, x + k * s->r.stored.n_columns + s->r.first[0], b->sums, b->counts);
+    for (size_t c = 0; c < nc; c++)
+        out[c] = b->counts[c] ? (float)(b->sums[c] / (double)b->counts[c]) : 0;
+}
+
+/* Rows of blocks of one view. */
+static fbp_status join_view(const fbp_source *src, const struct band *b, size_t view, size_t row0,
+                            size_t n_rows, float *out)
+{
+    const struct reduced *s = src->state;
+    const size_t bin = s->r.bin[1], row = s->r.stored.n_columns;
+
+    for (size_t r = 0; r < n_rows; r += b->at_once) {
+        const size_t n = n_rows - r < b->at_once ? n_rows - r : b->at_once;
+        const size_t first = s->first_row + (row0 + r) * bin;
+        FBP_TRY(fbp_source_read(src->below, view, 1, first, n * bin, b->rows));
+        for (size_t k = 0; k < n; k++)
+            join_row(s, b, first + k * bin, b->rows + k * bin * row,
+                     out + (r + k) * s->r.panel.n_columns);
+    }
+    return FBP_OK;
+}
+
+static size_t rows_at_once(const struct fbp_reduction *r)
+{
+    const size_t block = r->bin[1] * r->stored.n_columns * sizeof(float);
+    return block < BAND_BYTES ? BAND_BYTES / block : 1;
+}
+
+static size_t rows_bytes(const struct fbp_reduction *r)
+{
+    const size_t bytes =
+        rows_at_once(r) * r->bin[1] * r->stored.n_columns * sizeof(float) + FBP_ALIGN - 1;
+    return bytes / FBP_ALIGN * FBP_ALIGN;
+}
+
+/* Memory of a reader. */
+static size_t band_bytes(const struct fbp_reduction *r)
+{
+    return rows_bytes(r) + r->panel.n_columns * (sizeof(double) + sizeof(size_t));
+}
+
+static fbp_status read_joined(const fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                              size_t n_rows, float *out)
+{
+    const struct reduced *s = src->state;
+    fbp_status st = FBP_OK;
+    char *memory;
+
+    FBP_TRY(fbp_alloc((void **)&memory, band_bytes(&s->r), "rows to be binned"));
+    struct band b = {.rows = (float *)(void *)memory, .at_once = rows_at_once(&s->r)};
+    b.sums = (double *)(void *)(memory + rows_bytes(&s->r));
+    b.counts = (size_t *)(void *)(b.sums + s->r.panel.n_columns);
+    for (size_t k = 0; k < n_slices && st == FBP_OK; k++)
+        st = join_view(src, &b, (slice0 + k) * s->r.every, row0, n_rows,
+                       out + k * n_rows * s->r.panel.n_columns);
+    fbp_free(memory);
+    return st;
+}
+
+static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                               size_t n_rows, bool as_float, void *out)
+{
+    const struct reduced *s = src->state;
+    const size_t size = as_float ? sizeof(float) : fbp_type_size(src->info.type);
+    char *to = out;
+
+    if (fbp_reduction_joins(&s->r))
+        return read_joined(src, slice0, n_slices, row0, n_rows, out);
+    for (size_t k = 0; k < n_slices; k++, to += n_rows * src->info.n[0] * size)
+        FBP_TRY((as_float ? fbp_source_read(src->below, (slice0 + k) * s->r.every, 1, row0, n_rows,
+                                            (float *)(void *)to)
+                          : fbp_source_read_as_is(src->below, (slice0 + k) * s->r.every, 1, row0,
+                                                  n_rows, to)));
+    return FBP_OK;
+}
+
+static void close_reduced(fbp_source *src)
+{
+    free(src->state);
+}
+
+static void set_info(fbp_source *src, const struct fbp_reduction *r)
+{
+    struct fbp_array_info *info = &src->info;
+
+    info->n[0] = r->panel.n_columns;
+    info->n[1] = r->panel.n_rows;
+    info->n[2] = (info->n[2] - 1) / r->every + 1;
+    src->stored_type = info->scale != 0 ? FBP_F32 : info->type; /* scaled: no counts */
+    src->stored_bytes = (uint64_t)info->n[2] * r->stored.n_columns * r->panel.n_rows * r->bin[1] *
+                        fbp_type_size(info->type);
+    if (!fbp_reduction_joins(r))
+        return;
+    info->type = FBP_F32;
+    info->scale = info->offset = 0;
+    info->big_endian = false;
+    src->unpacks = true;
+    src->reader_bytes += band_bytes(r);
+}
+
+static fbp_status fill(fbp_source *src, fbp_source *below, const struct reduced *what)
+{
+    struct reduced *s;
+
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a source"));
+    *s = *what;
+    src->state = s;
+    src->below = below;
+    src->close = close_reduced;
+    src->read_block = read_reduced;
+    src->fd = -1;
+    src->info = below->info;
+    src->in_order = fbp_source_in_order(below);
+    src->unpacks = below->unpacks;
+    src->held_bytes = below->held_bytes;
+    src->reader_bytes = below->reader_bytes;
+    set_info(src, &s->r);
+    src->path = fbp_strdup(below->path);
+    if (!src->path)
+        return fbp_fail_nomem(strlen(below->path), "a path");
+    return fbp_inputs_add_all(&src->inputs, &below->inputs, 0);
+}
+
+fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
+                             bool top_down, const unsigned char *bad)
+{
+    const size_t rest = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
+    const struct reduced what = {.r = *r,
+                                 .top_down = top_down,
+                                 .first_row = top_down ? rest - r->first[1] : r->first[1],
+                                 .bad = bad};
+    fbp_source *src = NULL;
+    fbp_status st;
+
+    *out = NULL;
+    if (fbp_source_grows(below))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: views that are still being written are taken as they come: leave none "
+                        "out, and bin none",
+                        below->path);
+    FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
+    st = fill(src, below, &what);
+    if (st != FBP_OK)
+        fbp_source_close(&src);
+    *out = src;
+    return st;
+}
+
+/* Pixel k of the block of pixel (row, column): its place in the stored image. */
+static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
+{
+    return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +
+           column * r->bin[0] + k % r->bin[0];
+}
+
+/* A block lies at or behind the pixel that it becomes, so that both can share their memory. */
+void fbp_reduce_image(const struct fbp_reduction *r, const unsigned char *bad, double *image)
+{
+    for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)
+        for (size_t c = 0; c < r->panel.n_columns; c++, to++) {
+            double sum = 0, n = 0;
+            for (size_t k = 0; k < r->bin[0] * r->bin[1]; k++)
+                if (!bad || !bad[place(r, row, c, k)]) {
+                    sum += image[place(r, row, c, k)];
+                    n++;
+                }
+            image[to] = n > 0 ? sum / n : 0;
+        }
+}
+
+void fbp_reduce_mask(const struct fbp_reduction *r, unsigned char *bad)
+{
+    for (size_t row = 0, to = 0; row < r->panel.n_rows; row++)
+        for (size_t c = 0; c < r->panel.n_columns; c++, to++) {
+            bool good = false;
+            for (size_t k = 0; k < r->bin[0] * r->bin[1]; k++)
+                good |= !bad[place(r, row, c, k)];
+            bad[to] = !good;
+        }
+}

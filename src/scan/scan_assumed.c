@@ -1,0 +1,193 @@
+/* What a scan file says that nobody has measured: kept, and repeated, until somebody confirms it.
+ */
+#include "array/format.h"
+#include "scan/scan_parts.h"
+#include "scan/scan_write.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void clear_one(struct fbp_assumed *a)
+{
+    free(a->key);
+    free(a->value);
+    free(a->why);
+    free(a->file);
+}
+
+void fbp_scan_clear_assumed(struct fbp_scan *scan)
+{
+    for (size_t i = 0; i < scan->n_assumed; i++)
+        clear_one(&scan->assumed[i]);
+    free(scan->assumed);
+    scan->assumed = NULL;
+    scan->n_assumed = 0;
+}
+
+fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
+                           const char *value, const char *why)
+{
+    struct fbp_assumed *list =
+        realloc(scan->assumed, (scan->n_assumed + 1) * sizeof *scan->assumed);
+    struct fbp_assumed one = {fbp_strdup(key), value ? fbp_strdup(value) : NULL, fbp_strdup(why),
+                              fbp_strdup(file)};
+
+    if (list)
+        scan->assumed = list;
+    if (!list || !one.key || !one.why || !one.file || (value && !one.value)) {
+        clear_one(&one);
+        return fbp_fail_nomem(strlen(key) + strlen(why), "what is assumed");
+    }
+    scan->assumed[scan->n_assumed++] = one;
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
+{
+    char *both = fbp_format("%s%s%s", scan->note ? scan->note : "", scan->note ? "; " : "", note);
+
+    if (!both)
+        return fbp_fail_nomem(strlen(note), "a note");
+    free(scan->note);
+    scan->note = both;
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
+                                 const char *value, const char *remedy)
+{
+    char *note = fbp_format("%s: %s = %.60s is not applied: %s", file, key, value, remedy);
+    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(file), "a note");
+
+    free(note);
+    return st;
+}
+
+void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < scan->n_assumed; i++)
+        if (strcmp(scan->assumed[i].key, key) == 0)
+            clear_one(&scan->assumed[i]);
+        else
+            scan->assumed[kept++] = scan->assumed[i];
+    scan->n_assumed = kept;
+}
+
+/* Behind what was written already; returns the length of all. */
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (at >= n)
+        return at;
+    va_start(ap, fmt);
+    const int more = vsnprintf(buf + at, n - at, fmt, ap);
+    va_end(ap);
+    return at + (size_t)(more > 0 ? more : 0);
+}
+
+/* A list that can be edited has short entries, and a remedy; what a foreign file does not say has
+ * it in each entry. */
+static size_t put_group(char *buf, size_t n, size_t at, const struct fbp_assumed *a, size_t n_group)
+{
+    const bool listed = fbp_has_extension(a->file, ".json");
+
+    at = put(buf, n, at, "%s%s%s: ", at ? "; " : "", a->file,
+             listed ? " assumes what nobody has confirmed" : " does not say");
+    for (size_t i = 0; i < n_group; i++) {
+        at = put(buf, n, at, "%s%s", i ? ", " : "", a[i].key);
+        if (a[i].value)
+            at = put(buf, n, at, listed ? " %s" : ", taken as %s", a[i].value);
+        if (!listed)
+            at = put(buf, n, at, " (%s)", a[i].why);
+    }
+    return listed ? put(buf, n, at,
+                        ": put right what is wrong, remove what is right from \"assumed\" there")
+                  : at;
+}
+
+size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n)
+{
+    const struct fbp_assumed *list = scan->assumed;
+    size_t at = 0;
+
+    if (n > 0)
+        buf[0] = '\0';
+    for (size_t i = 0, end; i < scan->n_assumed; i = end) {
+        for (end = i + 1; end < scan->n_assumed && strcmp(list[end].file, list[i].file) == 0;)
+            end++;
+        at = put_group(buf, n, at, &list[i], end - i);
+    }
+    return scan->n_assumed;
+}
+
+/* What stands at "detector.pitch_mm", if it is short; "" otherwise. */
+static void value_at(const cJSON *root, const char *path, char *buf, size_t n)
+{
+    const char *dot = strchr(path, '.');
+    char parent[32];
+
+    buf[0] = '\0';
+    if (dot) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(dot - path), path);
+        root = cJSON_GetObjectItemCaseSensitive(root, parent);
+        path = dot + 1;
+    }
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, path);
+    if (!v)
+        snprintf(buf, n, "none");
+    else if (cJSON_IsNumber(v))
+        snprintf(buf, n, "%.10g", v->valuedouble);
+    else if (cJSON_IsString(v))
+        snprintf(buf, n, "\"%.40s\"", v->valuestring);
+}
+
+bool fbp_scan_file_assumes(const struct fbp_scan_file *f, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(
+               cJSON_GetObjectItemCaseSensitive(f->top.object, "assumed"), key) != NULL;
+}
+
+fbp_status fbp_scan_read_assumed(const struct fbp_scan_file *f)
+{
+    const cJSON *object = cJSON_GetObjectItemCaseSensitive(f->top.object, "assumed"), *item;
+    char value[64];
+
+    if (object && !cJSON_IsObject(object))
+        return fbp_json_wrong(&f->top, "assumed", "an object: a key of this file, and why");
+    cJSON_ArrayForEach(item, object)
+    {
+        if (item->string[0] == '_' || strncmp(item->string, "//", 2) == 0)
+            continue;
+        if (!cJSON_IsString(item))
+            return fbp_fail(FBP_ERR_INVALID, "%s: assumed.%.60s: expected text, why it is assumed",
+                            f->top.file, item->string);
+        value_at(f->top.object, item->string, value, sizeof value);
+        FBP_TRY(fbp_scan_assume(f->scan, f->top.file, item->string, value[0] ? value : NULL,
+                                item->valuestring));
+    }
+    return FBP_OK;
+}
+
+void fbp_scan_put_assumed(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    if (scan->n_assumed == 0)
+        return;
+    fbp_put_key(w, "assumed");
+    for (size_t i = 0; i < scan->n_assumed; i++) {
+        fputs(i ? ",\n    " : "{\n    ", w->f);
+        fbp_put_text(w, scan->assumed[i].key);
+        fputs(": ", w->f);
+        fbp_put_text(w, scan->assumed[i].why);
+    }
+    fputs("\n  }", w->f);
+}

@@ -1,0 +1,97 @@
+/* From a file to JSON, with the place of a mistake. */
+#include "array/bytes.h"
+#include "scan/json_text.h"
+#include "scan/scan_json.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const size_t MAX_BYTES = (size_t)256 << 20;
+
+static fbp_status check_size(FILE *f, const char *path, size_t *size)
+{
+    struct stat info;
+
+    if (fstat(fileno(f), &info) != 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    if ((uint64_t)info.st_size > MAX_BYTES)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %lld bytes are too many for a scan file (at most 256 MiB): name the "
+                        "JSON file, not the array",
+                        path, (long long)info.st_size);
+    *size = (size_t)info.st_size;
+    return FBP_OK;
+}
+
+/* The whole file and a final 0. */
+static fbp_status read_text(const char *path, char **out, size_t *size)
+{
+    char *text = NULL;
+    fbp_status st;
+    FILE *f;
+
+    FBP_TRY(fbp_open_stream(path, &f));
+    FBP_TRY_GOTO(check_size(f, path, size));
+    FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
+    if (fread(text, 1, *size, f) != *size) {
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path,
+                      ferror(f) ? strerror(errno) : "it became shorter meanwhile");
+        goto fail;
+    }
+    fclose(f);
+    *out = text;
+    return FBP_OK;
+fail:
+    free(text);
+    fclose(f);
+    return st;
+}
+
+/* cJSON stops one behind a character that should have been the quote of a key. */
+static const char *key_start(const char *text, const char *at)
+{
+    if (at - text < 2 || strchr("\"{[-0123456789 \t\r\n", at[-1]))
+        return at;
+    const char *before = at - 2;
+    while (before > text && strchr(" \t\r\n", *before))
+        before--;
+    return *before == '{' || *before == ',' ? at - 1 : at;
+}
+
+static fbp_status syntax_error(const char *path, const char *text, const char *at)
+{
+    size_t line = 1;
+    const char *start = text;
+
+    at = key_start(text, at);
+    for (const char *p = text; p < at; p++)
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: line %zu, column %zu: not valid JSON here%s: check commas, quotes and "
+                    "brackets; a comment is a key: \"//\": \"…\"",
+                    path, line, (size_t)(at - start) + 1, *at ? "" : " (the file ends too early)");
+}
+
+fbp_status fbp_json_read(const char *path, cJSON **out)
+{
+    char *text = NULL;
+    const char *end = NULL;
+    size_t size = 0;
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    FBP_TRY(read_text(path, &text, &size));
+    if (strlen(text) != size)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: contains zero bytes: name the scan's JSON file", path);
+    else if ((st = fbp_json_parse(text, size, &end, out)) == FBP_ERR_INVALID)
+        st = syntax_error(path, text, end ? end : text);
+    free(text);
+    return st;
+}
