@@ -51,8 +51,7 @@ static void axis_of(const struct fbp_scan *scan, enum adjust which, double axis[
     if (which != ADJUST_OFFSET)
         return;
     struct fbp_geometry_facts f = {.axis = {0, 0, 0}};
-    const fbp_status st =
-        fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &f);
+    const fbp_status st = fbp_geometry_facts(fbp_scan_views(scan), NULL, &f);
     const bool known = st == FBP_OK || cli_dot(f.axis, f.axis) > 0;
 
     for (int i = 0; i < 3; i++)

@@ -31,8 +31,7 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
             .force = a->force, .scan = scan, .inputs = {a->from.path}, .outputs = {a->output}}) !=
         0)
         return 1;
-    if (fbp_geometry_svg(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid, &c->facts,
-                         a->output) != FBP_OK)
+    if (fbp_geometry_svg(fbp_scan_views(scan), &c->grid, &c->facts, a->output) != FBP_OK)
         return cli_fail();
     if (a->json) {
         cJSON *root = cJSON_CreateObject();

@@ -214,7 +214,7 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
 {
     struct fbp_grid g = s->volume;
     if (g.n[0] == 0)
-        fbp_grid_default(s->views, s->n_views, s->kind, &s->panel, &g);
+        fbp_grid_default(fbp_scan_views(s), &g);
     const int rc = (a->json ? scan_json : scan_text)(a->file, s, &g);
     cli_say_uncertain(s, a->quiet);
     fbp_scan_clear(s);

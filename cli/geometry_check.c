@@ -203,8 +203,8 @@ static void warn_volume(const struct fbp_scan *scan, struct check *c)
 /* What goes wrong behind the views themselves leaves them known. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
-    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel,
-                           c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)
+    if (fbp_geometry_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) !=
+        FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     c->seen = c->facts.fov_radius_mm > 0;
     return c->facts.n_angles > 0 ? 0 : cli_error("%s", c->error);
@@ -212,8 +212,8 @@ static int find_facts(const struct fbp_scan *scan, const char *path, struct chec
 
 static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
 {
-    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &c->grid, 0,
-                      c->grid.n[2], &c->rows[0], &c->rows[1]);
+    fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &c->grid, 0, c->grid.n[2],
+                      &c->rows[0], &c->rows[1]);
     const double *voxel = c->grid.voxel_mm;
     warn_volume(scan, c);
     return flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips);
@@ -225,7 +225,7 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
     if (find_facts(scan, path, c) != 0)
         return 1;
     if (c->seen && c->grid.n[0] == 0) {
-        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, &c->grid);
+        fbp_grid_default(fbp_scan_views(scan), &c->grid);
         if (find_facts(scan, path, c) != 0)
             return 1;
     }

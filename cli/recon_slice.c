@@ -5,8 +5,8 @@
 
 void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2])
 {
-    fbp_geometry_rows(scan->views, 0, scan->n_views, scan->kind, &scan->panel, &plan->whole,
-                      plan->roi[2][0], plan->roi[2][1], &rows[0], &rows[1]);
+    fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole, plan->roi[2][0],
+                      plan->roi[2][1], &rows[0], &rows[1]);
 }
 
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,

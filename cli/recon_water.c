@@ -83,8 +83,7 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
     struct fbp_geometry_facts facts;
     double z[2];
 
-    if (fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &facts) !=
-        FBP_OK)
+    if (fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK)
         return cli_fail();
     if (reach > facts.fov_radius_mm)
         return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of "

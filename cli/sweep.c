@@ -72,8 +72,7 @@ static int find_radius(struct sweep *s)
     for (size_t i = 0; i < s->range->n; i++) {
         const double value = sweep_value(s->range, i);
         if (scan_with(s, value, &scan) != FBP_OK ||
-            fbp_geometry_facts(s->views, scan.n_views, scan.kind, &scan.panel, &s->grid, &facts) !=
-                FBP_OK)
+            fbp_geometry_facts(fbp_scan_views(&scan), &s->grid, &facts) != FBP_OK)
             return failed_at(s, value);
         s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
     }

@@ -33,6 +33,14 @@ struct fbp_panel {
     size_t n_columns, n_rows;
 };
 
+/** Views of one kind on one panel, as one argument.  The views themselves stay the caller's. */
+struct fbp_views {
+    enum fbp_kind kind;
+    size_t n;
+    struct fbp_panel panel;
+    const struct fbp_view *view; /**< [n] */
+};
+
 /** A volume: n voxels along x, y, z.  n[0] == 0 means "not given". */
 struct fbp_grid {
     size_t n[3];
@@ -168,14 +176,12 @@ struct fbp_geometry_facts {
 };
 
 /**
- * Work out the facts of views[n_views] and (if not NULL) a grid.  Where these fail on the panel's
+ * Work out the facts of views and (if not NULL) a grid.  Where these fail on the panel's
  * place beside the axis or on the grid, those of the views are set (n_angles > 0).
  * @return FBP_ERR_INVALID for no views, a volume or axis through the source, a panel on the wrong
  *         side or seen edge-on, values that are not finite.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views,
-                                                     enum fbp_kind kind,
-                                                     const struct fbp_panel *panel,
+FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_facts(struct fbp_views views,
                                                      const struct fbp_grid *grid,
                                                      struct fbp_geometry_facts *out);
 
@@ -192,14 +198,12 @@ FBP_API bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t 
                                  size_t n);
 
 /** Detector rows [*r0, *r1) that hold every tap of slices [z0, z1) in views [k0, k1). */
-FBP_API void fbp_geometry_rows(const struct fbp_view *views, size_t k0, size_t k1,
-                               enum fbp_kind kind, const struct fbp_panel *panel,
+FBP_API void fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                                const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                                size_t *r1);
 
 /** The grid used where a scan names none: covers the field of view, voxel = pitch SOD/SDD. */
-FBP_API void fbp_grid_default(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                              const struct fbp_panel *panel, struct fbp_grid *out);
+FBP_API void fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 FBP_END
 

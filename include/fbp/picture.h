@@ -91,9 +91,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_curve_svg(const struct fbp_curve *curve, c
  * @param facts  of these views, from fbp_geometry_facts().
  * @return FBP_ERR_INVALID (no views), FBP_ERR_UNSUPPORTED (planes), FBP_ERR_IO, FBP_ERR_NOMEM.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_svg(
-    const struct fbp_view *views, size_t n_views, enum fbp_kind kind, const struct fbp_panel *panel,
-    const struct fbp_grid *grid, const struct fbp_geometry_facts *facts, const char *path);
+FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_svg(struct fbp_views views,
+                                                   const struct fbp_grid *grid,
+                                                   const struct fbp_geometry_facts *facts,
+                                                   const char *path);
 
 FBP_END
 

@@ -63,6 +63,9 @@ struct fbp_scan {
     size_t n_assumed;
 };
 
+/** The scan's views with their kind and panel: the argument of fbp_geometry_facts() and others. */
+FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
+
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 

@@ -224,7 +224,7 @@ static void warn_about_volume(const fbp_plan *p)
     struct fbp_grid usual;
     char line[300];
 
-    fbp_grid_default(p->scan->views, p->scan->n_views, p->scan->kind, &p->scan->panel, &usual);
+    fbp_grid_default(fbp_scan_views(p->scan), &usual);
     const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
     const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
     const double first = fmin(z[0], usual.centre_mm[2] - end);

@@ -85,13 +85,12 @@ static void angles_of(struct fbp_geometry_facts *out, const struct fbp_arc *arc)
 
 /* Opposite views of a parallel beam are one: what counts is half a turn of them, wherever its
  * views stand.  A full turn keeps its own steps and gaps, for people. */
-static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_view *views,
-                            size_t n_views)
+static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_views *views)
 {
     const double turn = out->arc_rad;
     struct fbp_arc arc;
 
-    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, FBP_PI, 0));
+    FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, FBP_PI, 0));
     if (arc.n_angles < 3 || !arc.full)
         out->coverage = FBP_COVERAGE_PARTIAL;
     else if (out->coverage != FBP_COVERAGE_FULL)
@@ -105,7 +104,7 @@ static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_vie
 }
 
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool cone,
-                           const struct fbp_view *views, const struct fbp_arc *arc)
+                           const struct fbp_views *views, const struct fbp_arc *arc)
 {
     angles_of(out, arc);
     out->needed_rad = FBP_PI + fan_of(sides, cone);
@@ -115,7 +114,7 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
                               : FBP_COVERAGE_PARTIAL;
     if (cone || (out->coverage == FBP_COVERAGE_FULL && off_centre(sides, cone)))
         return FBP_OK;
-    return half_turn(out, views, arc->n);
+    return half_turn(out, views);
 }
 
 /* Whether rays are measured once on one side, and how far from the axis all is measured. */
@@ -154,13 +153,12 @@ static void corner(const struct fbp_grid *g, int i, double out[3])
         out[axis] = fbp_grid_coordinate(g, axis, i >> axis & 1 ? (double)g->n[axis] - 1 : 0);
 }
 
-static fbp_status check_corner(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                               const struct fbp_panel *panel, const double x[3], bool *inside)
+static fbp_status check_corner(const struct fbp_views *views, const double x[3], bool *inside)
 {
-    for (size_t k = 0; k < n_views; k++) {
+    for (size_t k = 0; k < views->n; k++) {
         double P[12];
         FBP_TRY(fbp_go_on());
-        if (!fbp_view_matrix(&views[k], kind, panel, P))
+        if (!fbp_view_matrix(&views->view[k], views->kind, &views->panel, P))
             continue; /* refused before */
         const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
         if (!(w > 1e-6 * P[11]))
@@ -168,13 +166,12 @@ static fbp_status check_corner(const struct fbp_view *views, size_t n_views, enu
                             "geometry: the volume reaches the source of view %zu: make it smaller "
                             "or move its centre",
                             k);
-        *inside = *inside && row >= -0.5 && row <= (double)panel->n_rows - 0.5;
+        *inside = *inside && row >= -0.5 && row <= (double)views->panel.n_rows - 0.5;
     }
     return FBP_OK;
 }
 
-static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_view *views,
-                         size_t n_views, enum fbp_kind kind, const struct fbp_panel *panel,
+static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_views *views,
                          const struct fbp_grid *grid)
 {
     bool inside = true;
@@ -188,41 +185,43 @@ static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_view *
     for (int i = 0; i < 8; i++) {
         double x[3];
         corner(grid, i, x);
-        FBP_TRY(check_corner(views, n_views, kind, panel, x, &inside));
+        FBP_TRY(check_corner(views, x, &inside));
     }
     out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;
     return FBP_OK;
 }
 
-static fbp_status check_input(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                              const struct fbp_panel *panel)
+static fbp_status check_input(const struct fbp_views *views)
 {
-    if (!views || n_views == 0)
+    const struct fbp_panel *panel = &views->panel;
+
+    if (!views->view || views->n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
-    if (kind != FBP_CONE && kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: kind %d has no line integrals", (int)kind);
+    if (views->kind != FBP_CONE && views->kind != FBP_PARALLEL)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: kind %d has no line integrals",
+                        (int)views->kind);
     if (panel->n_columns == 0 || panel->n_rows == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
                         panel->n_columns, panel->n_rows);
     return FBP_OK;
 }
 
-static fbp_status look_at_views(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                                const struct fbp_panel *panel, struct fbp_geometry_facts *out,
+static fbp_status look_at_views(const struct fbp_views *views, struct fbp_geometry_facts *out,
                                 struct sides *sides)
 {
-    for (size_t k = 0; k < n_views; k++) {
+    const double n = (double)views->n;
+
+    for (size_t k = 0; k < views->n; k++) {
         struct fbp_view_facts v;
         FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_view_facts_of(&views[k], k, kind, panel, out->axis, &v));
-        fold(out, &v, k == 0, (double)n_views);
-        fold_sides(sides, &v, k == 0, (double)n_views);
+        FBP_TRY(fbp_view_facts_of(views, k, out->axis, &v));
+        fold(out, &v, k == 0, n);
+        fold_sides(sides, &v, k == 0, n);
     }
     return FBP_OK;
 }
 
-fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                              const struct fbp_panel *panel, const struct fbp_grid *grid,
+fbp_status fbp_geometry_facts(struct fbp_views views, const struct fbp_grid *grid,
                               struct fbp_geometry_facts *out)
 {
     struct sides sides = {{0}, {0}, {0}, {0}, {0}, {0}};
@@ -231,19 +230,19 @@ fbp_status fbp_geometry_facts(const struct fbp_view *views, size_t n_views, enum
 
     fbp_message_clear();
     *out = (struct fbp_geometry_facts){0};
-    FBP_TRY(check_input(views, n_views, kind, panel));
-    fbp_axis_of(views, n_views, out->axis);
-    FBP_TRY(look_at_views(views, n_views, kind, panel, out, &sides));
-    const bool cone = kind == FBP_CONE;
-    FBP_TRY(fbp_arc_create(&arc, views, n_views, out->axis, 2 * FBP_PI, fan_of(&sides, cone)));
-    FBP_TRY_GOTO(coverage(out, &sides, cone, views, &arc));
+    FBP_TRY(check_input(&views));
+    fbp_axis_of(views.view, views.n, out->axis);
+    FBP_TRY(look_at_views(&views, out, &sides));
+    const bool cone = views.kind == FBP_CONE;
+    FBP_TRY(fbp_arc_create(&arc, views.view, views.n, out->axis, 2 * FBP_PI, fan_of(&sides, cone)));
+    FBP_TRY_GOTO(coverage(out, &sides, cone, &views, &arc));
     FBP_TRY_GOTO(field_of_view(out, &sides, cone));
-    struct fbp_wander wander = {views, n_views, kind, panel, &arc, {0}, out->fov_radius_mm};
+    struct fbp_wander wander = {&views, &arc, {0}, out->fov_radius_mm};
     fbp_axpy(out->axis, 0, out->axis, wander.axis);
     fbp_wander_of(&wander, grid, out);
-    out->symmetry = fbp_symmetry_of(views, n_views, kind, panel, grid);
+    out->symmetry = fbp_symmetry_of(&views, grid);
     if (grid)
-        FBP_TRY_GOTO(volume(out, views, n_views, kind, panel, grid));
+        FBP_TRY_GOTO(volume(out, &views, grid));
     st = FBP_OK;
 fail:
     fbp_arc_clear(&arc);

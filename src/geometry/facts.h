@@ -9,8 +9,7 @@
 void fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /** enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
-unsigned fbp_symmetry_of(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                         const struct fbp_panel *panel, const struct fbp_grid *grid);
+unsigned fbp_symmetry_of(const struct fbp_views *views, const struct fbp_grid *grid);
 
 /** What one view says.  lo is the side of -t, hi that of +t; fans in rad, distances in mm. */
 struct fbp_view_facts {
@@ -22,17 +21,13 @@ struct fbp_view_facts {
     double lean; /**< of rows against the plane that the axis is normal to */
 };
 
-/** FBP_ERR_INVALID for a view that cannot be backprojected; `k`, its index, is for the message. */
-fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kind kind,
-                             const struct fbp_panel *panel, const double axis[3],
+/** FBP_ERR_INVALID for a view that cannot be backprojected. */
+fbp_status fbp_view_facts_of(const struct fbp_views *views, size_t k, const double axis[3],
                              struct fbp_view_facts *out);
 
 /** Views whose height is looked at. */
 struct fbp_wander {
-    const struct fbp_view *views;
-    size_t n;
-    enum fbp_kind kind;
-    const struct fbp_panel *panel;
+    const struct fbp_views *views;
     const struct fbp_arc *arc; /**< of 2 pi */
     double axis[3];
     double radius; /**< of the field of view */

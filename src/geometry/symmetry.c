@@ -53,24 +53,23 @@ static bool centred(const struct fbp_grid *g, int axis)
     return near(g->centre_mm[axis], 0, g->voxel_mm[axis]);
 }
 
-unsigned fbp_symmetry_of(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                         const struct fbp_panel *panel, const struct fbp_grid *grid)
+unsigned fbp_symmetry_of(const struct fbp_views *views, const struct fbp_grid *grid)
 {
     const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
     const bool square = !grid || (grid->n[0] == grid->n[1] &&
                                   near(grid->voxel_mm[0], grid->voxel_mm[1], grid->voxel_mm[0]));
     bool columns = true, mirrors = !grid || centred(grid, 2);
 
-    for (size_t k = 0; k < n_views && columns; k++) {
+    for (size_t k = 0; k < views->n && columns; k++) {
         double P[12];
-        columns = fbp_view_matrix(&views[k], kind, panel, P) && column(P);
-        mirrors = mirrors && columns && mirror(P, panel);
+        columns = fbp_view_matrix(&views->view[k], views->kind, &views->panel, P) && column(P);
+        mirrors = mirrors && columns && mirror(P, &views->panel);
     }
     unsigned flags = 0;
     flags |= columns ? FBP_SYM_COLUMN : 0u;
     flags |= columns && mirrors ? FBP_SYM_MIRROR : 0u;
-    flags |= axial && turned(views, n_views, 2) ? FBP_SYM_ROT180 : 0u;
-    if (axial && square && (turned(views, n_views, 1) || turned(views, n_views, -1)))
+    flags |= axial && turned(views->view, views->n, 2) ? FBP_SYM_ROT180 : 0u;
+    if (axial && square && (turned(views->view, views->n, 1) || turned(views->view, views->n, -1)))
         flags |= FBP_SYM_ROT90;
     return flags;
 }

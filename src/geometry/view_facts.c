@@ -32,17 +32,19 @@ static void turns_of(const struct fbp_view *view, const struct fbp_frame *f, dou
     tilt[2] = atan2(-fbp_dot(up, f->t), fbp_dot(u, f->t));
 }
 
-static void fan_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
-                   const struct fbp_frame *f, double margin, double lo[2], double hi[2])
+static void fan_of(const struct fbp_views *views, size_t k, const struct fbp_frame *f,
+                   double margin, double lo[2], double hi[2])
 {
+    const struct fbp_view *view = &views->view[k];
+    const struct fbp_panel *panel = &views->panel;
     const double row = ((double)panel->n_rows - 1) / 2;
     const double column[2] = {-margin, (double)panel->n_columns - 1 + margin};
     double fan[2], mm[2], p[3];
 
     for (int i = 0; i < 2; i++) {
         fbp_view_pixel(view, panel, column[i], row, p);
-        fan[i] = fbp_ray_gamma(view, kind, f, p);
-        mm[i] = fbp_ray_distance(view, kind, f, p);
+        fan[i] = fbp_ray_gamma(view, views->kind, f, p);
+        mm[i] = fbp_ray_distance(view, views->kind, f, p);
     }
     lo[0] = fmin(fan[0], fan[1]);
     hi[0] = fmax(fan[0], fan[1]);
@@ -86,36 +88,37 @@ static fbp_status check(const struct fbp_view *view, size_t k, double w0, const 
     return FBP_OK;
 }
 
-fbp_status fbp_view_facts_of(const struct fbp_view *view, size_t k, enum fbp_kind kind,
-                             const struct fbp_panel *panel, const double axis[3],
+fbp_status fbp_view_facts_of(const struct fbp_views *views, size_t k, const double axis[3],
                              struct fbp_view_facts *out)
 {
+    const struct fbp_view *view = &views->view[k];
+    const struct fbp_panel *panel = &views->panel;
     struct fbp_frame f;
     double P[12];
 
     *out = (struct fbp_view_facts){.magnification = 1};
     if (!finite3(view->s) || !finite3(view->d) || !finite3(view->u) || !finite3(view->v))
         return fbp_fail(FBP_ERR_INVALID, "geometry: view %zu has values that are not finite", k);
-    FBP_TRY(fbp_check_view(view, k, kind));
+    FBP_TRY(fbp_check_view(view, k, views->kind));
     if (!fbp_frame_of(view, axis, &f))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the rotation axis passes through the source: check "
                         "source positions and iso-centre",
                         k);
-    if (!fbp_view_matrix(view, kind, panel, P))
+    if (!fbp_view_matrix(view, views->kind, panel, P))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the panel is seen edge-on, or its rows and columns "
                         "are parallel: check its axes u and v",
                         k);
     FBP_TRY(check(view, k, P[11], &f));
-    if (kind == FBP_CONE) {
+    if (views->kind == FBP_CONE) {
         out->sod = fbp_norm(view->s);
         /* 1/|row 3| is the depth at which w = 1 */
         out->sdd = 1 / fbp_norm(P + 8);
         out->magnification = 1 / P[11];
     }
-    fan_of(view, kind, panel, &f, 0.5, out->edge_lo, out->edge_hi);
-    fan_of(view, kind, panel, &f, 0, out->pixel_lo, out->pixel_hi);
+    fan_of(views, k, &f, 0.5, out->edge_lo, out->edge_hi);
+    fan_of(views, k, &f, 0, out->pixel_lo, out->pixel_hi);
     axis_seen(P, panel, axis, &out->axis_lo, &out->axis_hi);
     turns_of(view, &f, out->tilt, &out->skew);
     out->lean = asin(fmin(fabs(fbp_dot(view->u, f.a)) / fbp_norm(view->u), 1));

@@ -30,11 +30,11 @@ struct sums {
 
 static bool height_of(const struct fbp_wander *w, size_t k, struct height *out)
 {
-    const struct fbp_view *view = &w->views[k];
-    const double last = (double)w->panel->n_rows - 1;
+    const struct fbp_view *view = &w->views->view[k];
+    const double last = (double)w->views->panel.n_rows - 1;
     double P[12], z[2];
 
-    if (!fbp_view_matrix(view, w->kind, w->panel, P))
+    if (!fbp_view_matrix(view, w->views->kind, &w->views->panel, P))
         return false;
     for (int i = 0; i < 2; i++) {
         const double row = i ? last + 0.5 : -0.5;
@@ -42,7 +42,7 @@ static bool height_of(const struct fbp_wander *w, size_t k, struct height *out)
     }
     const double along = fbp_dot(view->s, w->axis), size = fbp_norm(view->s);
     *out = (struct height){(z[0] + z[1]) / 2, fabs(z[1] - z[0]),
-                           w->kind == FBP_CONE ? along : along / size};
+                           w->views->kind == FBP_CONE ? along : along / size};
     return isfinite(out->middle) && isfinite(out->seen);
 }
 
@@ -53,7 +53,7 @@ static double weight_of(const struct fbp_wander *w, size_t k)
     const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
     const double ramp = arc->arc_rad - FBP_PI;
 
-    if (arc->full || w->kind != FBP_CONE || !(ramp > 0))
+    if (arc->full || w->views->kind != FBP_CONE || !(ramp > 0))
         return arc->step[k];
     return arc->step[k] * fmin(1, end / ramp);
 }
@@ -61,8 +61,8 @@ static double weight_of(const struct fbp_wander *w, size_t k)
 static double turned(const struct fbp_wander *w, size_t k)
 {
     return k == 0 ? 0
-                  : remainder(fbp_view_angle(&w->views[k], w->axis) -
-                                  fbp_view_angle(&w->views[k - 1], w->axis),
+                  : remainder(fbp_view_angle(&w->views->view[k], w->axis) -
+                                  fbp_view_angle(&w->views->view[k - 1], w->axis),
                               2 * FBP_PI);
 }
 
@@ -71,7 +71,7 @@ static void add_up(const struct fbp_wander *w, struct sums *s)
     double angle = 0;
 
     *s = (struct sums){.lo = INFINITY, .hi = -INFINITY};
-    for (size_t k = 0; k < w->n; k++) {
+    for (size_t k = 0; k < w->views->n; k++) {
         struct height h;
         const double weight = weight_of(w, k);
         angle += turned(w, k);
@@ -90,7 +90,7 @@ static void add_up(const struct fbp_wander *w, struct sums *s)
     s->source /= s->weight;
     s->angle /= s->weight;
     angle = 0;
-    for (size_t k = 0; k < w->n; k++) {
+    for (size_t k = 0; k < w->views->n; k++) {
         struct height h;
         const double weight = weight_of(w, k);
         angle += turned(w, k);
@@ -114,7 +114,8 @@ static double pitch_of(const struct sums *s)
 static void point(const struct fbp_wander *w, const struct sums *s, int i, double out[3])
 {
     const double angle = 2 * FBP_PI * (i / HEIGHTS) / AROUND, r = i / HEIGHTS ? w->radius / 2 : 0;
-    const double height = s->middle + s->seen / 4 * (i % HEIGHTS - 1) * (w->panel->n_rows > 1);
+    const double height =
+        s->middle + s->seen / 4 * (i % HEIGHTS - 1) * (w->views->panel.n_rows > 1);
     const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
     struct fbp_frame f;
 
@@ -137,16 +138,17 @@ static double unseen(const struct fbp_wander *w, const struct sums *s)
 {
     double lost[POINTS] = {0}, worst = 0, P[12];
 
-    for (size_t k = 0; k < w->n; k++) {
+    for (size_t k = 0; k < w->views->n; k++) {
         struct height h;
-        if (!height_of(w, k, &h) || !fbp_view_matrix(&w->views[k], w->kind, w->panel, P))
+        if (!height_of(w, k, &h) ||
+            !fbp_view_matrix(&w->views->view[k], w->views->kind, &w->views->panel, P))
             continue;
         for (int i = 0; i < POINTS; i++) {
             double x[3], still[3];
             point(w, s, i, x);
             fbp_axpy(x, h.middle - s->middle, w->axis, still);
             lost[i] += weight_of(w, k) / s->weight *
-                       (part_seen(P, w->panel, still) - part_seen(P, w->panel, x));
+                       (part_seen(P, &w->views->panel, still) - part_seen(P, &w->views->panel, x));
         }
     }
     for (int i = 0; i < POINTS; i++)
@@ -159,10 +161,10 @@ static double steepness(const struct fbp_wander *w, const struct sums *s, double
 {
     double sum = 0;
 
-    for (size_t k = 0; k < w->n; k++) {
+    for (size_t k = 0; k < w->views->n; k++) {
         struct height h;
         struct fbp_frame f;
-        if (!height_of(w, k, &h) || !fbp_frame_of(&w->views[k], w->axis, &f))
+        if (!height_of(w, k, &h) || !fbp_frame_of(&w->views->view[k], w->axis, &f))
             continue;
         const double kappa = atan2(h.source - level, f.radius);
         sum += weight_of(w, k) / s->weight * (1 - cos(kappa));
@@ -183,5 +185,5 @@ void fbp_wander_of(const struct fbp_wander *w, const struct fbp_grid *grid,
     out->pitch_mm = pitch_of(&s);
     out->wander_error = unseen(w, &s) + steepness(w, &s, s.source);
     const double middle = grid ? fbp_dot(grid->centre_mm, w->axis) : s.middle;
-    out->rise_error = steepness(w, &s, w->kind == FBP_CONE ? middle : 0);
+    out->rise_error = steepness(w, &s, w->views->kind == FBP_CONE ? middle : 0);
 }

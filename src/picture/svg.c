@@ -17,10 +17,7 @@ struct frame {
 
 struct drawing {
     FILE *f;
-    const struct fbp_view *views;
-    size_t n_views;
-    enum fbp_kind kind;
-    const struct fbp_panel *panel;
+    struct fbp_views of;
     const struct fbp_grid *grid; /* NULL = none */
     const struct fbp_geometry_facts *facts;
     double far; /* parallel: where sources are drawn, mm */
@@ -31,7 +28,7 @@ struct drawing {
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
     for (int i = 0; i < 3; i++)
-        out[i] = d->views[k].s[i] * (d->kind == FBP_CONE ? 1 : d->far);
+        out[i] = d->of.view[k].s[i] * (d->of.kind == FBP_CONE ? 1 : d->far);
 }
 
 static void to_frame(const struct frame *fr, const double x[3], double out[2])
@@ -69,19 +66,19 @@ static void grid_corner(const struct fbp_grid *g, int corner, double out[3])
  * Where a panel stands along parallel rays means nothing: it is drawn behind the object. */
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
-    const struct fbp_view *v = &d->views[0];
+    const struct fbp_view *v = &d->of.view[0];
 
-    fbp_axpy(v->d, c * (double)d->panel->n_columns / 2, v->u, out);
-    fbp_axpy(out, r * (double)d->panel->n_rows / 2, v->v, out);
-    if (d->kind == FBP_PARALLEL)
+    fbp_axpy(v->d, c * (double)d->of.panel.n_columns / 2, v->u, out);
+    fbp_axpy(out, r * (double)d->of.panel.n_rows / 2, v->v, out);
+    if (d->of.kind == FBP_PARALLEL)
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
 /* Where the ray to a point of the panel begins. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
-    if (d->kind == FBP_PARALLEL)
-        fbp_axpy(edge, 2 * d->far, d->views[0].s, out);
+    if (d->of.kind == FBP_PARALLEL)
+        fbp_axpy(edge, 2 * d->far, d->of.view[0].s, out);
     else
         source_of(d, 0, out);
 }
@@ -92,7 +89,7 @@ static void include_all(const struct drawing *d, struct frame *fr, bool every_so
 
     fr->lo[0] = fr->lo[1] = DBL_MAX;
     fr->hi[0] = fr->hi[1] = -DBL_MAX;
-    for (size_t k = 0; k < (every_source ? d->n_views : 1); k++) {
+    for (size_t k = 0; k < (every_source ? d->of.n : 1); k++) {
         source_of(d, k, x);
         include_point(fr, x);
     }
@@ -161,7 +158,7 @@ static const char *const axis_style =
 static void draw_arrow(const struct drawing *d, const struct frame *fr, const double a[3],
                        const double b[3], const char *name)
 {
-    double away[3] = {d->views[0].s[0], d->views[0].s[1], d->views[0].s[2]};
+    double away[3] = {d->of.view[0].s[0], d->of.view[0].s[1], d->of.view[0].s[2]};
     double from[3], tip[3], p[2];
 
     fbp_normalise(away);
@@ -192,10 +189,10 @@ static void draw_panel(const struct drawing *d, const struct frame *fr, bool alo
 
 static void draw_dots(const struct drawing *d, const struct frame *fr)
 {
-    const size_t step = (d->n_views + MOST_DOTS - 1) / MOST_DOTS;
+    const size_t step = (d->of.n + MOST_DOTS - 1) / MOST_DOTS;
 
-    for (size_t k = 0; k < d->n_views; k += step) {
-        const double t = d->n_views > 1 ? (double)k / (double)(d->n_views - 1) : 0;
+    for (size_t k = 0; k < d->of.n; k += step) {
+        const double t = d->of.n > 1 ? (double)k / (double)(d->of.n - 1) : 0;
         double x[3], p[2];
         source_of(d, k, x);
         to_page(d, fr, x, p);
@@ -204,7 +201,7 @@ static void draw_dots(const struct drawing *d, const struct frame *fr)
     }
     double first[3];
     source_of(d, 0, first);
-    label(d, fr, first, 8, -8, d->kind == FBP_CONE ? "first source" : "first direction");
+    label(d, fr, first, 8, -8, d->of.kind == FBP_CONE ? "first source" : "first direction");
 }
 
 static void draw_box(const struct drawing *d, const struct frame *fr)
@@ -230,7 +227,7 @@ static void draw_box(const struct drawing *d, const struct frame *fr)
 /* An arc from the first source in the direction of rotation, a little inside the circle. */
 static void draw_direction(const struct drawing *d, const struct frame *fr)
 {
-    const double *s = d->views[0].s;
+    const double *s = d->of.view[0].s;
     const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
     double source[3], p[2], q[2];
 
@@ -284,7 +281,7 @@ static void draw_side(const struct drawing *d, const struct frame *fr)
     to_page(d, fr, source, p);
     fprintf(d->f, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"4.5\" fill=\"rgb(43,108,176)\"/>\n", p[0],
             p[1]);
-    label(d, fr, source, -2, -10, d->kind == FBP_CONE ? "source" : "rays");
+    label(d, fr, source, -2, -10, d->of.kind == FBP_CONE ? "source" : "rays");
     draw_cross(d, fr);
 }
 
@@ -323,7 +320,7 @@ static void legend_distances(const struct drawing *d, double *y)
 {
     char a[64], b[128];
 
-    if (d->kind != FBP_CONE)
+    if (d->of.kind != FBP_CONE)
         return;
     range_words(a, sizeof a, d->facts->sod_mm);
     snprintf(b, sizeof b, "%s mm", a);
@@ -338,10 +335,10 @@ static void legend_angles(const struct drawing *d, double *y)
     static const char *const coverage[] = {"full scan", "short scan", "partial: not determined"};
     static const char *const turning[] = {"clockwise", "unordered", "counter-clockwise"};
     const struct fbp_geometry_facts *f = d->facts;
-    const double deg = 180 / FBP_PI, theta = deg * atan2(d->views[0].s[1], d->views[0].s[0]);
+    const double deg = 180 / FBP_PI, theta = deg * atan2(d->of.view[0].s[1], d->of.view[0].s[0]);
     char b[160];
 
-    snprintf(b, sizeof b, "%zu over %.6g&#176;, %s", d->n_views, f->arc_rad * deg,
+    snprintf(b, sizeof b, "%zu over %.6g&#176;, %s", d->of.n, f->arc_rad * deg,
              turning[f->direction + 1]);
     legend_line(d, y, "views", b);
     snprintf(b, sizeof b, "%s%s", coverage[f->coverage], f->offset ? ", offset detector" : "");
@@ -358,8 +355,8 @@ static void legend(const struct drawing *d, double y)
 
     legend_distances(d, &y);
     legend_angles(d, &y);
-    snprintf(b, sizeof b, "%zu &#215; %zu pixels of %.5g &#215; %.5g mm", d->panel->n_columns,
-             d->panel->n_rows, fbp_norm(d->views[0].u), fbp_norm(d->views[0].v));
+    snprintf(b, sizeof b, "%zu &#215; %zu pixels of %.5g &#215; %.5g mm", d->of.panel.n_columns,
+             d->of.panel.n_rows, fbp_norm(d->of.view[0].u), fbp_norm(d->of.view[0].v));
     legend_line(d, &y, "panel", b);
     snprintf(b, sizeof b, "radius %.5g mm, z on the axis %.5g to %.5g mm", f->fov_radius_mm,
              f->fov_half_height_mm[0], f->fov_half_height_mm[1]);
@@ -388,13 +385,13 @@ static double fit(const struct frame *fr, double w, double h)
 
 static void write_page(struct drawing *d)
 {
-    const double *s = d->views[0].s, h = hypot(s[0], s[1]);
+    const double *s = d->of.view[0].s, h = hypot(s[0], s[1]);
     struct frame top = {.right = {1, 0, 0}, .up = {0, 1, 0}};
     struct frame side = {.right = {-1, 0, 0}, .up = {0, 0, 1}};
 
     for (int i = 0; h > 0 && i < 2; i++)
         side.right[i] = -s[i] / h;
-    d->far = d->kind == FBP_CONE ? 0 : reach(d);
+    d->far = d->of.kind == FBP_CONE ? 0 : reach(d);
     include_all(d, &top, true);
     include_all(d, &side, false);
     d->px = fmin(fit(&top, 440, 470), fit(&side, 410, 240));
@@ -420,21 +417,15 @@ static void draw_page(FILE *f, const void *user)
     write_page(&d);
 }
 
-fbp_status fbp_geometry_svg(const struct fbp_view *views, size_t n_views, enum fbp_kind kind,
-                            const struct fbp_panel *panel, const struct fbp_grid *grid,
+fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                             const struct fbp_geometry_facts *facts, const char *path)
 {
-    struct drawing d = {.views = views,
-                        .n_views = n_views,
-                        .kind = kind,
-                        .panel = panel,
-                        .grid = grid && grid->n[0] ? grid : NULL,
-                        .facts = facts};
+    struct drawing d = {.of = views, .grid = grid && grid->n[0] ? grid : NULL, .facts = facts};
 
     fbp_message_clear();
-    if (n_views == 0)
+    if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
-    if (kind != FBP_CONE && kind != FBP_PARALLEL)
+    if (views.kind != FBP_CONE && views.kind != FBP_PARALLEL)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "geometry: only cone and parallel beams are drawn");
     return fbp_svg_page(path, WIDTH, HEIGHT, draw_page, &d);
 }

@@ -15,7 +15,7 @@ void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan
 {
     *out = scan->volume;
     if (out->n[0] == 0)
-        fbp_grid_default(scan->views, scan->n_views, scan->kind, &scan->panel, out);
+        fbp_grid_default(fbp_scan_views(scan), out);
     if (!wanted)
         return;
     const bool one_slice = scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
@@ -33,10 +33,15 @@ void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan
     }
 }
 
+static struct fbp_views views_of(const struct fbp_job *job)
+{
+    return (struct fbp_views){job->kind, job->n_views, job->panel, job->views};
+}
+
 static void rows_of_lines(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                           size_t *r0, size_t *r1)
 {
-    fbp_geometry_rows(job->views, k0, k1, job->kind, &job->panel, &job->grid, z0, z1, r0, r1);
+    fbp_geometry_rows(views_of(job), k0, k1, &job->grid, z0, z1, r0, r1);
 }
 
 /*
@@ -141,8 +146,7 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
 
     if (job->filtered)
         return FBP_OK;
-    FBP_TRY(fbp_weights_create(&t->weights, job->views, job->n_views, job->kind, &job->panel,
-                               &job->facts, t->angular));
+    FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                               p->spatial_filter ? p->half_width : 0));
     job->weights = t->weights;
@@ -194,8 +198,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     fbp_grid_resolve(&p->volume, scan, &job->grid);
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
-    FBP_TRY_GOTO(fbp_geometry_facts(job->views, job->n_views, job->kind, &job->panel, &job->grid,
-                                    &job->facts));
+    FBP_TRY_GOTO(fbp_geometry_facts(fbp_scan_views(scan), &job->grid, &job->facts));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));

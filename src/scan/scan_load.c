@@ -49,6 +49,11 @@ static const char *const weightings[] = {"auto", "equal"};
 static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
                                     "uint32", "int32", "float32", "float64"};
 
+struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
+{
+    return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
+}
+
 bool fbp_scan_is_intensity(const struct fbp_scan *scan)
 {
     return scan->dark || scan->flat || scan->i0 > 0;

@@ -13,10 +13,7 @@
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
-    const struct fbp_view *views;
-    size_t n_views;
-    enum fbp_kind kind;
-    struct fbp_panel panel;
+    struct fbp_views views;
     struct fbp_geometry_facts facts;
     struct fbp_arc arc;
     struct fbp_rays rays;
@@ -43,12 +40,12 @@ static bool is_separable(const struct fbp_weights *w)
     const double tolerance = 1e-12;
     double first[12], other[12];
 
-    in_frame(&w->views[0], w->facts.axis, first);
+    in_frame(&w->views.view[0], w->facts.axis, first);
     const double across = hypot(first[9], first[10]);
     if (w->rays.redundancy != FBP_SINGLE && !(across <= tolerance * fabs(first[11])))
         return false;
-    for (size_t k = 1; k < w->n_views; k++) {
-        in_frame(&w->views[k], w->facts.axis, other);
+    for (size_t k = 1; k < w->views.n; k++) {
+        in_frame(&w->views.view[k], w->facts.axis, other);
         for (size_t i = 0; i < 12; i++) {
             const double scale = fbp_norm(first + i / 3 * 3);
             if (!(fabs(other[i] - first[i]) <= tolerance * scale))
@@ -61,7 +58,7 @@ static bool is_separable(const struct fbp_weights *w)
 /* Views of a parallel beam measure the rays of opposite ones, so that angles count modulo pi. */
 static bool in_halves(const struct fbp_weights *w)
 {
-    return w->kind == FBP_PARALLEL && !w->facts.offset;
+    return w->views.kind == FBP_PARALLEL && !w->facts.offset;
 }
 
 /* Ramps of a few steps take means, so do uneven steps, and arcs whose ends do not quite meet; where
@@ -81,10 +78,11 @@ static void find_rays(struct fbp_weights *w)
 {
     const struct fbp_geometry_facts *facts = &w->facts;
     const double delta = in_halves(w) ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
-    const double overlap = w->kind == FBP_CONE ? facts->overlap_rad : facts->overlap_mm;
+    const double overlap = w->views.kind == FBP_CONE ? facts->overlap_rad : facts->overlap_mm;
     const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
 
-    w->rays = (struct fbp_rays){.cone = w->kind == FBP_CONE, .delta = {cos(delta), sin(delta)}};
+    w->rays =
+        (struct fbp_rays){.cone = w->views.kind == FBP_CONE, .delta = {cos(delta), sin(delta)}};
     if (facts->coverage != FBP_COVERAGE_FULL)
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     else if (facts->offset)
@@ -100,15 +98,14 @@ static fbp_status find_steps(struct fbp_weights *w)
     const bool halves = in_halves(w);
     const double turns = halves && w->facts.coverage == FBP_COVERAGE_FULL ? 2 : 1;
 
-    FBP_TRY(fbp_arc_create(&w->arc, w->views, w->n_views, w->facts.axis,
+    FBP_TRY(fbp_arc_create(&w->arc, w->views.view, w->views.n, w->facts.axis,
                            halves ? FBP_PI : 2 * FBP_PI, 0));
-    for (size_t k = 0; k < w->n_views; k++)
-        w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)w->n_views : w->arc.step[k]);
+    for (size_t k = 0; k < w->views.n; k++)
+        w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)w->views.n : w->arc.step[k]);
     return FBP_OK;
 }
 
-fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, size_t n_views,
-                              enum fbp_kind kind, const struct fbp_panel *panel,
+fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular)
 {
@@ -119,9 +116,6 @@ fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, s
     FBP_TRY(fbp_calloc(&mem, 1, sizeof **out, "weights"));
     fbp_weights *w = mem;
     w->views = views;
-    w->n_views = n_views;
-    w->kind = kind;
-    w->panel = *panel;
     w->facts = *facts;
     w->equal = angular == FBP_ANGULAR_EQUAL;
     FBP_TRY_GOTO(find_steps(w));
@@ -155,14 +149,14 @@ void fbp_weights_rays(const fbp_weights *w, struct fbp_rays *out)
 
 void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *out)
 {
-    const struct fbp_view *v = &w->views[view];
+    const struct fbp_view *v = &w->views.view[view];
     const double *const vectors[3] = {out->q, v->u, v->v};
     double *const to[3] = {out->q, out->u, out->v};
     struct fbp_frame f;
     double P[12], across[3];
 
     fbp_frame_of(v, w->facts.axis, &f);
-    fbp_view_pixel(v, &w->panel, 0, 0, out->q);
+    fbp_view_pixel(v, &w->views.panel, 0, 0, out->q);
     if (w->rays.cone)
         fbp_axpy(out->q, -1, v->s, out->q);
     for (int i = 0; i < 3; i++) {
@@ -175,7 +169,7 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     fbp_cross(v->s, v->u, across);
     if (!w->rays.cone)
         out->factor /= fbp_norm(across);
-    else if (fbp_view_matrix(v, w->kind, &w->panel, P))
+    else if (fbp_view_matrix(v, w->views.kind, &w->views.panel, P))
         out->factor /= P[11] * P[11];
     out->step = w->arc.step[view];
     for (int i = 0; i < 2; i++) {
@@ -214,7 +208,7 @@ void fbp_weights_row(const fbp_weights *w, size_t view, size_t row, double *out)
     struct fbp_ray_view v;
     const struct fbp_ray_row r = row_of(w, view, (double)row, &v);
 
-    for (size_t c = 0; c < w->panel.n_columns; c++)
+    for (size_t c = 0; c < w->views.panel.n_columns; c++)
         out[c] = fbp_ray_weight(&w->rays, &v, &r, (double)c);
 }
 
@@ -228,16 +222,16 @@ void fbp_weights_image(const fbp_weights *w, size_t row, double *out)
     struct fbp_ray_view v;
     const struct fbp_ray_row r = row_of(w, 0, (double)row, &v);
 
-    for (size_t c = 0; c < w->panel.n_columns; c++)
+    for (size_t c = 0; c < w->views.panel.n_columns; c++)
         out[c] = fbp_ray_geometry(&w->rays, &r, (double)c);
 }
 
 void fbp_weights_line(const fbp_weights *w, size_t view, double *out)
 {
     struct fbp_ray_view v;
-    const struct fbp_ray_row r = row_of(w, view, ((double)w->panel.n_rows - 1) / 2, &v);
+    const struct fbp_ray_row r = row_of(w, view, ((double)w->views.panel.n_rows - 1) / 2, &v);
 
-    for (size_t c = 0; c < w->panel.n_columns; c++)
+    for (size_t c = 0; c < w->views.panel.n_columns; c++)
         out[c] = v.step * fbp_ray_redundancy(&w->rays, &v, &r, (double)c);
 }
 
@@ -263,12 +257,12 @@ static void describe_limited(const struct fbp_weights *w, const char *steps, cha
         snprintf(buf, n,
                  "limited angle: %zu views over %.1f deg do not determine the volume, %.1f deg "
                  "would: expect streaks; %s%s",
-                 w->n_views, arc, needed, in_halves(w) ? "" : "Parker weights; ", steps);
+                 w->views.n, arc, needed, in_halves(w) ? "" : "Parker weights; ", steps);
     else
         snprintf(buf, n,
                  "limited angle: %zu views over %.1f deg leave a gap of %.1f deg between the "
                  "directions of rays: expect streaks; Parker weights; %s",
-                 w->n_views, arc, f->direction_gap_rad * deg, steps);
+                 w->views.n, arc, f->direction_gap_rad * deg, steps);
 }
 
 void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
@@ -279,7 +273,7 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
 
     describe_steps(w, steps, sizeof steps);
     if (f->n_angles < 3)
-        snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->n_views,
+        snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->views.n,
                  f->n_angles, f->n_angles == 1 ? "" : "s");
     else if (f->coverage == FBP_COVERAGE_PARTIAL)
         describe_limited(w, steps, buf, n);
@@ -287,16 +281,16 @@ void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
         snprintf(buf, n,
                  "half turn of %zu views, %.1f deg, which count modulo 180; no redundancy "
                  "weights; %s",
-                 w->n_views, arc, steps);
+                 w->views.n, arc, steps);
     else if (f->coverage == FBP_COVERAGE_SHORT)
         snprintf(buf, n, "short scan of %zu views, %.1f deg (needs %.1f), Parker weights; %s",
-                 w->n_views, arc, needed, steps);
+                 w->views.n, arc, needed, steps);
     else if (f->offset)
         snprintf(buf, n,
                  "full scan of %zu views, %.1f deg; offset panel, overlap %.1f mm, Wang weights; "
                  "%s",
-                 w->n_views, arc, f->overlap_mm, steps);
+                 w->views.n, arc, f->overlap_mm, steps);
     else
-        snprintf(buf, n, "full scan of %zu views, %.1f deg; no redundancy weights; %s", w->n_views,
+        snprintf(buf, n, "full scan of %zu views, %.1f deg; no redundancy weights; %s", w->views.n,
                  arc, steps);
 }

@@ -40,9 +40,8 @@
 
 typedef struct fbp_weights fbp_weights;
 
-/** views must outlive the weights.  angular: AUTO or EQUAL. */
-fbp_status fbp_weights_create(fbp_weights **out, const struct fbp_view *views, size_t n_views,
-                              enum fbp_kind kind, const struct fbp_panel *panel,
+/** The views must outlive the weights.  angular: AUTO or EQUAL. */
+fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular);
 void fbp_weights_destroy(fbp_weights **weights);

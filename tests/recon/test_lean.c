@@ -64,7 +64,7 @@ static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)
 {
     struct fbp_geometry_facts f;
 
-    OK(fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &f));
+    OK(fbp_geometry_facts(fbp_scan_views(scan), NULL, &f));
     return f;
 }
 

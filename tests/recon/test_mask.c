@@ -65,7 +65,7 @@ static void masked_is_what_is_not_seen(void **state)
         double sum = 0, least = INFINITY, most = -INFINITY;
         size_t inside = 0;
         assert_true(plain && masked);
-        OK(fbp_geometry_facts(scan.views, scan.n_views, scan.kind, &scan.panel, g, &f));
+        OK(fbp_geometry_facts(fbp_scan_views(&scan), g, &f));
         run_into(&scan, (struct fbp_recon_params){.device = "cpu"}, plain);
         const struct fbp_report r = run_into(
             &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},

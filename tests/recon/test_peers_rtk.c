@@ -94,7 +94,7 @@ static void mask_field_of_view(const struct fbp_scan *scan, bool displaced, floa
     struct fbp_geometry_facts facts;
     size_t i = 0;
 
-    OK(fbp_geometry_facts(scan->views, scan->n_views, scan->kind, &scan->panel, NULL, &facts));
+    OK(fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts));
     const double all = fmin(fabs(facts.edge_mm[0]), fabs(facts.edge_mm[1]));
     const double radius = displaced ? facts.fov_radius_mm : all;
     for (size_t z = 0; z < g->n[2]; z++)

@@ -75,10 +75,9 @@ static inline double fdk_mean(const struct scan *scan, const struct fbp_view *vi
     struct rows rows = {calloc(nc * nr, sizeof(double)), calloc(nr, sizeof(bool))};
     double points[128][3], sum = 0;
 
-    if (fbp_geometry_facts(views, scan->n, scan->kind, &scan->panel, NULL, &facts) != FBP_OK ||
-        fbp_weights_create(&w, views, scan->n, scan->kind, &scan->panel, &facts, angular) !=
-            FBP_OK ||
-        !rows.samples || !rows.made)
+    if (fbp_geometry_facts(views_of(scan, views), NULL, &facts) != FBP_OK ||
+        fbp_weights_create(&w, views_of(scan, views), &facts, angular) != FBP_OK || !rows.samples ||
+        !rows.made)
         abort();
     for (int i = 0; i < n_points;) {
         double q[3] = {uniform(-1, 1), uniform(-1, 1), nr > 1 ? uniform(-1, 1) : 0};

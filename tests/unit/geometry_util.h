@@ -87,6 +87,11 @@ struct scan {
     struct fbp_panel panel;
 };
 
+static inline struct fbp_views views_of(const struct scan *scan, const struct fbp_view *views)
+{
+    return (struct fbp_views){scan->kind, scan->n, scan->panel, views};
+}
+
 static inline struct fbp_view *scan_views_at(const struct scan *scan, const double *angles_rad)
 {
     struct fbp_view *views = calloc(scan->n, sizeof *views);

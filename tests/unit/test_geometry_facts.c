@@ -26,7 +26,7 @@ static struct fbp_geometry_facts facts_at(const struct scan *scan, const double 
 {
     struct fbp_geometry_facts f;
     struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
-    const fbp_status st = fbp_geometry_facts(views, scan->n, scan->kind, &scan->panel, grid, &f);
+    const fbp_status st = fbp_geometry_facts(views_of(scan, views), grid, &f);
     free(views);
     if (st != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -254,8 +254,7 @@ static void offset_panel(void **state)
     scan.offset[0] = 256 * 0.8 + 3; /* past the axis */
     struct fbp_view *views = scan_views(&scan);
     struct fbp_geometry_facts none;
-    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &none),
-                     FBP_ERR_INVALID);
+    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &none), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "axis"));
     free(views);
 }
@@ -279,8 +278,7 @@ static void turned_panels_are_measured(void **state)
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].v[i] = -views[k].v[i];
-    assert_int_equal(fbp_geometry_facts(views, usual.n, FBP_CONE, &usual.panel, NULL, &upside_down),
-                     FBP_OK);
+    assert_int_equal(fbp_geometry_facts(views_of(&usual, views), NULL, &upside_down), FBP_OK);
     check_near3(upside_down.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
     check_near(upside_down.skew_rad, atan(0.1), 1e-12);
     free(views);
@@ -336,8 +334,9 @@ static void volume_in_the_field_of_view(void **state)
     assert_false(facts_at(&usual, NULL, &grid).volume_inside);
     grid.voxel_mm[0] = 20;
     struct fbp_view *views = scan_views(&usual);
-    assert_int_equal(fbp_geometry_facts(views, 360, FBP_CONE, &usual.panel, &grid, &f),
-                     FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_geometry_facts((struct fbp_views){FBP_CONE, 360, usual.panel, views}, &grid, &f),
+        FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "source"));
     free(views);
 }
@@ -359,7 +358,7 @@ static void axis_follows_the_sources(void **state)
             memcpy(vectors[i], a, sizeof a);
         }
     }
-    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &f), FBP_OK);
+    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &f), FBP_OK);
     check_near3(f.axis, (double[3]){1, 0, 0}, 1e-9);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.direction, 1);
@@ -372,7 +371,7 @@ static void axis_follows_the_sources(void **state)
     for (size_t k = 0; k < scan.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].s[i] += uniform(-1.5, 1.5);
-    assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &f), FBP_OK);
+    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &f), FBP_OK);
     check_near3(f.axis, (double[3]){0, 0, 1}, 0);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.symmetry, FBP_SYM_COLUMN); /* v still runs along z */
@@ -405,13 +404,16 @@ static void impossible_scans_are_refused(void **state)
                 v->v[j] = u;
             }
         }
-        assert_int_equal(fbp_geometry_facts(views, 4, FBP_CONE, &scan.panel, NULL, &f),
-                         FBP_ERR_INVALID);
+        assert_int_equal(
+            fbp_geometry_facts((struct fbp_views){FBP_CONE, 4, scan.panel, views}, NULL, &f),
+            FBP_ERR_INVALID);
         if (!strstr(fbp_message(), reason[i]))
             fail_msg("case %d: %s", i, fbp_message());
         free(views);
     }
-    assert_int_equal(fbp_geometry_facts(NULL, 0, FBP_CONE, &scan.panel, NULL, &f), FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_geometry_facts((struct fbp_views){FBP_CONE, 0, scan.panel, NULL}, NULL, &f),
+        FBP_ERR_INVALID);
 }
 
 /* However many views stand there: the greatest of one or two gaps is no measure of itself. */

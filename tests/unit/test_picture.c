@@ -252,7 +252,9 @@ static void drawing_of_a_scan(void **state)
         views[k] = (struct fbp_view){
             {744 * c, 744 * s, 0}, {-457 * c, -457 * s, 0}, {-s, c, 0}, {0, 0, 1}};
     }
-    assert_int_equal(fbp_geometry_svg(views, 3, FBP_CONE, &panel, &grid, &facts, SVG), FBP_OK);
+    assert_int_equal(
+        fbp_geometry_svg((struct fbp_views){FBP_CONE, 3, panel, views}, &grid, &facts, SVG),
+        FBP_OK);
     const char *svg = slurp(SVG);
     assert_well_formed(svg);
     static const char *const words[] = {
@@ -266,7 +268,9 @@ static void drawing_of_a_scan(void **state)
 
     for (int k = 0; k < 3; k++)
         fbp_normalise(views[k].s);
-    assert_int_equal(fbp_geometry_svg(views, 3, FBP_PARALLEL, &panel, NULL, &facts, SVG), FBP_OK);
+    assert_int_equal(
+        fbp_geometry_svg((struct fbp_views){FBP_PARALLEL, 3, panel, views}, NULL, &facts, SVG),
+        FBP_OK);
     svg = slurp(SVG);
     assert_well_formed(svg);
     assert_null(strstr(svg, "SOD"));
@@ -280,11 +284,13 @@ static void drawings_that_fail(void **state)
     const struct fbp_panel panel = {1, 1};
     const struct fbp_geometry_facts facts = {0};
 
-    assert_int_equal(fbp_geometry_svg(&view, 0, FBP_CONE, &panel, NULL, &facts, SVG),
-                     FBP_ERR_INVALID);
-    assert_int_equal(fbp_geometry_svg(&view, 1, FBP_PLANES, &panel, NULL, &facts, SVG),
-                     FBP_ERR_UNSUPPORTED);
-    assert_int_equal(fbp_geometry_svg(&view, 1, FBP_CONE, &panel, NULL, &facts,
+    assert_int_equal(
+        fbp_geometry_svg((struct fbp_views){FBP_CONE, 0, panel, &view}, NULL, &facts, SVG),
+        FBP_ERR_INVALID);
+    assert_int_equal(
+        fbp_geometry_svg((struct fbp_views){FBP_PLANES, 1, panel, &view}, NULL, &facts, SVG),
+        FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_geometry_svg((struct fbp_views){FBP_CONE, 1, panel, &view}, NULL, &facts,
                                       FBP_TEST_DIR "/no/such/folder.svg"),
                      FBP_ERR_IO);
 }

@@ -246,8 +246,7 @@ static int stopped_facts(void *arg)
 {
     const struct fbp_scan *s = arg;
     struct fbp_geometry_facts facts;
-    return fbp_geometry_facts(s->views, s->n_views, s->kind, &s->panel, &s->volume, &facts) !=
-           FBP_ERR_CANCELLED;
+    return fbp_geometry_facts(fbp_scan_views(s), &s->volume, &facts) != FBP_ERR_CANCELLED;
 }
 
 static int stopped_simulation(void *arg)

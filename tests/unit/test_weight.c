@@ -35,11 +35,8 @@ static struct setup set_up(const struct scan *scan, const double *angles,
 {
     struct setup s = {.views = angles ? scan_views_at(scan, angles) : scan_views(scan)};
 
-    assert_int_equal(fbp_geometry_facts(s.views, scan->n, scan->kind, &scan->panel, NULL, &s.facts),
-                     FBP_OK);
-    assert_int_equal(
-        fbp_weights_create(&s.w, s.views, scan->n, scan->kind, &scan->panel, &s.facts, angular),
-        FBP_OK);
+    assert_int_equal(fbp_geometry_facts(views_of(scan, s.views), NULL, &s.facts), FBP_OK);
+    assert_int_equal(fbp_weights_create(&s.w, views_of(scan, s.views), &s.facts, angular), FBP_OK);
     return s;
 }
 
@@ -365,9 +362,8 @@ static void separable_weights_are_products(void **state)
     struct setup s = set_up(&scan, NULL, FBP_ANGULAR_AUTO);
     fbp_weights *w;
     s.views[9].s[0] *= 1.001;
-    assert_int_equal(
-        fbp_weights_create(&w, s.views, scan.n, FBP_CONE, &scan.panel, &s.facts, FBP_ANGULAR_AUTO),
-        FBP_OK);
+    assert_int_equal(fbp_weights_create(&w, views_of(&scan, s.views), &s.facts, FBP_ANGULAR_AUTO),
+                     FBP_OK);
     assert_false(fbp_weights_separable(w));
     fbp_weights_destroy(&w);
     tear_down(&s);

@@ -117,11 +117,9 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
     struct fbp_weights *w;
     double worst = 0;
 
-    assert_int_equal(fbp_geometry_facts(views, scan->n, scan->kind, &scan->panel, NULL, &facts),
+    assert_int_equal(fbp_geometry_facts(views_of(scan, views), NULL, &facts), FBP_OK);
+    assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
                      FBP_OK);
-    assert_int_equal(
-        fbp_weights_create(&w, views, scan->n, scan->kind, &scan->panel, &facts, FBP_ANGULAR_AUTO),
-        FBP_OK);
     for (int i = 0; i < DISKS; i++) {
         const double mean = disk_mean(scan, views, w, &disks[i]);
         if (!angles)
@@ -245,12 +243,10 @@ static void weights_of_few_views_add_up(void **state)
         struct fbp_view *views = scan_views_at(&scan, angles);
         struct fbp_geometry_facts facts;
         struct fbp_weights *w;
-        assert_int_equal(fbp_geometry_facts(views, scan.n, FBP_CONE, &scan.panel, NULL, &facts),
-                         FBP_OK);
+        assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &facts), FBP_OK);
         assert_int_equal(facts.coverage, FBP_COVERAGE_SHORT);
-        assert_int_equal(
-            fbp_weights_create(&w, views, scan.n, FBP_CONE, &scan.panel, &facts, FBP_ANGULAR_AUTO),
-            FBP_OK);
+        assert_int_equal(fbp_weights_create(&w, views_of(&scan, views), &facts, FBP_ANGULAR_AUTO),
+                         FBP_OK);
         for (int c = 0; c < COLUMNS; c += 9) {
             double sum = 0;
             for (size_t k = 0; k < scan.n; k++)
@@ -309,11 +305,10 @@ static void parallel_views_count_modulo_half_a_turn(void **state)
     }
     for (int i = 0; i < 2; i++) {
         views[i] = scan_views_at(&scan, angles[i]);
+        assert_int_equal(fbp_geometry_facts(views_of(&scan, views[i]), NULL, &facts[i]), FBP_OK);
         assert_int_equal(
-            fbp_geometry_facts(views[i], scan.n, scan.kind, &scan.panel, NULL, &facts[i]), FBP_OK);
-        assert_int_equal(fbp_weights_create(&w[i], views[i], scan.n, scan.kind, &scan.panel,
-                                            &facts[i], FBP_ANGULAR_AUTO),
-                         FBP_OK);
+            fbp_weights_create(&w[i], views_of(&scan, views[i]), &facts[i], FBP_ANGULAR_AUTO),
+            FBP_OK);
     }
     for (size_t k = 0; k < scan.n; k++) {
         for (int i = 0; i < 2; i++)

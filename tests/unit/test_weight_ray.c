@@ -37,11 +37,9 @@ static double check(const struct scan *scan, const struct fbp_view *views)
     double *row = malloc(nc * sizeof *row), worst = 0;
 
     assert_non_null(row);
-    assert_int_equal(fbp_geometry_facts(views, scan->n, scan->kind, &scan->panel, NULL, &facts),
+    assert_int_equal(fbp_geometry_facts(views_of(scan, views), NULL, &facts), FBP_OK);
+    assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
                      FBP_OK);
-    assert_int_equal(
-        fbp_weights_create(&w, views, scan->n, scan->kind, &scan->panel, &facts, FBP_ANGULAR_AUTO),
-        FBP_OK);
     fbp_weights_rays(w, &rays);
     const double most = greatest(w, scan, row);
     assert_true(most > 0);
