@@ -164,7 +164,7 @@ int adjust_check_value(const char *what, const struct fbp_scan *scan, enum adjus
 {
     const double last = (double)scan->panel.n_columns - 1;
 
-    if (scan->kind == FBP_PARALLEL && (which == ADJUST_SOD || which == ADJUST_SDD))
+    if (!fbp_kind_has_source(scan->kind) && (which == ADJUST_SOD || which == ADJUST_SDD))
         return cli_error("%s%s: a parallel beam has no source", what, adjust_name(which));
     if (which == ADJUST_CENTRE && !(value >= -0.5 && value <= last + 0.5))
         return cli_error("%scentre %.7g: the detector's columns are 0 to %.0f: give the column "

@@ -37,7 +37,7 @@ static int name_projections(struct fbp_scan *scan, const char *path)
 
 static int report(const struct convert_args *a, const struct fbp_scan *scan)
 {
-    const char *kind = scan->kind == FBP_CONE ? "cone" : "parallel";
+    const char *kind = fbp_kind_name(scan->kind);
 
     if (a->json) {
         cJSON *root = cJSON_CreateObject();

@@ -162,18 +162,13 @@ static int array_info(const struct info_args *a, fbp_source *src)
     return rc;
 }
 
-static const char *kind_name(enum fbp_kind kind)
-{
-    return kind == FBP_CONE ? "cone" : kind == FBP_PARALLEL ? "parallel" : "planes";
-}
-
 static int scan_json(const char *path, const struct fbp_scan *s, const struct fbp_grid *g)
 {
     cJSON *root = cJSON_CreateObject();
 
     cJSON_AddStringToObject(root, "file", path);
     cJSON_AddStringToObject(root, "format", "scan");
-    cJSON_AddStringToObject(root, "kind", kind_name(s->kind));
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(s->kind));
     if (s->projections)
         cJSON_AddStringToObject(root, "projections", s->projections);
     cJSON_AddNumberToObject(root, "views", (double)s->n_views);
@@ -194,7 +189,7 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
 {
     char grid[120];
 
-    printf("scan         %s, %s beam%s\n", say_name(path), kind_name(s->kind),
+    printf("scan         %s, %s beam%s\n", say_name(path), fbp_kind_name(s->kind),
            s->panel.n_rows == 1 ? ", one row" : "");
     printf("projections  %s\n",
            s->projections ? say_name(s->projections) : "not named in the file");
@@ -213,9 +208,8 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
 static int show_scan(const struct info_args *a, struct fbp_scan *s)
 {
     struct fbp_grid g = s->volume;
-    if (g.n[0] == 0)
-        fbp_grid_default(fbp_scan_views(s), &g);
-    const int rc = (a->json ? scan_json : scan_text)(a->file, s, &g);
+    const bool known = g.n[0] || fbp_grid_default(fbp_scan_views(s), &g) == FBP_OK;
+    const int rc = known ? (a->json ? scan_json : scan_text)(a->file, s, &g) : cli_fail();
     cli_say_uncertain(s, a->quiet);
     fbp_scan_clear(s);
     return rc;

@@ -86,7 +86,8 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     if (a->preview &&
         fbp_view_write(written, a->preview, fbp_view_params(.shown = result.shown)) != FBP_OK)
         return cli_fail();
-    recon_rows(scan, result.plan, result.rows);
+    if (recon_rows(scan, result.plan, result.rows) != 0)
+        return 1;
     if (a->json)
         return recon_print_json(a, &result);
     recon_print(a, &result);

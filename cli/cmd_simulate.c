@@ -70,13 +70,18 @@ static const struct opt table[] = {
 // clang-format on
 #undef S
 
+static bool has_source(const struct simulate_args *a)
+{
+    return fbp_kind_has_source((enum fbp_kind)a->kind);
+}
+
 /* Contract: the volume is a cube of 256 mm, its whole shadow falls on the detector. */
 static void fill_in(struct simulate_args *a)
 {
     if (a->voxel_mm <= 0)
         a->voxel_mm = 256.0 / (double)a->size;
     if (a->pitch_mm <= 0)
-        a->pitch_mm = a->voxel_mm * (a->kind == FBP_PARALLEL ? 1 : a->sdd_mm / a->sod_mm);
+        a->pitch_mm = a->voxel_mm * (has_source(a) ? a->sdd_mm / a->sod_mm : 1);
     if (a->detector[0] == 0)
         a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
     if (isnan(a->arc_deg))
@@ -169,7 +174,7 @@ static int report(const struct simulate_args *a, const struct fbp_scan *scan)
     if (a->truth)
         cJSON_AddStringToObject(root, "truth", a->truth);
     cJSON_AddStringToObject(root, "phantom", a->phantom);
-    cJSON_AddStringToObject(root, "kind", kinds[a->kind]);
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
     cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
     cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
     cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);
@@ -239,14 +244,14 @@ static int check(const struct command *self, const struct simulate_args *a)
                          a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
-    if (a->kind == FBP_PARALLEL && a->trajectory == C_ARM)
+    if (!has_source(a) && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
-    if (a->kind != FBP_PARALLEL && a->sod_mm <= reach_mm(a))
+    if (has_source(a) && a->sod_mm <= reach_mm(a))
         return opt_usage(self,
                          "--sod: the volume reaches %.4g mm from the axis, expected more, "
                          "got \"%g\"",
                          reach_mm(a), a->sod_mm);
-    if (a->kind != FBP_PARALLEL && a->sdd_mm <= a->sod_mm)
+    if (has_source(a) && a->sdd_mm <= a->sod_mm)
         return opt_usage(self, "--sdd: expected more than --sod, %g mm, got \"%g\"", a->sod_mm,
                          a->sdd_mm);
     return OPT_GO_ON;
@@ -259,8 +264,9 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.kind == FBP_PLANES || a.directions)
-        return cli_error("EPR imaging is not in this release yet: use --kind cone or parallel");
+    if (a.directions)
+        return cli_error(
+            "--directions: EPR imaging is not in this release yet: use --kind cone or parallel");
     rc = check(self, &a);
     return rc == OPT_GO_ON ? simulate_scan(&a) : rc;
 }

@@ -212,8 +212,6 @@ static int find_facts(const struct fbp_scan *scan, const char *path, struct chec
 
 static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
 {
-    fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &c->grid, 0, c->grid.n[2],
-                      &c->rows[0], &c->rows[1]);
     const double *voxel = c->grid.voxel_mm;
     warn_volume(scan, c);
     return flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips);
@@ -225,7 +223,8 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
     if (find_facts(scan, path, c) != 0)
         return 1;
     if (c->seen && c->grid.n[0] == 0) {
-        fbp_grid_default(fbp_scan_views(scan), &c->grid);
+        if (fbp_grid_default(fbp_scan_views(scan), &c->grid) != FBP_OK)
+            return cli_fail();
         if (find_facts(scan, path, c) != 0)
             return 1;
     }
@@ -241,6 +240,9 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
     warn_angles(c);
     warn_fan(c);
     warn_path(path, c);
+    if (c->seen && fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &c->grid, 0,
+                                     c->grid.n[2], &c->rows[0], &c->rows[1]) != FBP_OK)
+        return cli_fail();
     if (c->seen && !look_at_volume(scan, c))
         return cli_error("%s: out of memory for its views", path);
     return 0;

@@ -64,7 +64,7 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
 
     fbp_view_pixel(view, &scan->panel, pixel[0], pixel[1], at);
     for (int i = 0; i < 3; i++)
-        towards[i] = scan->kind == FBP_CONE ? view->s[i] - at[i] : view->s[i];
+        towards[i] = fbp_kind_has_source(scan->kind) ? view->s[i] - at[i] : view->s[i];
     into(rows, at, out.at);
     into(rows, towards, out.along);
     normalise(out.along);
@@ -104,7 +104,7 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
 
     basis_of(facts->axis, rows);
     out->n = 0;
-    out->may_slide = scan->kind == FBP_PARALLEL;
+    out->may_slide = !fbp_kind_has_source(scan->kind);
     for (size_t i = 0; i < n_views; i++) {
         const size_t k = i * scan->n_views / n_views;
         if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)

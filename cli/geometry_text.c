@@ -39,10 +39,9 @@ static void print_range(const char *before, const double v[2], const char *after
 
 static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
-    printf("scan        %s beam, %zu views of %zu x %zu pixels\n",
-           scan->kind == FBP_PARALLEL ? "parallel" : "cone", scan->n_views, scan->panel.n_columns,
-           scan->panel.n_rows);
-    if (scan->kind == FBP_PARALLEL)
+    printf("scan        %s beam, %zu views of %zu x %zu pixels\n", fbp_kind_name(scan->kind),
+           scan->n_views, scan->panel.n_columns, scan->panel.n_rows);
+    if (!fbp_kind_has_source(scan->kind))
         return;
     print_range("source      ", f->sod_mm, " mm from the axis, ");
     print_range("", f->sdd_mm, " mm from the detector: ");
@@ -51,7 +50,7 @@ static void print_source(const struct fbp_scan *scan, const struct fbp_geometry_
 
 static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
-    return scan->kind == FBP_PARALLEL && f->coverage != FBP_COVERAGE_FULL;
+    return !fbp_kind_has_source(scan->kind) && f->coverage != FBP_COVERAGE_FULL;
 }
 
 /* Which rays are measured twice, and what is done about it. */
@@ -332,7 +331,7 @@ int check_print_json(const struct fbp_scan *scan, const struct check *c)
                             cli_degrees(f->tilt_rad[2])};
     cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "kind", scan->kind == FBP_PARALLEL ? "parallel" : "cone");
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
     cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
     cJSON_AddNumberToObject(root, "columns", (double)scan->panel.n_columns);
     cJSON_AddNumberToObject(root, "rows", (double)scan->panel.n_rows);

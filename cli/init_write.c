@@ -25,6 +25,11 @@ struct guess {
     bool cone;
 };
 
+static enum fbp_kind kind_of(const struct init_known *known)
+{
+    return known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE;
+}
+
 /* A comment in the file, and a line on standard error. */
 static void say(struct guess *g, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -347,7 +352,7 @@ static void put_geometry(struct guess *g)
     else {
         if (!g->known->kind)
             assume(g, "kind", "cone or parallel?");
-        cJSON_AddStringToObject(g->root, "kind", g->cone ? "cone" : "parallel");
+        cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind_of(g->known)));
     }
     detector = cJSON_AddObjectToObject(g->root, "detector");
     if (!geometry || g->pitch > 0)
@@ -415,7 +420,7 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
 {
     struct guess g = {.folder = folder, .known = known};
 
-    g.cone = known->kind != 1 + FBP_PARALLEL;
+    g.cone = fbp_kind_has_source(kind_of(known));
     init_assign(folder, &g.found);
     if (init_check_need(folder, &g.found) != 0 || find_base(&g) != 0)
         return 1;

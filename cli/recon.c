@@ -69,7 +69,8 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
         wanted.n[i] = a->size[i];
         wanted.voxel_mm[i] = a->voxel[i];
     }
-    fbp_grid_resolve(&wanted, scan, out);
+    if (fbp_grid_resolve(&wanted, scan, out) != FBP_OK)
+        return cli_fail();
     if (!isnan(a->volume_centre[0]))
         memcpy(out->centre_mm, a->volume_centre, sizeof out->centre_mm);
     if (a->slice.given && (a->slice.first >= out->n[2] || a->slice.end > out->n[2]))

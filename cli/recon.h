@@ -137,8 +137,9 @@ int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struc
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** Detector rows [rows[0], rows[1]) that the slices of a plan are computed from. */
-void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2]);
+/** Detector rows [rows[0], rows[1]) that the slices of a plan are computed from.  As recon_water.
+ */
+int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2]);
 
 /** Run a plan of a small volume into a picture; shown: its grey window. */
 fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,

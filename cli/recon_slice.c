@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 
-void recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2])
+int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2])
 {
-    fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole, plan->roi[2][0],
-                      plan->roi[2][1], &rows[0], &rows[1]);
+    const fbp_status st = fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole,
+                                            plan->roi[2][0], plan->roi[2][1], &rows[0], &rows[1]);
+    return st == FBP_OK ? 0 : cli_fail();
 }
 
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,

@@ -10,8 +10,15 @@ FBP_BEGIN
 enum fbp_kind {
     FBP_CONE = 0, /**< line integrals through a point source; one row = fan beam */
     FBP_PARALLEL, /**< line integrals along one direction a view */
-    FBP_PLANES,   /**< plane integrals along one direction a view (EPR imaging) */
+    FBP_PLANES,   /**< plane integrals along one direction a view (EPR imaging): every call
+                       refuses it with FBP_ERR_UNSUPPORTED */
 };
+
+/** "cone", as scan files say it; "unknown" of a number that is no kind. */
+FBP_API const char *fbp_kind_name(enum fbp_kind kind);
+
+/** Do all rays of a view meet in a source?  Otherwise it has no distances. */
+FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
 
 /**
  * One view.  World: right-handed, mm, rotation axis z, iso-centre 0.
@@ -198,12 +205,12 @@ FBP_API bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t 
                                  size_t n);
 
 /** Detector rows [*r0, *r1) that hold every tap of slices [z0, z1) in views [k0, k1). */
-FBP_API void fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
-                               const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
-                               size_t *r1);
+FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
+                                                    const struct fbp_grid *grid, size_t z0,
+                                                    size_t z1, size_t *r0, size_t *r1);
 
 /** The grid used where a scan names none: covers the field of view, voxel = pitch SOD/SDD. */
-FBP_API void fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 FBP_END
 

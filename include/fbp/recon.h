@@ -126,8 +126,9 @@ struct fbp_recon_params {
  *
  * wanted: as fbp_recon_params.volume; NULL or zero: the scan's
  */
-FBP_API void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
-                              struct fbp_grid *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted,
+                                                   const struct fbp_scan *scan,
+                                                   struct fbp_grid *out);
 
 /** What a plan decided; all of it before anything runs. */
 struct fbp_plan_info {

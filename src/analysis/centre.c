@@ -5,6 +5,7 @@
 #include "analysis/wedge.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "geometry/kind.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,9 +64,9 @@ static fbp_status read_rows(struct search *s)
 {
     const struct fbp_scan *scan = s->scan;
     const double a_row = (double)scan->n_views * (double)scan->panel.n_columns;
-    const double most = scan->kind == FBP_PARALLEL ? ROWS_OF_PARALLEL : ROWS_OF_CONE;
+    const double most = fbp_kind_has_source(scan->kind) ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / a_row)));
-    const size_t waves = scan->kind == FBP_PARALLEL
+    const size_t waves = !fbp_kind_has_source(scan->kind)
                              ? fbp_wedge_bytes(scan->n_views, scan->panel.n_columns, (size_t)rows)
                              : 0;
     /* rows, their smoothed copy, and one row for the rough search */
@@ -246,7 +247,7 @@ static fbp_status compare_slices(struct search *s)
     s->at_edge = fmin(s->out->by_rays, edge) < slice_range;
     if (s->at_edge)
         return FBP_OK;
-    fbp_grid_resolve(NULL, s->scan, &all);
+    FBP_TRY(fbp_grid_resolve(NULL, s->scan, &all));
     grid = all;
     grid.n[2] = 1;
     for (int i = 0; i < 2; i++)
@@ -419,6 +420,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
 
     fbp_message_clear();
     *out = (struct fbp_centre){.by_slice = NAN, .by_turn = NAN, .rival = NAN};
+    FBP_TRY(fbp_check_lines("centre", scan->kind));
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
                                              "it: give the column");

@@ -219,7 +219,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     fbp_status st = FBP_OK;
 
     *m = (struct fbp_match){.s = s, .width = width};
-    m->joins = s->kind == FBP_PARALLEL && count_pairs(s) < FEWEST_PAIRS;
+    m->joins = !s->has_source && count_pairs(s) < FEWEST_PAIRS;
     if (m->joins ? !ends_meet(s) : s->arc < FBP_PI - s->step)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "centre: views over %.1f degrees measure no ray from both ends: look for "

@@ -79,7 +79,7 @@ static void find_fan(struct fbp_sinogram *s, const struct fbp_scan *scan, const 
 
     fbp_cross(axis, v->s, ahead);
     s->along = fbp_dot(ahead, v->u) >= 0 ? 1 : -1;
-    if (scan->kind == FBP_PARALLEL)
+    if (!s->has_source)
         return;
     fbp_cross(v->u, v->v, n);
     fbp_normalise(n);
@@ -145,7 +145,7 @@ static fbp_status read_row(struct reading *r, size_t k, size_t wanted, float *ou
 static void choose_rows(struct reading *r, struct fbp_sinogram *s, double middle, size_t most)
 {
     const size_t nr = r->scan->panel.n_rows, n = most < nr ? most : nr;
-    const bool spread = s->kind == FBP_PARALLEL;
+    const bool spread = !s->has_source;
     const double first = floor(middle - ((double)n - 1) / 2 + 0.5), last = (double)(nr - n);
 
     s->n_rows = n;
@@ -180,8 +180,9 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     double middle[2];
     fbp_status st;
 
-    *s = (struct fbp_sinogram){
-        .kind = scan->kind, .n_views = scan->n_views, .n_columns = scan->panel.n_columns};
+    *s = (struct fbp_sinogram){.has_source = fbp_kind_has_source(scan->kind),
+                               .n_views = scan->n_views,
+                               .n_columns = scan->panel.n_columns};
     FBP_TRY_GOTO(fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts));
     FBP_TRY_GOTO(middle_of(scan, middle));
     FBP_TRY_GOTO(fbp_calloc((void **)&order, s->n_views, sizeof *order, "angles"));

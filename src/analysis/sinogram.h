@@ -8,7 +8,7 @@
 
 /** Rows of a scan whose views go round an axis. */
 struct fbp_sinogram {
-    enum fbp_kind kind;
+    bool has_source;                   /**< of the rays (geometry/kind.h) */
     size_t n_views, n_columns, n_rows; /**< n_rows: that were read */
     double *angles;                    /**< ascending, of the sources about the axis [rad] */
     float *values;                     /**< [row][view][column] */

@@ -224,7 +224,8 @@ static void warn_about_volume(const fbp_plan *p)
     struct fbp_grid usual;
     char line[300];
 
-    fbp_grid_default(fbp_scan_views(p->scan), &usual);
+    if (fbp_grid_default(fbp_scan_views(p->scan), &usual) != FBP_OK)
+        return;
     const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
     const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
     const double first = fmin(z[0], usual.centre_mm[2] - end);

@@ -1,4 +1,5 @@
 /* Views of a circular scan (design: the source stands at (d cos t, d sin t, 0)). */
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 #include "base/vec.h"
@@ -81,25 +82,22 @@ static fbp_status check_panel(const struct fbp_circle *c)
 
 static fbp_status check(const struct fbp_circle *c)
 {
-    if (c->kind != FBP_CONE && c->kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: a circular scan is of kind cone or parallel, not %d",
-                        (int)c->kind);
+    FBP_TRY(fbp_check_kind("geometry", c->kind));
     if (c->n_views == 0 || !c->angles_rad)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
     FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));
     for (size_t k = 0; k < c->n_views; k++)
         FBP_TRY(check_of_view(&fbp_range_angle, k, "angle", c->angles_rad[k] * 180 / FBP_PI));
     FBP_TRY(check_panel(c));
-    return c->kind == FBP_CONE ? check_distances(c) : FBP_OK;
+    return fbp_kind_of(c->kind)->has_source ? check_distances(c) : FBP_OK;
 }
 
 static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *out)
 {
     const double t = c->angles_rad[k], cs = cos(t), sn = sin(t);
-    const bool cone = c->kind == FBP_CONE;
-    const double sod = cone ? c->sod_mm[c->n_sod == 1 ? 0 : k] : 1;
-    const double sdd = cone ? c->sdd_mm[c->n_sdd == 1 ? 0 : k] : 1;
+    const bool source = fbp_kind_of(c->kind)->has_source;
+    const double sod = source ? c->sod_mm[c->n_sod == 1 ? 0 : k] : 1;
+    const double sdd = source ? c->sdd_mm[c->n_sdd == 1 ? 0 : k] : 1;
     struct axes p = {{-sn, cs, 0}, {0, 0, 1}, {cs, sn, 0}};
 
     for (int i = 0; i < 3; i++) {

@@ -2,6 +2,7 @@
 #include "geometry/facts.h"
 
 #include "base/stop.h"
+#include "geometry/kind.h"
 
 #include <stdio.h>
 
@@ -59,14 +60,14 @@ static void fold(struct fbp_geometry_facts *out, const struct fbp_view_facts *v,
     out->lean_rad += v->lean / n;
 }
 
-static double fan_of(const struct sides *s, bool cone)
+static double fan_of(const struct sides *s, bool source)
 {
-    return cone ? s->mean_hi[0] - s->mean_lo[0] : 0;
+    return source ? s->mean_hi[0] - s->mean_lo[0] : 0;
 }
 
-static bool off_centre(const struct sides *s, bool cone)
+static bool off_centre(const struct sides *s, bool source)
 {
-    const double lo = s->mean_lo[cone ? 0 : 1], hi = s->mean_hi[cone ? 0 : 1];
+    const double lo = s->mean_lo[source ? 0 : 1], hi = s->mean_hi[source ? 0 : 1];
 
     return fabs(hi + lo) > ASYMMETRY * (hi - lo);
 }
@@ -103,24 +104,24 @@ static fbp_status half_turn(struct fbp_geometry_facts *out, const struct fbp_vie
     return FBP_OK;
 }
 
-static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool cone,
+static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides, bool source,
                            const struct fbp_views *views, const struct fbp_arc *arc)
 {
     angles_of(out, arc);
-    out->needed_rad = FBP_PI + fan_of(sides, cone);
+    out->needed_rad = FBP_PI + fan_of(sides, source);
     const bool enough = arc->n_angles > 2 && arc->direction_gap_rad <= arc->usual_gap_rad;
     out->coverage = arc->full ? FBP_COVERAGE_FULL
                     : enough  ? FBP_COVERAGE_SHORT
                               : FBP_COVERAGE_PARTIAL;
-    if (cone || (out->coverage == FBP_COVERAGE_FULL && off_centre(sides, cone)))
+    if (source || (out->coverage == FBP_COVERAGE_FULL && off_centre(sides, source)))
         return FBP_OK;
     return half_turn(out, views);
 }
 
 /* Whether rays are measured once on one side, and how far from the axis all is measured. */
-static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool cone)
+static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool source)
 {
-    const int unit = cone ? 0 : 1;
+    const int unit = source ? 0 : 1;
     const double lo = s->mean_lo[unit], hi = s->mean_hi[unit];
     const bool longer_hi = hi > -lo;
 
@@ -130,7 +131,7 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the panel does not see the rotation axis in every view (it ends "
                         "%.3g mm beside it): check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    out->offset = out->coverage == FBP_COVERAGE_FULL && off_centre(s, cone);
+    out->offset = out->coverage == FBP_COVERAGE_FULL && off_centre(s, source);
     if (!out->offset)
         return FBP_OK;
     /* up to the last pixel's centre, so that its weight is 0 */
@@ -153,12 +154,13 @@ static void corner(const struct fbp_grid *g, int i, double out[3])
         out[axis] = fbp_grid_coordinate(g, axis, i >> axis & 1 ? (double)g->n[axis] - 1 : 0);
 }
 
-static fbp_status check_corner(const struct fbp_views *views, const double x[3], bool *inside)
+static fbp_status check_corner(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                               const double x[3], bool *inside)
 {
     for (size_t k = 0; k < views->n; k++) {
         double P[12];
         FBP_TRY(fbp_go_on());
-        if (!fbp_view_matrix(&views->view[k], views->kind, &views->panel, P))
+        if (!kind->matrix(&views->view[k], &views->panel, P))
             continue; /* refused before */
         const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
         if (!(w > 1e-6 * P[11]))
@@ -171,8 +173,8 @@ static fbp_status check_corner(const struct fbp_views *views, const double x[3],
     return FBP_OK;
 }
 
-static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_views *views,
-                         const struct fbp_grid *grid)
+static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
+                         const struct fbp_views *views, const struct fbp_grid *grid)
 {
     bool inside = true;
 
@@ -185,7 +187,7 @@ static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_views 
     for (int i = 0; i < 8; i++) {
         double x[3];
         corner(grid, i, x);
-        FBP_TRY(check_corner(views, x, &inside));
+        FBP_TRY(check_corner(kind, views, x, &inside));
     }
     out->volume_inside = inside && out->volume_radius_mm <= out->fov_radius_mm;
     return FBP_OK;
@@ -197,52 +199,48 @@ static fbp_status check_input(const struct fbp_views *views)
 
     if (!views->view || views->n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views");
-    if (views->kind != FBP_CONE && views->kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: kind %d has no line integrals",
-                        (int)views->kind);
     if (panel->n_columns == 0 || panel->n_rows == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the panel has %zu x %zu pixels",
                         panel->n_columns, panel->n_rows);
     return FBP_OK;
 }
 
-static fbp_status look_at_views(const struct fbp_views *views, struct fbp_geometry_facts *out,
-                                struct sides *sides)
+static fbp_status look_at_views(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                                struct fbp_geometry_facts *out, struct sides *sides)
 {
     const double n = (double)views->n;
 
     for (size_t k = 0; k < views->n; k++) {
         struct fbp_view_facts v;
         FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_view_facts_of(views, k, out->axis, &v));
+        FBP_TRY(fbp_view_facts_of(kind, views, k, out->axis, &v));
         fold(out, &v, k == 0, n);
         fold_sides(sides, &v, k == 0, n);
     }
     return FBP_OK;
 }
 
-fbp_status fbp_geometry_facts(struct fbp_views views, const struct fbp_grid *grid,
-                              struct fbp_geometry_facts *out)
+fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                          const struct fbp_grid *grid, struct fbp_geometry_facts *out)
 {
     struct sides sides = {{0}, {0}, {0}, {0}, {0}, {0}};
     struct fbp_arc arc = {0};
     fbp_status st;
 
-    fbp_message_clear();
-    *out = (struct fbp_geometry_facts){0};
-    FBP_TRY(check_input(&views));
-    fbp_axis_of(views.view, views.n, out->axis);
-    FBP_TRY(look_at_views(&views, out, &sides));
-    const bool cone = views.kind == FBP_CONE;
-    FBP_TRY(fbp_arc_create(&arc, views.view, views.n, out->axis, 2 * FBP_PI, fan_of(&sides, cone)));
-    FBP_TRY_GOTO(coverage(out, &sides, cone, &views, &arc));
-    FBP_TRY_GOTO(field_of_view(out, &sides, cone));
-    struct fbp_wander wander = {&views, &arc, {0}, out->fov_radius_mm};
+    FBP_TRY(check_input(views));
+    fbp_axis_of(views->view, views->n, out->axis);
+    FBP_TRY(look_at_views(kind, views, out, &sides));
+    const bool source = kind->has_source;
+    FBP_TRY(
+        fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan_of(&sides, source)));
+    FBP_TRY_GOTO(coverage(out, &sides, source, views, &arc));
+    FBP_TRY_GOTO(field_of_view(out, &sides, source));
+    struct fbp_wander wander = {kind, views, &arc, {0}, out->fov_radius_mm};
     fbp_axpy(out->axis, 0, out->axis, wander.axis);
     fbp_wander_of(&wander, grid, out);
-    out->symmetry = fbp_symmetry_of(&views, grid);
+    out->symmetry = fbp_symmetry_of(kind, views, grid);
     if (grid)
-        FBP_TRY_GOTO(volume(out, &views, grid));
+        FBP_TRY_GOTO(volume(out, kind, views, grid));
     st = FBP_OK;
 fail:
     fbp_arc_clear(&arc);

@@ -5,11 +5,14 @@
 #include "geometry/arc.h"
 #include "geometry/frame.h"
 
+struct fbp_kind_table; /* geometry/kind.h */
+
 /** Normal of the plane of the sources, upwards; z if that is within 5 degrees, or not clear. */
 void fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /** enum fbp_symmetry flags that hold to 1e-9; grid may be NULL. */
-unsigned fbp_symmetry_of(const struct fbp_views *views, const struct fbp_grid *grid);
+unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                         const struct fbp_grid *grid);
 
 /** What one view says.  lo is the side of -t, hi that of +t; fans in rad, distances in mm. */
 struct fbp_view_facts {
@@ -22,11 +25,12 @@ struct fbp_view_facts {
 };
 
 /** FBP_ERR_INVALID for a view that cannot be backprojected. */
-fbp_status fbp_view_facts_of(const struct fbp_views *views, size_t k, const double axis[3],
-                             struct fbp_view_facts *out);
+fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                             size_t k, const double axis[3], struct fbp_view_facts *out);
 
 /** Views whose height is looked at. */
 struct fbp_wander {
+    const struct fbp_kind_table *kind;
     const struct fbp_views *views;
     const struct fbp_arc *arc; /**< of 2 pi */
     double axis[3];

@@ -22,22 +22,3 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3])
     fbp_cross(axis, e0, e1);
     return atan2(fbp_dot(view->s, e1), fbp_dot(view->s, e0));
 }
-
-double fbp_ray_gamma(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_frame *frame,
-                     const double pixel[3])
-{
-    double q[3];
-
-    if (kind != FBP_CONE)
-        return 0;
-    fbp_axpy(pixel, -1, view->s, q);
-    return atan2(fbp_dot(q, frame->t), -fbp_dot(q, frame->n));
-}
-
-double fbp_ray_distance(const struct fbp_view *view, enum fbp_kind kind,
-                        const struct fbp_frame *frame, const double pixel[3])
-{
-    if (kind != FBP_CONE)
-        return fbp_dot(pixel, frame->t);
-    return frame->radius * sin(fbp_ray_gamma(view, kind, frame, pixel));
-}

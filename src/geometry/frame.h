@@ -6,9 +6,9 @@
 
 #include "base/vec.h"
 
-/** The matrix of fbp_view_to_matrix(); false, without a message, if there is none. */
-bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
-                     double P[12]);
+/** Rows of the inverse of the matrix with columns a, b, c, or columns of that with rows a, b, c;
+ *  false if they are dependent. */
+bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**
  * The ideal panel's axes for a source position: n from the axis towards the source, t the
@@ -24,17 +24,5 @@ bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_
 
 /** Angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
-
-/**
- * Angle of the ray through `pixel` [mm] about the iso ray, seen along the axis; positive along +t.
- * With the source at angle phi, the same line is measured again from phi + pi - 2 gamma under
- * -gamma.  Parallel: 0.
- */
-double fbp_ray_gamma(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_frame *frame,
-                     const double pixel[3]);
-
-/** Signed distance of that ray from the axis, seen along the axis [mm]; positive along +t. */
-double fbp_ray_distance(const struct fbp_view *view, enum fbp_kind kind,
-                        const struct fbp_frame *frame, const double pixel[3]);
 
 #endif /* FBP_SRC_FRAME_H */

@@ -1,4 +1,4 @@
-#include "geometry/frame.h"
+#include "geometry/kind.h"
 
 double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
 {
@@ -12,21 +12,18 @@ struct seen {
     double z_lo, z_hi; /* part of the z axis that falls on the rows */
 };
 
-static bool seen_by(const struct fbp_views *views, size_t k, struct seen *out)
+static bool seen_by(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k,
+                    struct seen *out)
 {
     const struct fbp_view *view = &views->view[k];
     const struct fbp_panel *panel = &views->panel;
     double P[12];
 
-    if (!fbp_view_matrix(view, views->kind, panel, P) || !(P[11] > 0))
+    if (!kind->matrix(view, panel, P) || !(P[11] > 0))
         return false;
     const double column = P[3] / P[11];
     const double left = column + 0.5, right = (double)panel->n_columns - 0.5 - column;
-    double ray[3] = {view->s[0], view->s[1], view->s[2]}, across[3];
-    fbp_normalise(ray);
-    fbp_axpy(view->u, -fbp_dot(view->u, ray), ray, across);
-    /* A tilted panel sees the axis with its pitch foreshortened. */
-    out->voxel = fbp_norm(views->kind == FBP_CONE ? view->u : across) * P[11];
+    out->voxel = kind->pitch(view, P);
     out->columns = fmax(left, right);
     const double lo = -0.5, hi = (double)panel->n_rows - 0.5;
     const double a = (lo * P[11] - P[7]) / (P[6] - lo * P[10]);
@@ -36,13 +33,13 @@ static bool seen_by(const struct fbp_views *views, size_t k, struct seen *out)
     return isfinite(a) && isfinite(b);
 }
 
-static struct seen seen_on_average(const struct fbp_views *views)
+static struct seen seen_on_average(const struct fbp_kind_table *kind, const struct fbp_views *views)
 {
     struct seen mean = {0}, one;
     size_t n = 0;
 
     for (size_t k = 0; k < views->n; k++) {
-        if (!seen_by(views, k, &one))
+        if (!seen_by(kind, views, k, &one))
             continue;
         mean.voxel += one.voxel;
         mean.columns += one.columns;
@@ -55,9 +52,10 @@ static struct seen seen_on_average(const struct fbp_views *views)
                          mean.z_hi * scale};
 }
 
-void fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
+void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                   struct fbp_grid *out)
 {
-    const struct seen seen = seen_on_average(&views);
+    const struct seen seen = seen_on_average(kind, views);
     const double voxel = seen.voxel > 0 ? seen.voxel : 1;
     const double slack = 1e-6; /* a whole number of pixels stays that number after rounding */
     const double across = fmin(fmax(ceil(2 * seen.columns - slack), 1), 1e9);
@@ -66,7 +64,7 @@ void fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
 
     *out = (struct fbp_grid){.n = {(size_t)across, (size_t)across, 1},
                              .voxel_mm = {voxel, voxel, voxel}};
-    if (views.panel.n_rows > 1)
-        out->n[2] = (size_t)(views.kind == FBP_CONE ? fmin(along, across) : along);
+    if (views->panel.n_rows > 1)
+        out->n[2] = (size_t)(kind->has_source ? fmin(along, across) : along);
     out->centre_mm[2] = fabs(middle) > slack * voxel ? middle : 0;
 }

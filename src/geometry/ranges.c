@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 
 #include <stdio.h>
 
@@ -13,24 +14,6 @@ fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel)
     FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)panel->n_columns));
     snprintf(name, sizeof name, "%s.panel.n_rows", prefix);
     return fbp_check_range(&fbp_range_side, name, (double)panel->n_rows);
-}
-
-static fbp_status check_vector(const char *field, size_t k, const struct fbp_range *range,
-                               double length)
-{
-    char name[80];
-
-    snprintf(name, sizeof name, "geometry: view %zu: length of %s", k, field);
-    return fbp_check_range(range, name, length);
-}
-
-fbp_status fbp_check_view(const struct fbp_view *view, size_t k, enum fbp_kind kind)
-{
-    if (kind == FBP_CONE)
-        FBP_TRY(check_vector("the source's place s", k, &fbp_range_place, fbp_norm(view->s)));
-    FBP_TRY(check_vector("the panel's place d", k, &fbp_range_place, fbp_norm(view->d)));
-    FBP_TRY(check_vector("the column step u", k, &fbp_range_pitch, fbp_norm(view->u)));
-    return check_vector("the row step v", k, &fbp_range_pitch, fbp_norm(view->v));
 }
 
 static fbp_status check_side(const struct fbp_grid *g, int i)
@@ -101,7 +84,7 @@ static fbp_status check_views(const struct fbp_scan *scan)
         return fbp_fail(FBP_ERR_INVALID, "scan.views: found NULL, expected %zu views",
                         scan->n_views);
     for (size_t k = 0; k < scan->n_views; k++) {
-        FBP_TRY(fbp_check_view(&scan->views[k], k, scan->kind));
+        FBP_TRY(fbp_check_view(fbp_kind_of(scan->kind), &scan->views[k], k));
         FBP_TRY(fbp_go_on());
         snprintf(name, sizeof name, "scan.depths[%zu]", k);
         if (scan->depths && scan->filtered)
@@ -112,7 +95,7 @@ static fbp_status check_views(const struct fbp_scan *scan)
 
 static fbp_status check_choices(const struct fbp_scan *scan)
 {
-    FBP_TRY(fbp_check_choice("scan.kind", (long)scan->kind, FBP_PLANES));
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
     return fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL);
 }

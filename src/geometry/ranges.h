@@ -12,9 +12,6 @@
 /** prefix: "scan" makes "scan.panel.n_rows" of a name. */
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
-/** A view whose values are finite; k: its index, for messages. */
-fbp_status fbp_check_view(const struct fbp_view *view, size_t k, enum fbp_kind kind);
-
 /** A volume of which all is given. */
 fbp_status fbp_check_grid(const struct fbp_grid *grid);
 /** A volume of which sizes, or voxels, or both may be left out as 0. */

@@ -1,5 +1,5 @@
 /* Which detector rows a slab needs. */
-#include "geometry/frame.h"
+#include "geometry/kind.h"
 
 /* More than rounding in float can move a projected row. */
 static const double MARGIN_PX = 1e-3;
@@ -20,12 +20,12 @@ static void box_corners(const struct fbp_grid *g, size_t z0, size_t z1, double o
 
 /* Widen by one view.  The row is a quotient of linear functions, so that over a box in front of
  * the source its extremes lie at corners; false if the box is not all in front. */
-static bool widen(struct range *range, const struct fbp_views *views, size_t k,
-                  double corners[8][3])
+static bool widen(struct range *range, const struct fbp_kind_table *kind,
+                  const struct fbp_views *views, size_t k, double corners[8][3])
 {
     double P[12];
 
-    if (!fbp_view_matrix(&views->view[k], views->kind, &views->panel, P))
+    if (!kind->matrix(&views->view[k], &views->panel, P))
         return false;
     for (int i = 0; i < 8; i++) {
         const double w = fbp_dot(P + 8, corners[i]) + P[11];
@@ -38,10 +38,11 @@ static bool widen(struct range *range, const struct fbp_views *views, size_t k,
     return true;
 }
 
-void fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1, const struct fbp_grid *grid,
-                       size_t z0, size_t z1, size_t *r0, size_t *r1)
+void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
+                   size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
+                   size_t *r1)
 {
-    const double n_rows = (double)views.panel.n_rows;
+    const double n_rows = (double)views->panel.n_rows;
     struct range range = {INFINITY, -INFINITY};
     double corners[8][3];
 
@@ -49,10 +50,10 @@ void fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1, const struc
     *r1 = 0;
     if (z0 >= z1 || k0 >= k1)
         return;
-    *r1 = views.panel.n_rows;
+    *r1 = views->panel.n_rows;
     box_corners(grid, z0, z1, corners);
     for (size_t k = k0; k < k1; k++)
-        if (!widen(&range, &views, k, corners))
+        if (!widen(&range, kind, views, k, corners))
             return;
     /* taps: floor and floor + 1 */
     const double first = floor(range.lo - MARGIN_PX);

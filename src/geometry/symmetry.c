@@ -1,5 +1,5 @@
 /* Symmetries, read off the matrices: (c, r, 1) w = P (x, y, z, 1). */
-#include "geometry/facts.h"
+#include "geometry/kind.h"
 
 static const double TOLERANCE = 1e-9;
 
@@ -53,7 +53,8 @@ static bool centred(const struct fbp_grid *g, int axis)
     return near(g->centre_mm[axis], 0, g->voxel_mm[axis]);
 }
 
-unsigned fbp_symmetry_of(const struct fbp_views *views, const struct fbp_grid *grid)
+unsigned fbp_symmetry_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                         const struct fbp_grid *grid)
 {
     const bool axial = !grid || (centred(grid, 0) && centred(grid, 1));
     const bool square = !grid || (grid->n[0] == grid->n[1] &&
@@ -62,7 +63,7 @@ unsigned fbp_symmetry_of(const struct fbp_views *views, const struct fbp_grid *g
 
     for (size_t k = 0; k < views->n && columns; k++) {
         double P[12];
-        columns = fbp_view_matrix(&views->view[k], views->kind, &views->panel, P) && column(P);
+        columns = kind->matrix(&views->view[k], &views->panel, P) && column(P);
         mirrors = mirrors && columns && mirror(P, &views->panel);
     }
     unsigned flags = 0;

@@ -2,8 +2,6 @@
 #include "base/range.h"
 #include "geometry/frame.h"
 
-#include <string.h>
-
 /* Below this |det| relative to the product of the lengths, three vectors count as dependent. */
 static const double SINGULAR = 1e-12;
 
@@ -17,8 +15,7 @@ void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, 
         out[i] = view->d[i] + dc * view->u[i] + dr * view->v[i];
 }
 
-/* Rows of the inverse of the matrix with columns a, b, c (or columns of that with rows a, b, c). */
-static bool dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3])
+bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3])
 {
     fbp_cross(b, c, out[0]);
     fbp_cross(c, a, out[1]);
@@ -29,40 +26,6 @@ static bool dual_basis(const double a[3], const double b[3], const double c[3], 
     for (int i = 0; i < 9; i++)
         out[i / 3][i % 3] /= det;
     return isfinite(out[0][0] + out[1][0] + out[2][0]);
-}
-
-bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
-                     double P[12])
-{
-    const bool cone = kind == FBP_CONE;
-    double d0[3], depth[3], A[3][3];
-
-    fbp_view_pixel(view, panel, 0, 0, d0);
-    if (cone)
-        fbp_axpy(d0, -1, view->s, depth);
-    else
-        memcpy(depth, view->s, sizeof depth);
-    if (!dual_basis(view->u, view->v, depth, A))
-        return false;
-    const double *from = cone ? view->s : d0;
-    for (size_t i = 0; i < 3; i++) {
-        memcpy(P + 4 * i, A[i], sizeof A[i]);
-        P[4 * i + 3] = -fbp_dot(A[i], from);
-    }
-    if (!cone)
-        memcpy(P + 8, (const double[4]){0, 0, 0, 1}, 4 * sizeof *P);
-    return true;
-}
-
-fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
-                              const struct fbp_panel *panel, double P[12])
-{
-    fbp_message_clear();
-    if (fbp_view_matrix(view, kind, panel, P))
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "geometry: the source lies in the plane of the panel, or its rows and columns "
-                    "are parallel: check source, panel centre and axes of the view");
 }
 
 /*
@@ -76,7 +39,7 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
 
     fbp_message_clear();
     FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along the rows", pitch_u_mm));
-    if (!dual_basis(P, P + 4, P + 8, B))
+    if (!fbp_dual_basis(P, P + 4, P + 8, B))
         return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular: "
                                          "only cone-beam matrices have a source");
     for (int i = 0; i < 3; i++)

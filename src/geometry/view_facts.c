@@ -1,6 +1,8 @@
-#include "base/status.h"
-#include "geometry/facts.h"
-#include "geometry/ranges.h"
+#include "geometry/kind.h"
+
+#include "base/range.h"
+
+#include <stdio.h>
 
 /* Below this cosine between iso ray and normal the panel counts as seen edge-on. */
 static const double EDGE_ON = 0.05;
@@ -8,6 +10,23 @@ static const double EDGE_ON = 0.05;
 static bool finite3(const double a[3])
 {
     return isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]);
+}
+
+static fbp_status check_vector(const char *field, size_t k, const struct fbp_range *range,
+                               double length)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "geometry: view %zu: length of %s", k, field);
+    return fbp_check_range(range, name, length);
+}
+
+fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k)
+{
+    FBP_TRY(kind->check_view(view, k));
+    FBP_TRY(check_vector("the panel's place d", k, &fbp_range_place, fbp_norm(view->d)));
+    FBP_TRY(check_vector("the column step u", k, &fbp_range_pitch, fbp_norm(view->u)));
+    return check_vector("the row step v", k, &fbp_range_pitch, fbp_norm(view->v));
 }
 
 /* Turns of the panel from the ideal one, as struct fbp_circle means them.  A picture stored
@@ -32,8 +51,8 @@ static void turns_of(const struct fbp_view *view, const struct fbp_frame *f, dou
     tilt[2] = atan2(-fbp_dot(up, f->t), fbp_dot(u, f->t));
 }
 
-static void fan_of(const struct fbp_views *views, size_t k, const struct fbp_frame *f,
-                   double margin, double lo[2], double hi[2])
+static void fan_of(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k,
+                   const struct fbp_frame *f, double margin, double lo[2], double hi[2])
 {
     const struct fbp_view *view = &views->view[k];
     const struct fbp_panel *panel = &views->panel;
@@ -43,8 +62,8 @@ static void fan_of(const struct fbp_views *views, size_t k, const struct fbp_fra
 
     for (int i = 0; i < 2; i++) {
         fbp_view_pixel(view, panel, column[i], row, p);
-        fan[i] = fbp_ray_gamma(view, views->kind, f, p);
-        mm[i] = fbp_ray_distance(view, views->kind, f, p);
+        fan[i] = kind->gamma(view, f, p);
+        mm[i] = kind->distance(view, f, p);
     }
     lo[0] = fmin(fan[0], fan[1]);
     hi[0] = fmax(fan[0], fan[1]);
@@ -88,37 +107,32 @@ static fbp_status check(const struct fbp_view *view, size_t k, double w0, const 
     return FBP_OK;
 }
 
-fbp_status fbp_view_facts_of(const struct fbp_views *views, size_t k, const double axis[3],
-                             struct fbp_view_facts *out)
+fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                             size_t k, const double axis[3], struct fbp_view_facts *out)
 {
     const struct fbp_view *view = &views->view[k];
     const struct fbp_panel *panel = &views->panel;
     struct fbp_frame f;
     double P[12];
 
-    *out = (struct fbp_view_facts){.magnification = 1};
+    *out = (struct fbp_view_facts){0};
     if (!finite3(view->s) || !finite3(view->d) || !finite3(view->u) || !finite3(view->v))
         return fbp_fail(FBP_ERR_INVALID, "geometry: view %zu has values that are not finite", k);
-    FBP_TRY(fbp_check_view(view, k, views->kind));
+    FBP_TRY(fbp_check_view(kind, view, k));
     if (!fbp_frame_of(view, axis, &f))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the rotation axis passes through the source: check "
                         "source positions and iso-centre",
                         k);
-    if (!fbp_view_matrix(view, views->kind, panel, P))
+    if (!kind->matrix(view, panel, P))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the panel is seen edge-on, or its rows and columns "
                         "are parallel: check its axes u and v",
                         k);
     FBP_TRY(check(view, k, P[11], &f));
-    if (views->kind == FBP_CONE) {
-        out->sod = fbp_norm(view->s);
-        /* 1/|row 3| is the depth at which w = 1 */
-        out->sdd = 1 / fbp_norm(P + 8);
-        out->magnification = 1 / P[11];
-    }
-    fan_of(views, k, &f, 0.5, out->edge_lo, out->edge_hi);
-    fan_of(views, k, &f, 0, out->pixel_lo, out->pixel_hi);
+    kind->distances(view, P, out);
+    fan_of(kind, views, k, &f, 0.5, out->edge_lo, out->edge_hi);
+    fan_of(kind, views, k, &f, 0, out->pixel_lo, out->pixel_hi);
     axis_seen(P, panel, axis, &out->axis_lo, &out->axis_hi);
     turns_of(view, &f, out->tilt, &out->skew);
     out->lean = asin(fmin(fabs(fbp_dot(view->u, f.a)) / fbp_norm(view->u), 1));

@@ -9,7 +9,7 @@
  * That holds without wandering, too, where the sources stand above the volume or below it.
  * tests/recon/test_wander.c compares the sum with simulated balls.
  */
-#include "geometry/facts.h"
+#include "geometry/kind.h"
 
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
@@ -34,15 +34,13 @@ static bool height_of(const struct fbp_wander *w, size_t k, struct height *out)
     const double last = (double)w->views->panel.n_rows - 1;
     double P[12], z[2];
 
-    if (!fbp_view_matrix(view, w->views->kind, &w->views->panel, P))
+    if (!w->kind->matrix(view, &w->views->panel, P))
         return false;
     for (int i = 0; i < 2; i++) {
         const double row = i ? last + 0.5 : -0.5;
         z[i] = (row * P[11] - P[7]) / (fbp_dot(P + 4, w->axis) - row * fbp_dot(P + 8, w->axis));
     }
-    const double along = fbp_dot(view->s, w->axis), size = fbp_norm(view->s);
-    *out = (struct height){(z[0] + z[1]) / 2, fabs(z[1] - z[0]),
-                           w->views->kind == FBP_CONE ? along : along / size};
+    *out = (struct height){(z[0] + z[1]) / 2, fabs(z[1] - z[0]), w->kind->height(view, w->axis)};
     return isfinite(out->middle) && isfinite(out->seen);
 }
 
@@ -53,7 +51,7 @@ static double weight_of(const struct fbp_wander *w, size_t k)
     const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
     const double ramp = arc->arc_rad - FBP_PI;
 
-    if (arc->full || w->views->kind != FBP_CONE || !(ramp > 0))
+    if (arc->full || !w->kind->has_source || !(ramp > 0))
         return arc->step[k];
     return arc->step[k] * fmin(1, end / ramp);
 }
@@ -140,8 +138,7 @@ static double unseen(const struct fbp_wander *w, const struct sums *s)
 
     for (size_t k = 0; k < w->views->n; k++) {
         struct height h;
-        if (!height_of(w, k, &h) ||
-            !fbp_view_matrix(&w->views->view[k], w->views->kind, &w->views->panel, P))
+        if (!height_of(w, k, &h) || !w->kind->matrix(&w->views->view[k], &w->views->panel, P))
             continue;
         for (int i = 0; i < POINTS; i++) {
             double x[3], still[3];
@@ -185,5 +182,5 @@ void fbp_wander_of(const struct fbp_wander *w, const struct fbp_grid *grid,
     out->pitch_mm = pitch_of(&s);
     out->wander_error = unseen(w, &s) + steepness(w, &s, s.source);
     const double middle = grid ? fbp_dot(grid->centre_mm, w->axis) : s.middle;
-    out->rise_error = steepness(w, &s, w->views->kind == FBP_CONE ? middle : 0);
+    out->rise_error = steepness(w, &s, w->kind->has_source ? middle : 0);
 }

@@ -149,7 +149,7 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
     if (!s->fast.backend->s1)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: %s has no texture units: use a cuda device",
                               s->fast.backend->name));
-    if (scan->kind != FBP_CONE || scan->n_views > MOST_LAYERS)
+    if (!fbp_kind_has_source(scan->kind) || scan->n_views > MOST_LAYERS)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
                               "S1: a cone-beam scan of at most %d views is needed: use fewer",
                               MOST_LAYERS));

@@ -5,18 +5,20 @@
 #include "base/status.h"
 #include "base/stop.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 
 /* Ray of a pixel: a point and a direction of length 1. */
 static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                    double column, double row, double p[3], double dir[3])
 {
+    const bool source = fbp_kind_of(kind)->has_source;
     double pixel[3];
 
     fbp_axpy(view->d, column - ((double)panel->n_columns - 1) / 2, view->u, pixel);
     fbp_axpy(pixel, row - ((double)panel->n_rows - 1) / 2, view->v, pixel);
     for (int i = 0; i < 3; i++) {
-        p[i] = kind == FBP_CONE ? view->s[i] : pixel[i];
-        dir[i] = kind == FBP_CONE ? pixel[i] - view->s[i] : -view->s[i];
+        p[i] = source ? view->s[i] : pixel[i];
+        dir[i] = source ? pixel[i] - view->s[i] : -view->s[i];
     }
     fbp_normalise(dir);
 }

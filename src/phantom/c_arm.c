@@ -1,6 +1,7 @@
 #include "fbp/phantom.h"
 
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 /* A smooth wobble of amplitude about 1: sum_k a_k sin(k t + p_k), normalised by sum a_k. */
@@ -76,7 +77,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
     fbp_message_clear();
     FBP_TRY(fbp_check_circle(given, &own));
     FBP_TRY(fbp_check_panel("c-arm", panel));
-    if (circle->kind != FBP_CONE)
+    if (!fbp_kind_of(circle->kind)->has_source)
         return fbp_fail(FBP_ERR_INVALID, "c-arm: only a cone beam: use --kind cone");
     const double share = (double)panel->n_columns / REFERENCE_COLUMNS;
     for (size_t k = 0; k < circle->n_views; k++)

@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 
 /* a + b c + d c^2 */
 struct parabola {
@@ -22,13 +23,14 @@ static void pixel_zero(const struct fbp_view *view, const struct fbp_panel *pane
 static void ray_of(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                    struct ray *out)
 {
+    const bool source = fbp_kind_of(kind)->has_source;
     double p0[3];
 
     *out = (struct ray){0};
     pixel_zero(view, panel, p0);
     for (int i = 0; i < 3; i++) {
-        out->e[0][i] = kind == FBP_CONE ? p0[i] - view->s[i] : -view->s[i];
-        if (kind == FBP_CONE) {
+        out->e[0][i] = source ? p0[i] - view->s[i] : -view->s[i];
+        if (source) {
             out->e[1][i] = view->u[i];
             out->e[2][i] = view->v[i];
         }
@@ -44,7 +46,7 @@ static void shadow_of(const struct fbp_ball *ball, const struct fbp_view *view, 
     ray_of(view, kind, panel, &ray);
     for (int k = 0; k < 3; k++)
         fbp_ball_map(ball, ray.e[k], out->g[k]);
-    if (kind == FBP_CONE) { /* every ray passes through the source */
+    if (fbp_kind_of(kind)->has_source) { /* every ray passes through the source */
         fbp_axpy(view->s, -1, ball->c, dx);
         fbp_ball_map(ball, dx, y[0]);
         for (int k = 0; k < 3; k++)

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "base/stop.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 /* What a worker owns. */
@@ -40,7 +41,8 @@ static void add_noise(const struct job *job, size_t view, size_t n, float *p)
     }
 }
 
-static fbp_status project_view(void *user, size_t k, int worker)
+/* Line integrals. */
+static fbp_status project_lines(void *user, size_t k, int worker)
 {
     struct job *job = user;
     const struct fbp_scan *scan = job->scan;
@@ -56,6 +58,9 @@ static fbp_status project_view(void *user, size_t k, int worker)
     FBP_TRY(fbp_go_on());
     return fbp_sink_write(job->sink, k, 1, b->picture);
 }
+
+/* What fills a view of what it integrates over. */
+static fbp_pool_try_fn *const project_of[FBP_N_INTEGRALS] = {[FBP_OVER_LINES] = project_lines};
 
 static fbp_status fill_slice(void *user, size_t z, int worker)
 {
@@ -146,10 +151,11 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
     fbp_status st;
 
     fbp_message_clear();
-    if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: plane integrals are not built in: use cone or parallel");
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
+    fbp_pool_try_fn *const project = project_of[fbp_kind_of(scan->kind)->integral];
+    if (!project)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "phantom: nothing simulates scans of kind %s yet",
+                        fbp_kind_of(scan->kind)->name);
     FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", noise_i0));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
     FBP_TRY_GOTO(fbp_balls_of(phantom, &balls));
@@ -162,7 +168,7 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
                       .i0 = noise_i0,
                       .seed = seed,
                       .n_threads = n_threads};
-    st = run(&job, &info, path, project_view);
+    st = run(&job, &info, path, project);
 fail:
     free(balls);
     free(bodies);

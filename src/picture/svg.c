@@ -2,6 +2,7 @@
 #include "fbp/picture.h"
 
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "picture/svg_page.h"
 
 #include <float.h>
@@ -20,15 +21,16 @@ struct drawing {
     struct fbp_views of;
     const struct fbp_grid *grid; /* NULL = none */
     const struct fbp_geometry_facts *facts;
-    double far; /* parallel: where sources are drawn, mm */
-    double px;  /* pixels a millimetre */
+    bool source; /* rays meet in one */
+    double far;  /* where they do not: how far away sources are drawn, mm */
+    double px;   /* pixels a millimetre */
 };
 
 /* What stands for the source: the point, or one far along the direction. */
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
     for (int i = 0; i < 3; i++)
-        out[i] = d->of.view[k].s[i] * (d->of.kind == FBP_CONE ? 1 : d->far);
+        out[i] = d->of.view[k].s[i] * (d->source ? 1 : d->far);
 }
 
 static void to_frame(const struct frame *fr, const double x[3], double out[2])
@@ -70,14 +72,14 @@ static void panel_point(const struct drawing *d, double c, double r, double out[
 
     fbp_axpy(v->d, c * (double)d->of.panel.n_columns / 2, v->u, out);
     fbp_axpy(out, r * (double)d->of.panel.n_rows / 2, v->v, out);
-    if (d->of.kind == FBP_PARALLEL)
+    if (!d->source)
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
 /* Where the ray to a point of the panel begins. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
-    if (d->of.kind == FBP_PARALLEL)
+    if (!d->source)
         fbp_axpy(edge, 2 * d->far, d->of.view[0].s, out);
     else
         source_of(d, 0, out);
@@ -201,7 +203,7 @@ static void draw_dots(const struct drawing *d, const struct frame *fr)
     }
     double first[3];
     source_of(d, 0, first);
-    label(d, fr, first, 8, -8, d->of.kind == FBP_CONE ? "first source" : "first direction");
+    label(d, fr, first, 8, -8, d->source ? "first source" : "first direction");
 }
 
 static void draw_box(const struct drawing *d, const struct frame *fr)
@@ -281,7 +283,7 @@ static void draw_side(const struct drawing *d, const struct frame *fr)
     to_page(d, fr, source, p);
     fprintf(d->f, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"4.5\" fill=\"rgb(43,108,176)\"/>\n", p[0],
             p[1]);
-    label(d, fr, source, -2, -10, d->of.kind == FBP_CONE ? "source" : "rays");
+    label(d, fr, source, -2, -10, d->source ? "source" : "rays");
     draw_cross(d, fr);
 }
 
@@ -320,7 +322,7 @@ static void legend_distances(const struct drawing *d, double *y)
 {
     char a[64], b[128];
 
-    if (d->of.kind != FBP_CONE)
+    if (!d->source)
         return;
     range_words(a, sizeof a, d->facts->sod_mm);
     snprintf(b, sizeof b, "%s mm", a);
@@ -391,7 +393,7 @@ static void write_page(struct drawing *d)
 
     for (int i = 0; h > 0 && i < 2; i++)
         side.right[i] = -s[i] / h;
-    d->far = d->of.kind == FBP_CONE ? 0 : reach(d);
+    d->far = d->source ? 0 : reach(d);
     include_all(d, &top, true);
     include_all(d, &side, false);
     d->px = fmin(fit(&top, 440, 470), fit(&side, 410, 240));
@@ -420,12 +422,14 @@ static void draw_page(FILE *f, const void *user)
 fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                             const struct fbp_geometry_facts *facts, const char *path)
 {
-    struct drawing d = {.of = views, .grid = grid && grid->n[0] ? grid : NULL, .facts = facts};
+    struct drawing d = {.of = views,
+                        .source = fbp_kind_of(views.kind)->has_source,
+                        .grid = grid && grid->n[0] ? grid : NULL,
+                        .facts = facts};
 
     fbp_message_clear();
+    FBP_TRY(fbp_check_lines("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
-    if (views.kind != FBP_CONE && views.kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "geometry: only cone and parallel beams are drawn");
     return fbp_svg_page(path, WIDTH, HEIGHT, draw_page, &d);
 }

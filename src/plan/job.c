@@ -4,20 +4,23 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/roi.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
-                      struct fbp_grid *out)
+fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+                            struct fbp_grid *out)
 {
+    fbp_message_clear();
     *out = scan->volume;
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (out->n[0] == 0)
-        fbp_grid_default(fbp_scan_views(scan), out);
+        FBP_TRY(fbp_grid_default(fbp_scan_views(scan), out));
     if (!wanted)
-        return;
+        return FBP_OK;
     const bool one_slice = scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
     const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
     for (int i = 0; i < 3; i++) {
@@ -31,6 +34,7 @@ void fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan
         if (voxel && !size)
             out->n[i] = fbp_voxels_along(extent, out->voxel_mm[i]);
     }
+    return FBP_OK;
 }
 
 static struct fbp_views views_of(const struct fbp_job *job)
@@ -38,10 +42,13 @@ static struct fbp_views views_of(const struct fbp_job *job)
     return (struct fbp_views){job->kind, job->n_views, job->panel, job->views};
 }
 
-static void rows_of_lines(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
-                          size_t *r0, size_t *r1)
+static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                    size_t *r0, size_t *r1)
 {
-    fbp_geometry_rows(views_of(job), k0, k1, &job->grid, z0, z1, r0, r1);
+    const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
+    const struct fbp_views views = views_of(job);
+
+    kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
 }
 
 /*
@@ -140,12 +147,11 @@ static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_para
     return FBP_OK;
 }
 
-static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+/* Ramp and weights of line integrals. */
+static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
     struct fbp_job *job = &t->job;
 
-    if (job->filtered)
-        return FBP_OK;
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                               p->spatial_filter ? p->half_width : 0));
@@ -168,6 +174,22 @@ static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *s
                        fbp_geometry_circular(&job->facts));
 }
 
+/* Weights and filter of what views integrate over. */
+typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p);
+static filter_fn *const filter_of[FBP_N_INTEGRALS] = {[FBP_OVER_LINES] = filter_lines};
+
+static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(t->job.kind);
+
+    if (t->job.filtered)
+        return FBP_OK;
+    if (!filter_of[kind->integral])
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
+                        kind->name);
+    return filter_of[kind->integral](t, p);
+}
+
 fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
                           const struct fbp_recon_params *p, bool top_down)
 {
@@ -185,7 +207,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .panel = scan->panel,
         .views = scan->views,
         .prep = &t->prep,
-        .rows = rows_of_lines,
+        .rows = rows_of,
         .spatial_filter = p->spatial_filter != 0,
         .filtered = scan->filtered,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
@@ -195,7 +217,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .turns = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
     };
-    fbp_grid_resolve(&p->volume, scan, &job->grid);
+    FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_geometry_facts(fbp_scan_views(scan), &job->grid, &job->facts));

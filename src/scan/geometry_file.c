@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/format/ini.h"
 
@@ -138,7 +139,7 @@ static fbp_status check_views(const char *path, const struct fbp_scan *scan)
 {
     double P[12];
 
-    for (size_t k = 0; scan->kind != FBP_PLANES && k < scan->n_views; k++) {
+    for (size_t k = 0; k < scan->n_views; k++) {
         char where[40];
         snprintf(where, sizeof where, "view %zu", k);
         FBP_TRY(fbp_because(path, fbp_because(where, fbp_view_to_matrix(&scan->views[k], scan->kind,
@@ -198,6 +199,7 @@ fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path, cons
 
     fbp_message_clear();
     FBP_TRY(find(path, format, true, &found));
+    FBP_TRY(fbp_check_kind(path, scan->kind));
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "%s: there are no views to write", path);
     return found->save(scan, path);

@@ -23,14 +23,14 @@ static void axes_of(const struct fbp_upright *p, struct axes *out)
 
 void fbp_upright_view(const struct fbp_upright *p, enum fbp_kind kind, struct fbp_view *out)
 {
-    const bool cone = kind == FBP_CONE;
+    const bool source = fbp_kind_has_source(kind);
     struct axes a;
 
     axes_of(p, &a);
     for (int i = 0; i < 3; i++) {
-        const double aside = cone ? -p->tau * a.t[i] + (i == 2 ? p->height : 0) : 0;
-        out->s[i] = cone ? p->sod * a.e[i] + aside : a.e[i];
-        out->d[i] = (cone ? (p->sod - p->sdd) * a.e[i] : 0) + aside + p->shift[0] * a.u[i] +
+        const double aside = source ? -p->tau * a.t[i] + (i == 2 ? p->height : 0) : 0;
+        out->s[i] = source ? p->sod * a.e[i] + aside : a.e[i];
+        out->d[i] = (source ? (p->sod - p->sdd) * a.e[i] : 0) + aside + p->shift[0] * a.u[i] +
                     p->shift[1] * a.v[i];
         out->u[i] = p->pitch[0] * a.u[i];
         out->v[i] = p->pitch[1] * a.v[i];
@@ -50,7 +50,7 @@ static void from_axis(const struct fbp_view *view, enum fbp_kind kind, const dou
                       double out[3])
 {
     fbp_axpy(view->d, -fbp_dot(view->d, e), e, out);
-    if (kind != FBP_CONE)
+    if (!fbp_kind_has_source(kind))
         return;
     fbp_axpy(out, -1, view->s, out);
     fbp_axpy(out, fbp_dot(view->s, e), e, out);
@@ -71,14 +71,14 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     from_axis(view, kind, a.e, q);
     out->shift[0] = fbp_dot(q, a.u);
     out->shift[1] = fbp_dot(q, a.v);
-    if (kind == FBP_CONE) {
+    if (fbp_kind_has_source(kind)) {
         out->sod = fbp_dot(view->s, a.e);
         out->sdd = out->sod - fbp_dot(view->d, a.e);
         out->tau = 0 - fbp_dot(view->s, a.t);
         out->height = view->s[2];
     }
     fbp_upright_view(out, kind, &again);
-    if (kind == FBP_PARALLEL) /* where the panel stands along its rays is of no account */
+    if (!fbp_kind_has_source(kind)) /* where the panel stands along its rays is of no account */
         fbp_axpy(again.d, fbp_dot(view->d, a.e), a.e, again.d);
     const double size = fbp_norm(view->s) + fbp_norm(view->d);
     return same(again.s, view->s, size) && same(again.d, view->d, size) &&

@@ -5,6 +5,7 @@
 #include "array/growing.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "geometry/kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin)
     struct fbp_reduction r;
 
     fbp_message_clear();
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(check(scan, every, bin));
     if (every == 1 && bin == 1)
         return FBP_OK;

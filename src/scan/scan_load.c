@@ -1,6 +1,7 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
 #include "array/format.h"
 #include "array/stack.h"
+#include "geometry/kind.h"
 #include "scan/geometry_file.h"
 #include "scan/scan_parts.h"
 
@@ -43,7 +44,6 @@ static const char *const top_keys[] = {
 static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm", "offset_mm",
                                             "row_order", "tilt_deg", "skew_deg"};
 static const char *const raw_keys[] = {"type", "shape", "big_endian", "header_bytes"};
-static const char *const kinds[] = {"cone", "parallel"};
 static const char *const row_orders[] = {"bottom-up", "top-down"};
 static const char *const weightings[] = {"auto", "equal"};
 static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
@@ -82,22 +82,22 @@ void fbp_scan_clear(struct fbp_scan *scan)
 static fbp_status read_kind(const struct fbp_json *top, struct fbp_scan *scan)
 {
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(top->object, "kind");
+    enum fbp_kind kinds[FBP_MOST_KINDS];
+    const char *names[FBP_MOST_KINDS];
+    const size_t n_kinds = fbp_kinds(kinds, names);
     size_t index = 0, n = 0;
     double version = 0;
 
-    if (cJSON_IsString(kind) && strcmp(kind->valuestring, "planes") == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: kind: \"planes\": EPR imaging is not in this release: expected "
-                        "\"cone\" or \"parallel\"",
-                        top->file);
+    if (cJSON_IsString(kind))
+        FBP_TRY(fbp_check_kind_name(top->file, kind->valuestring));
     FBP_TRY(fbp_json_keys(top, top_keys, N_OF(top_keys)));
     FBP_TRY(fbp_json_numbers(top, "fbp_scan", &fbp_range_finite, 1, 1, &version, &n));
     if (n == 0)
         return fbp_json_missing(top, "fbp_scan", "a scan file says \"fbp_scan\": 1");
     if (!(version >= 1 && version <= 1))
         return fbp_json_wrong(top, "fbp_scan", "1, the only version there is");
-    FBP_TRY(fbp_json_choice(top, "kind", kinds, N_OF(kinds), &index));
-    scan->kind = index == 0 ? FBP_CONE : FBP_PARALLEL;
+    FBP_TRY(fbp_json_choice(top, "kind", names, n_kinds, &index));
+    scan->kind = kinds[index];
     return FBP_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_circle *c)
 {
     double start, step;
 
-    if (c->kind == FBP_CONE) {
+    if (fbp_kind_has_source(c->kind)) {
         fbp_put_key(w, "source_to_axis_mm");
         fbp_put_list(w, c->sod_mm, c->n_sod, 1);
         fbp_put_key(w, "source_to_detector_mm");
@@ -169,7 +170,7 @@ static bool has_matrices(const struct fbp_scan *scan)
     for (size_t k = 0; k < scan->n_views; k++)
         if (!(fabs(fbp_norm(scan->views[k].u) - pitch) <= 1e-12 * pitch))
             return false;
-    return scan->kind == FBP_CONE;
+    return fbp_kind_has_source(scan->kind);
 }
 
 static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
@@ -178,7 +179,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     fbp_put_key(w, "fbp_scan");
     fputc('1', w->f);
     fbp_put_key(w, "kind");
-    fbp_put_text(w, scan->kind == FBP_CONE ? "cone" : "parallel");
+    fbp_put_text(w, fbp_kind_name(scan->kind));
     FBP_TRY(put_path(w, "projections", scan->projections));
     put_raw(w, &scan->raw);
     put_detector(w, scan, circle, has_matrices(scan) ? fbp_norm(scan->views[0].u) : 0);
@@ -244,8 +245,7 @@ fail:
 static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circle *circle,
                              bool geometry_only)
 {
-    if (scan->kind != FBP_CONE && scan->kind != FBP_PARALLEL)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: only cone and parallel scans can be saved");
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (!scan->projections && !geometry_only)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: set scan.projections");
     if (scan->n_views == 0 || !scan->views)

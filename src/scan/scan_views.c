@@ -138,10 +138,10 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     fbp_status st;
 
     FBP_TRY(refuse(&f->top, origin, 1, "there are no \"matrices\""));
-    if (c.kind == FBP_PARALLEL)
+    if (!fbp_kind_has_source(c.kind))
         FBP_TRY(refuse(&f->top, distances, 2, "a parallel beam has no source"));
     FBP_TRY_GOTO(read_panel(f, &c));
-    if (c.kind == FBP_CONE) {
+    if (fbp_kind_has_source(c.kind)) {
         FBP_TRY_GOTO(read_distance(f, distances[0], &sod, &c.n_sod));
         FBP_TRY_GOTO(read_distance(f, distances[1], &sdd, &c.n_sdd));
     }
@@ -221,7 +221,7 @@ static fbp_status matrix_views(const struct fbp_scan_file *f)
     double *matrices = NULL, pitch[2] = {0};
     size_t n = 0;
 
-    if (f->scan->kind == FBP_PARALLEL)
+    if (!fbp_kind_has_source(f->scan->kind))
         return refuse(&f->top, matrices_key, 1, "they need a source, a parallel beam has none");
     FBP_TRY(refuse(&f->top, circle, N_OF(circle), said));
     FBP_TRY(refuse(&f->detector, turned, N_OF(turned), said));
@@ -276,7 +276,7 @@ static fbp_status take_geometry(const struct fbp_scan_file *f, const struct fbp_
 
     if (fbp_json_has(&f->top, "kind") && g->kind != scan->kind)
         return fbp_fail(FBP_ERR_INVALID, "%s: kind: \"%s\" is not what %s holds: remove it",
-                        f->top.file, scan->kind == FBP_CONE ? "cone" : "parallel", text);
+                        f->top.file, fbp_kind_name(scan->kind), text);
     scan->kind = g->kind;
     memcpy(scan->views, g->views, scan->n_views * sizeof *scan->views);
     scan->volume = g->volume;

@@ -59,7 +59,7 @@ fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f)
         return FBP_OK;
     if (w.n_size == 1 && scan->panel.n_rows == 1)
         w.size[2] = 1; /* one row sees one slice */
-    fbp_grid_default(fbp_scan_views(scan), &scan->volume);
+    FBP_TRY(fbp_grid_default(fbp_scan_views(scan), &scan->volume));
     FBP_TRY(complete(f, &w, &scan->volume));
     for (int i = 0; i < 3; i++)
         if (w.n_centre || (w.n_size && w.n_voxel))

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "geometry/arc.h"
-#include "geometry/frame.h"
+#include "geometry/kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static bool is_separable(const struct fbp_weights *w)
 /* Views of a parallel beam measure the rays of opposite ones, so that angles count modulo pi. */
 static bool in_halves(const struct fbp_weights *w)
 {
-    return w->views.kind == FBP_PARALLEL && !w->facts.offset;
+    return !fbp_kind_of(w->views.kind)->has_source && !w->facts.offset;
 }
 
 /* Ramps of a few steps take means, so do uneven steps, and arcs whose ends do not quite meet; where
@@ -78,11 +78,11 @@ static void find_rays(struct fbp_weights *w)
 {
     const struct fbp_geometry_facts *facts = &w->facts;
     const double delta = in_halves(w) ? 0 : (w->arc.arc_rad - FBP_PI) / 2;
-    const double overlap = w->views.kind == FBP_CONE ? facts->overlap_rad : facts->overlap_mm;
+    const bool source = fbp_kind_of(w->views.kind)->has_source;
+    const double overlap = source ? facts->overlap_rad : facts->overlap_mm;
     const double longer = facts->edge_mm[1] > -facts->edge_mm[0] ? 1 : -1; /* the side of +t */
 
-    w->rays =
-        (struct fbp_rays){.cone = w->views.kind == FBP_CONE, .delta = {cos(delta), sin(delta)}};
+    w->rays = (struct fbp_rays){.cone = source, .delta = {cos(delta), sin(delta)}};
     if (facts->coverage != FBP_COVERAGE_FULL)
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     else if (facts->offset)
@@ -113,6 +113,7 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     fbp_status st;
 
     *out = NULL;
+    FBP_TRY(fbp_check_lines("weights", views.kind));
     FBP_TRY(fbp_calloc(&mem, 1, sizeof **out, "weights"));
     fbp_weights *w = mem;
     w->views = views;

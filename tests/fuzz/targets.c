@@ -137,8 +137,7 @@ static bool run_compare(const char *path, const char *key)
 
 static void check_scan(const struct fbp_scan *scan)
 {
-    fuzz_check(scan->kind == FBP_CONE || scan->kind == FBP_PARALLEL || scan->kind == FBP_PLANES,
-               "no kind");
+    fuzz_check(scan->kind == FBP_CONE || scan->kind == FBP_PARALLEL, "no kind");
     fuzz_check(scan->n_views > 0 && scan->views, "a scan without views");
     fuzz_check(scan->panel.n_columns > 0 && scan->panel.n_rows > 0, "no panel");
     for (size_t k = 0; k < scan->n_views; k++)
@@ -148,8 +147,7 @@ static void check_scan(const struct fbp_scan *scan)
                            isfinite(v->v[i]),
                        "a view that is not finite");
             double P[12];
-            fuzz_check(scan->kind == FBP_PLANES ||
-                           fbp_view_to_matrix(v, scan->kind, &scan->panel, P) == FBP_OK,
+            fuzz_check(fbp_view_to_matrix(v, scan->kind, &scan->panel, P) == FBP_OK,
                        "a view that is no set-up");
         }
     for (int i = 0; scan->volume.n[0] && i < 3; i++)

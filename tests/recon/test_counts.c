@@ -41,8 +41,8 @@ static struct counts expected(const struct fbp_scan *scan, size_t reach)
 
     for (size_t k = 0; k < VIEWS; k++) {
         size_t r0, r1;
-        fbp_geometry_rows(fbp_scan_views(scan), k, k + 1, &scan->volume, 0, scan->volume.n[2], &r0,
-                          &r1);
+        OK(fbp_geometry_rows(fbp_scan_views(scan), k, k + 1, &scan->volume, 0, scan->volume.n[2],
+                             &r0, &r1));
         r0 = r0 > reach ? r0 - reach : 0;
         r1 = r1 + reach < scan->panel.n_rows ? r1 + reach : scan->panel.n_rows;
         for (size_t i = (k * scan->panel.n_rows + r0) * N; i < (k * scan->panel.n_rows + r1) * N;

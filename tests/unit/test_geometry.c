@@ -218,7 +218,7 @@ static void default_grid_covers_the_field_of_view(void **state)
     struct fbp_grid grid;
     struct fbp_view *views = scan_views(&scan);
 
-    fbp_grid_default(views_of(&scan, views), &grid);
+    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
     check_near(grid.voxel_mm[0], 0.5, 1e-12);
     check_near(grid.voxel_mm[2], 0.5, 1e-12);
     assert_int_equal(grid.n[0], 512);
@@ -230,7 +230,7 @@ static void default_grid_covers_the_field_of_view(void **state)
     scan.offset[0] = 100 * 0.8;
     scan.panel.n_rows = 1;
     views = scan_views(&scan);
-    fbp_grid_default(views_of(&scan, views), &grid);
+    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
     assert_int_equal(grid.n[0], 712);
     assert_int_equal(grid.n[2], 1);
     free(views);
@@ -238,7 +238,7 @@ static void default_grid_covers_the_field_of_view(void **state)
     scan = (struct scan){
         .kind = FBP_PARALLEL, .n = 36, .arc_deg = 180, .pitch = {0.8, 0.8}, .panel = {100, 300}};
     views = scan_views(&scan);
-    fbp_grid_default(views_of(&scan, views), &grid);
+    assert_int_equal(fbp_grid_default(views_of(&scan, views), &grid), FBP_OK);
     check_near(grid.voxel_mm[1], 0.8, 1e-12);
     assert_int_equal(grid.n[0], 100);
     assert_int_equal(grid.n[2], 300);
@@ -284,7 +284,9 @@ static void rows_cover_every_tap(void **state)
                 hi = fmax(hi, floor(r) + 1);
             }
         }
-        fbp_geometry_rows((struct fbp_views){kind, 5, panel, views}, 0, 5, &grid, z0, z1, &r0, &r1);
+        assert_int_equal(fbp_geometry_rows((struct fbp_views){kind, 5, panel, views}, 0, 5, &grid,
+                                           z0, z1, &r0, &r1),
+                         FBP_OK);
         if (hi < 0 || lo > 49) {
             assert_true(r1 - r0 <= 1);
             continue;
@@ -305,13 +307,16 @@ static void rows_of_nothing_are_none(void **state)
     struct fbp_grid grid = {.n = {8, 8, 8}, .voxel_mm = {1, 1, 1}, .centre_mm = {0, 0, 200}};
     size_t r0 = 7, r1 = 9;
 
-    fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1);
+    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1),
+                     FBP_OK);
     assert_int_equal(r0, r1);
     grid.centre_mm[2] = 0;
-    fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 3, 3, &r0, &r1);
+    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 3, 3, &r0, &r1),
+                     FBP_OK);
     assert_int_equal(r0, r1);
     grid.centre_mm[0] = 750; /* around the source: every row */
-    fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1);
+    assert_int_equal(fbp_geometry_rows(views_of(&scan, views), 0, 8, &grid, 0, 8, &r0, &r1),
+                     FBP_OK);
     assert_int_equal(r0, 0);
     assert_int_equal(r1, 64);
     free(views);

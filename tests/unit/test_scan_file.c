@@ -333,7 +333,7 @@ static void test_volume_is_completed(void **state)
     write_scan("v.json", cone, N_OF(cone), "volume", NULL);
     s = load("v.json");
     assert_int_equal(s.volume.n[0], 0);
-    fbp_grid_default(fbp_scan_views(&s), &g);
+    assert_int_equal(fbp_grid_default(fbp_scan_views(&s), &g), FBP_OK);
     fbp_scan_clear(&s);
     write_scan("v.json", cone, N_OF(cone), "volume", "{\"size\": [10, 20, 30]}");
     s = load("v.json");

@@ -313,11 +313,14 @@ static void sizes_and_voxels_complete_each_other(void **state)
 
     (void)state;
     setup(&c, 90, 64, (struct fbp_grid){{64, 64, 32}, {4, 4, 8}, {1, 2, 3}});
-    fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g);
+    assert_int_equal(fbp_grid_resolve(&(struct fbp_grid){.n = {128, 32, 32}}, &c.scan, &g), FBP_OK);
     assert_true(g.n[0] == 128 && g.voxel_mm[0] == 2 && g.voxel_mm[1] == 8 && g.voxel_mm[2] == 8);
-    fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g);
+    assert_int_equal(fbp_grid_resolve(&(struct fbp_grid){.voxel_mm = {2, 2, 2}}, &c.scan, &g),
+                     FBP_OK);
     assert_true(g.n[0] == 128 && g.n[1] == 128 && g.n[2] == 128 && g.centre_mm[2] == 3);
-    fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g);
+    assert_int_equal(
+        fbp_grid_resolve(&(struct fbp_grid){.n = {10, 11, 12}, .voxel_mm = {1, 1, 1}}, &c.scan, &g),
+        FBP_OK);
     assert_true(g.n[2] == 12 && g.voxel_mm[2] == 1);
     drop(&c);
 }

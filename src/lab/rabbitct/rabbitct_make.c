@@ -49,7 +49,7 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
     const struct fbp_scan *s = m->scan;
     const double water = make->mu_water > 0 ? make->mu_water : DEFAULT_WATER;
 
-    if (s->kind != FBP_CONE || s->filtered)
+    if (!fbp_kind_has_source(s->kind) || s->filtered)
         return fbp_fail(FBP_ERR_INVALID, "rabbitct: a data set is made from a cone-beam scan that "
                                          "is not filtered yet");
     FBP_TRY(fbp_source_open(&m->source, s->projections, &s->raw));

@@ -152,7 +152,7 @@ static fbp_status volume_of(const struct fbp_scan *scan, const struct beam *b, c
     if (out->n[0] == 0 && rows)
         *out = slices;
     else if (out->n[0] == 0)
-        fbp_grid_default(fbp_scan_views(scan), out);
+        FBP_TRY(fbp_grid_default(fbp_scan_views(scan), out));
     if (!(fabs(out->voxel_mm[0] - out->voxel_mm[1]) <= EQUAL * out->voxel_mm[0]))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: the volume's voxels are %g x %g mm along x and y, LEAP's are square: "
