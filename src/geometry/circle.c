@@ -82,7 +82,7 @@ static fbp_status check_panel(const struct fbp_circle *c)
 
 static fbp_status check(const struct fbp_circle *c)
 {
-    FBP_TRY(fbp_check_kind("geometry", c->kind));
+    FBP_TRY(fbp_check_lines("geometry", c->kind));
     if (c->n_views == 0 || !c->angles_rad)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views: give angles");
     FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));

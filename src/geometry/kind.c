@@ -82,9 +82,8 @@ fbp_status fbp_check_kind(const char *where, enum fbp_kind kind)
         return fbp_fail(FBP_ERR_INVALID, "%s: %d is no geometry kind: expected %s", where,
                         (int)kind, supported(others, sizeof others));
     if (table->refused)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: geometry kind %s is not supported yet: %s: use %s", where, table->name,
-                        table->refused, supported(others, sizeof others));
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s is not supported yet: %s: use %s", where,
+                        table->name, table->refused, supported(others, sizeof others));
     return FBP_OK;
 }
 
@@ -101,9 +100,8 @@ fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
     FBP_TRY(fbp_check_kind(where, kind));
     if (fbp_kind_of(kind)->integral == FBP_OVER_LINES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: geometry kind %s has no line integrals, which this works on", where,
-                    fbp_kind_of(kind)->name);
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: kind %s has no line integrals, which this works on",
+                    where, fbp_kind_of(kind)->name);
 }
 
 const char *fbp_kind_name(enum fbp_kind kind)

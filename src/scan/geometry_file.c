@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/format/ini.h"
 
@@ -193,13 +192,26 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
     return st;
 }
 
+static fbp_status check_kind(const struct fbp_geometry_format *f, const char *path,
+                             enum fbp_kind kind)
+{
+    FBP_TRY(fbp_check_kind(path, kind));
+    if (f->saves & FBP_KIND_BIT(kind))
+        return FBP_OK;
+    if (f->instead[kind])
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s", path, f->instead[kind]);
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: a geometry of format %s cannot hold a scan of kind %s: write a scan file",
+                    path, f->name, fbp_kind_name(kind));
+}
+
 fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path, const char *format)
 {
     const struct fbp_geometry_format *found;
 
     fbp_message_clear();
     FBP_TRY(find(path, format, true, &found));
-    FBP_TRY(fbp_check_kind(path, scan->kind));
+    FBP_TRY(check_kind(found, path, scan->kind));
     if (scan->n_views == 0 || !scan->views)
         return fbp_fail(FBP_ERR_INVALID, "%s: there are no views to write", path);
     return found->save(scan, path);

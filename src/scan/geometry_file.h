@@ -11,6 +11,11 @@
 #include "fbp/geometry_file.h"
 
 #include "base/status.h"
+#include "geometry/kind.h"
+
+/** A kind as a bit, and those of line integrals. */
+#define FBP_KIND_BIT(kind) (1u << (kind))
+#define FBP_KINDS_OF_LINES (FBP_KIND_BIT(FBP_CONE) | FBP_KIND_BIT(FBP_PARALLEL))
 
 struct fbp_geometry_format {
     const char *name, *about, *extensions;
@@ -24,6 +29,10 @@ struct fbp_geometry_format {
                        const struct fbp_geometry_known *known);
     /** Under a temporary name, then renamed.  NULL: not written. */
     fbp_status (*save)(const struct fbp_scan *scan, const char *path);
+    /** Bits of the kinds that are handed to save(); others are refused before, with a sentence of
+     *  the format's own for those that have one. */
+    unsigned saves;
+    const char *instead[FBP_MOST_KINDS];
 };
 
 extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices,

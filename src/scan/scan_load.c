@@ -494,4 +494,5 @@ const struct fbp_geometry_format fbp_geometry_scan = {
     .detect = detect,
     .load = load_scan,
     .save = fbp_scan_save_geometry,
+    .saves = ~0u, /* the kind is a word in it */
 };

@@ -49,7 +49,7 @@ static fbp_status read_circle(const struct fbp_json *o, enum fbp_kind kind, bool
     out->pitch[1] = out->pitch[0];
     if (!flat)
         FBP_TRY(need_number(o, "DetectorSpacingY", &fbp_range_pitch, &out->pitch[1]));
-    if (kind != FBP_CONE)
+    if (!fbp_kind_has_source(kind))
         return FBP_OK;
     FBP_TRY(need_number(o, "DistanceOriginSource", &fbp_range_distance, &out->sod));
     FBP_TRY(need_number(o, "DistanceOriginDetector", &to_axis, &to_panel));
@@ -153,7 +153,7 @@ static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
               are_close(p.pitch[1], first->pitch[1], p.pitch[1])))
             return false;
     }
-    return scan->kind == FBP_PARALLEL || first->sdd >= first->sod;
+    return !fbp_kind_has_source(scan->kind) || first->sdd >= first->sod;
 }
 
 static void put_circle(struct fbp_writer *w, const struct fbp_scan *scan,
@@ -163,7 +163,7 @@ static void put_circle(struct fbp_writer *w, const struct fbp_scan *scan,
     fbp_put_number(w, p->pitch[0]);
     fbp_put_key(w, "DetectorSpacingY");
     fbp_put_number(w, p->pitch[1]);
-    if (scan->kind == FBP_CONE) {
+    if (fbp_kind_has_source(scan->kind)) {
         fbp_put_key(w, "DistanceOriginSource");
         fbp_put_number(w, p->sod);
         fbp_put_key(w, "DistanceOriginDetector");
@@ -196,14 +196,14 @@ static void put_vectors(struct fbp_writer *w, const struct fbp_scan *scan)
 
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
-    const bool cone = scan->kind == FBP_CONE;
+    const bool source = fbp_kind_has_source(scan->kind);
     struct fbp_upright first = {0};
     struct fbp_writer w;
 
     const bool circle = is_circle(scan, &first);
     FBP_TRY(fbp_writer_open_json(&w, path));
     fbp_put_key(&w, "type");
-    fbp_put_text(&w, types[(circle ? CONE : CONE_VEC) + (cone ? 0 : 1)]);
+    fbp_put_text(&w, types[(circle ? CONE : CONE_VEC) + (source ? 0 : 1)]);
     fbp_put_key(&w, "DetectorRowCount");
     fprintf(w.f, "%zu", scan->panel.n_rows);
     fbp_put_key(&w, "DetectorColCount");
@@ -222,4 +222,5 @@ const struct fbp_geometry_format fbp_geometry_astra = {
     .detect = detect,
     .load = load,
     .save = save,
+    .saves = FBP_KINDS_OF_LINES,
 };

@@ -29,7 +29,7 @@ fbp_status fbp_astra_views(struct fbp_scan *out, const char *path,
             if (!isfinite(v[i]))
                 return fbp_fail(FBP_ERR_INVALID,
                                 "%s: view %zu: number %d is not finite: correct it", path, k, i);
-        if (out->kind == FBP_PARALLEL && !(fbp_normalise(view->s) > 0))
+        if (!fbp_kind_has_source(out->kind) && !(fbp_normalise(view->s) > 0))
             return fbp_fail(FBP_ERR_INVALID, "%s: view %zu: its rays have no direction: correct it",
                             path, k);
     }
@@ -149,14 +149,10 @@ static void put_text(struct fbp_writer *w, const struct fbp_scan *scan, const ch
     }
 }
 
-static fbp_status save(const struct fbp_scan *scan, const char *path, enum fbp_kind kind,
-                       const char *other)
+static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
     struct fbp_writer w;
 
-    if (scan->kind != kind)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: the beam is %s: write %s", path,
-                        kind == FBP_CONE ? "parallel" : "a cone", other);
     FBP_TRY(fbp_writer_open(&w, path));
     if (fbp_has_extension(path, ".npy"))
         put_npy(&w, scan);
@@ -165,23 +161,15 @@ static fbp_status save(const struct fbp_scan *scan, const char *path, enum fbp_k
     return fbp_writer_close(&w, FBP_OK);
 }
 
-static fbp_status save_cone(const struct fbp_scan *scan, const char *path)
-{
-    return save(scan, path, FBP_CONE, "astra-parallel-vec");
-}
-
-static fbp_status save_parallel(const struct fbp_scan *scan, const char *path)
-{
-    return save(scan, path, FBP_PARALLEL, "astra-cone-vec");
-}
-
 const struct fbp_geometry_format fbp_geometry_astra_cone = {
     .name = "astra-cone-vec",
     .about = "ASTRA's cone_vec, 12 numbers a view",
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
     .load = load_cone,
-    .save = save_cone,
+    .save = save,
+    .saves = FBP_KIND_BIT(FBP_CONE),
+    .instead = {[FBP_PARALLEL] = "the beam is parallel: write astra-parallel-vec"},
 };
 
 const struct fbp_geometry_format fbp_geometry_astra_parallel = {
@@ -190,5 +178,7 @@ const struct fbp_geometry_format fbp_geometry_astra_parallel = {
     .extensions = ".npy .csv .txt",
     .by_name_only = true,
     .load = load_parallel,
-    .save = save_parallel,
+    .save = save,
+    .saves = FBP_KIND_BIT(FBP_PARALLEL),
+    .instead = {[FBP_CONE] = "the beam is a cone: write astra-cone-vec"},
 };

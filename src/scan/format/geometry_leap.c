@@ -411,4 +411,5 @@ const struct fbp_geometry_format fbp_geometry_leap = {
     .detect = detect,
     .load = load,
     .save = fbp_leap_save,
+    .saves = FBP_KINDS_OF_LINES,
 };

@@ -63,7 +63,7 @@ static bool is_circle(const struct fbp_scan *scan, struct beam *b)
         b->phis[k] = k ? fbp_near_angle(p.alpha_rad, b->phis[k - 1]) : p.alpha_rad;
     }
     const double height = scan->views[n - 1].s[2] - scan->views[0].s[2];
-    if (scan->kind == FBP_CONE && n > 1)
+    if (fbp_kind_has_source(scan->kind) && n > 1)
         b->pitch = height / (b->phis[n - 1] - b->phis[0]);
     return one_way(b->phis, n);
 }
@@ -96,7 +96,7 @@ static enum fbp_leap_beam beam_of(const struct fbp_scan *scan, struct beam *b)
 {
     if (!is_circle(scan, b))
         return FBP_LEAP_MODULAR;
-    if (scan->kind == FBP_PARALLEL)
+    if (!fbp_kind_has_source(scan->kind))
         return are_close(b->first.tilt_rad, 0, 1) ? FBP_LEAP_PARALLEL : FBP_LEAP_MODULAR;
     if (is_fan(scan, b))
         return FBP_LEAP_FAN;
@@ -108,7 +108,7 @@ static fbp_status check_modular(const struct fbp_scan *scan, const char *path)
 {
     const double u = fbp_norm(scan->views[0].u), v = fbp_norm(scan->views[0].v);
 
-    if (scan->kind != FBP_CONE)
+    if (!fbp_kind_has_source(scan->kind))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: LEAP's parallel beams turn one way about z, with upright panels that "
                         "face the rays and one offset: write a scan file",
@@ -133,9 +133,9 @@ static fbp_status check_modular(const struct fbp_scan *scan, const char *path)
 static struct fbp_grid slices_of_rows(const struct fbp_scan *scan, const struct beam *b)
 {
     const struct fbp_upright *p = &b->first;
-    const double voxel = p->pitch[0] * (scan->kind == FBP_CONE ? p->sod / p->sdd : 1);
+    const double voxel = p->pitch[0] * (fbp_kind_has_source(scan->kind) ? p->sod / p->sdd : 1);
     const size_t n = scan->panel.n_columns;
-    const double z = scan->kind == FBP_CONE ? p->height : p->shift[1];
+    const double z = fbp_kind_has_source(scan->kind) ? p->height : p->shift[1];
 
     return (struct fbp_grid){.n = {n, n, scan->panel.n_rows},
                              .voxel_mm = {voxel, voxel, p->pitch[1]},

@@ -77,11 +77,6 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
     struct fbp_writer w;
 
-    if (scan->kind != FBP_CONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: 3x4 matrices need a source, a parallel beam has none: write a scan "
-                        "file",
-                        path);
     FBP_TRY(fbp_writer_open(&w, path));
     const fbp_status st = put_views(&w, scan);
     return fbp_writer_close(&w, st);
@@ -93,4 +88,7 @@ const struct fbp_geometry_format fbp_geometry_matrices = {
     .extensions = ".txt",
     .load = load,
     .save = save,
+    .saves = FBP_KIND_BIT(FBP_CONE),
+    .instead = {[FBP_PARALLEL] =
+                    "3x4 matrices need a source, a parallel beam has none: write a scan file"},
 };

@@ -337,11 +337,6 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
     struct files files = {0};
 
-    if (scan->kind != FBP_CONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: plastimatch's matrices need a source, a parallel beam has none: write "
-                        "a scan file",
-                        path);
     fbp_status st = name_files(scan, path, &files);
     if (st == FBP_OK)
         st = write_files(scan, path, &files);
@@ -357,4 +352,7 @@ const struct fbp_geometry_format fbp_geometry_plastimatch = {
     .detect = detect,
     .load = load,
     .save = save,
+    .saves = FBP_KIND_BIT(FBP_CONE),
+    .instead = {[FBP_PARALLEL] = "plastimatch's matrices need a source, a parallel beam has none: "
+                                 "write a scan file"},
 };

@@ -95,7 +95,7 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     angles((const double(*)[3])R, out);
     for (int i = 0; i < 2; i++)
         out->projection_mm[i] = fbp_dot(d, R[i]);
-    if (kind != FBP_CONE)
+    if (!fbp_kind_has_source(kind))
         return;
     for (int i = 0; i < 2; i++)
         out->source_mm[i] = fbp_dot(s, R[i]);

@@ -375,14 +375,14 @@ static fbp_status check_view(const struct fbp_scan *scan, const char *path, size
                         path, k);
     fbp_cross(view->u, view->v, n);
     fbp_normalise(n);
-    fbp_axpy(view->s, scan->kind == FBP_CONE ? -1 : 0, view->d, towards);
+    fbp_axpy(view->s, fbp_kind_has_source(scan->kind) ? -1 : 0, view->d, towards);
     if (!(fbp_dot(n, towards) > 0))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: view %zu: rows run downwards seen from the source with columns to "
                         "the right, RTK's run upwards: flip the projections' rows and the view's",
                         path, k);
     fbp_axpy(n, -1, view->s, towards);
-    if (scan->kind == FBP_PARALLEL && !(fbp_norm(towards) <= EQUAL))
+    if (!fbp_kind_has_source(scan->kind) && !(fbp_norm(towards) <= EQUAL))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: view %zu: the panel is not perpendicular to the rays, which RTK "
                         "cannot hold for parallel beams: write a scan file",
@@ -443,4 +443,5 @@ const struct fbp_geometry_format fbp_geometry_rtk = {
     .detect = detect,
     .load = load,
     .save = save,
+    .saves = FBP_KINDS_OF_LINES,
 };

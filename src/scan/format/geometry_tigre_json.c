@@ -142,4 +142,5 @@ const struct fbp_geometry_format fbp_geometry_tigre = {
     .detect = detect,
     .load = load,
     .save = fbp_tigre_save,
+    .saves = FBP_KINDS_OF_LINES,
 };

@@ -138,7 +138,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
 {
     *out = (struct pose){.dso = {0}};
     FBP_TRY(check_panel(path, scan, k));
-    if (scan->kind == FBP_PARALLEL)
+    if (!fbp_kind_has_source(scan->kind))
         return parallel_pose(path, &scan->views[k], k, out);
     cone_pose(&scan->views[k], out);
     if (!(out->dsd[0] > 0))
@@ -232,7 +232,7 @@ static void put_scan(struct fbp_writer *w, const struct fbp_scan *scan, const st
     const size_t n = scan->n_views;
 
     fbp_put_key(w, "mode");
-    fbp_put_text(w, scan->kind == FBP_CONE ? "cone" : "parallel");
+    fbp_put_text(w, fbp_kind_has_source(scan->kind) ? "cone" : "parallel");
     put_member(w, "DSD", poses, n, offsetof(struct pose, dsd), 1);
     put_member(w, "DSO", poses, n, offsetof(struct pose, dso), 1);
     put_sizes(w, "Detector", pixels, pitch, 2);
