@@ -1,0 +1,320 @@
+/*
+ * Kinds of geometry: planes, which are not supported yet, and a number that is no kind are refused
+ * by every call; and a made-up kind goes all the way, from simulation to volume, with nothing but a
+ * table of its own.
+ */
+#include "recon/fixture.h"
+
+#include "base/status.h"
+#include "base/vec.h"
+#include "fbp-lab/fbp-lab.h"
+#include "geometry/kind.h"
+#include "weight/weight.h"
+
+enum { VIEWS = 12, COLUMNS = 24, ROWS = 8 };
+
+static const enum fbp_kind made_up = (enum fbp_kind)3;
+
+/* What a refused call must leave behind: its status, and the kind in the sentence. */
+struct refusal {
+    fbp_status status;
+    const char *says;
+};
+
+static struct fbp_view *parallel_views(void)
+{
+    struct fbp_view *views = calloc(VIEWS, sizeof *views);
+    double angles[VIEWS];
+
+    for (int k = 0; k < VIEWS; k++)
+        angles[k] = PI * k / VIEWS;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_PARALLEL,
+                                      .n_views = VIEWS,
+                                      .angles_rad = angles,
+                                      .pitch_mm = {1, 1}};
+    OK(fbp_circle_views(&circle, views));
+    return views;
+}
+
+static struct fbp_scan scan_of(enum fbp_kind kind)
+{
+    return (struct fbp_scan){.kind = kind,
+                             .n_views = VIEWS,
+                             .panel = {COLUMNS, ROWS},
+                             .views = parallel_views(),
+                             .row_order = FBP_ROWS_BOTTOM_UP};
+}
+
+static void refused(fbp_status status, const struct refusal *r, const char *call)
+{
+    if (status != r->status || !strstr(fbp_message(), r->says))
+        fail_msg("%s: status %d, \"%s\": expected %d and \"%s\"", call, (int)status, fbp_message(),
+                 (int)r->status, r->says);
+}
+
+#define REFUSED(call) refused(call, r, #call)
+
+static void refuse_geometry(const struct fbp_scan *scan, const struct refusal *r)
+{
+    const struct fbp_views views = fbp_scan_views(scan);
+    const struct fbp_grid grid = {.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
+    struct fbp_geometry_facts facts = {.n_angles = 0};
+    struct fbp_weights *weights;
+    struct fbp_grid found;
+    size_t rows[2] = {7, 9};
+    double P[12];
+
+    REFUSED(fbp_view_to_matrix(&scan->views[0], scan->kind, &scan->panel, P));
+    REFUSED(fbp_geometry_facts(views, NULL, &facts));
+    REFUSED(fbp_geometry_facts(views, &grid, &facts));
+    REFUSED(fbp_geometry_rows(views, 0, VIEWS, &grid, 0, 4, &rows[0], &rows[1]));
+    assert_int_equal(rows[0], rows[1]);
+    REFUSED(fbp_grid_default(views, &found));
+    REFUSED(fbp_grid_resolve(NULL, scan, &found));
+    REFUSED(fbp_weights_create(&weights, views, &facts, FBP_ANGULAR_AUTO));
+}
+
+static void refuse_circles(const struct fbp_scan *scan, const struct refusal *r)
+{
+    const double angles[2] = {0, 1}, sod = 500, sdd = 800;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = scan->kind,
+                                      .n_views = 2,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {1, 1}};
+    struct fbp_view views[2];
+    char *path = temporary("circle.json");
+
+    REFUSED(fbp_circle_views(&circle, views));
+    REFUSED(fbp_c_arm_views(&circle, &scan->panel, views));
+    REFUSED(fbp_scan_save(scan, path, &circle));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(path);
+}
+
+static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
+{
+    struct fbp_geometry_format_info formats[40];
+    const struct fbp_geometry_facts facts = {.n_angles = 1};
+    const size_t n = fbp_geometry_formats(formats, 40);
+    char *path = temporary("refused");
+    size_t written = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (formats[i].writes) {
+            refused(fbp_geometry_save(scan, path, formats[i].name), r, formats[i].name);
+            assert_int_not_equal(access(path, F_OK), 0);
+            written++;
+        }
+    assert_true(written >= 9);
+    REFUSED(fbp_scan_save(scan, path, NULL));
+    REFUSED(fbp_geometry_svg(fbp_scan_views(scan), NULL, &facts, path));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(path);
+}
+
+static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
+{
+    struct fbp_phantom phantom;
+    struct fbp_centre centre;
+    char *path = temporary("refused.mha");
+    float *views = calloc((size_t)VIEWS * COLUMNS * ROWS, sizeof *views), volume[64];
+    fbp_plan *plan;
+
+    OK(fbp_phantom_create(&phantom, "shepp-logan", 8, 0.02));
+    REFUSED(fbp_phantom_project(&phantom, scan, path, 0, 1, 1));
+    assert_int_not_equal(access(path, F_OK), 0);
+    scan->projections = path;
+    REFUSED(fbp_plan_create(&plan, scan, NULL));
+    REFUSED(fbp_centre_find(scan, NULL, &centre));
+    scan->projections = NULL;
+    REFUSED(fbp_reconstruct(scan, NULL, views, volume, NULL));
+    REFUSED(fbp_scan_reduce(scan, 2, 2));
+    assert_int_equal(scan->n_views, VIEWS);
+    fbp_phantom_clear(&phantom);
+    free(views);
+    free(path);
+}
+
+static void refuse_lab(const struct fbp_scan *scan, const struct refusal *r)
+{
+    const struct fbp_rabbitct_make make = {.struct_size = sizeof make};
+    const struct fbp_host_options options = {.n_runs = 1};
+    struct fbp_host_time time;
+    fbp_bench *bench;
+    fbp_s1 *s1;
+    char *path = temporary("refused.rct");
+
+    OK(fbp_bench_create(&bench, fbp_recon_params(.device = "ref")));
+    REFUSED(fbp_bench_scan(bench, scan, 0, 0));
+    fbp_bench_destroy(&bench);
+    REFUSED(fbp_bench_host(scan, NULL, &options, &time));
+    REFUSED(fbp_s1_open(&s1, scan, NULL));
+    REFUSED(fbp_rabbitct_create(path, scan, &make));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(path);
+}
+
+static void refuse_all(enum fbp_kind kind, const struct refusal *r)
+{
+    struct fbp_scan scan = scan_of(kind);
+
+    refuse_geometry(&scan, r);
+    refuse_circles(&scan, r);
+    refuse_files(&scan, r);
+    refuse_work(&scan, r);
+    refuse_lab(&scan, r);
+    fbp_scan_clear(&scan);
+}
+
+static void planes_are_refused_by_name(void **state)
+{
+    (void)state;
+    const struct refusal r = {FBP_ERR_UNSUPPORTED, "kind planes is not supported yet"};
+
+    refuse_all(FBP_PLANES, &r);
+    assert_string_equal(fbp_kind_name(FBP_PLANES), "planes");
+}
+
+static void what_is_no_kind_is_refused(void **state)
+{
+    (void)state;
+    const struct refusal r = {FBP_ERR_INVALID, "is no geometry kind: expected cone or parallel"};
+    const struct refusal few = {FBP_ERR_INVALID, "42 is no geometry kind"};
+
+    refuse_all((enum fbp_kind)42, &few);
+    refuse_all(made_up, &r); /* as long as nobody has plugged it in */
+    refuse_all((enum fbp_kind) - 1, &r);
+    assert_string_equal(fbp_kind_name((enum fbp_kind)42), "unknown");
+}
+
+/* ------------------------------------------------------------------ a kind of this file's own */
+
+/* Pencils: parallel rays whose direction must be of length 1, on voxels of half the pitch. */
+static int matrices_made;
+
+static fbp_status check_pencils(const struct fbp_view *view, size_t k)
+{
+    return fabs(fbp_norm(view->s) - 1) < 1e-9
+               ? FBP_OK
+               : fbp_fail(FBP_ERR_INVALID, "geometry: view %zu: s is no unit vector", k);
+}
+
+static bool matrix_of_pencils(const struct fbp_view *view, const struct fbp_panel *panel,
+                              double P[12])
+{
+    matrices_made++;
+    return fbp_kind_parallel.matrix(view, panel, P);
+}
+
+static double half_pitch(const struct fbp_view *view, const double P[12])
+{
+    return fbp_kind_parallel.pitch(view, P) / 2;
+}
+
+static void plug_in(void)
+{
+    static struct fbp_kind_table pencils;
+
+    pencils = fbp_kind_parallel;
+    pencils.name = "pencils";
+    pencils.check_view = check_pencils;
+    pencils.matrix = matrix_of_pencils;
+    pencils.pitch = half_pitch;
+    fbp_kind_plug_in(made_up, &pencils);
+}
+
+static float *volume_of(const struct fbp_scan *scan, const struct fbp_grid *grid)
+{
+    char *out = temporary("volume.mha");
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "cpu", .volume = *grid)));
+    OK(fbp_plan_run(plan, out, NULL));
+    fbp_plan_destroy(&plan);
+    float *values = read_array(out);
+    remove(out);
+    free(out);
+    return values;
+}
+
+/* Simulated as its own kind, kept in a scan file and read from there. */
+static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
+{
+    char *path = temporary("pencils.json");
+
+    OK(fbp_scan_save(scan, path, NULL));
+    OK(fbp_scan_load(again, path));
+    assert_int_equal(again->kind, made_up);
+    assert_memory_equal(again->views, scan->views, VIEWS * sizeof *scan->views);
+    remove(path);
+    free(path);
+}
+
+static void a_kind_goes_all_the_way_with_one_table(void **state)
+{
+    (void)state;
+    struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up), again;
+    struct fbp_grid usual, halved;
+
+    plug_in();
+    assert_string_equal(fbp_kind_name(made_up), "pencils");
+    simulate_head(&parallel, 8);
+    simulate_head(&scan, 8);
+    save_and_load(&scan, &again);
+    OK(fbp_grid_default(fbp_scan_views(&parallel), &usual));
+    OK(fbp_grid_default(fbp_scan_views(&again), &halved));
+    assert_true(halved.voxel_mm[0] == usual.voxel_mm[0] / 2);
+    matrices_made = 0;
+    float *wanted = volume_of(&parallel, &usual);
+    assert_int_equal(matrices_made, 0);
+    float *got = volume_of(&again, &usual);
+    assert_true(matrices_made >= VIEWS);
+    assert_memory_equal(got, wanted, grid_size(&usual) * sizeof *got);
+    free(got);
+    free(wanted);
+    fbp_kind_plug_in(made_up, NULL);
+    remove(scan.projections);
+    remove(parallel.projections);
+    fbp_scan_clear(&again);
+    fbp_scan_clear(&scan);
+    fbp_scan_clear(&parallel);
+}
+
+static void other_programs_have_no_word_for_it(void **state)
+{
+    (void)state;
+    struct fbp_geometry_format_info formats[40];
+    const size_t n = fbp_geometry_formats(formats, 40);
+    struct fbp_scan scan = scan_of(made_up);
+    char *path = temporary("refused");
+    const struct refusal r = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind pencils"};
+
+    plug_in();
+    for (size_t i = 0; i < n; i++)
+        if (formats[i].writes && strcmp(formats[i].name, "fbp") != 0)
+            refused(fbp_geometry_save(&scan, path, formats[i].name), &r, formats[i].name);
+    scan.views[1].s[0] += 1; /* its own check, in everybody's calls */
+    struct fbp_geometry_facts facts;
+    assert_int_equal(fbp_geometry_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "view 1: s is no unit vector"));
+    fbp_kind_plug_in(made_up, NULL);
+    fbp_scan_clear(&scan);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_are_refused_by_name),
+        cmocka_unit_test(what_is_no_kind_is_refused),
+        cmocka_unit_test(a_kind_goes_all_the_way_with_one_table),
+        cmocka_unit_test(other_programs_have_no_word_for_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
