@@ -56,7 +56,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
         return 0;
     views = malloc(scan->n_views * sizeof *views);
     if (!views)
-        return cli_error("out of memory for the views");
+        return cli_error("out of memory for the views: close other programs");
     const int rc = find(a, scan, views, &a->centre);
     free(views);
     if (rc != 0)

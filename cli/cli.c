@@ -25,7 +25,11 @@ int cli_error(const char *fmt, ...)
 int cli_fail(void)
 {
     const char *text = fbp_message();
-    return cli_error("%s", *text ? text : "failed without a message: please report this");
+
+    /* What fails for any other reason says it. */
+    return cli_error(
+        "%s",
+        *text ? text : "out of memory: close other programs; please report it if there is enough");
 }
 
 int cli_json(cJSON *root, bool compact)
@@ -38,7 +42,7 @@ int cli_json_save(cJSON *root, const char *path, bool replace)
     char *text = say_json_text(root, false);
 
     if (!text)
-        return cli_error("%s: out of memory for the JSON output", path);
+        return cli_error("%s: out of memory for the JSON output: close other programs", path);
     const fbp_status st = fbp_text_save(path, text, replace);
     free(text);
     return st == FBP_OK ? 0 : cli_fail();

@@ -55,7 +55,8 @@ static int read_range(fbp_source *src, struct range *r)
         rows++;
     float *buf = malloc(rows * info->n[0] * sizeof *buf);
     if (!buf)
-        return cli_error("out of memory for %zu rows of %zu values", rows, info->n[0]);
+        return cli_error("out of memory for %zu rows of %zu values: close other programs", rows,
+                         info->n[0]);
     *r = (struct range){.min = INFINITY, .max = -INFINITY};
     for (size_t z = 0; z < info->n[2]; z++)
         for (size_t y = 0; y < info->n[1]; y += rows) {

@@ -215,7 +215,7 @@ int simulate_scan(struct simulate_args *a)
     if (rc == 0)
         rc = st == FBP_OK ? report(a, &scan)
              : st == FBP_ERR_NOMEM && !*fbp_message()
-                 ? cli_error("out of memory for the simulation")
+                 ? cli_error("out of memory for the simulation: close other programs")
                  : cli_fail();
     fbp_phantom_clear(&phantom);
     fbp_scan_clear(&scan);

@@ -17,9 +17,12 @@ struct scans {
 static bool is_own(const char *path)
 {
     char head[4096 + 1];
-    FILE *f = cli_ends_with(path, ".json") ? fopen(path, "rbe") : NULL;
+    const bool json = cli_ends_with(path, ".json");
+    FILE *f = json ? fopen(path, "rbe") : NULL;
     const size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
 
+    if (json && (!f || ferror(f)))
+        init_lost_scan(path);
     if (f)
         fclose(f);
     return memmem(head, n, "\"fbp_scan\"", 10) != NULL;
@@ -64,6 +67,14 @@ static int choose(const struct init_folder *folder, bool quiet, char **out)
     for (size_t i = 0; i < folder->n; i++)
         if (init_is_whole_scan(&folder->series[i], found.of[INIT_PROJECTIONS]))
             add(&s, folder->series[i].path);
+    if (!init_is_complete())
+        return cli_error("%s: out of memory for a look at its files: close other programs, or name "
+                         "the scan",
+                         folder->path);
+    if (!init_has_scans(s.n_own > 0))
+        return cli_error("%s: not all of its files could be read, so that it is not clear which "
+                         "scan is meant: name the scan",
+                         folder->path);
     if (s.n_own + s.n_foreign == 0)
         return suggest(folder, &found);
     if (s.n_own > 1 || (s.n_own == 0 && s.n_foreign > 1))
@@ -71,7 +82,7 @@ static int choose(const struct init_folder *folder, bool quiet, char **out)
                          s.names);
     *out = strdup(s.n_own ? s.own : s.foreign);
     if (!*out)
-        return cli_error("out of memory for a path");
+        return cli_error("out of memory for a path: close other programs");
     say_note(quiet, "%s: the scan in this folder is taken: %s", folder->path, *out);
     return 0;
 }

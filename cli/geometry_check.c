@@ -244,6 +244,6 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
                                      c->grid.n[2], &c->rows[0], &c->rows[1]) != FBP_OK)
         return cli_fail();
     if (c->seen && !look_at_volume(scan, c))
-        return cli_error("%s: out of memory for its views", path);
+        return cli_error("%s: out of memory for its views: close other programs", path);
     return 0;
 }

@@ -55,6 +55,16 @@ bool init_tried(fbp_status st);
 /** False once memory was missing for a look: what was not found may be there. */
 bool init_is_complete(void);
 
+/** Say that a file or folder cannot be read, for the reason in errno. */
+void init_unreadable(const char *path);
+
+/** A file that may be a scan cannot be read, or names projections that cannot. */
+void init_lost_scan(const char *path);
+
+/** False after that: the scan that is looked for may be one of those.  own: one of this program's
+ *  was found, and files of other programs do not matter. */
+bool init_has_scans(bool own);
+
 /** What a name suggests: a folder or file called flats, white_0001, df … */
 enum init_role init_role_of(const char *path);
 

@@ -75,7 +75,7 @@ static int add_file(struct files *files, char *path)
     if (!before || !make_room(files)) {
         free(before);
         free(path);
-        return cli_error("out of memory for names of files");
+        return cli_error("out of memory for names of files: close other programs");
     }
     files->list[files->n++] = (struct file){
         .path = path,
@@ -97,12 +97,26 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static void say_unreadable(const char *path)
+static bool lost_own, lost_foreign, lost_memory;
+
+void init_lost_scan(const char *path)
 {
-    say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
+    lost_own |= cli_ends_with(path, ".json");
+    lost_foreign |= cli_ends_with(path, ".xtekct") || cli_ends_with(path, ".log");
 }
 
-static bool lost_memory;
+bool init_has_scans(bool own)
+{
+    return !(lost_own || (!own && lost_foreign));
+}
+
+void init_unreadable(const char *path)
+{
+    lost_memory |= errno == ENOMEM;
+    init_lost_scan(path);
+    if (errno != ENOMEM)
+        say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
+}
 
 bool init_tried(fbp_status st)
 {
@@ -127,7 +141,7 @@ static int list_files(const char *folder, bool deeper, struct files *files)
         return cli_error("%s: cannot be looked into: %s: name the folder of the data", folder,
                          strerror(errno));
     if (!dir) {
-        say_unreadable(folder);
+        init_unreadable(folder);
         return 0;
     }
     errno = 0;
@@ -136,7 +150,7 @@ static int list_files(const char *folder, bool deeper, struct files *files)
         char *path = entry->d_name[0] == '.' ? NULL : join(folder, entry->d_name);
         const bool there = path && stat(path, &info) == 0;
         if (!there && entry->d_name[0] != '.')
-            say_unreadable(path ? path : entry->d_name);
+            init_unreadable(path ? path : entry->d_name);
         lost_memory |= !path && entry->d_name[0] != '.';
         if (there && S_ISDIR(info.st_mode) && deeper)
             rc = list_files(path, false, files);
@@ -145,7 +159,7 @@ static int list_files(const char *folder, bool deeper, struct files *files)
             continue;
         }
         if (there && S_ISREG(info.st_mode))
-            say_unreadable(path);
+            init_unreadable(path);
         else if (there && !(S_ISDIR(info.st_mode) && deeper))
             say_note(files->quiet, "%s: is %s: left out", path,
                      S_ISDIR(info.st_mode) ? "a folder two levels down" : "no file on disk");
@@ -182,6 +196,8 @@ static bool start_series(const struct file *file, struct init_series *s)
                               .digits = file->digits};
     if (stat(file->path, &info) == 0)
         s->bytes = (uint64_t)info.st_size;
+    else
+        init_unreadable(file->path);
     return s->path && s->before && s->after;
 }
 
@@ -207,12 +223,12 @@ static int make_series(const struct files *files, struct init_folder *out)
 {
     out->series = calloc(files->n ? files->n : 1, sizeof *out->series);
     if (!out->series)
-        return cli_error("out of memory for %zu files", files->n);
+        return cli_error("out of memory for %zu files: close other programs", files->n);
     for (size_t i = 0; i < files->n; i++) {
         if (out->n && continues(&out->series[out->n - 1], &files->list[i]))
             continue;
         if (!start_series(&files->list[i], &out->series[out->n++]))
-            return cli_error("out of memory for %zu files", files->n);
+            return cli_error("out of memory for %zu files: close other programs", files->n);
     }
     return 0;
 }

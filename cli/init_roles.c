@@ -81,9 +81,12 @@ static bool is_whole_scan(const char *path)
 {
     struct fbp_scan scan = {0};
     fbp_source *source = NULL;
-    const bool scans = init_tried(fbp_scan_load(&scan, path));
+    const fbp_status st = fbp_scan_load(&scan, path);
+    const bool scans = init_tried(st);
     const bool whole = scans && init_tried(fbp_source_open(&source, scan.projections, &scan.raw));
 
+    if (st == FBP_ERR_IO || (scans && !whole))
+        init_lost_scan(path);
     if (scans && !whole)
         say_warning(false, "%s: names projections that are not there: %s", path, fbp_message());
     fbp_source_close(&source);

@@ -175,24 +175,34 @@ static void put_intensity(struct guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* All numbers of a text file, n of them exactly; free(). */
-static double *read_numbers(const char *path, size_t n)
+/* Numbers with spaces, commas or semicolons between them, n + 1 at most; returns how many. */
+static size_t scan_numbers(FILE *f, double *v, size_t n)
 {
-    FILE *f = fopen(path, "re");
-    double *v = f ? calloc(n + 1, sizeof *v) : NULL;
-
-    (void)init_tried(f && !v ? FBP_ERR_NOMEM : FBP_OK);
     size_t got = 0;
     int c = 0;
 
-    while (v && got <= n && fscanf(f, " %lf", &v[got]) == 1) {
+    while (got <= n && fscanf(f, " %lf", &v[got]) == 1) {
         got++;
         while ((c = getc(f)) == ',' || c == ';' || c == ' ' || c == '\t')
             ;
         if (c != EOF)
             ungetc(c, f);
     }
-    const bool good = v && got == n && feof(f);
+    return got;
+}
+
+/* All numbers of a text file, n of them exactly; free().  NULL: they are not, or it cannot be read,
+ * which is said. */
+static double *read_numbers(const char *path, size_t n)
+{
+    FILE *f = fopen(path, "re");
+    double *v = f ? calloc(n + 1, sizeof *v) : NULL;
+
+    if (f)
+        (void)init_tried(v ? FBP_OK : FBP_ERR_NOMEM);
+    const bool good = v && scan_numbers(f, v, n) == n && feof(f);
+    if (!f || ferror(f))
+        init_unreadable(path);
     if (f)
         fclose(f);
     if (good)

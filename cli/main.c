@@ -250,11 +250,5 @@ int main(int argc, char **argv)
     int rc = say_close(run(argc - 1, argv + 1));
     if (rc != 0 && signals_status())
         rc = signals_status();
-
-    /* A full disk or a closed pipe shows only when the last bytes leave. */
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("fbp: standard output");
-        return rc ? rc : 1;
-    }
-    return rc;
+    return say_close_output(rc);
 }

@@ -9,7 +9,7 @@
 
 /* Of the command that runs. */
 static struct {
-    bool json, compact;
+    bool json, compact, has_result; /* and yet none: no memory for it */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
@@ -47,6 +47,7 @@ bool say_keep(cJSON *result, bool compact)
         return false;
     cJSON_Delete(said.result);
     said.result = result;
+    said.has_result = true;
     said.compact = compact;
     return true;
 }
@@ -57,7 +58,7 @@ void say_add(cJSON *measurement)
 
     if (!said.result) {
         said.result = cJSON_CreateObject();
-        said.compact = true;
+        said.has_result = said.compact = true;
         list = cJSON_AddArrayToObject(said.result, "measurements");
     }
     if (!cJSON_AddItemToArray(list, measurement))
@@ -141,7 +142,7 @@ int say_json(cJSON *value, bool compact)
 
     if (!text) {
         if (!said.error[0]) /* else that has been said, and is the first */
-            fputs("fbp: out of memory for the JSON output\n", stderr);
+            fputs("fbp: out of memory for the JSON output: close other programs\n", stderr);
         return 1;
     }
     fputs(text, stdout);
@@ -169,7 +170,7 @@ int say_close(int rc)
 {
     cJSON *result = said.result;
 
-    if (!said.json || (rc == 0 && !result)) { /* or it was the help */
+    if (!said.json || (rc == 0 && !said.has_result)) { /* or it was the help */
         cJSON_Delete(said.notes);
         cJSON_Delete(said.warnings);
         return rc;

@@ -15,6 +15,7 @@ enum { LONGEST = 4, ESCAPED = 8 }; /* bytes of a character, and of what may stan
 /* One stream, and the bytes of a character whose end has not come yet. */
 struct stream {
     int fd;
+    int error; /* why a write failed; 0: none has */
     size_t n_held;
     char held[LONGEST];
 };
@@ -59,8 +60,10 @@ static ssize_t write_safely(void *cookie, const char *text, size_t n)
         s->n_held = unfinished(in, all);
         memcpy(s->held, in + all - s->n_held, s->n_held);
         const size_t m = fbp_printable(out, sizeof out, in, all - s->n_held, "\n\t");
-        if (!write_all(s->fd, out, m))
-            return 0; /* an error of the stream, with errno */
+        if (!write_all(s->fd, out, m)) {
+            s->error = errno;
+            return 0; /* an error of the stream */
+        }
         at += take;
     }
     return (ssize_t)n;
@@ -77,12 +80,24 @@ static FILE *open_stream(struct stream *s, FILE *fallback, int mode)
     return f;
 }
 
+static struct stream output = {.fd = STDOUT_FILENO}, messages = {.fd = STDERR_FILENO};
+
 void say_open_streams(void)
 {
-    static struct stream out = {.fd = STDOUT_FILENO}, err = {.fd = STDERR_FILENO};
+    stdout = open_stream(&output, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+    stderr = open_stream(&messages, stderr, _IONBF);
+}
 
-    stdout = open_stream(&out, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-    stderr = open_stream(&err, stderr, _IONBF);
+int say_close_output(int rc)
+{
+    const bool failed = fflush(stdout) != 0 || ferror(stdout);
+    const int error = output.error ? output.error : errno; /* it may have failed long ago */
+
+    if (!failed || rc != 0)
+        return rc;
+    fprintf(stderr, "fbp: standard output: cannot write: %s%s\n", strerror(error),
+            error == ENOSPC || error == EDQUOT ? ": free some space or write to another disk" : "");
+    return 1;
 }
 
 static size_t terminal_width(void)

@@ -112,7 +112,7 @@ static int allocate(struct sweep *s)
     s->pictures = malloc(s->range->n * s->w * s->h * sizeof *s->pictures);
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
-        return cli_error("out of memory for the sweep");
+        return cli_error("out of memory for the sweep: close other programs");
     /* What is touched a plan counts, the first as the last. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
     memset(s->pictures, 0, s->range->n * s->w * s->h * sizeof *s->pictures);
@@ -250,7 +250,7 @@ static int choose_volume(struct sweep *s, struct fbp_grid *all)
 
     s->views = malloc(s->scan.n_views * sizeof *s->views);
     if (!s->views)
-        return cli_error("out of memory for the views");
+        return cli_error("out of memory for the views: close other programs");
     if (scan_with(s, NAN, &scan) != FBP_OK ||
         adjust_present(&scan, s->range->parameter, &s->present) != FBP_OK)
         return cli_fail();

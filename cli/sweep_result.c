@@ -18,7 +18,9 @@ static int write_sheet(const struct sweep *s)
     struct fbp_tile *tiles = calloc(s->range->n, sizeof *tiles);
     char(*labels)[64] = calloc(s->range->n, sizeof *labels), title[200];
     struct fbp_sheet_params p = {.struct_size = sizeof p, .n = {s->w, s->h}, .title = title};
-    int rc = tiles && labels ? 0 : cli_error("out of memory for the contact sheet");
+    int rc = tiles && labels
+                 ? 0
+                 : cli_error("out of memory for the contact sheet: close other programs");
 
     for (size_t i = 0; rc == 0 && i < s->range->n; i++) {
         snprintf(labels[i], sizeof labels[i], "%s %.7g\n%.5g", name, sweep_value(s->range, i),
@@ -142,7 +144,7 @@ static int print_json(const struct sweep *s, const double *x)
 int sweep_finish(struct sweep *s)
 {
     double *x = calloc(s->range->n, sizeof *x);
-    int rc = x ? 0 : cli_error("out of memory for the sweep");
+    int rc = x ? 0 : cli_error("out of memory for the sweep: close other programs");
 
     for (size_t i = 0; x && i < s->range->n; i++)
         x[i] = sweep_value(s->range, i);

@@ -2,6 +2,7 @@
 #include "say.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ int workplace_make(struct workplace *w, const char *base)
     if (snprintf(w->dir, sizeof w->dir, "%s/fbp-bench-XXXXXX", base) >= (int)sizeof w->dir)
         return cli_error("%s: the name is too long: choose another --dir", base);
     if (!mkdtemp(w->dir))
-        return cli_error("%s: cannot make a directory there: choose another --dir", base);
+        return cli_error("%s: cannot make a directory there: %s: choose another --dir", base,
+                         strerror(errno));
     snprintf(w->scan, sizeof w->scan, "%s/scan.json", w->dir);
     snprintf(w->matrices, sizeof w->matrices, "%s/matrices.json", w->dir);
     snprintf(w->volume, sizeof w->volume, "%s/volume.mha", w->dir);
@@ -32,9 +34,12 @@ void workplace_remove(const struct workplace *w)
     while (dir && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             unlinkat(dirfd(dir), entry->d_name, 0);
+    const int error = errno;
     if (dir)
         closedir(dir);
-    rmdir(w->dir);
+    if (rmdir(w->dir) != 0)
+        say_warning(false, "%s: cannot be emptied: %s: remove it", w->dir,
+                    strerror(dir ? errno : error));
 }
 
 cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,

@@ -94,7 +94,7 @@ static int compare(const struct compare_args *a, fbp_source *source, const float
     uint16_t *reference = rabbitct_load_reference(a->reference, n[0]);
     float *volume = malloc(voxels * sizeof *volume);
     if (reference && !volume)
-        rc = cli_error("out of memory for a volume of %zu^3 voxels", n[0]);
+        rc = cli_error("out of memory for a volume of %zu^3 voxels: close other programs", n[0]);
     if (reference && volume) {
         rc = fbp_source_read(source, 0, n[2], 0, n[1], volume) == FBP_OK ? 0 : cli_fail();
         if (rc == 0) {

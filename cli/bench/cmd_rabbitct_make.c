@@ -124,7 +124,8 @@ static int make_place(const struct make_args *a, struct workplace *place)
 {
     const char *slash = strrchr(a->output, '/');
     char *folder = slash ? strndup(a->output, (size_t)(slash - a->output + 1)) : strdup(".");
-    const int rc = folder ? workplace_make(place, folder) : cli_error("out of memory");
+    const int rc =
+        folder ? workplace_make(place, folder) : cli_error("out of memory: close other programs");
 
     free(folder);
     return rc;

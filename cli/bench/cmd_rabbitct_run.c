@@ -93,7 +93,7 @@ static int prepare(struct run *r)
     r->n_buffers = r->a->prefetch ? n_views : (n_views + 3) / 4;
     r->us = calloc(n_views, sizeof *r->us);
     if (!r->us)
-        return cli_error("out of memory for the times of %zu views", n_views);
+        return cli_error("out of memory for the times of %zu views: close other programs", n_views);
     if (r->a->reference || r->info.n_references > 0) {
         r->reference =
             rabbitct_load_reference(r->a->reference ? r->a->reference : r->a->data, r->a->size);

@@ -126,7 +126,7 @@ uint16_t *rabbitct_load_reference(const char *path, size_t size)
     uint16_t *out = malloc(size * size * size * sizeof *out);
 
     if (!out) {
-        cli_error("out of memory for a reference of %zu^3 voxels", size);
+        cli_error("out of memory for a reference of %zu^3 voxels: close other programs", size);
         return NULL;
     }
     if (fbp_rabbitct_reference(path, size, out) == FBP_OK)
