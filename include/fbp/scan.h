@@ -104,7 +104,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **o
 /** Is `file`, or one of the files that a pattern such as "out/%04d.png" names, one of the files
  * that a scan is read from, or would it become one: the scan's own, its geometry's, those of its
  * arrays and of their samples, links to any of them?  Nothing of that name should be written then.
- * Also true where there is no memory to find it out; then there is an fbp_message().
+ * Also true where it cannot be found out, for lack of memory or as a folder cannot be read; then
+ * there is an fbp_message().
  */
 FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
 

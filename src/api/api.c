@@ -520,7 +520,7 @@ void fbp_plan_destroy(fbp_plan **plan)
 
 /* What the values depend on: of the projections all files, by size and time, and how they are read;
  * 0 if they are not in files, or in some that will have another size and time. */
-static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
+static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
 {
     const struct fbp_array_info *info = &source->info;
     const uint64_t layout[] = {
@@ -528,8 +528,9 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
         info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
     const double values[] = {info->scale, info->offset};
 
+    *out = 0;
     if (p->params.source || p->follow)
-        return 0;
+        return FBP_OK;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
@@ -538,8 +539,9 @@ static uint64_t fingerprint(const fbp_plan *p, const fbp_source *source)
             isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
         h = fbp_hash(h, &value, sizeof value);
     }
-    h = fbp_inputs_hash(h, &source->inputs);
-    return h ? h : 1;
+    FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
+    *out = h ? h : 1;
+    return FBP_OK;
 }
 
 /* The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
@@ -549,14 +551,16 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
 {
     const struct fbp_grid *g = &p->info.volume;
     struct fbp_inputs inputs = {0};
+    uint64_t hash = 0;
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
+    FBP_TRY_GOTO(fingerprint(p, source, &hash));
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .resume = p->params.resume != 0 &&
                                                      (!p->params.auto_range || !range),
                                            .compress = p->params.compress != 0,
-                                           .fingerprint = fingerprint(p, source),
+                                           .fingerprint = hash,
                                            .keep = (const char *const *)inputs.names,
                                            .n_keep = inputs.n,
                                            .type = p->params.output_type,

@@ -88,6 +88,20 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
     return FBP_OK;
 }
 
+fbp_status fbp_append(int fd, const char *path, const char *text)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        const ssize_t put = write(fd, text, left);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return fbp_fail_write(path, put < 0 ? errno : ENOSPC, 0);
+        text += put;
+        left -= (size_t)put;
+    }
+    return FBP_OK;
+}
+
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
 {
     struct stat st;
@@ -113,20 +127,43 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
     return FBP_OK;
 }
 
-size_t fbp_read_head(const char *path, void *head, size_t n)
+static bool is_missing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
+}
+
+fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t got = -1;
+    int error = errno;
+    ssize_t some = 0;
     struct stat st;
 
+    *got = 0;
     if (fd < 0)
-        return 0;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) /* what is taken out of a pipe is gone */
+        return is_missing(error)
+                   ? FBP_OK
+                   : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+    if (fstat(fd, &st) != 0)
+        some = -1;
+    else if (S_ISREG(st.st_mode)) /* what is taken out of a pipe is gone */
         do
-            got = read(fd, head, n);
-        while (got < 0 && errno == EINTR);
+            some = read(fd, head, n);
+        while (some < 0 && errno == EINTR);
+    error = errno;
     close(fd);
-    return got > 0 ? (size_t)got : 0;
+    if (some < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(error));
+    *got = (size_t)some;
+    return FBP_OK;
+}
+
+fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
+{
+    *there = stat(path, out) == 0;
+    if (*there || is_missing(errno))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
 fbp_status fbp_open_stream(const char *path, FILE **out)

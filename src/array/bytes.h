@@ -21,6 +21,9 @@ fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, s
 /** n bytes at `offset`, interrupted and short writes mended; a full disk names its remedy. */
 fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *data, size_t n);
 
+/** Write a text behind what was written to `fd`, all of it. */
+fbp_status fbp_append(int fd, const char *path, const char *text);
+
 /** Why a file could not be written, with the remedy: FBP_ERR_IO.
  *  error: an errno; bytes: those of the whole file, 0: not known. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
@@ -28,8 +31,12 @@ fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
 /** Open a regular file for reading; its size in *size. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** First bytes of a file, at most n; 0 if it cannot be read, which whoever opens it will say. */
-size_t fbp_read_head(const char *path, void *head, size_t n);
+/** First bytes of a file, at most n; *got is 0 of a folder and where there is no file. */
+fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
+
+/** stat(); *there: false if there is no such file.  That it cannot be known is an error. */
+struct stat;
+fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
 /** fbp_open_file() as a stream; unlike fopen() it refuses a named pipe instead of waiting for its
  * writer. */

@@ -1,4 +1,5 @@
 #include "array/inputs.h"
+#include "array/bytes.h"
 #include "array/format.h"
 #include "array/names.h"
 #include "array/stack.h"
@@ -39,13 +40,13 @@ fbp_status fbp_inputs_add_all(struct fbp_inputs *s, const struct fbp_inputs *mor
     return FBP_OK;
 }
 
-uint64_t fbp_inputs_hash(uint64_t h, const struct fbp_inputs *s)
+fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        h = fbp_hash(h, s->names[i], strlen(s->names[i]));
-        h = fbp_stack_hash(h, s->names[i]);
+        *h = fbp_hash(*h, s->names[i], strlen(s->names[i]));
+        FBP_TRY(fbp_stack_hash(h, s->names[i]));
     }
-    return h;
+    return FBP_OK;
 }
 
 void fbp_inputs_clear(struct fbp_inputs *s)
@@ -62,6 +63,7 @@ struct search {
     bool is_there, found;
     struct stat is;
     size_t missing; /* files of a pattern, one after another */
+    fbp_status status;
 };
 
 /* A pattern may name more files than any disk holds. */
@@ -72,21 +74,26 @@ static bool compare(void *user, const char *file)
     struct search *s = user;
     struct stat st;
 
-    const bool there = s->is_there && stat(file, &st) == 0;
+    bool there = false;
 
+    if (s->is_there)
+        s->status = fbp_stat(file, &st, &there);
     s->missing = there ? 0 : s->missing + 1;
     s->found = strcmp(file, s->file) == 0 ||
                (there && st.st_dev == s->is.st_dev && st.st_ino == s->is.st_ino);
-    return !s->found && s->missing < MOST_MISSING;
+    return s->status == FBP_OK && !s->found && s->missing < MOST_MISSING;
 }
 
-bool fbp_input_is(const char *input, const char *file)
+fbp_status fbp_input_is(const char *input, const char *file, bool *is)
 {
-    struct search s = {.file = file};
+    struct search s = {.file = file, .status = FBP_OK};
 
-    s.is_there = stat(file, &s.is) == 0;
-    fbp_stack_each(input, compare, &s);
-    return s.found || fbp_stack_joins(input, file);
+    *is = false;
+    FBP_TRY(fbp_stat(file, &s.is, &s.is_there));
+    FBP_TRY(fbp_stack_each(input, compare, &s));
+    FBP_TRY(s.status);
+    *is = s.found;
+    return s.found ? FBP_OK : fbp_stack_joins(input, file, is);
 }
 
 /* An array that cannot be opened is what its name says. */
@@ -136,37 +143,42 @@ fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
     return add_array(out, scan->bad_pixels, &raw);
 }
 
-static bool hold(const struct fbp_inputs *s, const char *file)
+static fbp_status hold(const struct fbp_inputs *s, const char *file, bool *held)
 {
-    bool held = false;
-
-    for (size_t i = 0; i < s->n && !held; i++)
-        held = fbp_input_is(s->names[i], file);
-    return held;
+    *held = false;
+    for (size_t i = 0; i < s->n && !*held; i++)
+        FBP_TRY(fbp_input_is(s->names[i], file, held));
+    return FBP_OK;
 }
 
 /* An output, and the files that are there of it, against what is read. */
 struct output {
     const struct fbp_inputs *inputs;
     bool is_there, hit;
+    fbp_status status;
 };
 
 static bool look_at_output(void *user, const char *file)
 {
     struct output *o = user;
+    struct stat is;
+    bool there;
 
-    o->is_there |= access(file, F_OK) == 0;
-    o->hit |= hold(o->inputs, file);
-    return !o->hit;
+    o->status = fbp_stat(file, &is, &there);
+    if (o->status == FBP_OK)
+        o->status = hold(o->inputs, file, &o->hit);
+    o->is_there |= there;
+    return o->status == FBP_OK && !o->hit;
 }
 
-static struct output compare_output(const struct fbp_inputs *inputs, const char *name)
+static fbp_status compare_output(const struct fbp_inputs *inputs, const char *name,
+                                 struct output *out)
 {
-    struct output o = {.inputs = inputs, .hit = hold(inputs, name)};
-
-    if (!o.hit)
-        fbp_stack_each_there(name, look_at_output, &o);
-    return o;
+    *out = (struct output){.inputs = inputs, .status = FBP_OK};
+    FBP_TRY(hold(inputs, name, &out->hit));
+    if (!out->hit)
+        FBP_TRY(fbp_stack_each_there(name, look_at_output, out));
+    return out->status;
 }
 
 /* Names first: arrays are opened only if there is something that could be replaced. */
@@ -175,27 +187,25 @@ bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
     const char *const names[] = {scan->path, scan->projections, scan->dark, scan->flat,
                                  scan->bad_pixels};
     struct fbp_inputs named = {0}, all = {0};
+    struct output o = {0};
     fbp_status st = FBP_OK;
-    bool hit = true;
 
     fbp_message_clear();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
     for (size_t i = 0; i < scan->n_files; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, scan->files[i]));
-    const struct output o = compare_output(&named, file);
-    hit = o.hit;
-    if (!hit && o.is_there) {
-        hit = true;
+    FBP_TRY_GOTO(compare_output(&named, file, &o));
+    if (!o.hit && o.is_there) {
         FBP_TRY_GOTO(fbp_scan_inputs(&all, scan, NULL));
-        hit = compare_output(&all, file).hit;
+        FBP_TRY_GOTO(compare_output(&all, file, &o));
     }
 fail:
     fbp_inputs_clear(&named);
     fbp_inputs_clear(&all);
-    if (st != FBP_ERR_NOMEM)
+    if (st == FBP_OK)
         fbp_message_clear();
-    return st != FBP_OK || hit;
+    return st != FBP_OK || o.hit;
 }
 
 bool fbp_array_reads(const char *array, const char *file)

@@ -24,15 +24,15 @@ fbp_status fbp_inputs_add(struct fbp_inputs *inputs, const char *name);
 fbp_status fbp_inputs_add_all(struct fbp_inputs *inputs, const struct fbp_inputs *more,
                               size_t skip);
 
-/** Hash names, sizes and times of all files. */
-uint64_t fbp_inputs_hash(uint64_t h, const struct fbp_inputs *inputs);
+/** Hash names, sizes and times of all files onto *h. */
+fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *inputs);
 
 void fbp_inputs_clear(struct fbp_inputs *inputs);
 
 /** Would writing the file `file` replace an input of this name, or one of its files, or become one
  *  of a folder's or pattern's files?  By device and inode: a link, or another way to write the
  * path, is the same file.  One that is still to come is known by its name only. */
-bool fbp_input_is(const char *input, const char *file);
+fbp_status fbp_input_is(const char *input, const char *file, bool *is);
 
 /** Note that a scan was read from this file, too. */
 fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path);

@@ -1,4 +1,5 @@
 #include "array/part.h"
+#include "array/bytes.h"
 #include "array/stack.h"
 
 #include "base/mem.h"
@@ -17,30 +18,30 @@ static const char journal[] = "fbp-journal ";
 static bool note(void *user, const char *file)
 {
     struct fbp_part_inputs *in = user;
+    bool there = false;
 
     if (in->n == in->room) {
         const size_t room = in->room ? 2 * in->room : 64;
         struct stat *more = realloc(in->is, room * sizeof *more);
-        in->failed = !more;
-        if (!more)
+        if (!more) {
+            in->status = fbp_fail_nomem(room * sizeof *more, "a table of input files");
             return false;
+        }
         in->is = more;
         in->room = room;
     }
-    in->n += stat(file, &in->is[in->n]) == 0;
-    return true;
+    in->status = fbp_stat(file, &in->is[in->n], &there);
+    in->n += there;
+    return in->status == FBP_OK;
 }
 
 fbp_status fbp_part_inputs_open(struct fbp_part_inputs *out, const struct fbp_sink_params *params)
 {
     *out = (struct fbp_part_inputs){.params = params};
-    for (size_t i = 0; i < params->n_keep; i++) {
+    for (size_t i = 0; i < params->n_keep && out->status == FBP_OK; i++)
         if (params->keep[i])
-            fbp_stack_each(params->keep[i], note, out);
-        if (out->failed)
-            return fbp_fail_nomem(out->n * sizeof *out->is, "a table of input files");
-    }
-    return FBP_OK;
+            FBP_TRY(fbp_stack_each(params->keep[i], note, out));
+    return out->status;
 }
 
 void fbp_part_inputs_close(struct fbp_part_inputs *in)
@@ -68,11 +69,13 @@ static fbp_status refuse_input(const char *path)
 fbp_status fbp_part_spare(const struct fbp_part_inputs *in, const char *path)
 {
     struct stat st;
+    bool there;
 
     for (size_t i = 0; i < in->params->n_keep; i++)
         if (in->params->keep[i] && strcmp(in->params->keep[i], path) == 0)
             return refuse_input(path);
-    return stat(path, &st) == 0 && is_input(in, &st) ? refuse_input(path) : FBP_OK;
+    FBP_TRY(fbp_stat(path, &st, &there));
+    return there && is_input(in, &st) ? refuse_input(path) : FBP_OK;
 }
 
 static fbp_status refuse(const char *path, const char *why)

@@ -19,7 +19,7 @@ struct fbp_part_inputs {
     const struct fbp_sink_params *params; /**< their names, too */
     struct stat *is;
     size_t n, room;
-    bool failed; /**< out of memory */
+    fbp_status status; /**< why one of them is not known */
 };
 
 fbp_status fbp_part_inputs_open(struct fbp_part_inputs *out, const struct fbp_sink_params *params);

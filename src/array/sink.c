@@ -185,14 +185,19 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
 {
     const struct fbp_layout *l = &s->layout;
 
-    for (size_t i = 0; i < params->n_keep && !params->force; i++)
-        if (params->keep[i] && (fbp_input_is(params->keep[i], l->data_path) ||
-                                (l->side_path && fbp_input_is(params->keep[i], l->side_path))))
+    for (size_t i = 0; i < params->n_keep && !params->force; i++) {
+        bool hit = false;
+        if (params->keep[i])
+            FBP_TRY(fbp_input_is(params->keep[i], l->data_path, &hit));
+        if (params->keep[i] && l->side_path && !hit)
+            FBP_TRY(fbp_input_is(params->keep[i], l->side_path, &hit));
+        if (hit)
             return fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: this output would replace %s, which is read for it: choose another "
                 "name, or give --force",
                 s->path, params->keep[i]);
+    }
     return FBP_OK;
 }
 

@@ -25,13 +25,18 @@ static fbp_status cannot(const char *what, const char *path)
 static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
 {
     bool left = false;
+    char *line;
 
     FBP_TRY(fbp_part_lock(inputs, s->lock_path, &s->lock_fd, &left, &s->lock_made));
     if (left) /* the journal of an output of that name, which stays as it is */
         return FBP_OK;
-    if (ftruncate(s->lock_fd, 0) < 0 || dprintf(s->lock_fd, FBP_PART_LOCK "of %s\n", s->path) < 0)
+    if (ftruncate(s->lock_fd, 0) < 0)
         return fbp_fail_write(s->lock_path, errno, 0);
-    return FBP_OK;
+    line = fbp_format(FBP_PART_LOCK "of %s\n", s->path);
+    const fbp_status st = line ? fbp_append(s->lock_fd, s->lock_path, line)
+                               : fbp_fail_nomem(strlen(s->path), "a path");
+    free(line);
+    return st;
 }
 
 fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
@@ -91,10 +96,13 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
     return FBP_OK;
 }
 
-static fbp_status no_room(const struct fbp_sink *s, uint64_t need, uint64_t left)
+/* A quota, too, may be in the way. */
+static fbp_status no_room(const struct fbp_sink *s, int error, uint64_t need, uint64_t left)
 {
     char a[32], b[32];
 
+    if (need <= left)
+        return fbp_fail_write(s->path, error, need);
     return fbp_fail(FBP_ERR_IO,
                     "%s: the disk is too small: %s needed, %s free: free some space or write to "
                     "another disk",
@@ -118,7 +126,7 @@ static fbp_status grow(struct fbp_sink *s, uint64_t need)
         return cannot("look at", s->part);
     const uint64_t taken = (uint64_t)st.st_blocks * 512;
     if (need > taken && need - taken > left)
-        return no_room(s, need - taken, left);
+        return no_room(s, ENOSPC, need - taken, left);
     if ((uint64_t)st.st_size < need && ftruncate(s->fd, (off_t)need) < 0)
         return fbp_fail_write(s->path, errno, need);
     return FBP_OK;
@@ -140,9 +148,7 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
         if (s->owned && ftruncate(s->fd, 0) < 0) /* what was reserved so far counts as free */
             return cannot("empty", s->part);
-        if (error == EFBIG && need <= free_bytes(s))
-            return fbp_fail_write(s->path, EFBIG, need);
-        return no_room(s, need, free_bytes(s));
+        return no_room(s, error, need, free_bytes(s));
     }
     return cannot("reserve space", s->part);
 }

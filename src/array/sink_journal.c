@@ -26,19 +26,6 @@ static void first_line(const struct fbp_sink *s, char line[FIRST_LINE])
              s->part_offset);
 }
 
-static fbp_status append_line(const struct fbp_sink *s, const char *line)
-{
-    const size_t n = strlen(line);
-    ssize_t put;
-
-    do
-        put = write(s->log_fd, line, n);
-    while (put < 0 && errno == EINTR);
-    if (put != (ssize_t)n)
-        return fbp_fail_write(s->log, put < 0 ? errno : ENOSPC, 0);
-    return FBP_OK;
-}
-
 fbp_status fbp_journal_create(struct fbp_sink *s)
 {
     char line[FIRST_LINE];
@@ -46,20 +33,19 @@ fbp_status fbp_journal_create(struct fbp_sink *s)
     if (ftruncate(s->log_fd, 0) < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot empty: %s", s->log, strerror(errno));
     first_line(s, line);
-    return append_line(s, line);
+    return fbp_append(s->log_fd, s->log, line);
 }
 
-/* The first line without its version; false: torn, as after a kill. */
-static bool read_first(const struct fbp_sink *s, char line[FIRST_LINE])
+/* The first line; "": torn, as after a kill. */
+static fbp_status read_first(const struct fbp_sink *s, char line[FIRST_LINE])
 {
-    const ssize_t n = pread(s->log_fd, line, FIRST_LINE - 1, 0);
+    size_t n = 0;
 
-    line[n > 0 ? n : 0] = '\0';
+    FBP_TRY(fbp_read_most(s->log_fd, s->log, 0, line, FIRST_LINE - 1, &n));
+    line[n] = '\0';
     char *end = strchr(line, '\n');
-    if (!end)
-        return false;
-    end[1] = '\0';
-    return true;
+    line[end ? end + 1 - line : 0] = '\0';
+    return FBP_OK;
 }
 
 static const char *behind_version(const char *line)
@@ -74,7 +60,8 @@ fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
     char line[FIRST_LINE], old[FIRST_LINE];
 
     *found = false;
-    if (!read_first(s, old) || strncmp(behind_version(old), "lock ", 5) == 0)
+    FBP_TRY(read_first(s, old));
+    if (!old[0] || strncmp(behind_version(old), "lock ", 5) == 0)
         return FBP_OK;
     first_line(s, line);
     if (strcmp(behind_version(line), behind_version(old)) != 0)
@@ -88,7 +75,7 @@ fbp_status fbp_journal_find(const struct fbp_sink *s, bool *found)
 
 fbp_status fbp_journal_publish(const struct fbp_sink *s)
 {
-    FBP_TRY(append_line(s, "publish\n"));
+    FBP_TRY(fbp_append(s->log_fd, s->log, "publish\n"));
     return fbp_sync_file(s->log_fd, s->log);
 }
 
@@ -100,9 +87,9 @@ fbp_status fbp_journal_published(const struct fbp_sink *s, size_t *n_slices)
     size_t bytes = 0;
 
     *n_slices = 0;
-    if (!read_first(s, first) ||
-        /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size */
-        sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
+    FBP_TRY(read_first(s, first));
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size */
+    if (sscanf(behind_version(first), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3)
         return FBP_OK;
     FBP_TRY(fbp_read_text(s->log, MAX_JOURNAL, &text, &bytes));
     if (strstr(text, "\npublish\n"))
@@ -116,7 +103,7 @@ fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, ui
     char line[80];
 
     snprintf(line, sizeof line, "%zu %zu %016llx\n", z0, nz, (unsigned long long)hash);
-    return append_line(s, line);
+    return fbp_append(s->log_fd, s->log, line);
 }
 
 static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,

@@ -222,15 +222,18 @@ struct slices_there {
     struct stat *is;
     size_t n;
     bool hit;
+    fbp_status status;
 };
 
 static bool is_slice(void *user, const char *file)
 {
     struct slices_there *there = user;
+    bool is_there;
     struct stat st;
 
-    if (stat(file, &st) != 0)
-        return true;
+    there->status = fbp_stat(file, &st, &is_there);
+    if (!is_there)
+        return there->status == FBP_OK;
     for (size_t i = 0; i < there->n && !there->hit; i++)
         there->hit = st.st_dev == there->is[i].st_dev && st.st_ino == there->is[i].st_ino;
     return !there->hit;
@@ -241,34 +244,50 @@ static fbp_status look_at_slices(const struct fbp_sink *s, struct slices_there *
     FBP_TRY(fbp_calloc((void **)&out->is, s->info.n[2], sizeof *out->is, "a table of slices"));
     for (size_t z = 0; z < s->info.n[2]; z++) {
         char *name = name_of(s, z, "");
-        out->n += name && stat(name, &out->is[out->n]) == 0;
+        bool there = false;
+        const fbp_status st = name ? fbp_stat(name, &out->is[out->n], &there)
+                                   : fbp_fail_nomem(strlen(s->path), "a path");
         free(name);
+        FBP_TRY(st);
+        out->n += there;
     }
+    return FBP_OK;
+}
+
+/* *hit: the input, if the output would replace or join it. */
+static fbp_status look_at_input(const struct fbp_sink *s, const char *input,
+                                struct slices_there *there, const char **hit)
+{
+    bool joins = false;
+
+    if (there->n > 0)
+        FBP_TRY(fbp_stack_each(input, is_slice, there));
+    FBP_TRY(there->status);
+    if (!there->hit)
+        FBP_TRY(fbp_stack_joins(input, s->path, &joins));
+    if (there->hit || joins)
+        *hit = input;
     return FBP_OK;
 }
 
 static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_params *params)
 {
-    struct slices_there there = {0};
+    struct slices_there there = {.status = FBP_OK};
     const char *hit = NULL;
 
     if (params->force)
         return FBP_OK;
-    FBP_TRY(look_at_slices(s, &there));
-    for (size_t i = 0; i < params->n_keep && !hit; i++) {
-        const char *keep = params->keep[i];
-        if (keep && there.n > 0)
-            fbp_stack_each(keep, is_slice, &there);
-        if (there.hit || (keep && fbp_stack_joins(keep, s->path)))
-            hit = keep;
-    }
+    fbp_status st = look_at_slices(s, &there);
+    for (size_t i = 0; i < params->n_keep && st == FBP_OK && !hit; i++)
+        if (params->keep[i])
+            st = look_at_input(s, params->keep[i], &there, &hit);
     free(there.is);
     if (hit)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: this output would replace or join %s, which is read for it: choose "
                         "another folder, or give --force",
                         s->path, hit);
-    return FBP_OK;
+    return st;
 }
 
 /* Samples that are not compressed have a size that is known. */

@@ -21,20 +21,21 @@ char *fbp_stack_name(const char *pattern, size_t k);
 /** Return true to go on. */
 typedef bool fbp_stack_fn(void *user, const char *file);
 
-/** Each file of a pattern or a folder, or the one file that holds an array, there or not. */
-void fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user);
+/** Each file of a pattern or a folder, or the one file that holds an array, there or not.  An error
+ *  if not all of their names can be had: what is not seen here is not spared. */
+fbp_status fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user);
 
 /** Would a file of this name, or a stack of this pattern, be one of the files of a pattern or
  * folder next time, or change which of them are taken? */
-bool fbp_stack_joins(const char *path, const char *file);
+fbp_status fbp_stack_joins(const char *path, const char *file, bool *joins);
 
 /** The files that are there of what an output would write: itself, or those that fit a pattern
  *  without numbers. */
-void fbp_stack_each_there(const char *output, fbp_stack_fn *fn, void *user);
+fbp_status fbp_stack_each_there(const char *output, fbp_stack_fn *fn, void *user);
 
-/** Hash name, size and time of a file, or of all files of a stack; those that are missing count,
- * too. */
-uint64_t fbp_stack_hash(uint64_t h, const char *path);
+/** Hash name, size and time of a file, or of all files of a stack, onto *h; those that are missing
+ *  count, too. */
+fbp_status fbp_stack_hash(uint64_t *h, const char *path);
 
 /** Fill in src, whose path is a pattern or a folder.  raw: n[2] is the number of files or 0, the
  * rest holds for each file.  All files are looked at; of a growing source the first, if it has a

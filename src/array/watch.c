@@ -1,4 +1,5 @@
 #include "array/watch.h"
+#include "array/bytes.h"
 #include "array/stack.h"
 
 #include "base/mem.h"
@@ -11,34 +12,40 @@ struct fbp_watched {
     struct stat was;
 };
 
+static bool no_memory(struct fbp_watch *w)
+{
+    w->status = fbp_fail_nomem((w->n + 1) * sizeof *w->files, "names of files");
+    return false;
+}
+
 static bool add(void *user, const char *file)
 {
     struct fbp_watch *w = user;
     struct stat was;
+    bool there = false;
 
-    if (stat(file, &was) !=
-        0) /* who opens it says why; a pattern may name more than any disk holds */
+    w->status = fbp_stat(file, &was, &there);
+    if (!there) /* who opens it says why; a pattern may name more than any disk holds */
         return false;
     if (w->n == w->room) {
         const size_t room = w->room ? 2 * w->room : 4;
         struct fbp_watched *more = realloc(w->files, room * sizeof *more);
-        w->failed = !more;
         if (!more)
-            return false;
+            return no_memory(w);
         w->files = more;
         w->room = room;
     }
     w->files[w->n] = (struct fbp_watched){fbp_strdup(file), was};
-    w->failed = !w->files[w->n].path;
-    w->n += !w->failed;
-    return !w->failed;
+    if (!w->files[w->n].path)
+        return no_memory(w);
+    w->n++;
+    return true;
 }
 
 fbp_status fbp_watch_add(struct fbp_watch *watch, const char *array)
 {
-    fbp_stack_each(array, add, watch);
-    return watch->failed ? fbp_fail_nomem(watch->n * sizeof *watch->files, "names of files")
-                         : FBP_OK;
+    FBP_TRY(fbp_stack_each(array, add, watch));
+    return watch->status;
 }
 
 static fbp_status changed(const char *path, const char *how)
@@ -54,7 +61,9 @@ fbp_status fbp_watch_check(const struct fbp_watch *watch)
     for (size_t i = 0; i < watch->n; i++) {
         const struct fbp_watched *f = &watch->files[i];
         struct stat is;
-        if (stat(f->path, &is) != 0)
+        bool there;
+        FBP_TRY(fbp_stat(f->path, &is, &there));
+        if (!there)
             return changed(f->path, "was removed");
         if (is.st_dev != f->was.st_dev || is.st_ino != f->was.st_ino)
             return changed(f->path, "was replaced");

@@ -12,7 +12,7 @@
 struct fbp_watch {
     struct fbp_watched *files;
     size_t n, room;
-    bool failed; /**< out of memory for one of them */
+    fbp_status status; /**< why one of them could not be noted */
 };
 
 /** Note the file, or all files, of an array: a name as sources are opened by.  Of one that is not

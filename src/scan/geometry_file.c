@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HEAD_BYTES = 4096 };
@@ -35,43 +36,77 @@ size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
     return N_FORMATS;
 }
 
-/* malloc'ed name of the first file of "proj_%04d.txt", with or without numbers; NULL otherwise. */
-static char *first_of(const char *path)
+/* malloc'ed name of the first file of "proj_%04d.txt", with or without numbers; NULL if the path is
+ * no such pattern. */
+static fbp_status first_of(const char *path, char **first)
 {
     char *numbered = fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 0", path);
-    char *first = numbered ? fbp_stack_name(numbered, 0) : NULL;
+    const bool pattern = numbered && fbp_stack_count(numbered) > 0;
 
+    *first = pattern ? fbp_stack_name(numbered, 0) : NULL;
     free(numbered);
-    return first;
+    return numbered && (*first || !pattern) ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-static const struct fbp_geometry_format *by_extension(const char *path, bool to_write)
+static fbp_status by_extension(const char *path, bool to_write,
+                               const struct fbp_geometry_format **out)
 {
-    const struct fbp_geometry_format *found = NULL;
-    char *first = first_of(path);
+    char *first;
 
-    for (size_t i = 0; i < N_FORMATS && !found; i++)
+    FBP_TRY(first_of(path, &first));
+    for (size_t i = 0; i < N_FORMATS && !*out; i++)
         if ((to_write ? formats[i]->save != NULL : formats[i]->load != NULL) &&
             !formats[i]->by_name_only && (!first || formats[i]->file_a_view) &&
             fbp_has_extension(first ? first : path, formats[i]->extensions))
-            found = formats[i];
+            *out = formats[i];
     free(first);
-    return found;
+    return FBP_OK;
 }
 
-const struct fbp_geometry_format *fbp_geometry_format_of(const char *path)
+/* First bytes of a file, or of a pattern's first; n: how many, 0 of a folder. */
+static fbp_status read_head(const char *path, bool pattern, unsigned char head[HEAD_BYTES],
+                            size_t *n)
+{
+    char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
+
+    if (!first)
+        return fbp_fail_nomem(strlen(path), "a path");
+    const fbp_status st = fbp_read_head(first, head, HEAD_BYTES, n);
+    free(first);
+    return st;
+}
+
+static fbp_status is_of(const struct fbp_geometry_format *format, const char *path, bool folder,
+                        const unsigned char *head, size_t n, bool *is)
+{
+    *is = false;
+    if (folder)
+        return format->detect_folder ? format->detect_folder(path, is) : FBP_OK;
+    *is = format->detect && format->detect(path, head, n);
+    return FBP_OK;
+}
+
+fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_format **out)
 {
     unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
-    char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
-    const size_t n = first ? fbp_read_head(first, head, HEAD_BYTES) : 0;
+    bool is = false;
+    struct stat info;
+    size_t n = 0;
 
-    free(first);
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (formats[i]->load && formats[i]->detect && (!pattern || formats[i]->file_a_view) &&
-            formats[i]->detect(path, head, n))
-            return formats[i];
-    return by_extension(path, false);
+    *out = NULL;
+    FBP_TRY(read_head(path, pattern, head, &n));
+    const bool folder = n == 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (!formats[i]->load || (pattern && !formats[i]->file_a_view))
+            continue;
+        FBP_TRY(is_of(formats[i], path, folder, head, n, &is));
+        if (is) {
+            *out = formats[i];
+            return FBP_OK;
+        }
+    }
+    return by_extension(path, false, out);
 }
 
 /* "rtk, tigre" … */
@@ -102,7 +137,7 @@ static fbp_status find(const char *path, const char *name, bool to_write,
             *out = formats[i];
     if (name)
         return *out ? FBP_OK : no_format("this", name, to_write);
-    *out = to_write ? by_extension(path, true) : fbp_geometry_format_of(path);
+    FBP_TRY(to_write ? by_extension(path, true, out) : fbp_geometry_format_of(path, out));
     return *out ? FBP_OK : no_format("its content or name", path, to_write);
 }
 

@@ -24,6 +24,8 @@ struct fbp_geometry_format {
     /** Does the file (of a pattern: the first one) start like one of ours?  head: its first n bytes
      *  (at most 4096; 0 of a folder).  NULL: known by its name alone. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
+    /** Is this folder one of ours?  NULL: none is. */
+    fbp_status (*detect_folder)(const char *path, bool *is);
     /** Whole scan in *out, which is zero; on failure the caller clears it.  NULL: not read. */
     fbp_status (*load)(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known);
@@ -41,8 +43,9 @@ extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices
     fbp_geometry_ctsimu, fbp_geometry_nikon, fbp_geometry_bruker, fbp_geometry_hdf5,
     fbp_geometry_helsinki;
 
-/** The format of a file that is there, by content, then by name; NULL if it is none. */
-const struct fbp_geometry_format *fbp_geometry_format_of(const char *path);
+/** The format of a file that is there, by content, then by name; NULL if it is none.  An error if
+ *  it cannot be looked at. */
+fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_format **out);
 
 /** The panel that is known, or an error that says how to give it. */
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,

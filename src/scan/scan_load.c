@@ -377,7 +377,10 @@ static fbp_status refuse_array(const char *path)
 
     if (!fbp_format_of_name(path) && !fbp_stack_is(path))
         return FBP_OK;
-    if (fbp_source_open(&source, path, NULL) != FBP_OK) {
+    const fbp_status st = fbp_source_open(&source, path, NULL);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    if (st != FBP_OK) {
         fbp_message_clear();
         return FBP_OK; /* what it is not, reading it says */
     }
@@ -393,12 +396,13 @@ static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_
                        bool geometry_only)
 {
     const bool growing = known->growing;
-    const struct fbp_geometry_format *format = fbp_geometry_format_of(path);
+    const struct fbp_geometry_format *format;
     cJSON *root = NULL;
     fbp_status st;
 
     fbp_message_clear();
     *out = (struct fbp_scan){0};
+    FBP_TRY(fbp_geometry_format_of(path, &format));
     if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: (%s) only a scan file of this program can be followed while its "

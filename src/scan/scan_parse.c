@@ -5,49 +5,36 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static const size_t MAX_BYTES = (size_t)256 << 20;
-
-static fbp_status check_size(FILE *f, const char *path, size_t *size)
-{
-    struct stat info;
-
-    if (fstat(fileno(f), &info) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    if ((uint64_t)info.st_size > MAX_BYTES)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %lld bytes are too many for a scan file (at most 256 MiB): name the "
-                        "JSON file, not the array",
-                        path, (long long)info.st_size);
-    *size = (size_t)info.st_size;
-    return FBP_OK;
-}
 
 /* The whole file and a final 0. */
 static fbp_status read_text(const char *path, char **out, size_t *size)
 {
+    uint64_t bytes = 0;
     char *text = NULL;
     fbp_status st;
-    FILE *f;
+    int fd = -1;
 
-    FBP_TRY(fbp_open_stream(path, &f));
-    FBP_TRY_GOTO(check_size(f, path, size));
-    FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
-    if (fread(text, 1, *size, f) != *size) {
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path,
-                      ferror(f) ? strerror(errno) : "it became shorter meanwhile");
+    FBP_TRY(fbp_open_file(path, &fd, &bytes));
+    if (bytes > MAX_BYTES) {
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: %llu bytes are too many for a scan file (at most 256 MiB): name the "
+                      "JSON file, not the array",
+                      path, (unsigned long long)bytes);
         goto fail;
     }
-    fclose(f);
+    *size = (size_t)bytes;
+    FBP_TRY_GOTO(fbp_calloc((void **)&text, *size + 1, 1, "a scan file"));
+    FBP_TRY_GOTO(fbp_read_at(fd, path, 0, text, *size));
+    close(fd);
     *out = text;
     return FBP_OK;
 fail:
     free(text);
-    fclose(f);
+    close(fd);
     return st;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,23 @@ static const char *below(const char *folder, size_t n, const char *path)
                : path;
 }
 
-/* Absolute folder of a path, without links, with a final slash; NULL if there is none. */
-static char *folder_of(const char *path)
+/* Absolute folder of a path, without links, with a final slash; NULL if there is none.  false:
+ * there is no memory to find it out. */
+static bool folder_of(const char *path, char **out)
 {
     char resolved[PATH_MAX], *folder;
     const char *slash = strrchr(path, '/');
 
+    *out = NULL;
     folder = slash ? fbp_format("%.*s", (int)(slash - path + 1), path) : fbp_strdup(".");
+    errno = ENOMEM;
     const bool found = folder && realpath(folder, resolved);
+    const int error = errno;
     free(folder);
-    return found ? fbp_format("%s%s", resolved, strcmp(resolved, "/") == 0 ? "" : "/") : NULL;
+    if (!found)
+        return error != ENOMEM;
+    *out = fbp_format("%s%s", resolved, strcmp(resolved, "/") == 0 ? "" : "/");
+    return *out != NULL;
 }
 
 static char *absolute(const char *path)
@@ -52,8 +60,9 @@ static char *relative(const char *scan_path, const char *path)
         rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, path);
     if (rest)
         return fbp_strdup(rest);
-    char *to = folder_of(scan_path), *from = folder_of(path);
-    char *whole = from ? fbp_format("%s%s", from, name ? name + 1 : path) : absolute(path);
+    char *to = NULL, *from = NULL, *whole = NULL;
+    if (folder_of(scan_path, &to) && folder_of(path, &from))
+        whole = from ? fbp_format("%s%s", from, name ? name + 1 : path) : absolute(path);
     rest = to && whole ? below(to, strlen(to), whole) : NULL;
     if (whole)
         out = fbp_strdup(rest ? rest : whole);

@@ -176,7 +176,8 @@ static uint64_t hash_of(const struct fbp_scan *scan)
     struct fbp_inputs inputs = {0};
 
     assert_int_equal(fbp_scan_inputs(&inputs, scan, NULL), FBP_OK);
-    const uint64_t h = fbp_inputs_hash(1, &inputs);
+    uint64_t h = 1;
+    assert_int_equal(fbp_inputs_hash(&h, &inputs), FBP_OK);
     fbp_inputs_clear(&inputs);
     return h;
 }

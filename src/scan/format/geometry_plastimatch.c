@@ -13,6 +13,7 @@
 #include "scan/scan_write.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,7 +89,8 @@ static fbp_status list_folder(const char *path, struct files *out)
 {
     struct dirent **entries = NULL;
     const int n = scandir(path, &entries, is_text, versionsort);
-    fbp_status st = n < 0 ? fbp_fail(FBP_ERR_IO, "%s: cannot list the folder", path)
+    fbp_status st = n < 0 ? fbp_fail(errno == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+                                     "%s: cannot list the folder: %s", path, strerror(errno))
                           : fbp_calloc((void **)&out->names, (size_t)n + 1, sizeof *out->names,
                                        "names of files");
 
@@ -124,11 +126,12 @@ static fbp_status check_ends(const char *pattern, size_t n)
 {
     for (int i = 0; i < 2; i++) {
         char *name = fbp_stack_name(pattern, i == 0 ? 0 : n - 1);
-        const bool there = name && access(name, R_OK) == 0;
         const fbp_status st =
-            there ? FBP_OK
-                  : fbp_fail(FBP_ERR_IO, "%s: cannot open %s: correct the pattern or its numbers",
-                             pattern, name ? name : "it");
+            !name ? fbp_fail_nomem(strlen(pattern), "a path")
+            : access(name, R_OK) == 0
+                ? FBP_OK
+                : fbp_fail(FBP_ERR_IO, "%s: cannot open %s: %s: correct the pattern or its numbers",
+                           pattern, name, strerror(errno));
         free(name);
         FBP_TRY(st);
     }
@@ -233,21 +236,28 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 }
 
 /* The first .txt file of a folder is one of these. */
-static bool folder_is_ours(const char *path)
+static fbp_status detect_folder(const char *path, bool *is)
 {
     struct files files = {0};
     double v[N_NUMBERS];
-    const bool is = list_folder(path, &files) == FBP_OK && files.n > 0 &&
-                    read_file(files.names[0], v) == FBP_OK;
+    fbp_status st = list_folder(path, &files);
 
-    fbp_message_clear();
+    *is = false;
+    if (st == FBP_OK && files.n > 0) {
+        st = read_file(files.names[0], v);
+        *is = st == FBP_OK;
+    }
     files_clear(&files);
-    return is;
+    if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
+        return st;
+    fbp_message_clear();
+    return FBP_OK;
 }
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
-    return n > 0 ? head_is_ours(head, n) : is_folder(path) && folder_is_ours(path);
+    (void)path;
+    return n > 0 && head_is_ours(head, n);
 }
 
 /* The 19 numbers of a view.  Pixels count from the foot of the normal, as in plastimatch's own. */
@@ -350,6 +360,7 @@ const struct fbp_geometry_format fbp_geometry_plastimatch = {
     .extensions = ".txt",
     .file_a_view = true,
     .detect = detect,
+    .detect_folder = detect_folder,
     .load = load,
     .save = save,
     .saves = FBP_KIND_BIT(FBP_CONE),

@@ -218,7 +218,10 @@ static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
 /* Files of version 5 to 7; others are read by matio, too. */
 static fbp_status check(const char *path, const unsigned char *head, size_t n)
 {
-    if (fbp_hdf5_is_matlab(path))
+    bool is_new = false;
+
+    FBP_TRY(fbp_hdf5_is_matlab(path, &is_new));
+    if (is_new)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: is a MAT file of version 7.3, of which geometries are not read: save "
                         "it as -v7: save(…, 'geo', 'angles', '-v7')",

@@ -290,7 +290,7 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
 
 static fbp_status find_either(struct search *s, double **angles, struct fbp_blob *reply)
 {
-    bool is_one = true;
+    bool is_one = true, is_matlab = false;
 
     FBP_TRY(fbp_hdf5_open(s->path, s->path, &s->file));
     FBP_TRY(fbp_hdf5_list(s->file, s->path, &s->list));
@@ -300,15 +300,15 @@ static fbp_status find_either(struct search *s, double **angles, struct fbp_blob
     else
         FBP_TRY(find_tomo(s, &is_one, angles));
     if (!is_one)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
-                        "(images with rotation_angle): name its data sets in a scan file: "
-                        "\"projections\": \"FILE:/DATASET\"%s%s%s",
-                        s->path,
-                        fbp_hdf5_is_matlab(s->path)
-                            ? "; a geometry of TIGRE is read from MAT files saved as -v7"
-                            : "",
-                        s->list.unread[0] ? "; " : "", s->list.unread);
+        FBP_TRY(fbp_hdf5_is_matlab(s->path, &is_matlab));
+    if (!is_one)
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: is neither Data Exchange (/exchange/data, /exchange/theta) nor NXtomo "
+            "(images with rotation_angle): name its data sets in a scan file: "
+            "\"projections\": \"FILE:/DATASET\"%s%s%s",
+            s->path, is_matlab ? "; a geometry of TIGRE is read from MAT files saved as -v7" : "",
+            s->list.unread[0] ? "; " : "", s->list.unread);
     FBP_TRY(note_ignored(s));
     for (size_t i = 0; i < s->found.n_angles; i++)
         if (!isfinite((*angles)[i]))

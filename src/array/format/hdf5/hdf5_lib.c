@@ -113,13 +113,15 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_child_limits *lim
     return fbp_contain(path, FBP_HDF5_NAME, limits, enter, &e, reply);
 }
 
-bool fbp_hdf5_is_matlab(const char *path)
+fbp_status fbp_hdf5_is_matlab(const char *path, bool *is)
 {
     static const char magic[] = "MATLAB 7.3 MAT-file";
     char head[sizeof magic - 1] = "";
+    size_t n = 0;
 
-    return fbp_read_head(path, head, sizeof head) == sizeof head &&
-           memcmp(head, magic, sizeof head) == 0;
+    FBP_TRY(fbp_read_head(path, head, sizeof head, &n));
+    *is = n == sizeof head && memcmp(head, magic, sizeof head) == 0;
+    return FBP_OK;
 }
 
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)

@@ -38,7 +38,7 @@ struct fbp_hdf5_list {
 };
 
 /** A MAT file of version 7.3?  MATLAB writes a line of text before its HDF5. */
-bool fbp_hdf5_is_matlab(const char *path);
+fbp_status fbp_hdf5_is_matlab(const char *path, bool *is);
 
 /** Does a file start like HDF5, perhaps behind a user block? */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static hid_t find_file(const struct virtual_set *v, const char *name)
     const bool absolute = name[0] == '/';
     const char *last = absolute ? strrchr(name, '/') + 1 : name;
     hid_t file = absolute ? try_file(NULL, 0, name) : -1;
-    char *real = NULL;
+    char real[PATH_MAX];
 
     if (file < 0)
         file = try_prefixes(v, last);
@@ -90,9 +91,8 @@ static hid_t find_file(const struct virtual_set *v, const char *name)
         file = try_file(v->file, folder_of(v->file), last);
     if (file < 0)
         file = try_file(NULL, 0, last);
-    if (file < 0 && (real = realpath(v->file, NULL)))
+    if (file < 0 && realpath(v->file, real))
         file = try_file(real, folder_of(real), last);
-    free(real);
     return file;
 }
 
