@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 enum {
-    FAULT_QUICK = 1, /**< one of the few of the ordinary tests */
-    FAULT_VARIES = 2 /**< what it prints is not the same every time */
+    FAULT_QUICK = 1,  /**< one of the few of the ordinary tests */
+    FAULT_VARIES = 2, /**< what it prints is not the same every time */
+    FAULT_EVERY = 4,  /**< every malloc() of it fails once in the ordinary tests */
+    FAULT_REFUSED = 8 /**< it would write over what it reads: never done, whatever fails */
 };
 
 /** A command: its words, in a folder whose neighbour ../in holds the inputs. */
@@ -72,9 +74,10 @@ struct fault_files {
 struct fault_files fault_list(const char *folder);
 const struct fault_file *fault_find(const struct fault_files *files, const char *name);
 
-/** Remove everything in a folder; copy a folder's files into one that is there. */
+/** Remove everything in a folder; copy a folder's files into one that is there, or one file. */
 void fault_empty(const char *folder);
 void fault_copy(const char *from, const char *to);
+void fault_copy_file(const char *from, const char *to);
 
 /** A file's text, at most so much of it; "" if there is none. */
 void fault_text(const char *path, char *out, size_t room);

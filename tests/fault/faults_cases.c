@@ -24,6 +24,8 @@ const char *const fault_inputs[] = {
     "recon cone.json -o tifs/%03d.tif" FAST,
     "recon cone.json -o pngs/%03d.png --output-type uint16 --output-range=-1,1" FAST,
     "rabbitct make cone.json -o set.rctd --references 1 --device cpu -q",
+    "rabbitct run set.rctd --size 128 --device cpu --volume g.vol",
+    "simulate --size 16 --views 12 --scale 0.02 -o both/scan.json -q",
     NULL,
 };
 
@@ -95,29 +97,47 @@ const struct fault_case fault_cases[] = {
     {"recon from tif", "recon ../in/tif.json -o v.mha" FAST, NULL, 0},
     {"recon from tifs", "recon ../in/tifs.json -o v.mha" FAST, NULL, FAULT_QUICK},
     {"recon from pngs", "recon ../in/pngs.json -o v.mha" FAST, NULL, 0},
+    {"recon mhd, packed", "recon ../in/mhd.json -o v.mha" FAST, NULL, 0},
+    {"recon from npy", "recon ../in/npy.json -o v.mha" FAST, NULL, 0},
+    {"recon folder", "recon ../in/both -o v.mha --threads 2", NULL, 0},
+    {"recon box", "recon ../in/cone.json -o v.mha --roi 4:12,:,2:9" FAST, NULL, 0},
+    {"recon every bin", "recon ../in/cone.json -o v.mha --every 2 --bin 2" FAST, NULL, 0},
+    {"recon pad mask", "recon ../in/cone.json -o v.mha --pad ellipse --mask -1" FAST, NULL, 0},
+    {"recon auto range",
+     "recon ../in/cone.json -o v.mha --output-type uint8 --output-range auto" FAST, NULL, 0},
+    {"recon centre auto", "recon ../in/cone.json -o v.mha --size 8 --centre auto" FAST, NULL, 0},
     {"recon resume", "recon ../in/cone.json -o v.mha --slab 4 --resume" FAST, "begun", 0},
     {"simulate", "simulate --size 8 --views 6 -o s.json --truth t.mha" FAST, NULL, FAULT_QUICK},
+    {"simulate over an old one", "simulate --size 8 --views 6 -o s.json -q --force", "old-scan", 0},
     {"simulate noise", "simulate --size 8 --views 6 --noise 1e4 -o s.json" FAST, NULL, 0},
     {"simulate c-arm", "simulate --size 8 --views 6 --trajectory c-arm -o s.json" FAST, NULL, 0},
     {"simulate phantom", "simulate --size 8 --views 6 --phantom ../in/ball.txt -o s.json" FAST,
      NULL, 0},
     {"view", "view ../in/v.mha -o p.png -q", NULL, FAULT_QUICK},
+    {"view over an old one", "view ../in/v.mha -o p.png -q", "old-scan", 0},
+    {"view stack", "view ../in/pngs -o p.png -q", NULL, 0},
     {"view mip", "view ../in/v.nii.gz -o p.png --mip -q", NULL, 0},
     {"compare", "compare ../in/v.mha ../in/w.mha", NULL, FAULT_QUICK},
     {"compare json", "compare ../in/v.h5 ../in/v.tif --json", NULL, 0},
     {"info scan", "info ../in/cone.json --json", NULL, FAULT_QUICK},
-    {"info rctd", "info ../in/set.rctd --json", NULL, 0},
+    {"info rctd", "info ../in/set.rctd --json", NULL, FAULT_QUICK | FAULT_EVERY},
     {"info stack", "info ../in/pngs --json", NULL, 0},
     {"init", "init ../in/views --pitch 1 --sod 100 --sdd 200 -o s.json", NULL, FAULT_QUICK},
+    {"init over an old one", "init ../in/views --pitch 1 --sod 100 --sdd 200 -o s.json --force",
+     "old-scan", 0},
+    {"init json", "init ../in/views --pitch 1 --sod 100 --sdd 200 --json", NULL, 0},
     {"init stdout", "init ../in/views --pitch 1 --sod 100 --sdd 200", NULL, 0},
     {"plan", "plan ../in/cone.json --json", NULL, 0},
     {"geometry show", "geometry show ../in/cone.json -o g.svg -q", NULL, 0},
     {"geometry check", "geometry check ../in/cone.json --json", NULL, FAULT_QUICK},
-    {"convert fbp", "geometry convert ../in/cone.json -o g.json -q", NULL, FAULT_QUICK},
+    {"convert fbp", "geometry convert ../in/cone.json -o g.json -q", NULL,
+     FAULT_QUICK | FAULT_EVERY},
+    {"convert over an old one", "geometry convert ../in/cone.json -o s.json -q --force", "old-scan",
+     0},
     {"convert rtk", "geometry convert ../in/cone.json -o g.xml -q", NULL, 0},
     {"convert astra", "geometry convert ../in/cone.json -o g.npy --to-format astra-cone-vec -q",
      NULL, 0},
-    {"convert tigre", "geometry convert ../in/cone.json -o g.mat --to-format tigre -q", NULL, 0},
+    {"convert tigre", "geometry convert ../in/cone.json -o g.json --to-format tigre -q", NULL, 0},
     {"convert leap", "geometry convert ../in/cone.json -o g.txt --to-format leap -q", NULL, 0},
     {"convert matrices", "geometry convert ../in/cone.json -o g.txt --to-format matrices -q", NULL,
      0},
@@ -126,7 +146,7 @@ const struct fault_case fault_cases[] = {
      NULL, 0},
     {"rabbitct run", "rabbitct run ../in/set.rctd --size 128 --device cpu -o r.rctd --volume g.vol",
      NULL, 0},
-    {"rabbitct compare", "rabbitct compare ../in/reference.vol ../in/set.rctd", NULL, 0},
+    {"rabbitct compare", "rabbitct compare ../in/g.vol ../in/set.rctd", NULL, 0},
     {"rabbitct convert", "rabbitct convert ../in/set.rctd -o set.rct", NULL, 0},
     {"devices", "devices --json", NULL, FAULT_VARIES}, /* free memory */
     {"bench kernel",
@@ -135,6 +155,16 @@ const struct fault_case fault_cases[] = {
     {"bench pipeline", "bench pipeline --size 8 --views 6 --dir . --threads 2 -q", NULL, 0},
     {"bench host", "bench host --job J1 --divide 64 --runs 1 --device cpu --threads 2", NULL, 0},
     {"help", "recon --help", NULL, 0},
+    {"replace a view", "view ../in/pngs/003.png -o ../in/pngs/003.png -q", NULL,
+     FAULT_QUICK | FAULT_EVERY | FAULT_REFUSED},
+    {"replace samples", "recon ../in/cone.json -o ../in/cone.mha" FAST, NULL, FAULT_REFUSED},
+    {"join a folder", "recon ../in/tifs.json -o ../in/tifs/x.tif" FAST, NULL, FAULT_REFUSED},
+    {"join a folder as a stack", "recon ../in/pngs.json -o ../in/pngs/%02d.png --size 6" FAST, NULL,
+     FAULT_REFUSED},
+    {"replace a geometry", "geometry convert ../in/cone.json -o ../in/cone.json -q", NULL,
+     FAULT_REFUSED},
+    {"replace samples of a header", "recon ../in/mhd.json -o ../in/v.raw" FAST, NULL,
+     FAULT_REFUSED},
     {NULL, NULL, NULL, 0},
 };
 
@@ -172,6 +202,16 @@ static void put_views(const char *path)
     }
 }
 
+static void put_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
 static void seed(const char *target)
 {
     const struct fuzz_target t = fuzz_target_of(target);
@@ -183,12 +223,9 @@ static void seed(const char *target)
 
 void fault_make_inputs(void)
 {
-    FILE *ball = fopen("ball.txt", "w");
-
-    if (!ball || fputs("0 0 0 80 80 80 0 0.02\n", ball) < 0 || fclose(ball) != 0) {
-        perror("ball.txt");
-        exit(1);
-    }
+    put_text("ball.txt", "0 0 0 80 80 80 0 0.02\n");
+    put_scan("mhd", "v.mhd");
+    put_scan("npy", "v.npy");
     put_scan("nii.gz", "v.nii.gz");
     put_scan("nrrd", "v.nrrd");
     put_scan("h5", "v.h5");
@@ -198,9 +235,14 @@ void fault_make_inputs(void)
     mkdir("tifs", 0777);
     mkdir("pngs", 0777);
     mkdir("views", 0777);
+    mkdir("both", 0777);
     put_views("views/projections.mha");
+    put_views("views/flat.mha");
+    put_views("views/dark.mha");
+    put_text("views/angles.txt", "0 72 144 216 288\n");
     mkdir("companions", 0777);
     fuzz_companions("companions");
     for (size_t i = 0; fault_seeds[i].folder; i++)
         seed(fault_seeds[i].folder);
+    fault_copy_file("geometry.helsinki/scan.0.mat", "both/scan.0.mat"); /* another whole scan */
 }

@@ -100,7 +100,7 @@ void fault_empty(const char *folder)
     each(folder, "", drop, NULL);
 }
 
-static void copy_file(const char *from, const char *to)
+void fault_copy_file(const char *from, const char *to)
 {
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
     struct stat st;
@@ -124,7 +124,7 @@ static void copy_one(const char *path, const char *rest, bool is_folder, void *a
 
     snprintf(to, sizeof to, "%s/%s", (const char *)arg, rest);
     if (!is_folder) {
-        copy_file(path, to);
+        fault_copy_file(path, to);
         return;
     }
     if (mkdir(to, 0777) != 0)
