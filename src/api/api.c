@@ -277,11 +277,9 @@ static void warn_about(const fbp_plan *p)
         note(p, FBP_LOG_NOTE,
              "the views are weighted and filtered already: choices of filter and weights change "
              "nothing");
-    if (p->backend->remark) {
-        p->backend->remark(&p->tables.job, line, sizeof line);
-        if (line[0])
-            note(p, FBP_LOG_NOTE, line);
-    }
+    p->backend->remark(&p->tables.job, line, sizeof line);
+    if (line[0])
+        note(p, FBP_LOG_NOTE, line);
     if (p->follow && p->work.n_slabs > p->n_devices) {
         snprintf(line, sizeof line,
                  "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
@@ -895,7 +893,7 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
             snprintf(d->name, sizeof d->name, count > 1 ? "%s:%d" : "%s", backend->name, i);
             snprintf(d->text, sizeof d->text, "%s", backend->summary);
             snprintf(d->reason, sizeof d->reason, "%s", why);
-            if (count > 0 && backend->describe)
+            if (count > 0)
                 backend->describe(i, d);
         }
     }

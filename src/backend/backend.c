@@ -1,5 +1,6 @@
-#include "backend/backend.h"
+#include "backend/device.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define FBP_BACKEND(name) extern const struct fbp_backend fbp_backend_##name;
@@ -12,6 +13,29 @@ const struct fbp_backend *const fbp_backends[] = {
 #undef FBP_BACKEND
     NULL,
 };
+
+enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
+
+/* Copies with all slots, made when first asked for. */
+static struct {
+    pthread_mutex_t lock;
+    struct fbp_backend complete[N_BACKENDS];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The copy of a backend, or of the one that was loaded in its place; a copy is its own. */
+static const struct fbp_backend *completed(const struct fbp_backend *given)
+{
+    struct fbp_backend *out = NULL;
+
+    for (size_t i = 0; i < N_BACKENDS; i++)
+        if (strcmp(fbp_backends[i]->name, given->name) == 0)
+            out = &table.complete[i];
+    pthread_mutex_lock(&table.lock);
+    if (!out->name)
+        fbp_backend_complete(given, out);
+    pthread_mutex_unlock(&table.lock);
+    return out;
+}
 
 const struct fbp_backend *fbp_backend_find(const char *name)
 {
@@ -33,7 +57,8 @@ int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n)
             return 0;
         *backend = loaded;
     }
-    return (*backend)->count ? (*backend)->count(why, n) : 1;
+    *backend = completed(*backend);
+    return (*backend)->count(why, n);
 }
 
 const struct fbp_backend *fbp_backend_auto(void)

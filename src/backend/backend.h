@@ -14,8 +14,10 @@
  *       | fetch (OUT)
  *     host float [z][y][x]                                    written by array/sink.c
  *
- * Optional slots are NULL: the line beside each says what that means.  Every slot returns a status
- * and is called with arguments that api/api.c and the plan have checked.
+ * A backend leaves out the slots (and facts) that it has nothing to say to: the line beside each
+ * says what "NULL" then means.  Callers see a completed copy (backend/device.h), in which every
+ * slot but `load`, `limits`, `limit` and `s1` is there.  Every slot returns a status and is called
+ * with arguments that api/api.c and the plan have checked.
  */
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
@@ -139,7 +141,7 @@ struct fbp_s1_kernels {
 
 struct fbp_backend {
     const char *name, *summary;
-    bool in_host;   /**< its own memory is the host's, and counts as such: a pretended device */
+    bool in_host;   /**< its memory is the host's, and counts as such; set where it has no own */
     bool for_tests; /**< not shown to users */
 
     /** The backend itself, where it is in a module that is loaded when first asked for; NULL with
@@ -170,7 +172,7 @@ struct fbp_backend {
     /** Bytes of a filtered batch and of a slab in the device's own layout. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, size_t n_layers);
-    /** Bytes of tables and scratch, beyond batches and slabs. */
+    /** Bytes of tables and scratch, beyond batches and slabs.  NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
@@ -184,18 +186,19 @@ struct fbp_backend {
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
     void (*close)(fbp_device **dev);
 
-    /** Host memory that this device copies from and to while it computes.  NULL (both): any. */
-    fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, void **out);
+    /** Host memory that this device copies from and to while it computes; `what` it is for, for a
+     *  message.  NULL (both): any. */
+    fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
     /** Can it do so with this memory of the caller's, too?  NULL: with none. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
-    /** Device memory.  NULL (all three): it is host memory, and uploads are not needed. */
+    /** Device memory.  NULL (all three): it is host memory, and an upload does nothing. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
     /** n pieces of n_samples, `stride` samples apart in memory that the device reaches, into dst
-     *  one after another.  NULL where `reaches` is. */
+     *  one after another.  NULL where `reaches` is, and never called. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
 
@@ -211,12 +214,12 @@ struct fbp_backend {
      *  host[z1-z0][ny][nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
-    /** Of all that was fetched since the last call; all marks are past.  NULL: the pipeline looks
-     *  at the voxels itself. */
+    /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the
+     * pipeline looks at the voxels itself. */
     fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);
 
-    /** Order between stages and with the host.  NULL (all three): slots return when work is done.
-     */
+    /** Order between stages and with the host.  NULL (all three): slots return when work is done,
+     *  and marks are past. */
     fbp_status (*mark)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out);
     fbp_status (*after)(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark);
     fbp_status (*wait)(fbp_device *dev, struct fbp_mark mark);
@@ -233,7 +236,7 @@ struct fbp_backend {
     /** From now on count what is mended in rows whose bits are there, and take them; the bits stay
      *  until the next call, bits NULL: every row counts.  NULL: nothing is ever mended. */
     fbp_status (*expect)(fbp_device *dev, const struct fbp_ledger *ledger);
-    /** What the filter mended so far; all marks are past. */
+    /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
     /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
@@ -245,16 +248,22 @@ struct fbp_backend {
 
     /** NULL: there are none. */
     const struct fbp_s1_kernels *s1;
+
+    /** Facts that follow from what is given above; a backend leaves them alone. */
+    bool own_memory;     /**< views are uploaded to it: `alloc` */
+    bool has_statistics; /**< it looks at voxels itself: `statistics` */
+    bool own_clock;      /**< kernels are timed by it: `time` */
 };
 
-/** All backends, best last resort last; ended by NULL.  One line each in backend-list.h. */
+/** All backends as they are given, best last resort last; ended by NULL.  One line each in
+ *  backend-list.h. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Backend by name, loaded if it can be; NULL. */
+/** Backend by name, completed and loaded if it can be; NULL. */
 const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
- *  the loaded one. */
+ *  the loaded and completed one. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** The first backend that has a usable device. */

@@ -1,6 +1,7 @@
 /* Timing of a backend's backprojection alone, with its error. */
 #include "fbp-lab/bench.h"
 
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -10,7 +11,6 @@
 #include "lab/bench_device.h"
 #include "lab/bench_truth.h"
 #include "lab/bench_views.h"
-#include "plan/device_memory.h"
 #include "plan/job.h"
 #include "plan/params.h"
 #include "plan/work.h"
@@ -68,7 +68,7 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *give
     FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "a benchmark"));
     FBP_TRY_GOTO(fbp_bench_device(params->device, &b->backend));
     b->info.backend = b->backend->name;
-    b->info.own_memory = b->backend->alloc != NULL;
+    b->info.own_memory = b->backend->own_memory;
     b->info.has_precisions = b->backend->has_precisions;
     b->info.n_threads = params->n_threads > 0 ? params->n_threads : fbp_core_count();
     FBP_TRY_GOTO(fbp_pool_create(&b->pool, b->info.n_threads));
@@ -241,7 +241,7 @@ static void trial_close(struct trial *t)
     if (!t->dev)
         return;
     (void)!settle(t);
-    if (t->backend->upload)
+    if (t->backend->own_memory)
         fbp_device_put(t->backend, t->dev, FBP_FOR_RAW, t->raw);
     fbp_device_put(t->backend, t->dev, FBP_FOR_FILTERED, t->filtered);
     fbp_device_put(t->backend, t->dev, FBP_FOR_VOLUME, t->volume);
@@ -278,12 +278,12 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, be->volume_bytes(job, t->slab.nz), 0, 0};
     FBP_TRY(raw_memory(b, samples));
     FBP_TRY(be->open(&t->dev, 0, job));
-    FBP_TRY(fbp_device_get(be, t->dev, &filtered, &t->filtered));
-    FBP_TRY(fbp_device_get(be, t->dev, &volume, &t->volume));
+    FBP_TRY(be->alloc(t->dev, &filtered, &t->filtered));
+    FBP_TRY(be->alloc(t->dev, &volume, &t->volume));
     t->raw = b->raw;
-    if (be->upload) {
+    if (be->own_memory) {
         t->raw = NULL;
-        FBP_TRY(fbp_device_get(be, t->dev, &raw, &t->raw));
+        FBP_TRY(be->alloc(t->dev, &raw, &t->raw));
     }
     return FBP_OK;
 }
@@ -292,11 +292,11 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
 static fbp_status load(fbp_bench *b, struct trial *t, const float *views)
 {
     const struct fbp_backend *be = t->backend;
-    const bool straight = views && be->upload && fbp_bench_as_is(t->job, &t->batch);
+    const bool straight = views && be->own_memory && fbp_bench_as_is(t->job, &t->batch);
 
     if (!straight)
         fbp_bench_fill(t->job, &t->batch, views, b->pool, b->raw);
-    if (be->upload) {
+    if (be->own_memory) {
         FBP_TRY(be->upload(t->dev, t->raw, straight ? views : b->raw,
                            fbp_raw_samples(t->job, &t->batch)));
         FBP_TRY(settle(t));
@@ -319,15 +319,15 @@ static fbp_status time_run(const struct trial *t, size_t n, double *seconds)
     const struct fbp_backend *be = t->backend;
     const double start = fbp_seconds();
 
-    if (be->time)
+    if (be->own_clock)
         FBP_TRY(be->time(t->dev, FBP_STAGE_BP, NULL));
     for (size_t i = 0; i < n; i++)
         FBP_TRY(backproject(t));
-    if (be->time)
+    if (be->own_clock)
         FBP_TRY(be->time(t->dev, FBP_STAGE_BP, seconds));
     else
         FBP_TRY(settle(t));
-    *seconds = (be->time ? *seconds : fbp_seconds() - start) / (double)n;
+    *seconds = (be->own_clock ? *seconds : fbp_seconds() - start) / (double)n;
     return FBP_OK;
 }
 
@@ -344,7 +344,7 @@ static fbp_status time_it(const struct trial *t, struct fbp_kernel_time *out)
         FBP_TRY(time_run(t, n, &seconds[runs++]));
     fbp_sort(seconds, runs);
     out->n_runs = runs;
-    out->by_events = t->backend->time != NULL;
+    out->by_events = t->backend->own_clock;
     out->best = seconds[0];
     out->median = seconds[runs / 2];
     out->worst = seconds[runs - 1];

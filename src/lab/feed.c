@@ -5,12 +5,12 @@
  */
 #include "lab/feed.h"
 
+#include "backend/device.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
-#include "plan/device_memory.h"
 #include "plan/devices.h"
 
 #include <math.h>
@@ -53,17 +53,17 @@ static size_t view_samples(const fbp_feed *f)
 
 static fbp_status wait(const fbp_feed *f, struct fbp_mark m)
 {
-    return f->backend->wait && m.ticket ? f->backend->wait(f->dev, m) : FBP_OK;
+    return fbp_device_wait(f->backend, f->dev, m);
 }
 
 static fbp_status mark(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark *out)
 {
-    return f->backend->mark ? f->backend->mark(f->dev, stage, out) : FBP_OK;
+    return f->backend->mark(f->dev, stage, out);
 }
 
 static fbp_status after(const fbp_feed *f, enum fbp_stage stage, struct fbp_mark m)
 {
-    return f->backend->after && m.ticket ? f->backend->after(f->dev, stage, m) : FBP_OK;
+    return fbp_device_after(f->backend, f->dev, stage, m);
 }
 
 /* Opening. */
@@ -150,9 +150,9 @@ static fbp_status fit(fbp_feed *f, const struct fbp_feed_params *p, int index)
     char needed[24], free_text[24];
     const uint64_t available = fbp_device_free(f->backend, index);
 
-    f->batch_views = p->batch_views      ? p->batch_views
-                     : f->backend->alloc ? DEVICE_BATCH
-                                         : HOST_BATCH;
+    f->batch_views = p->batch_views           ? p->batch_views
+                     : f->backend->own_memory ? DEVICE_BATCH
+                                              : HOST_BATCH;
     FBP_TRY(make_job(f, p));
     while (available && device_bytes(f) > available && f->batch_views > GROUP) {
         f->batch_views = f->batch_views / 2 / GROUP * GROUP;
@@ -175,12 +175,12 @@ static fbp_status make_buffers(fbp_feed *f)
     const struct fbp_buffer volume = buffer_of(f, FBP_FOR_VOLUME);
 
     for (size_t i = 0; i < N_SLOTS; i++) {
-        if (f->backend->alloc)
-            FBP_TRY(fbp_device_get(f->backend, f->dev, &raw, &f->slots[i].raw));
-        if (i == 0 || f->backend->alloc)
-            FBP_TRY(fbp_device_get(f->backend, f->dev, &filtered, &f->slots[i].filtered));
+        if (f->backend->own_memory)
+            FBP_TRY(f->backend->alloc(f->dev, &raw, &f->slots[i].raw));
+        if (i == 0 || f->backend->own_memory)
+            FBP_TRY(f->backend->alloc(f->dev, &filtered, &f->slots[i].filtered));
     }
-    return fbp_device_get(f->backend, f->dev, &volume, &f->volume);
+    return f->backend->alloc(f->dev, &volume, &f->volume);
 }
 
 fbp_status fbp_feed_open(fbp_feed **out, const struct fbp_feed_params *given)
@@ -221,7 +221,7 @@ static void close_device(fbp_feed *f)
         (void)!fbp_device_settle(f->backend, f->dev, (enum fbp_stage)stage);
     for (size_t i = 0; f->dev && i < N_SLOTS; i++) {
         struct slot *s = &f->slots[i];
-        if (f->backend->alloc)
+        if (f->backend->own_memory)
             fbp_device_put(f->backend, f->dev, FBP_FOR_RAW, s->raw);
         fbp_device_put(f->backend, f->dev, FBP_FOR_FILTERED, s->filtered);
         fbp_host_put(f->backend, f->dev, s->host);
@@ -257,7 +257,7 @@ fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)
     fbp_message_clear();
     FBP_TRY(fbp_own_process(f->process, "feed"));
     *out = NULL;
-    return fbp_host_get(f->backend, f->dev, bytes, "views or a volume", out);
+    return f->backend->host_alloc(f->dev, bytes, "views or a volume", out);
 }
 
 void fbp_feed_release(fbp_feed *f, void *memory)
@@ -309,7 +309,7 @@ static struct fbp_slab whole(const fbp_feed *f)
  */
 static void next_slot(fbp_feed *f)
 {
-    f->at = f->backend->alloc ? (f->at + 1) % N_SLOTS : 0;
+    f->at = f->backend->own_memory ? (f->at + 1) % N_SLOTS : 0;
     f->n = 0;
     f->limit = 2 * f->limit < f->batch_views ? 2 * f->limit : f->batch_views;
 }
@@ -383,16 +383,16 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
     const struct fbp_backend *b = f->backend;
     const size_t n = view_samples(f), at = f->n * n;
 
-    if (!(stays && b->alloc)) {
+    if (!(stays && b->own_memory)) {
         if (!s->host)
-            FBP_TRY(fbp_host_get(b, f->dev, f->batch_views * n * sizeof(float), "a batch of views",
-                                 &s->host));
-        if (!b->alloc)
+            FBP_TRY(b->host_alloc(f->dev, f->batch_views * n * sizeof(float), "a batch of views",
+                                  &s->host));
+        if (!b->own_memory)
             s->raw = s->host;
         FBP_TRY(copy_view(f, (float *)s->host + at, view));
         view = (float *)s->host + at;
     }
-    return b->upload ? b->upload(f->dev, (float *)s->raw + at, view, n) : FBP_OK;
+    return b->upload(f->dev, (float *)s->raw + at, view, n);
 }
 
 fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool stays)

@@ -1,13 +1,13 @@
 /* The kernels of S1 on a device that holds all views of a scan, and their error. */
 #include "fbp-lab/s1.h"
 
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 #include "lab/bench_device.h"
 #include "lab/bench_views.h"
-#include "plan/device_memory.h"
 #include "plan/job.h"
 #include "plan/params.h"
 
@@ -81,15 +81,13 @@ static fbp_status side_open(struct side *s, const struct fbp_s1 *of, enum fbp_pr
     FBP_TRY(fbp_job_arrange(&s->tables.job, s->backend));
     s->slab = (struct fbp_slab){0, job->grid.n[2]};
     FBP_TRY(s->backend->open(&s->dev, 0, job));
-    FBP_TRY(fbp_device_get(
-        s->backend, s->dev,
-        &(struct fbp_buffer){FBP_FOR_VOLUME, s->backend->volume_bytes(job, s->slab.nz), 0, 0},
-        &s->volume));
-    return fbp_device_get(s->backend, s->dev,
-                          &(struct fbp_buffer){FBP_FOR_FILTERED,
-                                               s->backend->filtered_bytes(job, batch_views, n_rows),
-                                               batch_views, n_rows},
-                          &s->filtered);
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, s->backend->volume_bytes(job, s->slab.nz), 0,
+                                      0};
+    const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
+                                        s->backend->filtered_bytes(job, batch_views, n_rows),
+                                        batch_views, n_rows};
+    FBP_TRY(s->backend->alloc(s->dev, &volume, &s->volume));
+    return s->backend->alloc(s->dev, &filtered, &s->filtered);
 }
 
 /* A batch of the host's views, filtered on the device. */
@@ -99,7 +97,7 @@ static fbp_status filter(struct side *s, const float *views, const struct fbp_ba
     const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), b->n_views, b->load_rows};
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_device_get(s->backend, s->dev, &raw, &s->raw));
+    FBP_TRY(s->backend->alloc(s->dev, &raw, &s->raw));
     FBP_TRY_GOTO(s->backend->upload(s->dev, s->raw, views + b->view0 * size, n));
     FBP_TRY_GOTO(settle(s));
     FBP_TRY_GOTO(s->backend->filter(s->dev, b, s->raw, s->filtered));
@@ -120,8 +118,7 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
     struct fbp_device_info device = {0};
     char needs[32], has[32];
 
-    if (backend->describe)
-        backend->describe(0, &device);
+    backend->describe(0, &device);
     if (device.free_bytes && bytes > (double)device.free_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
                         "S1: views and volumes take %s, the device has %s free: use "

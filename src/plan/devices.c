@@ -53,7 +53,7 @@ uint64_t fbp_device_free(const struct fbp_backend *backend, int index)
 {
     struct fbp_device_info d = {0};
 
-    if (!backend->alloc || !backend->describe)
+    if (!backend->own_memory)
         return 0;
     backend->describe(index, &d);
     return d.free_bytes / 10 * 9;

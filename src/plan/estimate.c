@@ -1,9 +1,9 @@
 #include "plan/estimate.h"
 
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "plan/device_memory.h"
 #include "plan/roi.h"
 
 #include <math.h>
@@ -52,12 +52,12 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 
     for (size_t i = 0; i < n; i++)
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
-    if (b->upload) {
+    if (b->own_memory) {
         FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
         FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_IN));
     }
     const double start = fbp_seconds();
-    FBP_TRY(b->filter(s->dev, batch, b->upload ? s->raw : s->host, s->filtered));
+    FBP_TRY(b->filter(s->dev, batch, b->own_memory ? s->raw : s->host, s->filtered));
     FBP_TRY(fbp_device_settle(b, s->dev, FBP_STAGE_FILTER));
     *filter = fbp_seconds() - start;
     FBP_TRY(b->clear(s->dev, slab, s->volume));
@@ -73,7 +73,7 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
-    const bool own = b->alloc != NULL;
+    const bool own = b->own_memory;
     const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
     const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
@@ -96,10 +96,10 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         return FBP_OK;
     FBP_TRY_GOTO(b->open(&s.dev, device, job));
     FBP_TRY_GOTO(fbp_alloc((void **)&s.host, raw_bytes, "a sample of the work"));
-    if (b->upload)
-        FBP_TRY_GOTO(fbp_device_get(b, s.dev, &raw, &s.raw));
-    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &filtered, &s.filtered));
-    FBP_TRY_GOTO(fbp_device_get(b, s.dev, &volume, &s.volume));
+    if (own)
+        FBP_TRY_GOTO(b->alloc(s.dev, &raw, &s.raw));
+    FBP_TRY_GOTO(b->alloc(s.dev, &filtered, &s.filtered));
+    FBP_TRY_GOTO(b->alloc(s.dev, &volume, &s.volume));
     if (own) /* what is loaded at the first call shall not be counted */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));

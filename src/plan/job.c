@@ -247,14 +247,12 @@ void fbp_job_clear(struct fbp_job_tables *t)
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
-    if (job->kernel && !(backend->has_kernel ? backend->has_kernel(job, job->kernel)
-                                             : strcmp(job->kernel, "matrix") == 0))
+    if (job->kernel && !backend->has_kernel(job, job->kernel))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
                         "the plan, or use \"matrix\", which takes any geometry",
                         backend->name, job->kernel);
-    if (backend->arrange)
-        backend->arrange(job);
+    backend->arrange(job);
     return FBP_OK;
 }
 

@@ -261,7 +261,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
     const size_t slice = job->grid.n[0] * job->grid.n[1] * sizeof(float);
-    const bool own_memory = rq->backend->alloc != NULL;
+    const bool own_memory = rq->backend->own_memory;
 
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
@@ -287,10 +287,9 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
                             w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
                             rq->backend->fixed_bytes(job);
     const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
-    const bool in_host = !own_memory || rq->backend->in_host;
     w->device_bytes = own_memory ? device : 0;
     w->memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(w, job) +
-                      rq->n_workers * (host + threads + (in_host ? device : 0));
+                      rq->n_workers * (host + threads + (rq->backend->in_host ? device : 0));
 }
 
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
@@ -341,7 +340,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
  * need is not.  If not, *w says what they take. */
 static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
-    const bool own_memory = rq->backend->alloc != NULL;
+    const bool own_memory = rq->backend->own_memory;
     struct fbp_work least = *w;
 
     least.slab_slices = slices;
@@ -351,7 +350,7 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
                              (uint64_t)rq->backend->volume_bytes(rq->job, slices);
     least.device_bytes = own_memory ? volumes : 0;
     least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
-    if (!own_memory || rq->backend->in_host)
+    if (rq->backend->in_host)
         least.memory_bytes += rq->n_workers * volumes;
     if (fits(&least, rq))
         return true;
@@ -432,10 +431,9 @@ static double predict(const struct fbp_work *w, const struct fbp_job *job,
 
 static struct fbp_rates rates_of(const struct fbp_work_request *rq)
 {
-    struct fbp_rates rates = {0};
+    struct fbp_rates rates;
 
-    if (rq->backend->rates)
-        rq->backend->rates(rq->job, &rates);
+    rq->backend->rates(rq->job, &rates);
     return rates;
 }
 

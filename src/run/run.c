@@ -1,11 +1,11 @@
 #include "run/run.h"
 
+#include "backend/device.h"
 #include "backend/partners.h"
 #include "backend/statistics.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"
-#include "plan/device_memory.h"
 #include "plan/roi.h"
 #include "plan/shares.h"
 #include "run/follow.h"
@@ -170,7 +170,7 @@ static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
 {
     struct fbp_statistics found;
 
-    if (!w->backend->statistics || fbp_roi_crops(s->rq->job) || s->rq->mask)
+    if (!w->backend->has_statistics || fbp_roi_crops(s->rq->job) || s->rq->mask)
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
     fbp_statistics_join(&s->found, &found);
@@ -245,7 +245,7 @@ fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
 {
     const struct worker *w = &crew->workers[0];
 
-    return fbp_host_get(w->backend, w->dev, bytes, "views or a volume", out);
+    return w->backend->host_alloc(w->dev, bytes, "views or a volume", out);
 }
 
 void fbp_crew_release(const struct fbp_crew *crew, void *memory)

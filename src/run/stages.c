@@ -7,10 +7,10 @@
 
 #include "array/format.h"
 #include "array/hold.h"
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"
 #include "base/clock.h"
-#include "plan/device_memory.h"
 #include "plan/roi.h"
 #include "run/follow.h"
 #include "run/load.h"
@@ -32,17 +32,17 @@ static const struct fbp_backend *backend(const struct worker *w)
 
 static fbp_status mark(struct worker *w, enum fbp_stage stage, struct fbp_mark *out)
 {
-    return backend(w)->mark ? backend(w)->mark(w->dev, stage, out) : FBP_OK;
+    return backend(w)->mark(w->dev, stage, out);
 }
 
 static fbp_status after(struct worker *w, enum fbp_stage stage, struct fbp_mark m)
 {
-    return backend(w)->after && m.ticket ? backend(w)->after(w->dev, stage, m) : FBP_OK;
+    return fbp_device_after(backend(w), w->dev, stage, m);
 }
 
 static fbp_status wait(struct worker *w, struct fbp_mark m)
 {
-    return backend(w)->wait && m.ticket ? backend(w)->wait(w->dev, m) : FBP_OK;
+    return fbp_device_wait(backend(w), w->dev, m);
 }
 
 /* A stage begins to work: its seconds count from here. */
@@ -67,7 +67,7 @@ static fbp_status turn_end(struct worker *w, int stage, double start, fbp_status
 /* With no_overlap, the seconds that a copy begun at `start` takes. */
 static fbp_status copied(struct worker *w, enum fbp_stage stage, double start, double *seconds)
 {
-    if (!w->run->rq->no_overlap || !backend(w)->alloc)
+    if (!w->run->rq->no_overlap || !backend(w)->own_memory)
         return FBP_OK;
     FBP_TRY(fbp_device_settle(backend(w), w->dev, stage));
     *seconds += fbp_seconds() - start;
@@ -221,7 +221,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     const struct fbp_batch *batch = &w->tasks[raw->task].batch;
     struct fbp_span span;
 
-    if (backend(w)->upload && batch->load_rows > 0)
+    if (backend(w)->own_memory && batch->load_rows > 0)
         FBP_TRY(upload_task(w, raw));
     if (!batch->stays) /* else nothing is written over */
         FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
@@ -422,7 +422,7 @@ static fbp_status store_item(void *user, size_t item, int worker)
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
 {
-    fbp_pool *movers = w->backend->alloc ? w->movers : NULL;
+    fbp_pool *movers = w->backend->own_memory ? w->movers : NULL;
     const size_t at_once = movers ? 1 : p->nz;
     struct store store = {w, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2), at_once};
 
@@ -438,7 +438,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     w->fetched_at = fbp_seconds();
     struct fbp_span span = fbp_span_host(rq->timeline);
     fbp_roi_crop(rq->job, p->nz, p->host);
-    if (!rq->mask && (!backend(w)->statistics || fbp_roi_crops(rq->job)))
+    if (!rq->mask && (!backend(w)->has_statistics || fbp_roi_crops(rq->job)))
         add_statistics(w->run, p->host, p->nz * slice_values(w));
     FBP_TRY(store_piece(w, p));
     return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",

@@ -48,7 +48,7 @@ fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *bac
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out)
 {
     *out = fbp_span_host(timeline);
-    if (!timeline || !backend->stamp)
+    if (!timeline)
         return FBP_OK;
     out->backend = backend;
     out->dev = dev;

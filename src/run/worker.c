@@ -1,9 +1,9 @@
 #include "run/worker.h"
 
 #include "array/format.h"
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "base/mem.h"
-#include "plan/device_memory.h"
 #include "plan/roi.h"
 #include "plan/shares.h"
 
@@ -33,14 +33,14 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
-    for (size_t i = 0; b->alloc && i < work->n_raw; i++)
-        FBP_TRY(fbp_device_get(b, w->dev, &raw, &w->raw[i].device));
+    for (size_t i = 0; b->own_memory && i < work->n_raw; i++)
+        FBP_TRY(b->alloc(w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
-        FBP_TRY(fbp_device_get(b, w->dev, &filtered, &w->filtered[i].memory));
+        FBP_TRY(b->alloc(w->dev, &filtered, &w->filtered[i].memory));
     for (size_t i = 1; work->stays && i < MAX_SLOTS; i++)
         w->filtered[i].memory = w->filtered[0].memory;
     for (size_t i = 0; i < work->n_volumes; i++)
-        FBP_TRY(fbp_device_get(b, w->dev, &volume, &w->volumes[i].memory));
+        FBP_TRY(b->alloc(w->dev, &volume, &w->volumes[i].memory));
     return FBP_OK;
 }
 
@@ -48,8 +48,8 @@ fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 {
     if (!slot->host)
         FBP_TRY(
-            fbp_host_get(w->backend, w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
-    if (!w->backend->alloc)
+            w->backend->host_alloc(w->dev, w->work->raw_bytes, "a batch of views", &slot->host));
+    if (!w->backend->own_memory)
         slot->device = slot->host;
     return FBP_OK;
 }
@@ -57,8 +57,8 @@ fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
 {
     if (!slot->host)
-        FBP_TRY(fbp_host_get(w->backend, w->dev, w->work->block_bytes, "slices to write",
-                             (void **)&slot->host));
+        FBP_TRY(w->backend->host_alloc(w->dev, w->work->block_bytes, "slices to write",
+                                       (void **)&slot->host));
     return FBP_OK;
 }
 
@@ -73,13 +73,13 @@ static fbp_status make_queue(fbp_queue **out, size_t n, bool filled)
 
 static bool reaches(const struct worker *w, const void *host, size_t bytes)
 {
-    return host && w->backend->reaches && w->backend->reaches(w->dev, host, bytes);
+    return host && w->backend->reaches(w->dev, host, bytes);
 }
 
 /* A device in the host's memory that looks at its voxels itself fetches them to anywhere. */
 static bool fetches_anywhere(const struct worker *w)
 {
-    return !w->backend->alloc && w->backend->statistics;
+    return !w->backend->own_memory && w->backend->has_statistics;
 }
 
 /* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
@@ -104,7 +104,7 @@ static void find_callers_memory(struct worker *w)
 
 int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job)
 {
-    if (!backend->alloc && !job->unpacks)
+    if (!backend->own_memory && !job->unpacks)
         return 1;
     return job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS;
 }
@@ -136,13 +136,11 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
 
     w->run = run;
     FBP_TRY(forget_run(w));
-    if (w->backend->statistics)
-        FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
+    FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
     FBP_TRY(make_tasks(w, slabs, n_slabs));
     FBP_TRY(fbp_ledger_share(&run->uncounted, run->rq->job, w->tasks, w->n_tasks, &w->ledger));
-    if (w->backend->expect)
-        FBP_TRY(w->backend->expect(w->dev, &w->ledger));
+    FBP_TRY(w->backend->expect(w->dev, &w->ledger));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
@@ -182,7 +180,7 @@ void fbp_worker_end(struct worker *w)
     come_to_rest(w);
     free(w->tasks);
     w->tasks = NULL;
-    if (w->dev && w->backend->expect) /* a failure is known already */
+    if (w->dev) /* a failure is known already */
         (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
     fbp_ledger_clear(&w->ledger);
 }

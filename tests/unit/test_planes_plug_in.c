@@ -1,10 +1,11 @@
 /*
  * Another geometry through the same pipeline: plane integrals along directions (EPR imaging), with
- * a backend of this file's own.  Nothing of pipeline/ knows what a view is; if that changes, this
- * stops linking or computing.
+ * a backend of this file's own.  Nothing of plan/ and run/ knows what a view is, or which slots a
+ * backend leaves out; if that changes, this stops linking or computing.
  */
 #include "recon/fixture.h"
 
+#include "backend/device.h"
 #include "base/mem.h"
 #include "run/run.h"
 
@@ -49,12 +50,6 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
 static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
 {
     return n_slices * job->grid.n[0] * job->grid.n[1] * sizeof(float);
-}
-
-static size_t fixed_bytes(const struct fbp_job *job)
-{
-    (void)job;
-    return 0;
 }
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
@@ -125,18 +120,11 @@ static fbp_status fetch(fbp_device *dev, const struct fbp_slab *slab, size_t z0,
     return FBP_OK;
 }
 
-static fbp_status counts(fbp_device *dev, struct fbp_prep_counts *out)
-{
-    (void)dev;
-    *out = (struct fbp_prep_counts){0};
-    return FBP_OK;
-}
-
-static const struct fbp_backend planes = {
+/* The least that a backend must bring. */
+static const struct fbp_backend least = {
     .name = "planes",
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
-    .fixed_bytes = fixed_bytes,
     .group_views = 4,
     .open = open_device,
     .close = close_device,
@@ -144,7 +132,6 @@ static const struct fbp_backend planes = {
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
-    .counts = counts,
 };
 
 static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES])
@@ -174,6 +161,29 @@ static void expect(float profiles[DIRECTIONS][SAMPLES], const struct fbp_job *jo
         add(&job->grid, filtered[k], k, 0, N, out);
 }
 
+/* Callers ask for no slot before they call it. */
+static void left_out_slots_are_filled(void **state)
+{
+    struct fbp_backend b;
+
+    (void)state;
+    fbp_backend_complete(&least, &b);
+    assert_true(b.count && b.describe && b.has_kernel && b.remark && b.arrange && b.fixed_bytes);
+    assert_true(b.rates && b.host_alloc && b.host_release && b.reaches && b.alloc && b.release);
+    assert_true(b.upload && b.statistics && b.mark && b.after && b.wait && b.stamp && b.stamped);
+    assert_true(b.expect && b.counts);
+    assert_true(b.in_host && !b.own_memory && !b.has_statistics && !b.own_clock);
+    for (const struct fbp_backend *const *at = fbp_backends; *at; at++) {
+        fbp_backend_complete(*at, &b);
+        assert_int_equal(b.own_memory, (*at)->alloc != NULL);
+        assert_true(b.mark && b.stamp && b.counts && b.rates);
+    }
+    assert_ptr_equal(fbp_backend_find("cpu"), fbp_backend_find("cpu"));
+    assert_true(fbp_backend_find("mock")->own_memory && fbp_backend_find("mock")->in_host);
+}
+
+static struct fbp_backend planes;
+
 static void planes_plug_in(void **state)
 {
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
@@ -194,6 +204,7 @@ static void planes_plug_in(void **state)
     static const int device = 0;
 
     (void)state;
+    fbp_backend_complete(&least, &planes);
     write_profiles(in, profiles);
     expect(profiles, &job, wanted);
     /* Three ranks, one after another, each with its share of the slabs of one plan. */
@@ -238,6 +249,7 @@ static void planes_plug_in(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planes_plug_in)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out_slots_are_filled),
+                                       cmocka_unit_test(planes_plug_in)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

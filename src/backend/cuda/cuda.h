@@ -96,7 +96,7 @@ fbp_status cuda_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_stamped(fbp_device *device, uint64_t stamp, double *seconds);
 
 /* host_memory.c: pinned. */
-fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out);
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
 void cuda_host_release(fbp_device *device, void *mem);
 
 /* memory.c: of the device. */

@@ -86,10 +86,11 @@ static void *alloc_large(size_t bytes, int n_threads)
     return b->memory;
 }
 
-fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, void **out)
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
 {
     const struct cuda_device *dev = cuda_of(device);
 
+    (void)what; /* the limit is one of locked memory, whatever it is for */
     *out = NULL;
     CUDA_TRY(cudaSetDevice(dev->index));
     if (bytes >= LARGE)

@@ -9,7 +9,7 @@
 #include "backend/backend.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_CUDA_MODULE_VERSION = 10 };
+enum { FBP_CUDA_MODULE_VERSION = 11 };
 
 /** The one name that the module exports. */
 #define FBP_CUDA_MODULE_SYMBOL "fbp_cuda_module"

@@ -1,0 +1,231 @@
+/* What the slots do that a backend leaves out: a device that works in the host's memory, and whose
+ * slots return when the work is done. */
+#include "backend/device.h"
+
+#include "backend/statistics.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static int one_device(char *why, size_t n)
+{
+    (void)why;
+    (void)n;
+    return 1;
+}
+
+/* The caller has written the summary already. */
+static void summary_alone(int index, struct fbp_device_info *out)
+{
+    (void)index;
+    (void)out;
+}
+
+static bool matrix_alone(const struct fbp_job *job, const char *name)
+{
+    (void)job;
+    return strcmp(name, "matrix") == 0;
+}
+
+static void no_remark(const struct fbp_job *job, char *line, size_t n)
+{
+    (void)job;
+    if (n > 0)
+        line[0] = '\0';
+}
+
+static void as_they_are(struct fbp_job *job)
+{
+    (void)job;
+}
+
+static size_t no_tables(const struct fbp_job *job)
+{
+    (void)job;
+    return 0;
+}
+
+static void no_rates(const struct fbp_job *job, struct fbp_rates *out)
+{
+    (void)job;
+    *out = (struct fbp_rates){0};
+}
+
+static fbp_status host_alloc(fbp_device *dev, size_t bytes, const char *what, void **out)
+{
+    (void)dev;
+    return fbp_alloc(out, bytes, what);
+}
+
+static void host_release(fbp_device *dev, void *memory)
+{
+    (void)dev;
+    fbp_free(memory);
+}
+
+static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
+{
+    (void)dev;
+    (void)host;
+    (void)bytes;
+    return false;
+}
+
+static fbp_status alloc(fbp_device *dev, const struct fbp_buffer *buffer, void **out)
+{
+    static const char *const what[] = {"a batch of views", "a batch of filtered views",
+                                       "a slab of the volume"};
+
+    (void)dev;
+    return fbp_alloc(out, buffer->bytes, what[buffer->purpose]);
+}
+
+static void release(fbp_device *dev, enum fbp_purpose purpose, void *memory)
+{
+    (void)dev;
+    (void)purpose;
+    fbp_free(memory);
+}
+
+/* What lies in the host's memory is there. */
+static fbp_status no_upload(fbp_device *dev, void *dst, const void *src, size_t n_samples)
+{
+    (void)dev;
+    (void)dst;
+    (void)src;
+    (void)n_samples;
+    return FBP_OK;
+}
+
+static fbp_status no_statistics(fbp_device *dev, struct fbp_statistics *out)
+{
+    (void)dev;
+    *out = FBP_NO_STATISTICS;
+    return FBP_OK;
+}
+
+static fbp_status mark_past(fbp_device *dev, enum fbp_stage stage, struct fbp_mark *out)
+{
+    (void)dev;
+    *out = (struct fbp_mark){.stage = stage};
+    return FBP_OK;
+}
+
+static fbp_status after_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_mark mark)
+{
+    (void)dev;
+    (void)stage;
+    (void)mark;
+    return FBP_OK;
+}
+
+static fbp_status wait_for_nothing(fbp_device *dev, struct fbp_mark mark)
+{
+    (void)dev;
+    (void)mark;
+    return FBP_OK;
+}
+
+/* The bits of a double, as stamps are numbers. */
+static fbp_status stamp_now(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
+{
+    const double now = fbp_seconds();
+
+    (void)dev;
+    (void)stage;
+    memcpy(out, &now, sizeof now);
+    return FBP_OK;
+}
+
+static fbp_status stamped(fbp_device *dev, uint64_t stamp, double *seconds)
+{
+    (void)dev;
+    memcpy(seconds, &stamp, sizeof *seconds);
+    return FBP_OK;
+}
+
+static fbp_status expect_nothing(fbp_device *dev, const struct fbp_ledger *ledger)
+{
+    (void)dev;
+    (void)ledger;
+    return FBP_OK;
+}
+
+static fbp_status nothing_mended(fbp_device *dev, struct fbp_prep_counts *out)
+{
+    (void)dev;
+    *out = (struct fbp_prep_counts){0};
+    return FBP_OK;
+}
+
+/* Slots that belong together are given together. */
+static void fill_memory(struct fbp_backend *b)
+{
+    b->own_memory = b->alloc != NULL;
+    b->in_host = b->in_host || !b->own_memory;
+    if (!b->host_alloc) {
+        b->host_alloc = host_alloc;
+        b->host_release = host_release;
+    }
+    if (!b->reaches)
+        b->reaches = reaches_nothing;
+    if (!b->alloc) {
+        b->alloc = alloc;
+        b->release = release;
+        b->upload = no_upload;
+    }
+}
+
+static void fill_order(struct fbp_backend *b)
+{
+    b->own_clock = b->time != NULL;
+    if (!b->mark) {
+        b->mark = mark_past;
+        b->after = after_nothing;
+        b->wait = wait_for_nothing;
+    }
+    if (!b->stamp) {
+        b->stamp = stamp_now;
+        b->stamped = stamped;
+    }
+}
+
+/* What is decided from a job. */
+static void fill_choice(struct fbp_backend *b)
+{
+    if (!b->has_kernel)
+        b->has_kernel = matrix_alone;
+    if (!b->remark)
+        b->remark = no_remark;
+    if (!b->arrange)
+        b->arrange = as_they_are;
+    if (!b->fixed_bytes)
+        b->fixed_bytes = no_tables;
+    if (!b->rates)
+        b->rates = no_rates;
+}
+
+static void fill_accounts(struct fbp_backend *b)
+{
+    b->has_statistics = b->statistics != NULL;
+    if (!b->statistics)
+        b->statistics = no_statistics;
+    if (!b->expect)
+        b->expect = expect_nothing;
+    if (!b->counts)
+        b->counts = nothing_mended;
+}
+
+void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
+{
+    *out = *given;
+    if (!out->count)
+        out->count = one_device;
+    if (!out->describe)
+        out->describe = summary_alone;
+    fill_choice(out);
+    fill_memory(out);
+    fill_order(out);
+    fill_accounts(out);
+}
