@@ -14,7 +14,7 @@ file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/cuda/*.c src/backend/cu
 list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/load\\.c$")
 add_library(fbp_cuda MODULE ${FBP_CUDA_SOURCES})
 target_include_directories(fbp_cuda PRIVATE include src)
-target_compile_definitions(fbp_cuda PRIVATE _GNU_SOURCE FBP_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(fbp_cuda PRIVATE _GNU_SOURCE)
 target_compile_options(fbp_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:C>:$<TARGET_PROPERTY:fbp_options,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--threads=2 -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers

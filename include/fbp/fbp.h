@@ -12,5 +12,6 @@
 #include "fbp/recon.h"
 #include "fbp/scan.h"
 #include "fbp/types.h"
+#include "fbp/version.h"
 
 #endif /* FBP_FBP_H */

@@ -2,6 +2,8 @@
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H
 
+#include "fbp/version.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +61,8 @@ FBP_API size_t fbp_printable(char *out, size_t room, const char *text, size_t n,
  * 1024). What there is no room for in buf[n] is left out; returns buf. */
 FBP_API char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
 
-/** Release of the library, such as "0.1.0". */
+/** Release of the library that the program runs with, such as "0.1.0"; FBP_VERSION is that of the
+ *  header. */
 FBP_API const char *fbp_version(void);
 
 /**

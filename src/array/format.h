@@ -10,6 +10,7 @@
 
 #include "array/inputs.h"
 #include "array/watch.h"
+#include "base/private.h"
 #include "base/status.h"
 
 /** An opened array.  Formats fill this in. */
@@ -52,7 +53,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
                               bool growing);
 
 /** Is this source to be read in order?  Compressed ones are, and those that are still growing. */
-bool fbp_source_in_order(const fbp_source *src);
+FBP_PRIVATE_API bool fbp_source_in_order(const fbp_source *src);
 
 /** As fbp_source_read(), but samples of the source's own type, in this machine's byte order. */
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,

@@ -8,6 +8,7 @@
 #ifndef FBP_SRC_OUTFILE_H
 #define FBP_SRC_OUTFILE_H
 
+#include "base/private.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct fbp_outfile {
 fbp_status fbp_output_check(const char *path);
 
 /** Open a file for writing that will be called `path`. */
-fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
+FBP_PRIVATE_API fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 
 /** Everything is written: bring it to disk and close it.  It keeps a temporary name. */
 fbp_status fbp_outfile_settle(struct fbp_outfile *out);
@@ -36,10 +37,10 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out);
 fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n);
 
 /** Settle and publish a single file. */
-fbp_status fbp_outfile_finish(struct fbp_outfile *out);
+FBP_PRIVATE_API fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 
 /** Free; what was not published is removed. */
-void fbp_outfile_clear(struct fbp_outfile *out);
+FBP_PRIVATE_API void fbp_outfile_clear(struct fbp_outfile *out);
 
 /** Bring the names in the folder of `path` to disk, where that can be done. */
 void fbp_sync_folder(const char *path);

@@ -28,6 +28,7 @@
 
 #include "backend/ledger.h"
 #include "base/pool.h"
+#include "base/private.h"
 #include "filter/pad_design.h"
 #include "prep/prep.h"
 #include "weight/weight.h"
@@ -260,13 +261,13 @@ struct fbp_backend {
 extern const struct fbp_backend *const fbp_backends[];
 
 /** Backend by name, completed and loaded if it can be; NULL. */
-const struct fbp_backend *fbp_backend_find(const char *name);
+FBP_PRIVATE_API const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
  *  the loaded and completed one. */
-int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
+FBP_PRIVATE_API int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** The first backend that has a usable device. */
-const struct fbp_backend *fbp_backend_auto(void);
+FBP_PRIVATE_API const struct fbp_backend *fbp_backend_auto(void);
 
 #endif /* FBP_SRC_BACKEND_H */

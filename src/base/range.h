@@ -2,6 +2,7 @@
 #ifndef FBP_SRC_RANGE_H
 #define FBP_SRC_RANGE_H
 
+#include "base/private.h"
 #include "base/status.h"
 #include "fbp/ranges.h"
 
@@ -13,19 +14,22 @@ struct fbp_range {
 };
 
 extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
-    fbp_range_place, fbp_range_angle, fbp_range_turn, fbp_range_skew, fbp_range_side,
-    fbp_range_views, fbp_range_header, fbp_range_i0, fbp_range_depth, fbp_range_mu, fbp_range_value,
-    fbp_range_scale, fbp_range_noise, fbp_range_threads, fbp_range_seconds, fbp_range_cutoff,
-    fbp_range_bytes;
+    fbp_range_place, fbp_range_angle, fbp_range_turn, fbp_range_skew, fbp_range_header,
+    fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
+    fbp_range_seconds, fbp_range_cutoff, fbp_range_bytes;
+FBP_PRIVATE_API extern const struct fbp_range fbp_range_mu, fbp_range_side, fbp_range_threads,
+    fbp_range_views;
 
 bool fbp_in_range(const struct fbp_range *range, double x);
 
 /** "NAME: found 7, expected a number from …" as FBP_ERR_INVALID, if x is not in the range. */
-fbp_status fbp_check_range(const struct fbp_range *range, const char *name, double x);
+FBP_PRIVATE_API fbp_status fbp_check_range(const struct fbp_range *range, const char *name,
+                                           double x);
 /** The same, but 0 is the default. */
-fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
+FBP_PRIVATE_API fbp_status fbp_check_optional(const struct fbp_range *range, const char *name,
+                                              double x);
 /** Value `value` of an enum whose values are 0 … most. */
-fbp_status fbp_check_choice(const char *name, long value, long most);
+FBP_PRIVATE_API fbp_status fbp_check_choice(const char *name, long value, long most);
 
 /** Bytes of a struct up to and with a field: those of the first release that had it. */
 #define FBP_BYTES_TO(type, field) (offsetof(type, field) + sizeof((*(type *)0).field))
@@ -34,6 +38,7 @@ fbp_status fbp_check_choice(const char *name, long value, long most);
  * A caller's struct of parameters, whose first member is its struct_size, into `own`, a struct of
  * `n` bytes; what an older caller's lacks is 0.  least: bytes of the first release's.
  */
-fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs, size_t least);
+FBP_PRIVATE_API fbp_status fbp_take_struct(const char *name, void *own, size_t n,
+                                           const void *theirs, size_t least);
 
 #endif /* FBP_SRC_RANGE_H */

@@ -6,6 +6,7 @@
 #ifndef FBP_SRC_STOP_H
 #define FBP_SRC_STOP_H
 
+#include "base/private.h"
 #include "base/status.h"
 
 /** Who may cancel what this thread does, beside fbp_stop(): asked a few times a second. */
@@ -20,9 +21,9 @@ struct fbp_stop_scope {
 struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *scope);
 
 /** Was fbp_stop() called, or did the scope say so? */
-bool fbp_stopped(void);
+FBP_PRIVATE_API bool fbp_stopped(void);
 
 /** FBP_OK, or FBP_ERR_CANCELLED if fbp_stopped().  Cheap enough for every block of a loop. */
-fbp_status fbp_go_on(void);
+FBP_PRIVATE_API fbp_status fbp_go_on(void);
 
 #endif /* FBP_SRC_STOP_H */

@@ -4,8 +4,10 @@
 
 #include "fbp/types.h"
 
+#include "base/private.h"
+
 /** fbp_bytes_text() of a size that is only calculated, and may be beyond any integer. */
-char *fbp_bytes_about(char *buf, size_t n, double bytes);
+FBP_PRIVATE_API char *fbp_bytes_about(char *buf, size_t n, double bytes);
 
 /** The candidate nearest to `word` by edit distance, NULL if none is close; candidates[n]. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
@@ -17,6 +19,6 @@ char *fbp_path_join(const char *base, const char *path);
 char *fbp_strdup(const char *text);
 
 /** malloc'ed printf; NULL when out of memory. */
-char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+FBP_PRIVATE_API char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* FBP_SRC_TEXT_H */

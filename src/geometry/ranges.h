@@ -6,14 +6,15 @@
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 
+#include "base/private.h"
 #include "base/range.h"
 #include "fbp/scan.h"
 
 /** prefix: "scan" makes "scan.panel.n_rows" of a name. */
-fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
+FBP_PRIVATE_API fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
 /** A volume of which all is given. */
-fbp_status fbp_check_grid(const struct fbp_grid *grid);
+FBP_PRIVATE_API fbp_status fbp_check_grid(const struct fbp_grid *grid);
 /** A volume of which sizes, or voxels, or both may be left out as 0. */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
@@ -27,6 +28,6 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *o
 fbp_status fbp_check_raw(const struct fbp_raw *raw);
 
 /** All of a scan but its paths. */
-fbp_status fbp_check_scan(const struct fbp_scan *scan);
+FBP_PRIVATE_API fbp_status fbp_check_scan(const struct fbp_scan *scan);
 
 #endif /* FBP_SRC_GEOMETRY_RANGES_H */

@@ -4,6 +4,8 @@
 
 #include "fbp/phantom.h"
 
+#include "base/private.h"
+
 /** y = M (x - c) turns the ellipsoid into the unit ball; M = diag(1/axes) R^T. */
 struct fbp_ball {
     double c[3], M[3][3];
@@ -14,7 +16,8 @@ struct fbp_ball {
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 
 /** All of a phantom's, in new memory: free(). */
-FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out);
+FBP_PRIVATE_API FBP_MUST_CHECK fbp_status fbp_balls_of(const struct fbp_phantom *phantom,
+                                                       struct fbp_ball **out);
 
 /** M dx, for differences of points and for directions. */
 static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], double y[3])

@@ -3,14 +3,15 @@
 #define FBP_SRC_DEVICES_H
 
 #include "backend/backend.h"
+#include "base/private.h"
 
 enum { FBP_MOST_DEVICES = 64 };
 
 /** devices[FBP_MOST_DEVICES] gets the indices, one if the text names none. */
-fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
-                            size_t *n_devices);
+FBP_PRIVATE_API fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend,
+                                            int *devices, size_t *n_devices);
 
 /** Most of what is free of a device's own memory; 0: not known, or it is the host's. */
-uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
+FBP_PRIVATE_API uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
 
 #endif /* FBP_SRC_DEVICES_H */

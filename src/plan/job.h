@@ -3,6 +3,7 @@
 #define FBP_SRC_JOB_H
 
 #include "backend/backend.h"
+#include "base/private.h"
 
 /** A job and everything it points to, owned. */
 struct fbp_job_tables {
@@ -20,15 +21,15 @@ struct fbp_job_tables {
 
 /** top_down: stored pictures start with the top row.  scan must outlive the tables.  Views and
  *  slices are taken one by one until fbp_job_arrange(). */
-fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
-                          const struct fbp_recon_params *params, bool top_down);
-void fbp_job_clear(struct fbp_job_tables *tables);
+FBP_PRIVATE_API fbp_status fbp_job_create(struct fbp_job_tables *out, const struct fbp_scan *scan,
+                                          const struct fbp_recon_params *params, bool top_down);
+FBP_PRIVATE_API void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
  * Arrange the job as the backend's kernel wants it.  FBP_ERR_UNSUPPORTED if one is asked for that
  * the backend lacks or the scan does not allow.
  */
-fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
+FBP_PRIVATE_API fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
 /** Identifies everything the values depend on but the samples themselves. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,

@@ -3,6 +3,7 @@
 #define FBP_SRC_WORK_H
 
 #include "backend/backend.h"
+#include "base/private.h"
 
 /** What a division of the work is made from. */
 struct fbp_work_request {
@@ -92,7 +93,8 @@ struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_s
                                    size_t view0, size_t n_views);
 
 /** Batch b as a slab needs it. */
-struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
-                                const struct fbp_slab *slab, size_t b);
+FBP_PRIVATE_API struct fbp_batch fbp_work_batch(const struct fbp_work *work,
+                                                const struct fbp_job *job,
+                                                const struct fbp_slab *slab, size_t b);
 
 #endif /* FBP_SRC_WORK_H */

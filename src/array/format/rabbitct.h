@@ -6,6 +6,7 @@
 
 #include "array/format.h"
 #include "array/outfile.h"
+#include "base/private.h"
 
 /** Bytes of a matrix before the image it belongs to. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
@@ -33,14 +34,14 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 bool fbp_rabbitct_named(const char *path);
 
 /** Header and size of an opened file. */
-fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
-                             struct fbp_rabbitct_info *out);
+FBP_PRIVATE_API fbp_status fbp_rabbitct_look(int fd, const char *path, uint64_t size,
+                                             struct fbp_rabbitct_info *out);
 
 /** The views of a data set as a source, whatever its name is. */
-fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
+FBP_PRIVATE_API fbp_status fbp_rabbitct_source(fbp_source **out, const char *path);
 
 /** A scan of filtered views: matrices as they are, the volume of 512^3 voxels. */
-fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
+FBP_PRIVATE_API fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
 
 /** A header of info->version. */
 fbp_status fbp_rabbitct_put_header(struct fbp_outfile *out, const struct fbp_rabbitct_info *info);

@@ -1,0 +1,50 @@
+# What `cmake --install` puts where: command, libraries, headers, fbp.pc and a CMake package.
+# The package is found again wherever the prefix is moved to.
+include(CMakePackageConfigHelpers)
+set(FBP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/fbp)
+
+set_target_properties(fbp_lab PROPERTIES EXPORT_NAME lab)
+install(TARGETS fbp_cli)
+install(TARGETS fbp fbp_lab EXPORT fbp-targets)
+install(EXPORT fbp-targets NAMESPACE fbp:: DESTINATION ${FBP_PACKAGE_DIR})
+install(DIRECTORY include/fbp include/fbp-lab TYPE INCLUDE)
+
+# What the archives need beside themselves, for pkg-config --static and for fbp::fbp_static.
+set(FBP_PC_REQUIRES "libcjson expat hdf5-serial matio libtiff-4 libpng zlib")
+set(FBP_PC_LIBS "${NIFTI_LIBRARY} ${CMAKE_THREAD_LIBS_INIT} ${CMAKE_DL_LIBS} -lm")
+if(CMAKE_DL_LIBS)
+    string(REPLACE " ${CMAKE_DL_LIBS} " " -l${CMAKE_DL_LIBS} " FBP_PC_LIBS "${FBP_PC_LIBS}")
+endif()
+if(FBP_FFTW_ARCHIVES)
+    string(PREPEND FBP_PC_LIBS "${FFTW_ARCHIVE} ${FFTWF_ARCHIVE} ")
+else()
+    string(PREPEND FBP_PC_REQUIRES "fftw3 fftw3f ")
+endif()
+string(REPLACE " " ";" FBP_PC_REQUIRES_LIST "${FBP_PC_REQUIRES}")
+string(STRIP "${FBP_PC_LIBS}" FBP_PC_LIBS)
+
+# From fbp.pc to the prefix, so that a folder that was moved still works.
+file(RELATIVE_PATH FBP_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+    ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" FBP_PC_TO_PREFIX "${FBP_PC_TO_PREFIX}")
+foreach(place INCLUDEDIR LIBDIR)
+    if(IS_ABSOLUTE ${CMAKE_INSTALL_${place}})
+        set(FBP_PC_${place} ${CMAKE_INSTALL_${place}})
+    else()
+        set(FBP_PC_${place} "\${prefix}/${CMAKE_INSTALL_${place}}")
+    endif()
+endforeach()
+foreach(name fbp fbp-lab)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+configure_package_config_file(cmake/fbp-config.cmake.in fbp-config.cmake
+    INSTALL_DESTINATION ${FBP_PACKAGE_DIR} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+# Before 1.0 a minor release may change the interface.
+write_basic_package_version_file(fbp-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/fbp-config.cmake ${CMAKE_BINARY_DIR}/fbp-config-version.cmake
+    DESTINATION ${FBP_PACKAGE_DIR})
+if(FBP_STATIC)
+    install(TARGETS fbp_static fbp_lab_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

@@ -1,0 +1,12 @@
+# FBP_RELEASE: the release that include/fbp/version.h names, such as 0.1.0.
+set(version_header ${CMAKE_CURRENT_LIST_DIR}/../include/fbp/version.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${version_header})
+set(FBP_RELEASE "")
+foreach(part MAJOR MINOR PATCH)
+    file(STRINGS ${version_header} line REGEX "^#define FBP_VERSION_${part} [0-9]+$")
+    if(NOT line MATCHES " ([0-9]+)$")
+        message(FATAL_ERROR "${version_header}: FBP_VERSION_${part} is missing")
+    endif()
+    list(APPEND FBP_RELEASE ${CMAKE_MATCH_1})
+endforeach()
+string(REPLACE ";" "." FBP_RELEASE "${FBP_RELEASE}")
