@@ -50,8 +50,8 @@ static void axis_of(const struct fbp_scan *scan, enum adjust which, double axis[
     axis[0] = axis[1] = axis[2] = 0;
     if (which != ADJUST_OFFSET)
         return;
-    struct fbp_geometry_facts f = {.axis = {0, 0, 0}};
-    const fbp_status st = fbp_geometry_facts(fbp_scan_views(scan), NULL, &f);
+    struct fbp_geometry_facts f = {.struct_size = sizeof f, .axis = {0, 0, 0}};
+    const fbp_status st = fbp_views_facts(fbp_scan_views(scan), NULL, &f);
     const bool known = st == FBP_OK || cli_dot(f.axis, f.axis) > 0;
 
     for (int i = 0; i < 3; i++)

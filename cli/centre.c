@@ -28,6 +28,7 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
     p.mask = 0;
     if (adjust_scan(&other, values) != 0)
         return 1;
+    found->struct_size = sizeof *found;
     return fbp_centre_find(&other, &p, found) == FBP_OK ? 0 : cli_fail();
 }
 

@@ -44,14 +44,14 @@ static int print_text(const struct fbp_comparison *c)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct compare_args a = {.tolerance = -1};
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)
         return rc;
     if (cli_is_scan(a.a) || cli_is_scan(a.b))
         return 1;
-    if (fbp_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
+    if (fbp_array_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
         return cli_fail();
     rc = a.json ? print_json(&c) : print_text(&c);
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* a NaN is beyond it */

@@ -46,7 +46,7 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
 static int run(const struct command *self, int argc, char **argv)
 {
     struct geometry_args a = {.from = GEOMETRY_FROM};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct check c;
     int rc = opt_parse(self, &a, argc, argv);
 

@@ -56,7 +56,7 @@ static int report(const struct convert_args *a, const struct fbp_scan *scan)
 
 static int convert(const struct convert_args *a)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = geometry_load(&a->from, &scan, a->quiet);
 
     if (rc == 0)

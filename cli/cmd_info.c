@@ -138,7 +138,7 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
 /* Files of several arrays may be a whole scan; what `a` says is one array of it. */
 static void tell_of_scan(const struct info_args *a, const char *format)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0) ||
         fbp_scan_load(&scan, a->file) != FBP_OK)
@@ -224,7 +224,7 @@ static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 
 static int scan_info(const struct info_args *a)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (load_scan(&scan, a->file) == FBP_OK)
         return show_scan(a, &scan);
@@ -235,7 +235,7 @@ static int scan_info(const struct info_args *a)
 /* An array, else a scan or its geometry. */
 static int file_info(const struct info_args *a)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_source *src = NULL;
     fbp_status st = fbp_source_open(&src, a->file, NULL);
 

@@ -16,7 +16,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct progress progress = {0};
     struct recon_args a = {RECON_ARGS,
                            .p = *fbp_recon_params(.log = progress_log, .user = &progress)};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan = NULL;
     int rc = opt_parse(self, &a, argc, argv);
 

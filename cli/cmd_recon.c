@@ -47,7 +47,7 @@ static const struct opt table[] = {
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
 };
 
-static void announce(const struct fbp_plan_info *p)
+static void announce(const struct fbp_plan_summary *p)
 {
     char text[200];
 
@@ -72,7 +72,8 @@ static fbp_status run_plan(const struct recon_args *a, fbp_plan *plan, struct re
 static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, fbp_plan *plan,
                        struct progress *progress)
 {
-    struct recon_result result = {.plan = fbp_plan_info(plan)};
+    struct recon_result result = {.plan = fbp_plan_info(plan),
+                                  .report = {.struct_size = sizeof result.report}};
 
     if (!a->quiet)
         announce(result.plan);
@@ -84,7 +85,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     char written[4200];
     cli_written(written, sizeof written, a->output, result.plan->volume.n[2]);
     if (a->preview &&
-        fbp_view_write(written, a->preview, fbp_view_params(.shown = result.shown)) != FBP_OK)
+        fbp_picture_write(written, a->preview, fbp_picture_params(.shown = result.shown)) != FBP_OK)
         return cli_fail();
     if (recon_rows(scan, result.plan, result.rows) != 0)
         return 1;
@@ -112,7 +113,7 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
 
 static int plan_or_run(struct recon_args *a, struct progress *progress)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan;
 
     progress_start(progress, 0, a->quiet);

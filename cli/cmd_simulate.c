@@ -127,6 +127,7 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     const size_t stem = strlen(a->output) - strlen(".json");
 
     *scan = (struct fbp_scan){
+        .struct_size = sizeof(struct fbp_scan),
         .kind = (enum fbp_kind)a->kind,
         .n_views = a->views,
         .panel = {a->detector[0], a->detector[1]},
@@ -187,7 +188,7 @@ static int report(const struct simulate_args *a, const struct fbp_scan *scan)
 int simulate_scan(struct simulate_args *a)
 {
     struct fbp_phantom phantom = {0};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = 0;
 
     fill_in(a);

@@ -64,7 +64,7 @@ static int run(const struct command *self, int argc, char **argv)
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
     double shown[2];
-    struct fbp_view_params p = *fbp_view_params(.mip = a.mip, .shown = shown);
+    struct fbp_picture_params p = *fbp_picture_params(.mip = a.mip, .shown = shown);
     if (!isnan(a.window[0])) {
         p.lo = a.window[0];
         p.hi = a.window[1];
@@ -72,7 +72,7 @@ static int run(const struct command *self, int argc, char **argv)
     p.at_slice = a.slice[0] != SIZE_MAX;
     if (p.at_slice)
         memcpy(p.slice, a.slice, sizeof p.slice);
-    if (fbp_view_write(a.volume, a.output, &p) != FBP_OK)
+    if (fbp_picture_write(a.volume, a.output, &p) != FBP_OK)
         return cli_fail();
     return report(&a, shown);
 }

@@ -203,8 +203,7 @@ static void warn_volume(const struct fbp_scan *scan, struct check *c)
 /* What goes wrong behind the views themselves leaves them known. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
-    if (fbp_geometry_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) !=
-        FBP_OK)
+    if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     c->seen = c->facts.fov_radius_mm > 0;
     return c->facts.n_angles > 0 ? 0 : cli_error("%s", c->error);
@@ -219,7 +218,7 @@ static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
 
 int check_geometry(const struct fbp_scan *scan, const char *path, struct check *c)
 {
-    *c = (struct check){.grid = scan->volume};
+    *c = (struct check){.facts = {.struct_size = sizeof c->facts}, .grid = scan->volume};
     if (find_facts(scan, path, c) != 0)
         return 1;
     if (c->seen && c->grid.n[0] == 0) {

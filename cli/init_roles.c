@@ -79,7 +79,7 @@ void init_say_rest(const struct init_folder *folder, const struct init_found *fo
  * projections are elsewhere may still have the geometry. */
 static bool is_whole_scan(const char *path)
 {
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_source *source = NULL;
     const fbp_status st = fbp_scan_load(&scan, path);
     const bool scans = init_tried(st);

@@ -322,7 +322,7 @@ static bool describes(struct guess *g, const char *path)
     struct fbp_geometry_known known = {.struct_size = sizeof known,
                                        .panel = {p->info.n[0], p->info.n[1]},
                                        .n_views = p->info.n[2]};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     for (int with = 0; with < 2; with++) {
         g->pitch = with ? (g->known->pitch > 0 ? g->known->pitch : 1) : 0;

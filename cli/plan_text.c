@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
+char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p)
 {
     char devices[40] = "";
 
@@ -13,12 +13,12 @@ char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p)
     return buf;
 }
 
-static bool is_box(const struct fbp_plan_info *p)
+static bool is_box(const struct fbp_plan_summary *p)
 {
     return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
 }
 
-static void print_text(const struct fbp_plan_info *p, double seconds)
+static void print_text(const struct fbp_plan_summary *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
     char a[120], b[120];
@@ -53,24 +53,24 @@ static void print_text(const struct fbp_plan_info *p, double seconds)
     printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
 }
 
-static int print_json(const struct fbp_plan_info *p, double seconds)
+static int print_json(const struct fbp_plan_summary *p, double seconds)
 {
     static const struct {
         const char *key;
         size_t offset;
     } counts[] = {
-        {"slabs", offsetof(struct fbp_plan_info, n_slabs)},
-        {"slab_slices", offsetof(struct fbp_plan_info, slab_slices)},
-        {"batches", offsetof(struct fbp_plan_info, n_batches)},
-        {"batch_views", offsetof(struct fbp_plan_info, batch_views)},
-        {"fft_length", offsetof(struct fbp_plan_info, fft_length)},
-        {"devices", offsetof(struct fbp_plan_info, n_devices)},
-        {"memory_bytes", offsetof(struct fbp_plan_info, memory_bytes)},
-        {"memory_limit", offsetof(struct fbp_plan_info, memory_limit)},
-        {"device_bytes", offsetof(struct fbp_plan_info, device_bytes)},
-        {"input_bytes", offsetof(struct fbp_plan_info, input_bytes)},
-        {"output_bytes", offsetof(struct fbp_plan_info, output_bytes)},
-        {"updates", offsetof(struct fbp_plan_info, updates)},
+        {"slabs", offsetof(struct fbp_plan_summary, n_slabs)},
+        {"slab_slices", offsetof(struct fbp_plan_summary, slab_slices)},
+        {"batches", offsetof(struct fbp_plan_summary, n_batches)},
+        {"batch_views", offsetof(struct fbp_plan_summary, batch_views)},
+        {"fft_length", offsetof(struct fbp_plan_summary, fft_length)},
+        {"devices", offsetof(struct fbp_plan_summary, n_devices)},
+        {"memory_bytes", offsetof(struct fbp_plan_summary, memory_bytes)},
+        {"memory_limit", offsetof(struct fbp_plan_summary, memory_limit)},
+        {"device_bytes", offsetof(struct fbp_plan_summary, device_bytes)},
+        {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
+        {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
+        {"updates", offsetof(struct fbp_plan_summary, updates)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
     cJSON *root = cJSON_CreateObject();
@@ -95,7 +95,7 @@ static int print_json(const struct fbp_plan_info *p, double seconds)
 
 int plan_print(const fbp_plan *plan, bool json)
 {
-    const struct fbp_plan_info *info = fbp_plan_info(plan);
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
     double seconds;
 
     if (fbp_plan_estimate(plan, &seconds) != FBP_OK)

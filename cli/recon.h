@@ -139,7 +139,7 @@ int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
 
 /** Detector rows [rows[0], rows[1]) that the slices of a plan are computed from.  As recon_water.
  */
-int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2]);
+int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2]);
 
 /** Run a plan of a small volume into a picture; shown: its grey window. */
 fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
@@ -170,7 +170,7 @@ bool recon_is_picture(const struct recon_args *args);
 
 /** What a run gave; `shown` and `rows` where there is a picture, and a slice. */
 struct recon_result {
-    const struct fbp_plan_info *plan;
+    const struct fbp_plan_summary *plan;
     struct fbp_report report;
     double shown[2]; /**< grey window of the picture or preview */
     size_t rows[2];  /**< detector rows [first, end) that the slice is made of */
@@ -179,14 +179,14 @@ struct recon_result {
 /** Print a result for people. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
 /** The box of a plan as JSON: root's new member "roi"; NULL when out of memory. */
-cJSON *recon_json_box(cJSON *root, const struct fbp_plan_info *plan);
+cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
 /** Print it as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);
 
 /** Print a plan and its expected time for people, or as JSON; returns the exit status. */
 int plan_print(const fbp_plan *plan, bool json);
 /** "cpu, kernel column+mirror, avx2, 8 threads"; returns buf. */
-char *plan_device(char *buf, size_t n, const struct fbp_plan_info *p);
+char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
 /** A progress bar on standard error; `user` of the callbacks. */
 struct progress {

@@ -7,7 +7,7 @@
 
 static void print_box(FILE *f, const struct recon_result *result)
 {
-    const struct fbp_plan_info *p = result->plan;
+    const struct fbp_plan_summary *p = result->plan;
     const size_t(*r)[2] = p->roi, *n = p->whole.n;
 
     fprintf(f,
@@ -19,7 +19,7 @@ static void print_box(FILE *f, const struct recon_result *result)
             result->rows[1] - 1);
 }
 
-cJSON *recon_json_box(cJSON *root, const struct fbp_plan_info *p)
+cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
 {
     cJSON *box = cJSON_AddObjectToObject(root, "roi");
 
@@ -153,7 +153,7 @@ static void json_views(cJSON *root, const struct fbp_report *r)
 
 int recon_print_json(const struct recon_args *a, const struct recon_result *result)
 {
-    const struct fbp_plan_info *p = result->plan;
+    const struct fbp_plan_summary *p = result->plan;
     const struct fbp_report *r = &result->report;
     cJSON *root = cJSON_CreateObject();
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");

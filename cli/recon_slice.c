@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, size_t rows[2])
+int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan, size_t rows[2])
 {
     const fbp_status st = fbp_geometry_rows(fbp_scan_views(scan), 0, scan->n_views, &plan->whole,
                                             plan->roi[2][0], plan->roi[2][1], &rows[0], &rows[1]);
@@ -13,7 +13,8 @@ int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_info *plan, si
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,
                        double shown[2])
 {
-    struct fbp_array_info info = {.n = {g->n[0], g->n[1], g->n[2]},
+    struct fbp_array_info info = {.struct_size = sizeof info,
+                                  .n = {g->n[0], g->n[1], g->n[2]},
                                   .type = FBP_F32,
                                   .has_spacing = true,
                                   .spacing_mm = {g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[2]}};
@@ -21,7 +22,8 @@ static fbp_status draw(const struct fbp_grid *g, const float *values, const char
     fbp_status st = fbp_source_memory(&source, values, &info);
 
     if (st == FBP_OK)
-        st = fbp_view_write_source(source, "the slice", path, fbp_view_params(.shown = shown));
+        st =
+            fbp_picture_write_source(source, "the slice", path, fbp_picture_params(.shown = shown));
     fbp_source_close(&source);
     return st;
 }

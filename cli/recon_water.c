@@ -80,10 +80,10 @@ static int seen_between(const struct recon_args *a, const struct fbp_scan *scan,
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
-    struct fbp_geometry_facts facts;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     double z[2];
 
-    if (fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK)
+    if (fbp_views_facts(fbp_scan_views(scan), NULL, &facts) != FBP_OK)
         return cli_fail();
     if (reach > facts.fov_radius_mm)
         return cli_error("--hu-from-roi: the sphere reaches %.4g mm from the axis, the field of "

@@ -65,14 +65,14 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
 /* The least field of view of all values; also finds values that no scan can have. */
 static int find_radius(struct sweep *s)
 {
-    struct fbp_geometry_facts facts;
-    struct fbp_scan scan;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     s->radius_mm = INFINITY;
     for (size_t i = 0; i < s->range->n; i++) {
         const double value = sweep_value(s->range, i);
         if (scan_with(s, value, &scan) != FBP_OK ||
-            fbp_geometry_facts(fbp_scan_views(&scan), &s->grid, &facts) != FBP_OK)
+            fbp_views_facts(fbp_scan_views(&scan), &s->grid, &facts) != FBP_OK)
             return failed_at(s, value);
         s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
     }
@@ -163,7 +163,7 @@ static double magnified(const struct sweep *s, double value)
 /* The slices for one value. */
 static int reconstruct(struct sweep *s, double value)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
@@ -246,7 +246,7 @@ static int check_scan(const struct sweep *s)
 /* The volume is that of the scan without the sweep. */
 static int choose_volume(struct sweep *s, struct fbp_grid *all)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     s->views = malloc(s->scan.n_views * sizeof *s->views);
     if (!s->views)
@@ -283,7 +283,7 @@ static int prepare(struct sweep *s)
 
 int sweep_run(struct recon_args *args, struct sweep_range *range)
 {
-    struct sweep s = {.args = args, .range = range};
+    struct sweep s = {.args = args, .range = range, .scan = {.struct_size = sizeof s.scan}};
     int rc = prepare(&s);
 
     if (rc == 0)

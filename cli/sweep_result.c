@@ -40,7 +40,8 @@ static int write_sheet(const struct sweep *s)
 static int write_curve(const struct sweep *s, const double *x)
 {
     char title[200], x_name[60];
-    const struct fbp_curve c = {.title = title,
+    const struct fbp_curve c = {.struct_size = sizeof c,
+                                .title = title,
                                 .x_name = x_name,
                                 .y_name = sweep_scores[s->args->score],
                                 .x = x,

@@ -69,6 +69,7 @@ int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
         .sod_mm = 750, .sdd_mm = 1200, .pitch_mm = j->pitch_mm, .arc_rad = 2 * BENCH_PI};
 
     *scan = (struct fbp_scan){
+        .struct_size = sizeof(struct fbp_scan),
         .n_views = j->views,
         .panel = {j->columns, j->rows},
         .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};

@@ -39,7 +39,7 @@ static int make_input(const struct bench_args *a, struct workplace *w)
 }
 
 static void case_name(char *buf, size_t n, const struct fbp_scan *scan,
-                      const struct fbp_plan_info *p)
+                      const struct fbp_plan_summary *p)
 {
     const size_t *v = p->volume.n;
 
@@ -47,7 +47,8 @@ static void case_name(char *buf, size_t n, const struct fbp_scan *scan,
              scan->panel.n_columns, scan->panel.n_rows);
 }
 
-static int print_json(const char *name, const struct fbp_plan_info *p, const struct fbp_report *r)
+static int print_json(const char *name, const struct fbp_plan_summary *p,
+                      const struct fbp_report *r)
 {
     cJSON *root = bench_json_begin("pipeline", name, p->backend, p->kernel, p->isa);
 
@@ -66,7 +67,8 @@ static int print_json(const char *name, const struct fbp_plan_info *p, const str
     return cli_json(root, true);
 }
 
-static int print_text(const char *name, const struct fbp_plan_info *p, const struct fbp_report *r)
+static int print_text(const char *name, const struct fbp_plan_summary *p,
+                      const struct fbp_report *r)
 {
     const struct {
         const char *stage;
@@ -104,8 +106,8 @@ static int measure(const struct bench_args *a, struct workplace *w)
                                .log = progress_log, .user = &progress),
         .scan = a->scan ? a->scan : w->scan,
     };
-    struct fbp_scan scan = {0};
-    struct fbp_report report = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
     char name[120];
 

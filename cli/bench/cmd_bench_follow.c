@@ -49,7 +49,7 @@ struct follow_bench {
     float *expected, *found; /* the ordinary run's volume, and one to compare with it */
     double ordinary;         /* seconds of a run from the complete file into memory */
     double *memory, *file;   /* seconds after the last view was written, a run */
-    struct fbp_plan_info info;
+    struct fbp_plan_summary info;
     size_t n_batches, last_batch; /* of the last run */
     double noticed;               /* seconds from when its last view was written */
     bool same;                    /* all volumes have the same bits */
@@ -114,7 +114,7 @@ static int make_plan(struct follow_bench *b, fbp_plan **plan)
 /* Play and follow; seconds from the last view to the end of the run. */
 static int play_to(struct follow_bench *b, fbp_plan *plan, fbp_sink *sink, double *seconds)
 {
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
 
     if (player_begin(&b->player))
         return 1;
@@ -218,7 +218,7 @@ static int make_ordinary_plan(struct follow_bench *b, fbp_plan **plan)
 
 static int run_once(const struct follow_bench *b, fbp_plan *plan, float *volume, double *seconds)
 {
-    struct fbp_report report = {0};
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_sink *sink = NULL;
     int rc = 0;
 
@@ -339,7 +339,7 @@ static void clean_up(struct follow_bench *b)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct follow_args a = {.job = "J1", .runs = 5, .divide = 1, .rate = 60};
-    struct follow_bench b = {.args = &a};
+    struct follow_bench b = {.args = &a, .scan = {.struct_size = sizeof b.scan}};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)

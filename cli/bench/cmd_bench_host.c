@@ -80,7 +80,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
     const struct bench_job j = bench_job_divided(job, a->divide);
     const struct fbp_host_options options = {a->runs, a->counts, a->timeline};
     struct fbp_host_time t;
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = bench_job_scan(&j, &scan);
 
     if (rc == 0 && fbp_bench_host(&scan, &p, &options, &t) != FBP_OK)

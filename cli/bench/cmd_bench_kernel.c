@@ -72,7 +72,7 @@ static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const
     if (row)
         row->kernel[index_of(j)] = t;
     if (a->json)
-        return bench_json_kernel(&r->table, j, fbp_bench_info(r->bench), &t);
+        return bench_json_kernel(&r->table, j, fbp_bench_about(r->bench), &t);
     bench_print_kernel(j, &t);
     return 0;
 }
@@ -82,7 +82,7 @@ static int measure_precisions(struct kernel_run *r, const struct bench_job *j, c
 {
     int rc = 0;
 
-    if (r->args->precision || !fbp_bench_info(r->bench)->has_precisions)
+    if (r->args->precision || !fbp_bench_about(r->bench)->has_precisions)
         return measure_kernel(r, j, kernel, r->args->precision);
     for (int p = FBP_PRECISION_EXACT; rc == 0 && p <= FBP_PRECISION_HALF; p++)
         rc = measure_kernel(r, j, kernel, (enum fbp_precision)p);
@@ -117,7 +117,7 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
     int rc = 0;
 
     for (size_t i = 0;
-         rc == 0 && all && fbp_bench_info(r->bench)->own_memory && i < sizeof ways / sizeof *ways;
+         rc == 0 && all && fbp_bench_about(r->bench)->own_memory && i < sizeof ways / sizeof *ways;
          i++) {
         const struct fbp_recon_params p = {.struct_size = sizeof p,
                                            .device = a->device,
@@ -142,13 +142,13 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
 static int measure(struct kernel_run *r, const struct bench_job *job)
 {
     const struct bench_job j = bench_job_divided(job, r->args->divide);
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = bench_job_scan(&j, &scan);
 
     if (rc == 0 && fbp_bench_scan(r->bench, &scan, r->args->views, r->args->slices) != FBP_OK)
         rc = cli_fail();
     if (rc == 0 && !r->args->json)
-        bench_print_scan(&j, fbp_bench_info(r->bench));
+        bench_print_scan(&j, fbp_bench_about(r->bench));
     if (rc == 0)
         rc = measure_kernels(r, &j);
     if (rc == 0)
@@ -162,7 +162,7 @@ static int measure_all(struct kernel_run *r)
     const struct kernel_args *a = r->args;
     int rc = 0;
 
-    bench_find_device(&r->table, fbp_bench_info(r->bench));
+    bench_find_device(&r->table, fbp_bench_about(r->bench));
     if (!a->json)
         bench_print_head(&r->table);
     for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)

@@ -51,7 +51,7 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static int make_scans(const struct s0_args *a, const struct workplace *w)
 {
     struct simulate_args s = simulate_defaults;
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     s.size = s.detector[0] = s.detector[1] = a->size;
     s.views = a->views;
@@ -84,7 +84,7 @@ struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case 
     return r;
 }
 
-static void take_times(const struct fbp_plan_info *p, const struct fbp_report *r, bool apart,
+static void take_times(const struct fbp_plan_summary *p, const struct fbp_report *r, bool apart,
                        double prepared, double seconds, struct s0_result *out)
 {
     out->backend = p->backend;
@@ -118,8 +118,8 @@ static int time_once(const struct s0_session *s, bool apart, struct s0_result *o
 {
     const double start = cli_now();
     struct recon_args r = s0_arguments(s, out->of, apart);
-    struct fbp_scan scan = {0};
-    struct fbp_report report = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     int rc = recon_prepare(&r, &scan, &plan);
@@ -141,7 +141,7 @@ static int time_once(const struct s0_session *s, bool apart, struct s0_result *o
 static int draw(const struct s0_session *s, struct s0_result *out)
 {
     struct recon_args r = s0_arguments(s, out->of, false);
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     const struct s0_picture picture = {s->a->pictures, s->place->dir, s->place->volume, &scan,
                                        &r.p};
 
@@ -197,7 +197,7 @@ static int measure_cases(const struct s0_session *s, struct s0_result *results, 
 /* Why there is no ladder on this device. */
 static const char *why_no_ladder(char *text, size_t n)
 {
-    struct fbp_device_info d[16];
+    struct fbp_device_info d[16] = {{.struct_size = sizeof *d}};
     const size_t n_devices = fbp_devices(d, 16);
 
     snprintf(text, n, "its kernels are for --device cuda");

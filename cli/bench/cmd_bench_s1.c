@@ -42,7 +42,8 @@ static int make_scan(const struct s1_args *a, struct fbp_scan *scan)
                                     .arc_rad = 198 * BENCH_PI / 180,
                                     .c_arm = true};
 
-    *scan = (struct fbp_scan){.n_views = a->views,
+    *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                              .n_views = a->views,
                               .panel = {a->detector[0], a->detector[1]},
                               .volume = {{a->size, a->size, a->size}, {voxel, voxel, voxel}, {0}}};
     return bench_orbit_views(&arm, scan);
@@ -61,7 +62,7 @@ struct session {
 
 static int describe(struct session *s)
 {
-    struct fbp_device_info devices[64];
+    struct fbp_device_info devices[64] = {{.struct_size = sizeof *devices}};
     const size_t n = fbp_devices(devices, 64);
 
     s->job = (struct s1_job){.size = s->a->size,
@@ -86,9 +87,10 @@ static int describe(struct session *s)
 
 static int time_parts(struct session *s, size_t index, struct s1_result *r, bool all_parts)
 {
-    r->shape = *fbp_s1_shape(s->s1, index);
+    r->shape = *fbp_s1_shape_at(s->s1, index);
     for (int part = all_parts ? FBP_S1_I : FBP_S1_ALL; part < FBP_S1_PARTS; part++)
-        if (fbp_s1_time(s->s1, index, (enum fbp_s1_part)part, s->a->runs, &r->part[part]) != FBP_OK)
+        if (fbp_s1_measure(s->s1, index, (enum fbp_s1_part)part, s->a->runs, &r->part[part]) !=
+            FBP_OK)
             return cli_fail();
     return 0;
 }
@@ -108,7 +110,7 @@ static int measure_shapes(struct session *s)
     double least = INFINITY;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && (shape = fbp_s1_shape(s->s1, i)); i++) {
+    for (size_t i = 0; rc == 0 && (shape = fbp_s1_shape_at(s->s1, i)); i++) {
         struct s1_result r = {0};
         if (s->a->test && s->a->test != (size_t)(shape->test ? shape->test : TODAY))
             continue;
@@ -145,7 +147,7 @@ static int measure_error(struct session *s)
 
     if (!s->best)
         return 0;
-    if (fbp_s1_error(s->s1, s->best, &error) != FBP_OK)
+    if (fbp_s1_compare(s->s1, s->best, &error) != FBP_OK)
         return cli_fail();
     if (s->a->json)
         return s1_print_json_error(&s->job, &error);
@@ -177,7 +179,7 @@ static int measure(struct session *s)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct s1_args a = {.size = 512, .views = 496, .detector = {1248, 960}, .runs = 5};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc != OPT_GO_ON)

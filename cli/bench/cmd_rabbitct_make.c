@@ -87,7 +87,8 @@ static fbp_status simulate(const struct make_args *a, const char *path, struct f
 {
     struct fbp_phantom phantom = {0};
 
-    *scan = (struct fbp_scan){.kind = FBP_CONE,
+    *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                              .kind = FBP_CONE,
                               .n_views = a->views,
                               .panel = {a->detector[0], a->detector[1]},
                               .row_order = FBP_ROWS_BOTTOM_UP,
@@ -138,7 +139,7 @@ static int make(const struct make_args *a)
                                         .n_references = a->references,
                                         .mu_water = a->mu_water,
                                         .params = &a->p};
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct workplace place; /* of the stand-in's views */
 
     if (!a->scan && make_place(a, &place) != 0)

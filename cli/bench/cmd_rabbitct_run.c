@@ -159,7 +159,8 @@ static void to_grey(struct run *r)
 static fbp_status write_volume(const struct run *r)
 {
     const size_t L = r->a->size;
-    const struct fbp_array_info info = {.n = {L, L, L}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {L, L, L}, .type = FBP_F32};
     fbp_sink *sink = NULL;
     fbp_status st = fbp_sink_open(&sink, r->a->volume, &info, NULL);
 

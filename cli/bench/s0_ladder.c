@@ -42,7 +42,7 @@ static int run_kernel(const struct s0_session *s, const char *kernel, enum fbp_p
 {
     const struct s0_case kind = {.spatial = true, .kernel = kernel, .batch = BATCH};
     struct recon_args r = s0_arguments(s, &kind, true);
-    struct fbp_scan scan = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan;
 
     r.p.precision = precision;
@@ -64,13 +64,13 @@ static int time_step(const struct s0_session *s, const struct s0_step *step,
                      const struct reference *exact, struct s0_ladder *ladder, struct s0_time *out)
 {
     const double updates = pow((double)s->a->size, 3) * (double)s->a->views;
-    struct fbp_comparison c = {.psnr_db = NAN};
-    struct fbp_report r;
+    struct fbp_comparison c = {.struct_size = sizeof c, .psnr_db = NAN};
+    struct fbp_report r = {.struct_size = sizeof r};
 
     *out = (struct s0_time){.of = step, .filter = INFINITY, .backproject = INFINITY};
     int rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST,
                         exact ? s->place->volume : "null:", ladder, &r);
-    if (rc == 0 && exact && fbp_compare(s->place->volume, exact->path, 0, &c) != FBP_OK)
+    if (rc == 0 && exact && fbp_array_compare(s->place->volume, exact->path, 0, &c) != FBP_OK)
         rc = cli_fail();
     for (size_t i = 0; rc == 0 && i < s->a->runs; i++) {
         rc = run_kernel(s, step->kernel, FBP_PRECISION_FAST, "null:", ladder, &r);
@@ -99,7 +99,7 @@ static int run_sweep(const struct s0_session *s, const struct reference *exact,
 int s0_run_ladder(const struct s0_session *s, struct s0_ladder *out)
 {
     struct reference exact;
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
 
     *out =
         (struct s0_ladder){.size = s->a->size, .views = s->a->views, .half_width = s->a->size / 2};

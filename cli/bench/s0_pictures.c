@@ -40,7 +40,7 @@ static fbp_status write_slice(const char *out, const struct fbp_array_info *info
 /* One slice of a volume as a volume of its own. */
 static fbp_status cut_slice(const char *volume, size_t z, const char *out)
 {
-    struct fbp_array_info info;
+    struct fbp_array_info info = {.struct_size = sizeof info};
     float *values;
     fbp_status st = read_slice(volume, z, &info, &values);
 
@@ -56,7 +56,7 @@ static fbp_status cut_slice(const char *volume, size_t z, const char *out)
 /* a - b, of volumes of one slice. */
 static fbp_status subtract(const char *a, const char *b, const char *out)
 {
-    struct fbp_array_info info;
+    struct fbp_array_info info = {.struct_size = sizeof info};
     float *first, *second = NULL;
     fbp_status st = read_slice(a, 0, &info, &first);
 
@@ -97,7 +97,7 @@ static fbp_status draw(const char *slice, const struct s0_picture *p, const char
 
     if (snprintf(png, sizeof png, "%s/S0-%s-%s.png", p->dir, name, what) >= (int)sizeof png)
         return FBP_ERR_INVALID;
-    return fbp_view_write(slice, png, fbp_view_params(.lo = lo, .hi = hi));
+    return fbp_picture_write(slice, png, fbp_picture_params(.lo = lo, .hi = hi));
 }
 
 /* Slices that differ nowhere are drawn grey. */
@@ -117,13 +117,13 @@ int s0_draw(const struct s0_picture *p, struct s0_result *r)
 {
     const size_t z = p->scan->volume.n[2] / 2;
     char ours[500], theirs[500], difference[500];
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
 
     snprintf(ours, sizeof ours, "%s/slice.mha", p->work_dir);
     snprintf(theirs, sizeof theirs, "%s/slice-ref.mha", p->work_dir);
     snprintf(difference, sizeof difference, "%s/difference.mha", p->work_dir);
     if (cut_slice(p->volume, z, ours) != FBP_OK || reference_slice(p, z, theirs) != FBP_OK ||
-        fbp_compare(ours, theirs, 0, &c) != FBP_OK)
+        fbp_array_compare(ours, theirs, 0, &c) != FBP_OK)
         return cli_fail();
     r->rmse = c.rmse;
     r->psnr_db = c.psnr_db;

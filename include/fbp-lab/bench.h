@@ -74,7 +74,7 @@ FBP_API void fbp_bench_destroy(fbp_bench **bench);
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_scan(fbp_bench *bench, const struct fbp_scan *scan,
                                                  size_t n_views, size_t n_slices);
 
-FBP_API const struct fbp_bench_info *fbp_bench_info(const fbp_bench *bench);
+FBP_API const struct fbp_bench_info *fbp_bench_about(const fbp_bench *bench);
 
 /**
  * Time a kernel, data resident, on filtered random views; and find its error on filtered views of

@@ -60,14 +60,14 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_sca
 FBP_API void fbp_s1_close(fbp_s1 **s);
 
 /** Shape `index`; NULL beyond the last.  The paper's eight come first, in their order. */
-FBP_API const struct fbp_s1_shape *fbp_s1_shape(const fbp_s1 *s, size_t index);
+FBP_API const struct fbp_s1_shape *fbp_s1_shape_at(const fbp_s1 *s, size_t index);
 
 /** The median of n_runs runs, 1 or more, after one that is not counted. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_s1_time(fbp_s1 *s, size_t index, enum fbp_s1_part part,
-                                              size_t n_runs, struct fbp_s1_time *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_part part,
+                                                 size_t n_runs, struct fbp_s1_time *out);
 
 /** Compare shape `index` with the exact kernel.  From here on the views are of a phantom. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_s1_error(fbp_s1 *s, size_t index, struct fbp_s1_error *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out);
 
 FBP_END
 

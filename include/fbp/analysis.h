@@ -42,6 +42,7 @@ FBP_API size_t fbp_score_rival(const double *y, size_t n);
 
 /** A rotation axis that was looked for. */
 struct fbp_centre {
+    size_t struct_size;
     double column;   /**< that it falls on, from 0: mean over views of where the iso-centre lies */
     double by_rays;  /**< what rays say that are measured from both ends */
     double by_slice; /**< what the sharpest slice says; NaN: was not asked */

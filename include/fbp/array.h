@@ -44,6 +44,7 @@ struct fbp_raw {
 
 /** What is known about an array before a sample of it is read. */
 struct fbp_array_info {
+    size_t struct_size;
     size_t n[3]; /**< x, y, z of a volume; columns, rows, views of projections */
     enum fbp_type type;
     bool big_endian;
@@ -55,7 +56,7 @@ struct fbp_array_info {
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
     /** What stored numbers mean: value = scale * number + offset.  scale 0: they are the values. */
     double scale, offset;
-    char taken[300]; /**< of a folder: which files were taken, a sentence; else "" */
+    char taken[304]; /**< of a folder: which files were taken, a sentence; else "" */
 };
 
 typedef struct fbp_source fbp_source;
@@ -126,6 +127,7 @@ struct fbp_sink_params {
     size_t struct_size;
     bool resume;          /**< continue an interrupted run of the same fingerprint */
     bool compress;        /**< zlib where the format has it (MHA, MHD) */
+    bool force;           /**< files of `keep` may be replaced when all is written */
     uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
     /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
     const char *const *keep;
@@ -134,7 +136,6 @@ struct fbp_sink_params {
      *  255 or 65535, rounded; what lies beyond becomes the end that is nearer, NaN 0. */
     enum fbp_type type;
     double range[2];
-    bool force; /**< files of `keep` may be replaced when all is written */
 };
 
 /** Not for a forked child of the process that opened it: writing and finishing say so there, and
@@ -190,8 +191,9 @@ FBP_API void fbp_sink_close(fbp_sink **sink);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *text, bool replace);
 
-/** What fbp_compare() finds; mean_a and mean_b over the same elements as the differences. */
+/** What fbp_array_compare() finds; mean_a and mean_b over the same elements as the differences. */
 struct fbp_comparison {
+    size_t struct_size;
     size_t count;   /**< elements compared: all but those that are NaN in both */
     double rmse;    /**< sqrt(mean (a-b)^2) */
     double nrmse;   /**< rmse / rms(b) */
@@ -206,8 +208,9 @@ struct fbp_comparison {
  * inside_radius_mm: only elements whose distance from the z axis through the volume's middle is
  * at most this; 0 = all.  Needs spacing in `a` or `b` when positive.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_compare(const char *path_a, const char *path_b,
-                                              double inside_radius_mm, struct fbp_comparison *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_array_compare(const char *path_a, const char *path_b,
+                                                    double inside_radius_mm,
+                                                    struct fbp_comparison *out);
 
 FBP_END
 

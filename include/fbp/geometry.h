@@ -135,6 +135,7 @@ enum fbp_symmetry {
 
 /** What a geometry implies; all that the engine decides by, and `fbp geometry check` prints. */
 struct fbp_geometry_facts {
+    size_t struct_size;
     double axis[3];       /**< unit rotation axis; z unless the sources say otherwise */
     double sod_mm[2];     /**< least, greatest source to iso-centre distance; 0 for parallel */
     double sdd_mm[2];     /**< least, greatest distance source to panel along the normal */
@@ -188,9 +189,9 @@ struct fbp_geometry_facts {
  * @return FBP_ERR_INVALID for no views, a volume or axis through the source, a panel on the wrong
  *         side or seen edge-on, values that are not finite.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_facts(struct fbp_views views,
-                                                     const struct fbp_grid *grid,
-                                                     struct fbp_geometry_facts *out);
+FBP_API FBP_MUST_CHECK fbp_status fbp_views_facts(struct fbp_views views,
+                                                  const struct fbp_grid *grid,
+                                                  struct fbp_geometry_facts *out);
 
 /**
  * Can a circular reconstruction take these views?

@@ -20,14 +20,16 @@ struct fbp_geometry_known {
 
 /** A format of geometry files. */
 struct fbp_geometry_format_info {
+    size_t struct_size;
+    bool reads, writes;
+    bool by_name_only;      /**< its files look like others': `format` has to name it */
     const char *name;       /**< "rtk", as options and messages have it */
     const char *about;      /**< half a line */
     const char *extensions; /**< ".xml", what it is known by when it is written; several: blanks */
-    bool reads, writes;
-    bool by_name_only; /**< its files look like others': `format` has to name it */
 };
 
-/** All formats into out[n], as many as fit; returns how many there are. */
+/** All formats into out[n], as many as fit; returns how many there are, 0 with a message if
+ *  out[0].struct_size, which is that of all, is wrong. */
 FBP_API size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n);
 
 /**

@@ -22,7 +22,7 @@ enum fbp_shape_kind {
 };
 
 /** The half space of the points x with normal . x <= at_mm. */
-struct fbp_plane {
+struct fbp_half_space {
     double normal[3]; /**< of length 1 */
     double at_mm;
 };
@@ -37,7 +37,7 @@ struct fbp_shape {
     double axes[3][3];   /**< a row an axis; of length 1 and at right angles */
     double half_mm[3];   /**< half axes; those of a cone: where y2 = 1 */
     double range[2];     /**< cylinder and cone; may be infinite */
-    struct fbp_plane planes[FBP_SHAPE_PLANES];
+    struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
     double density; /**< [1/mm] */
 };

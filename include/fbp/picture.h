@@ -8,8 +8,8 @@
 
 FBP_BEGIN
 
-/** How fbp_view_write() draws.  Zero means default. */
-struct fbp_view_params {
+/** How fbp_picture_write() draws.  Zero means default. */
+struct fbp_picture_params {
     size_t struct_size;
     bool mip;      /**< maximum intensity projections instead of the middle slices */
     double lo, hi; /**< grey window; lo == hi: the 0.1 to 99.9 percentile of what is shown */
@@ -18,8 +18,11 @@ struct fbp_view_params {
     double *shown; /**< [2]: the grey window that was drawn with is stored here; NULL */
 };
 
-#define fbp_view_params(...) \
-    (&(struct fbp_view_params){.struct_size = sizeof(struct fbp_view_params), __VA_ARGS__})
+#ifndef __cplusplus /* there: fbp/fbp.hpp */
+#    define fbp_picture_params(...)                                                     \
+        (&(struct fbp_picture_params){.struct_size = sizeof(struct fbp_picture_params), \
+                                      __VA_ARGS__})
+#endif
 
 /**
  * Draw three orthogonal slices (xy, xz, yz) of a volume side by side as an 8-bit grey PNG: x to the
@@ -34,13 +37,13 @@ struct fbp_view_params {
  * @param params  NULL = all defaults.
  * @return FBP_ERR_INVALID (slice outside, lo > hi), FBP_ERR_IO, FBP_ERR_NOMEM.
  */
-FBP_API FBP_MUST_CHECK fbp_status fbp_view_write(const char *volume_path, const char *png_path,
-                                                 const struct fbp_view_params *params);
+FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
+                                                    const struct fbp_picture_params *params);
 
-/** As fbp_view_write(), of a volume that is open; name: what messages call it. */
-FBP_API FBP_MUST_CHECK fbp_status fbp_view_write_source(fbp_source *volume, const char *name,
-                                                        const char *png_path,
-                                                        const struct fbp_view_params *params);
+/** As fbp_picture_write(), of a volume that is open; name: what messages call it. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write_source(fbp_source *volume, const char *name,
+                                                           const char *png_path,
+                                                           const struct fbp_picture_params *params);
 
 /** A picture of a contact sheet. */
 struct fbp_tile {
@@ -74,6 +77,7 @@ FBP_API size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines,
 
 /** Points of a curve, x ascending. */
 struct fbp_curve {
+    size_t struct_size;
     const char *title, *x_name, *y_name;
     const double *x, *y;
     size_t n;
@@ -88,7 +92,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_curve_svg(const struct fbp_curve *curve, c
  * the left, z up), to one scale, with the numbers of `facts`.
  *
  * @param grid   may be NULL or have n[0] == 0: no volume is drawn.
- * @param facts  of these views, from fbp_geometry_facts().
+ * @param facts  of these views, from fbp_views_facts().
  * @return FBP_ERR_INVALID (no views), FBP_ERR_UNSUPPORTED (planes), FBP_ERR_IO, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_svg(struct fbp_views views,

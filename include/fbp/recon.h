@@ -39,6 +39,7 @@ enum fbp_precision {
 
 /** Progress snapshot.  Updates are voxel x view. */
 struct fbp_progress {
+    size_t struct_size;
     uint64_t done, total; /**< updates */
     size_t views_read;    /**< of this pass over the views */
     size_t slabs_done, n_slabs;
@@ -115,9 +116,11 @@ struct fbp_recon_params {
     double mask_value;
 };
 
+#ifndef __cplusplus /* there: fbp/fbp.hpp */
 /** Parameters as an expression: `fbp_recon_params(.device = "cpu", .cutoff = 0.8)`. */
-#define fbp_recon_params(...) \
-    (&(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), __VA_ARGS__})
+#    define fbp_recon_params(...) \
+        (&(struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params), __VA_ARGS__})
+#endif
 
 /**
  * The volume that is reconstructed: `wanted` completed from the scan's, and that from the default.
@@ -131,15 +134,16 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
                                                    struct fbp_grid *out);
 
 /** What a plan decided; all of it before anything runs. */
-struct fbp_plan_info {
+struct fbp_plan_summary {
+    size_t struct_size;
     const char *backend; /**< "ref", "cpu", "mock" */
     const char *kernel;  /**< "matrix", "column" … */
     const char *isa;     /**< "c", "avx2" …; "" where it means nothing */
     size_t n_devices;
     int n_threads;
-    struct fbp_grid volume;          /**< what comes out: of params.roi, the box */
-    struct fbp_geometry_facts facts; /**< of the scan and the whole volume */
-    char weights[256];               /**< one line: scan type, weights, filter, steps */
+    struct fbp_grid volume;                 /**< what comes out: of params.roi, the box */
+    const struct fbp_geometry_facts *facts; /**< of the scan and the whole volume */
+    char weights[256];                      /**< one line: scan type, weights, filter, steps */
     size_t n_slabs, slab_slices;
     size_t batch_views, n_batches;
     double view_reads;                  /**< how often a detector row is read, on average */
@@ -162,6 +166,7 @@ struct fbp_plan_info {
 /** What a finished run took.  Stages overlap, so they add up to more than `total`, unless
  *  params.no_overlap. */
 struct fbp_report {
+    size_t struct_size;
     double total, read, filter, backproject, write; /**< seconds busy, a stage */
     double open;                                    /**< before the first view was read */
     double waiting_read;   /**< seconds that computing stood still for input */
@@ -217,7 +222,7 @@ typedef struct fbp_plan fbp_plan;
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params);
 
-FBP_API const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan);
+FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
 /** How long a run will take, from a measurement of a few milliseconds on the plan's device [s]. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
@@ -276,6 +281,7 @@ FBP_API void fbp_plan_destroy(fbp_plan **plan);
 
 /** One device that could compute, or the sentence that says why it cannot. */
 struct fbp_device_info {
+    size_t struct_size;
     char name[32];    /**< as in --device: "cpu", "ref" … */
     char text[160];   /**< model, cores, instruction set */
     char reason[300]; /**< why it cannot be used; "" = usable */
@@ -284,7 +290,8 @@ struct fbp_device_info {
     char driver[64];     /**< release of its driver; "" = it has none */
 };
 
-/** Fill at most n entries; returns how many devices there are. */
+/** Fill at most n entries; returns how many devices there are, 0 with a message if
+ *  out[0].struct_size, which is that of all, is wrong. */
 FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
 
 FBP_END

@@ -25,15 +25,16 @@ struct fbp_assumed {
 /** What is known beside a scan file.  0: nothing. */
 struct fbp_scan_known {
     size_t struct_size;
-    double pitch_mm[2]; /**< distance of pixels along u and v, in the place of what the file says */
     bool growing;       /**< the projections are still being written (fbp_source_follow()) */
+    double pitch_mm[2]; /**< distance of pixels along u and v, in the place of what the file says */
 };
 
 /**
  * A scan.  Strings and views are owned by the scan and freed by fbp_scan_clear(); paths are usable
- * from the current directory.
+ * from the current directory.  Start with `struct fbp_scan scan = {.struct_size = sizeof scan};`.
  */
 struct fbp_scan {
+    size_t struct_size;
     enum fbp_kind kind;
     size_t n_views;
     struct fbp_panel panel;
@@ -63,7 +64,7 @@ struct fbp_scan {
     size_t n_assumed;
 };
 
-/** The scan's views with their kind and panel: the argument of fbp_geometry_facts() and others. */
+/** The scan's views with their kind and panel: the argument of fbp_views_facts() and others. */
 FBP_API struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
 
 /** True if values are intensities and -log is taken: any of dark, flat, i0 is given. */
@@ -122,7 +123,7 @@ FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
 
-/** Free what a scan owns and zero it. */
+/** Free what a scan owns and zero it, but for struct_size. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);
 
 FBP_END

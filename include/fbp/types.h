@@ -1,4 +1,22 @@
-/** @file types.h  Status codes, messages and plain types shared by every public header. */
+/** @file types.h  Status codes, messages and plain types shared by every public header.
+ *
+ * Structs of two sorts:
+ *
+ * Parameters and results begin with `size_t struct_size` and may grow at their end with a release.
+ * Whoever calls the library sets it to the size of the struct, of results too, before the call:
+ *
+ *     struct fbp_scan scan = {.struct_size = sizeof scan};
+ *     struct fbp_report report = {.struct_size = sizeof report};
+ *
+ * A program that was built with an older header has smaller ones: what they lack is 0, the default,
+ * and no more is written than they have room for.  One that was built with a newer header has
+ * larger ones: they are refused (FBP_ERR_INVALID) unless all that the library does not know is 0.
+ * Results that the library owns (fbp_plan_info(), fbp_source_info(), fbp_progress) tell their size:
+ * what lies beyond it is not there.
+ *
+ * Plain data without a size never grow: fbp_view, fbp_views, fbp_panel, fbp_grid, fbp_raw,
+ * fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom.
+ */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H
 

@@ -4,8 +4,10 @@
 #include "analysis/match.h"
 #include "analysis/wedge.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 #include "geometry/kind.h"
+#include "plan/params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ struct search {
 
 static fbp_status look_for_stop(const struct search *s)
 {
-    const struct fbp_progress now = {0};
+    const struct fbp_progress now = {.struct_size = sizeof now};
 
     if (s->params.progress && s->params.progress(s->params.user, &now))
         return fbp_fail(FBP_ERR_CANCELLED, "cancelled");
@@ -213,7 +215,7 @@ static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, dou
     FBP_TRY_GOTO(fbp_sink_memory(&sink, s->slice, grid->n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
     const double *mm = grid->voxel_mm;
-    const double radius = 0.95 * fbp_plan_info(plan)->facts.fov_radius_mm / fmax(mm[0], mm[1]);
+    const double radius = 0.95 * fbp_plan_info(plan)->facts->fov_radius_mm / fmax(mm[0], mm[1]);
     *score = fbp_slice_score(FBP_SCORE_SHARPNESS, s->slice, grid->n[0], grid->n[1],
                              -fbp_grid_coordinate(grid, 0, 0) / mm[0],
                              -fbp_grid_coordinate(grid, 1, 0) / mm[1], radius);
@@ -400,8 +402,6 @@ static struct fbp_recon_params slice_params(const struct fbp_recon_params *p)
 {
     struct fbp_recon_params out = {.struct_size = sizeof out};
 
-    if (!p)
-        return out;
     out.device = p->device;
     out.n_threads = p->n_threads;
     out.memory_bytes = p->memory_bytes;
@@ -412,14 +412,12 @@ static struct fbp_recon_params slice_params(const struct fbp_recon_params *p)
     return out;
 }
 
-fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                           struct fbp_centre *out)
+static fbp_status find_centre(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                              struct fbp_centre *out)
 {
     struct search s = {.scan = scan, .params = slice_params(params), .out = out};
     fbp_status st = FBP_OK;
 
-    fbp_message_clear();
-    *out = (struct fbp_centre){.by_slice = NAN, .by_turn = NAN, .rival = NAN};
     FBP_TRY(fbp_check_lines("centre", scan->kind));
     if (scan->filtered)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "centre: views that are filtered already do not tell "
@@ -432,5 +430,21 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     decide(&s);
 fail:
     end_search(&s);
+    return st;
+}
+
+fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                           struct fbp_centre *out)
+{
+    struct fbp_centre own = {.by_slice = NAN, .by_turn = NAN, .rival = NAN};
+    struct fbp_recon_params whole_params;
+    struct fbp_scan whole;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(centre, out));
+    FBP_TRY(FBP_TAKE(scan, &whole, scan));
+    FBP_TRY(fbp_take_params(&whole_params, params));
+    const fbp_status st = find_centre(&whole, &whole_params, &own);
+    FBP_GIVE(centre, out, &own);
     return st;
 }

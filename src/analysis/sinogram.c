@@ -3,6 +3,7 @@
 #include "array/format.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "geometry/kind.h"
 #include "prep/prep.h"
 #include "scan/reduce.h"
 
@@ -183,7 +184,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     *s = (struct fbp_sinogram){.has_source = fbp_kind_has_source(scan->kind),
                                .n_views = scan->n_views,
                                .n_columns = scan->panel.n_columns};
-    FBP_TRY_GOTO(fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts));
+    FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), NULL, &facts));
     FBP_TRY_GOTO(middle_of(scan, middle));
     FBP_TRY_GOTO(fbp_calloc((void **)&order, s->n_views, sizeof *order, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&s->angles, s->n_views, sizeof *s->angles, "angles"));

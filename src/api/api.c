@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
@@ -30,7 +31,8 @@
 #include <string.h>
 
 struct fbp_plan {
-    const struct fbp_scan *scan;
+    const struct fbp_scan *scan; /* the caller's, completed */
+    struct fbp_scan whole_scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
     struct fbp_reduction reduction; /* of stored views to the scan's */
@@ -46,7 +48,7 @@ struct fbp_plan {
     uint64_t unpacked_needs;     /* … so much memory, if there is too little; else 0 */
     enum fbp_type type;
     struct fbp_work work;
-    struct fbp_plan_info info;
+    struct fbp_plan_summary info;
     struct fbp_crew crew; /* of n_devices once the plan is open */
     const char *timeline; /* file that is drawn after a run */
     pid_t process;        /* that made it */
@@ -404,7 +406,7 @@ static fbp_status arrange_compressed(fbp_plan *p)
 
 static void fill_info(fbp_plan *p)
 {
-    struct fbp_plan_info *i = &p->info;
+    struct fbp_plan_summary *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
     size_t first, n;
 
@@ -418,7 +420,8 @@ static void fill_info(fbp_plan *p)
     i->n_devices = p->n_devices;
     i->n_threads = job->n_threads;
     memcpy(i->roi, job->roi, sizeof i->roi);
-    i->facts = job->facts;
+    i->struct_size = sizeof *i;
+    i->facts = &job->facts;
     fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
     i->n_slabs = p->work.n_slabs;
     i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
@@ -440,7 +443,7 @@ static void fill_info(fbp_plan *p)
 static bool plan_stops(void *user)
 {
     const fbp_plan *p = user;
-    const struct fbp_progress none = {.total = 1};
+    const struct fbp_progress none = {.struct_size = sizeof none, .total = 1};
 
     return p->params.progress && p->params.progress(p->params.user, &none);
 }
@@ -468,13 +471,16 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
                            const struct fbp_recon_params *params)
 {
     struct fbp_recon_params own;
+    struct fbp_scan whole;
     fbp_plan *p = NULL;
 
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(fbp_take_params(&own, params));
+    FBP_TRY(FBP_TAKE(scan, &whole, scan));
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
-    p->scan = scan;
+    p->whole_scan = whole;
+    p->scan = &p->whole_scan;
     p->process = getpid();
     p->params = own;
     if (own.output_type != FBP_TYPE_NONE && own.output_type != FBP_F32 &&
@@ -484,7 +490,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     }
     struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
     struct fbp_stop_scope *before = fbp_stop_scope(&scope);
-    const fbp_status st = make_plan(p, scan);
+    const fbp_status st = make_plan(p, p->scan);
     (void)fbp_stop_scope(before);
     if (st == FBP_OK)
         *out = p;
@@ -493,7 +499,7 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     return st;
 }
 
-const struct fbp_plan_info *fbp_plan_info(const fbp_plan *plan)
+const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan)
 {
     return &plan->info;
 }
@@ -564,7 +570,7 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
                                            .type = p->params.output_type,
                                            .range = {range ? range[0] : 0, range ? range[1] : 0},
                                            .force = p->params.force != 0};
-    struct fbp_array_info info = {.type = FBP_F32, .has_spacing = true};
+    struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
 
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
@@ -583,7 +589,8 @@ fail:
 static int stops(void *user)
 {
     const fbp_plan *p = user;
-    const struct fbp_progress now = {.done = p->info.updates,
+    const struct fbp_progress now = {.struct_size = sizeof now,
+                                     .done = p->info.updates,
                                      .total = p->info.updates,
                                      .views_read = p->tables.job.n_views,
                                      .slabs_done = p->work.n_slabs,
@@ -696,7 +703,6 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
     fbp_mask *mask = NULL;
     fbp_status st = FBP_OK;
 
-    *report = (struct fbp_report){0};
     FBP_TRY(check_sink(p, sink));
     FBP_TRY(fbp_look_create(&look, &p->tables.job));
     if (p->params.mask)
@@ -749,15 +755,26 @@ fail:
     return st;
 }
 
+/* Is there room for a report, if one is wanted?  Zeros, until there is something to tell. */
+static fbp_status begin_report(struct fbp_report *report)
+{
+    if (!report)
+        return FBP_OK;
+    FBP_TRY(FBP_CHECK(report, report));
+    FBP_GIVE(report, report, &(const struct fbp_report){0});
+    return FBP_OK;
+}
+
 fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
                            struct fbp_report *report)
 {
     const double start = fbp_seconds();
-    struct fbp_report ignored;
+    struct fbp_report own_report = {0};
     fbp_source *own = NULL, *reduced = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(begin_report(report));
     FBP_TRY(fbp_own_process(p->process, "plan"));
     if (source)
         FBP_TRY(check_source(p, source));
@@ -765,8 +782,10 @@ fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         FBP_TRY(open_source(p, &own));
     fbp_source *const stored = source ? source : own;
     FBP_TRY_GOTO(reduce_source(p, stored, &reduced));
-    FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, report ? report : &ignored, start));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, &own_report, start));
 fail:
+    if (report)
+        FBP_GIVE(report, report, &own_report);
     drop_reduced(stored, &reduced);
     close_source(p, &own);
     return st;
@@ -790,15 +809,13 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
 {
     const double start = fbp_seconds();
     const bool found = p->params.auto_range != 0; /* the range of the output, once it is there */
-    struct fbp_report ignored;
+    struct fbp_report own_report = {0};
     fbp_source *source = NULL, *reduced = NULL;
     fbp_sink *sink = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    if (!report)
-        report = &ignored;
-    *report = (struct fbp_report){0};
+    FBP_TRY(begin_report(report));
     FBP_TRY(fbp_own_process(p->process, "plan"));
     FBP_TRY_GOTO(open_source(p, &source));
     FBP_TRY_GOTO(check_source(p, source));
@@ -806,7 +823,7 @@ fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *repo
     FBP_TRY_GOTO(open_sink(p, reduced, output, found ? NULL : p->params.output_range, &sink));
     if (p->follow) /* devices shall be ready when the first view is */
         FBP_TRY_GOTO(fbp_plan_open(p));
-    FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, report, start));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, &own_report, start));
     if (found)
         fbp_spool_discard(&sink);
 fail:
@@ -815,6 +832,8 @@ fail:
     fbp_sink_close(&sink);
     drop_reduced(source, &reduced);
     close_source(p, &source);
+    if (report)
+        FBP_GIVE(report, report, &own_report);
     return st;
 }
 
@@ -845,28 +864,32 @@ void fbp_plan_release(fbp_plan *p, void *memory)
         fbp_crew_release(&p->crew, memory);
 }
 
-fbp_status fbp_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_params *params,
                            const float *views, float *volume, struct fbp_report *report)
 {
-    struct fbp_reduction reduction;
-    fbp_reduction_of(scan, &reduction);
-    const struct fbp_array_info info = {
-        .n = {reduction.stored.n_columns, reduction.stored.n_rows, stored_views(scan)},
-        .type = FBP_F32,
-        .row_order = scan->row_order};
-    struct fbp_recon_params p = params ? *params : *fbp_recon_params();
     const double start = fbp_seconds();
+    struct fbp_scan whole, *const scan = &whole;
+    struct fbp_recon_params p;
+    struct fbp_reduction reduction;
     fbp_plan *plan = NULL;
     fbp_sink *sink = NULL;
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(fbp_take_params(&p, params));
+    fbp_reduction_of(scan, &reduction);
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info,
+        .n = {reduction.stored.n_columns, reduction.stored.n_rows, stored_views(scan)},
+        .type = FBP_F32,
+        .row_order = scan->row_order};
     p.source = NULL;
     FBP_TRY_GOTO(fbp_source_memory(&p.source, views, &info));
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
-    if (report)
+    if (report) /* one of its first fields, which every release has */
         report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);
@@ -875,10 +898,26 @@ fail:
     return st;
 }
 
+static void describe_device(const struct fbp_backend *backend, int i, int count, const char *why,
+                            struct fbp_device_info *out)
+{
+    struct fbp_device_info own = {.struct_size = sizeof own};
+
+    snprintf(own.name, sizeof own.name, count > 1 ? "%s:%d" : "%s", backend->name, i);
+    snprintf(own.text, sizeof own.text, "%s", backend->summary);
+    snprintf(own.reason, sizeof own.reason, "%s", why);
+    if (count > 0)
+        backend->describe(i, &own);
+    FBP_GIVE(device_info, out, &own);
+}
+
 size_t fbp_devices(struct fbp_device_info *out, size_t n)
 {
     size_t found = 0;
 
+    fbp_message_clear();
+    if (n > 0 && FBP_CHECK(device_info, out) != FBP_OK)
+        return 0;
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
         const struct fbp_backend *backend = *b;
         char why[sizeof out->reason] = "";
@@ -888,13 +927,9 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {
             if (found >= n)
                 continue;
-            struct fbp_device_info *d = &out[found];
-            *d = (struct fbp_device_info){0};
-            snprintf(d->name, sizeof d->name, count > 1 ? "%s:%d" : "%s", backend->name, i);
-            snprintf(d->text, sizeof d->text, "%s", backend->summary);
-            snprintf(d->reason, sizeof d->reason, "%s", why);
-            if (count > 0)
-                backend->describe(i, d);
+            struct fbp_device_info *d = fbp_listed(out, found);
+            d->struct_size = out->struct_size;
+            describe_device(backend, i, count, why, d);
         }
     }
     return found;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/range.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 
 #include <math.h>
@@ -100,15 +101,16 @@ static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
     return FBP_OK;
 }
 
-fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_radius_mm,
-                       struct fbp_comparison *out)
+fbp_status fbp_array_compare(const char *path_a, const char *path_b, double inside_radius_mm,
+                             struct fbp_comparison *out)
 {
+    struct fbp_comparison own = {0};
     struct pair p = {0};
     struct sums s = {0};
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    *out = (struct fbp_comparison){0};
+    FBP_TRY(FBP_CHECK(comparison, out));
     FBP_TRY_GOTO(fbp_check_optional(&fbp_range_distance, "inside_radius_mm", inside_radius_mm));
     FBP_TRY_GOTO(open_pair(&p, path_a, path_b));
     if (inside_radius_mm > 0 && !(p.spacing[0] > 0 && p.spacing[1] > 0)) {
@@ -135,18 +137,19 @@ fbp_status fbp_compare(const char *path_a, const char *path_b, double inside_rad
         goto fail;
     }
     const double n = (double)s.count;
-    *out = (struct fbp_comparison){.count = s.count,
-                                   .rmse = sqrt(s.difference / n),
-                                   .nrmse = sqrt(s.difference / s.square_b),
-                                   .max = s.max,
-                                   .psnr_db = 999,
-                                   .mean_a = s.a / n,
-                                   .mean_b = s.b / n};
+    own = (struct fbp_comparison){.count = s.count,
+                                  .rmse = sqrt(s.difference / n),
+                                  .nrmse = sqrt(s.difference / s.square_b),
+                                  .max = s.max,
+                                  .psnr_db = 999,
+                                  .mean_a = s.a / n,
+                                  .mean_b = s.b / n};
     if (!(s.difference == 0))
-        out->psnr_db = 20 * log10(s.peak_b / out->rmse);
+        own.psnr_db = 20 * log10(s.peak_b / own.rmse);
     else
-        out->nrmse = 0;
+        own.nrmse = 0;
 fail:
     close_pair(&p);
+    FBP_GIVE(comparison, out, &own);
     return st;
 }

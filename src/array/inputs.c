@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -182,7 +183,7 @@ static fbp_status compare_output(const struct fbp_inputs *inputs, const char *na
 }
 
 /* Names first: arrays are opened only if there is something that could be replaced. */
-bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
+static bool scan_reads(const struct fbp_scan *scan, const char *file)
 {
     const char *const names[] = {scan->path, scan->projections, scan->dark, scan->flat,
                                  scan->bad_pixels};
@@ -190,7 +191,6 @@ bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
     struct output o = {0};
     fbp_status st = FBP_OK;
 
-    fbp_message_clear();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
     for (size_t i = 0; i < scan->n_files; i++)
@@ -208,6 +208,14 @@ fail:
     return st != FBP_OK || o.hit;
 }
 
+bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
+{
+    struct fbp_scan whole;
+
+    fbp_message_clear();
+    return FBP_TAKE(scan, &whole, scan) != FBP_OK || scan_reads(&whole, file);
+}
+
 bool fbp_array_reads(const char *array, const char *file)
 {
     char *name = fbp_strdup(array);
@@ -216,7 +224,7 @@ bool fbp_array_reads(const char *array, const char *file)
     fbp_message_clear();
     if (!name)
         return fbp_fail_nomem(strlen(array), "a path") != FBP_OK;
-    const bool is = fbp_scan_reads(&scan, file);
+    const bool is = scan_reads(&scan, file);
     free(name);
     return is;
 }

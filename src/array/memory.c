@@ -3,6 +3,7 @@
 #include "array/sink.h"
 
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -20,14 +21,16 @@ static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t
 }
 
 fbp_status fbp_source_memory(fbp_source **out, const void *samples,
-                             const struct fbp_array_info *info)
+                             const struct fbp_array_info *given)
 {
+    struct fbp_array_info whole, *const info = &whole;
     fbp_source *src = NULL;
     uint64_t bytes;
     fbp_status st;
 
     fbp_message_clear();
     *out = NULL;
+    FBP_TRY(FBP_TAKE(array_info, info, given));
     FBP_TRY(fbp_array_bytes("memory", info, &bytes));
     if (info->big_endian)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "memory: samples must be in this machine's order");

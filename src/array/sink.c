@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/range.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "base/text.h"
 
@@ -312,8 +313,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
 
 static fbp_status take_params(struct fbp_sink_params *own, const struct fbp_sink_params *given)
 {
-    FBP_TRY(fbp_take_struct("sink", own, sizeof *own, given,
-                            FBP_BYTES_TO(struct fbp_sink_params, range)));
+    FBP_TRY(FBP_TAKE(sink_params, own, given));
     FBP_TRY(fbp_check_choice("sink: type", (long)own->type, FBP_F64));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own->range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own->range[1]));
@@ -327,6 +327,7 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
 {
     const struct fbp_sink_params defaults = {.struct_size = sizeof defaults};
     struct fbp_sink_params own;
+    struct fbp_array_info whole;
     struct fbp_sink *s = NULL;
     fbp_status st;
 
@@ -334,9 +335,10 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
     *out = NULL;
     FBP_TRY(take_params(&own, params ? params : &defaults));
     params = &own;
+    FBP_TRY(FBP_TAKE(array_info, &whole, info));
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->process = getpid();
-    s->info = *info;
+    s->info = whole;
     s->compress = params->compress;
     s->fingerprint = params->fingerprint;
     FBP_TRY_GOTO(open_any(s, path, params));

@@ -238,6 +238,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     FBP_TRY_GOTO(open_file(src, raw));
     for (size_t i = 1; i < src->inputs.n && !growing; i++) /* to which the first has led */
         FBP_TRY_GOTO(fbp_watch_add(&src->watch, src->inputs.names[i]));
+    src->info.struct_size = sizeof src->info;
     *out = src;
     return FBP_OK;
 fail:

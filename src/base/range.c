@@ -69,19 +69,3 @@ fbp_status fbp_check_choice(const char *name, long value, long most)
                     "%s: found %ld, expected one of the values 0 to %ld of its enum", name, value,
                     most);
 }
-
-fbp_status fbp_take_struct(const char *name, void *own, size_t n, const void *theirs, size_t least)
-{
-    size_t given = 0;
-
-    if (theirs)
-        memcpy(&given, theirs, sizeof given);
-    if (given < least || given > n)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: struct_size: found %zu, expected %zu: set it to the size of the struct%s", name,
-            given, n, given > n ? ", and use the library that its header came with" : "");
-    memset(own, 0, n);
-    memcpy(own, theirs, given);
-    return FBP_OK;
-}

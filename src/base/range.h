@@ -31,14 +31,4 @@ FBP_PRIVATE_API fbp_status fbp_check_optional(const struct fbp_range *range, con
 /** Value `value` of an enum whose values are 0 … most. */
 FBP_PRIVATE_API fbp_status fbp_check_choice(const char *name, long value, long most);
 
-/** Bytes of a struct up to and with a field: those of the first release that had it. */
-#define FBP_BYTES_TO(type, field) (offsetof(type, field) + sizeof((*(type *)0).field))
-
-/**
- * A caller's struct of parameters, whose first member is its struct_size, into `own`, a struct of
- * `n` bytes; what an older caller's lacks is 0.  least: bytes of the first release's.
- */
-FBP_PRIVATE_API fbp_status fbp_take_struct(const char *name, void *own, size_t n,
-                                           const void *theirs, size_t least);
-
 #endif /* FBP_SRC_RANGE_H */

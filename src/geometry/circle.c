@@ -2,6 +2,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
+#include "base/sizes.h"
 #include "base/vec.h"
 
 #include <stdio.h>
@@ -113,8 +114,7 @@ static void circle_view(const struct fbp_circle *c, size_t k, struct fbp_view *o
 
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out)
 {
-    FBP_TRY(fbp_take_struct("geometry: circle", out, sizeof *out, given,
-                            FBP_BYTES_TO(struct fbp_circle, skew_rad)));
+    FBP_TRY(FBP_TAKE(circle, out, given));
     return check(out);
 }
 

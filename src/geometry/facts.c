@@ -1,6 +1,7 @@
 /* All that follows from views, panel and grid. */
 #include "geometry/facts.h"
 
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "geometry/kind.h"
 
@@ -247,9 +248,12 @@ fail:
     return st;
 }
 
-fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
+fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts)
 {
+    struct fbp_geometry_facts whole, *const f = &whole;
+
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(geometry_facts, f, facts));
     if (f->n_angles < 2)
         return fbp_fail(FBP_ERR_INVALID,
                         "all views stand at one angle, %.6g degrees%s: that determines no volume, "
@@ -301,10 +305,14 @@ static void rise_words(const struct fbp_geometry_facts *f, char *buf, size_t n)
              acos(1 - f->rise_error) * 180 / FBP_PI, 100 * f->rise_error);
 }
 
-bool fbp_geometry_remark(const struct fbp_geometry_facts *f, size_t i, char *buf, size_t n)
+bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf, size_t n)
 {
     void (*words[3])(const struct fbp_geometry_facts *, char *, size_t);
+    struct fbp_geometry_facts whole, *const f = &whole;
     size_t count = 0;
+
+    if (FBP_TAKE(geometry_facts, f, facts) != FBP_OK)
+        return false;
 
     if (f->wander_error <= WANDER_LIMIT &&
         f->wander_mm > (f->pitch_mm != 0 ? 0.02 : 0.2) * f->seen_mm)

@@ -1,4 +1,4 @@
-/** @file facts.h  Parts of fbp_geometry_facts() (internal; double, pure). */
+/** @file facts.h  Parts of fbp_views_facts() (internal; double, pure). */
 #ifndef FBP_SRC_FACTS_H
 #define FBP_SRC_FACTS_H
 

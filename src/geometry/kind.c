@@ -1,6 +1,7 @@
 /* The kinds there are, and the calls that every kind has. */
 #include "geometry/kind.h"
 
+#include "base/sizes.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -134,14 +135,25 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
                     "are parallel: check source, panel centre and axes of the view");
 }
 
-fbp_status fbp_geometry_facts(struct fbp_views views, const struct fbp_grid *grid,
-                              struct fbp_geometry_facts *out)
+fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
+                        struct fbp_geometry_facts *out)
 {
-    fbp_message_clear();
-    *out = (struct fbp_geometry_facts){0};
+    *out = (struct fbp_geometry_facts){.struct_size = sizeof *out};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
     return kind->facts(kind, &views, grid, out);
+}
+
+fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
+                           struct fbp_geometry_facts *out)
+{
+    struct fbp_geometry_facts own;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(geometry_facts, out));
+    const fbp_status st = fbp_facts_of(views, grid, &own);
+    FBP_GIVE(geometry_facts, out, &own);
+    return st;
 }
 
 fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,

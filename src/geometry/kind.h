@@ -46,7 +46,7 @@ struct fbp_kind_table {
     /** Distance of columns at the iso-centre [mm]. */
     double (*pitch)(const struct fbp_view *view, const double P[12]);
 
-    /** Of all views: fbp_geometry_facts(), _rows(), fbp_grid_default().  kind: this table, so that
+    /** Of all views: fbp_views_facts(), _rows(), fbp_grid_default().  kind: this table, so that
      *  what is called from here does not look for it. */
     fbp_status (*facts)(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         const struct fbp_grid *grid, struct fbp_geometry_facts *out);
@@ -75,6 +75,10 @@ fbp_status fbp_check_kind_name(const char *where, const char *name);
 /** As fbp_check_kind(), and FBP_ERR_UNSUPPORTED where it has no line integrals, which `where`
  * needs. */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
+
+/** As fbp_views_facts(), of a struct of the library's own. */
+fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
+                        struct fbp_geometry_facts *out);
 
 /** The matrix of fbp_view_to_matrix(); false, without a message, if there is none. */
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,

@@ -116,7 +116,7 @@ void fbp_bench_destroy(fbp_bench **bench)
     *bench = NULL;
 }
 
-const struct fbp_bench_info *fbp_bench_info(const fbp_bench *bench)
+const struct fbp_bench_info *fbp_bench_about(const fbp_bench *bench)
 {
     return &bench->info;
 }
@@ -124,8 +124,11 @@ const struct fbp_bench_info *fbp_bench_info(const fbp_bench *bench)
 /* Views of the scan, n of them, evenly. */
 static fbp_status thin_out(const struct fbp_scan *scan, size_t n, struct fbp_scan *out)
 {
-    *out = (struct fbp_scan){
-        .kind = scan->kind, .n_views = n, .panel = scan->panel, .volume = scan->volume};
+    *out = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = scan->kind,
+                             .n_views = n,
+                             .panel = scan->panel,
+                             .volume = scan->volume};
     FBP_TRY(fbp_calloc((void **)&out->views, n, sizeof *out->views, "views"));
     for (size_t k = 0; k < n; k++)
         out->views[k] = scan->views[k * scan->n_views / n];
@@ -210,7 +213,7 @@ fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_vi
 {
     const struct fbp_recon_params p = params_of(b, NULL, FBP_PRECISION_DEFAULT);
     const size_t wanted = n_views ? n_views : b->info.own_memory ? scan->n_views : FEW_VIEWS;
-    struct fbp_scan thin;
+    struct fbp_scan thin = {.struct_size = sizeof thin};
 
     fbp_message_clear();
     FBP_TRY(fbp_check_scan(scan));

@@ -57,7 +57,9 @@ static fbp_status make_views(struct phantom_views *p)
 static fbp_status open_views(const struct fbp_scan *scan, fbp_source **out)
 {
     const struct fbp_array_info info = {
-        .n = {scan->panel.n_columns, scan->panel.n_rows, scan->n_views}, .type = FBP_F32};
+        .struct_size = sizeof info,
+        .n = {scan->panel.n_columns, scan->panel.n_rows, scan->n_views},
+        .type = FBP_F32};
     struct phantom_views *p = NULL;
 
     FBP_TRY(fbp_source_memory(out, NULL, &info));

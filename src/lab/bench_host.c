@@ -38,6 +38,7 @@ static size_t sample_size(const struct host_bench *b)
 static fbp_status make_source(const struct host_bench *b, const void *views, fbp_source **out)
 {
     const struct fbp_array_info info = {
+        .struct_size = sizeof info,
         .n = {b->scan.panel.n_columns, b->scan.panel.n_rows, b->scan.n_views},
         .type = b->counts ? FBP_U16 : FBP_F32};
 
@@ -122,7 +123,7 @@ static fbp_status time_runs(const struct host_bench *b, bool whole, size_t n, do
 static fbp_status measure(const struct host_bench *b, double *seconds, struct fbp_host_time *out)
 {
     struct fbp_recon_params apart = b->params;
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
 
     FBP_TRY(time_runs(b, false, 1, &out->first, &r));
     FBP_TRY(time_runs(b, false, out->n_runs, seconds, &r));
@@ -144,7 +145,7 @@ static fbp_status measure(const struct host_bench *b, double *seconds, struct fb
 
 static fbp_status draw_timeline(const struct host_bench *b, const char *path)
 {
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
 
     fbp_plan_timeline(b->plan, path);
     const fbp_status st = run_once(b, b->plan, &r);
@@ -170,7 +171,7 @@ fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_pa
         b.scan.i0 = MOST_COUNTS;
     FBP_TRY_GOTO(fbp_calloc((void **)&seconds, out->n_runs, sizeof *seconds, "times"));
     FBP_TRY_GOTO(host_open(&b, out));
-    const struct fbp_plan_info *info = fbp_plan_info(b.plan);
+    const struct fbp_plan_summary *info = fbp_plan_info(b.plan);
     out->backend = info->backend;
     out->kernel = info->kernel;
     out->isa = info->isa;

@@ -8,6 +8,7 @@
 #include "backend/device.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"

@@ -115,7 +115,7 @@ static fbp_status check_memory(const struct fbp_backend *backend, const struct f
         (double)scan->volume.n[0] * (double)scan->volume.n[1] * (double)scan->volume.n[2];
     const double samples = (double)view_samples(scan) * (double)scan->n_views;
     const double bytes = 2 * sizeof(float) * (voxels + samples);
-    struct fbp_device_info device = {0};
+    struct fbp_device_info device = {.struct_size = sizeof device};
     char needs[32], has[32];
 
     backend->describe(0, &device);
@@ -174,7 +174,7 @@ void fbp_s1_close(fbp_s1 **s)
     *s = NULL;
 }
 
-const struct fbp_s1_shape *fbp_s1_shape(const fbp_s1 *s, size_t index)
+const struct fbp_s1_shape *fbp_s1_shape_at(const fbp_s1 *s, size_t index)
 {
     return s->fast.backend->s1->shape(index);
 }
@@ -194,8 +194,8 @@ static int by_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-fbp_status fbp_s1_time(fbp_s1 *s, size_t index, enum fbp_s1_part part, size_t n_runs,
-                       struct fbp_s1_time *out)
+fbp_status fbp_s1_measure(fbp_s1 *s, size_t index, enum fbp_s1_part part, size_t n_runs,
+                          struct fbp_s1_time *out)
 {
     struct side *f = &s->fast;
     struct fbp_s1_time *runs;
@@ -293,7 +293,7 @@ static fbp_status show_phantom(fbp_s1 *s)
     return filter(&s->fast, s->views, &all);
 }
 
-fbp_status fbp_s1_error(fbp_s1 *s, size_t index, struct fbp_s1_error *out)
+fbp_status fbp_s1_compare(fbp_s1 *s, size_t index, struct fbp_s1_error *out)
 {
     const size_t n = s->scan->n_views;
     struct side exact = {.backend = s->fast.backend};

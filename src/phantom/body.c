@@ -130,7 +130,7 @@ static bool cut_planes(const struct fbp_body *body, const double x[3], const dou
                        double t[2])
 {
     for (size_t i = 0; i < body->n_planes; i++) {
-        const struct fbp_plane *f = &body->planes[i];
+        const struct fbp_half_space *f = &body->planes[i];
         if (!cut_slab(fbp_dot(f->normal, x), fbp_dot(f->normal, dir), -INFINITY, f->at_mm, t))
             return false;
     }

@@ -14,7 +14,7 @@ struct fbp_body {
     double c[3], M[3][3];
     double q[3], unit;
     double low[3], high[3];
-    const struct fbp_plane *planes; /* the shape's */
+    const struct fbp_half_space *planes; /* the shape's */
     size_t n_planes;
     double density;
     double ball_c[3], ball_r; /**< a ball around it; ball_r is infinite for endless bodies */

@@ -46,7 +46,7 @@ struct object {
     int type;    /* N_TYPES: not given */
     double centre[3], half[3], axes[3][3], rhoe;
     bool has_centre[3], has_half[3], has_axis[3], has_rhoe;
-    struct fbp_plane planes[FBP_SHAPE_PLANES];
+    struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
 };
 
@@ -135,7 +135,7 @@ static fbp_status read_clip(struct fbp_phantom_text *text, int axis, double mm, 
     if (o->n_planes == FBP_SHAPE_PLANES)
         return fbp_phantom_wrong(text, "more than %d clips of one object", FBP_SHAPE_PLANES);
     FBP_TRY(fbp_phantom_expression(text, &at));
-    struct fbp_plane *f = &o->planes[o->n_planes++];
+    struct fbp_half_space *f = &o->planes[o->n_planes++];
     f->normal[axis] = below ? 1 : -1;
     f->at_mm = (below ? at : -at) * mm;
     return FBP_OK;

@@ -1,5 +1,6 @@
 /* Whole scans and volumes: one view or slice a work item, written by the thread that made it, so
  * that memory is one picture a thread. */
+#include "base/sizes.h"
 #include "phantom/body.h"
 #include "phantom/poisson.h"
 #include "phantom/shadow.h"
@@ -132,6 +133,7 @@ static void projections_info(const struct fbp_scan *scan, struct fbp_array_info 
     const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
 
     *info = (struct fbp_array_info){
+        .struct_size = sizeof *info,
         .n = {p->n_columns, p->n_rows, scan->n_views},
         .type = FBP_F32,
         .has_spacing = true,
@@ -142,15 +144,17 @@ static void projections_info(const struct fbp_scan *scan, struct fbp_array_info 
     };
 }
 
-fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *given,
                                const char *path, double noise_i0, uint64_t seed, int n_threads)
 {
+    struct fbp_scan whole, *const scan = &whole;
     struct fbp_array_info info;
     struct fbp_ball *balls = NULL;
     struct fbp_body *bodies = NULL;
     fbp_status st;
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
     fbp_pool_try_fn *const project = project_of[fbp_kind_of(scan->kind)->integral];
     if (!project)
@@ -178,8 +182,11 @@ fail:
 fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               const char *path, int n_threads)
 {
-    struct fbp_array_info info = {
-        .type = FBP_F32, .has_spacing = true, .unit = "1/mm", .row_order = FBP_ROWS_BOTTOM_UP};
+    struct fbp_array_info info = {.struct_size = sizeof info,
+                                  .type = FBP_F32,
+                                  .has_spacing = true,
+                                  .unit = "1/mm",
+                                  .row_order = FBP_ROWS_BOTTOM_UP};
 
     fbp_message_clear();
     FBP_TRY(fbp_because("phantom", fbp_check_grid(grid)));

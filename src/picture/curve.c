@@ -3,6 +3,8 @@
 
 #include "picture/svg_page.h"
 
+#include "base/sizes.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -101,11 +103,13 @@ static void widen(double range[2], double margin)
     range[1] += more;
 }
 
-fbp_status fbp_curve_svg(const struct fbp_curve *c, const char *path)
+fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path)
 {
+    struct fbp_curve whole, *const c = &whole;
     struct chart d = {c, {INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(curve, c, curve));
     for (size_t i = 0; i < c->n; i++)
         if (isfinite(c->x[i]) && isfinite(c->y[i])) {
             d.x[0] = fmin(d.x[0], c->x[i]);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/range.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "picture/png.h"
 
@@ -219,7 +220,8 @@ static fbp_status draw(const struct viewer *v, double lo, double hi, const char 
     return st;
 }
 
-static fbp_status choose_slices(struct viewer *v, const struct fbp_view_params *p, const char *path)
+static fbp_status choose_slices(struct viewer *v, const struct fbp_picture_params *p,
+                                const char *path)
 {
     for (int a = 0; a < 3; a++) {
         v->slice[a] = p->at_slice ? p->slice[a] : v->info->n[a] / 2;
@@ -235,23 +237,23 @@ static fbp_status choose_slices(struct viewer *v, const struct fbp_view_params *
     return FBP_OK;
 }
 
-static fbp_status take_params(struct fbp_view_params *own, const struct fbp_view_params *given)
+static fbp_status take_params(struct fbp_picture_params *own,
+                              const struct fbp_picture_params *given)
 {
-    FBP_TRY(fbp_take_struct("view", own, sizeof *own, given,
-                            FBP_BYTES_TO(struct fbp_view_params, shown)));
+    FBP_TRY(FBP_TAKE(picture_params, own, given));
     FBP_TRY(fbp_check_range(&fbp_range_value, "view: lo", own->lo));
     return fbp_check_range(&fbp_range_value, "view: hi", own->hi);
 }
 
-fbp_status fbp_view_write_source(fbp_source *volume, const char *name, const char *png_path,
-                                 const struct fbp_view_params *params)
+fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
+                                    const struct fbp_picture_params *params)
 {
-    struct fbp_view_params p;
+    struct fbp_picture_params p;
     struct viewer v = {.src = volume, .info = fbp_source_info(volume)};
     fbp_status st;
 
     fbp_message_clear();
-    FBP_TRY(take_params(&p, params ? params : fbp_view_params()));
+    FBP_TRY(take_params(&p, params ? params : fbp_picture_params()));
     double lo = p.lo, hi = p.hi;
     v.mip = p.mip;
     if (!(lo <= hi))
@@ -278,16 +280,16 @@ fail:
     return st;
 }
 
-fbp_status fbp_view_write(const char *volume_path, const char *png_path,
-                          const struct fbp_view_params *params)
+fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
+                             const struct fbp_picture_params *params)
 {
-    struct fbp_view_params own;
+    struct fbp_picture_params own;
     fbp_source *volume = NULL;
 
     fbp_message_clear();
-    FBP_TRY(take_params(&own, params ? params : fbp_view_params()));
+    FBP_TRY(take_params(&own, params ? params : fbp_picture_params()));
     FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
-    const fbp_status st = fbp_view_write_source(volume, volume_path, png_path, &own);
+    const fbp_status st = fbp_picture_write_source(volume, volume_path, png_path, &own);
     fbp_source_close(&volume);
     return st;
 }

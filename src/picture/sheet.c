@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/range.h"
+#include "base/sizes.h"
 #include "picture/font.h"
 #include "picture/png.h"
 
@@ -197,8 +198,7 @@ static void draw(const struct sheet *s)
 
 static fbp_status take_params(struct fbp_sheet_params *own, const struct fbp_sheet_params *given)
 {
-    FBP_TRY(fbp_take_struct("sheet", own, sizeof *own, given,
-                            FBP_BYTES_TO(struct fbp_sheet_params, hi)));
+    FBP_TRY(FBP_TAKE(sheet_params, own, given));
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)own->n[0]));
     FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)own->n[1]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", own->lo));

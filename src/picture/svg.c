@@ -1,6 +1,7 @@
 /* The set-up of a scan as a drawing: world millimetres in, SVG pixels out. */
 #include "fbp/picture.h"
 
+#include "base/sizes.h"
 #include "base/vec.h"
 #include "geometry/kind.h"
 #include "picture/svg_page.h"
@@ -422,12 +423,14 @@ static void draw_page(FILE *f, const void *user)
 fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
                             const struct fbp_geometry_facts *facts, const char *path)
 {
+    struct fbp_geometry_facts whole;
     struct drawing d = {.of = views,
                         .source = fbp_kind_of(views.kind)->has_source,
                         .grid = grid && grid->n[0] ? grid : NULL,
-                        .facts = facts};
+                        .facts = &whole};
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(geometry_facts, &whole, facts));
     FBP_TRY(fbp_check_lines("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");

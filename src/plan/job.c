@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/stop.h"
 #include "base/vec.h"
 #include "geometry/kind.h"
@@ -11,10 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *scan,
+fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *given,
                             struct fbp_grid *out)
 {
+    struct fbp_scan whole, *const scan = &whole;
+
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
     *out = scan->volume;
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (out->n[0] == 0)
@@ -220,7 +224,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
-    FBP_TRY_GOTO(fbp_geometry_facts(fbp_scan_views(scan), &job->grid, &job->facts));
+    FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));

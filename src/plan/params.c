@@ -1,6 +1,7 @@
 #include "plan/params.h"
 
 #include "base/range.h"
+#include "base/sizes.h"
 #include "geometry/ranges.h"
 
 #include <math.h>
@@ -89,8 +90,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *own, const struct fbp_recon_
 {
     const struct fbp_recon_params defaults = {.struct_size = sizeof defaults};
 
-    FBP_TRY(fbp_take_struct("parameters", own, sizeof *own, given ? given : &defaults,
-                            FBP_BYTES_TO(struct fbp_recon_params, user)));
+    FBP_TRY(FBP_TAKE(recon_params, own, given ? given : &defaults));
     FBP_TRY(check_filter(own));
     FBP_TRY(check_resources(own));
     FBP_TRY(check_output(own));

@@ -41,7 +41,8 @@ void fbp_run_failed(struct run_state *s, fbp_status status)
 /* Tell how far it is; s->lock is held.  Is it to be cancelled? */
 static bool tell(struct run_state *s)
 {
-    const struct fbp_progress p = {.done = s->updates_done,
+    const struct fbp_progress p = {.struct_size = sizeof p,
+                                   .done = s->updates_done,
                                    .total = s->updates_total,
                                    .views_read = s->views_read,
                                    .slabs_done = s->slabs_done,

@@ -4,10 +4,12 @@
 #include "array/bytes.h"
 #include "array/stack.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/ranges.h"
 #include "scan/format/ini.h"
+#include "scan/scan_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,10 +31,20 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 size_t fbp_geometry_formats(struct fbp_geometry_format_info *out, size_t n)
 {
-    for (size_t i = 0; i < n && i < N_FORMATS; i++)
-        out[i] = (struct fbp_geometry_format_info){
-            formats[i]->name,         formats[i]->about,        formats[i]->extensions,
-            formats[i]->load != NULL, formats[i]->save != NULL, formats[i]->by_name_only};
+    fbp_message_clear();
+    if (n > 0 && FBP_CHECK(geometry_format_info, out) != FBP_OK)
+        return 0;
+    for (size_t i = 0; i < n && i < N_FORMATS; i++) {
+        const struct fbp_geometry_format_info own = {.name = formats[i]->name,
+                                                     .about = formats[i]->about,
+                                                     .extensions = formats[i]->extensions,
+                                                     .reads = formats[i]->load != NULL,
+                                                     .writes = formats[i]->save != NULL,
+                                                     .by_name_only = formats[i]->by_name_only};
+        struct fbp_geometry_format_info *theirs = fbp_listed(out, i);
+        theirs->struct_size = out->struct_size;
+        FBP_GIVE(geometry_format_info, theirs, &own);
+    }
     return N_FORMATS;
 }
 
@@ -186,8 +198,7 @@ static fbp_status take_known(struct fbp_geometry_known *own, const struct fbp_ge
 {
     static const char *const pitches[] = {"known.pitch_mm[0]", "known.pitch_mm[1]"};
 
-    FBP_TRY(fbp_take_struct("known", own, sizeof *own, known,
-                            FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)));
+    FBP_TRY(FBP_TAKE(geometry_known, own, known));
     for (int i = 0; i < 2; i++)
         FBP_TRY(fbp_check_optional(&fbp_range_pitch, pitches[i], own->pitch_mm[i]));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "known.n_views", (double)own->n_views));
@@ -196,14 +207,13 @@ static fbp_status take_known(struct fbp_geometry_known *own, const struct fbp_ge
                               (double)own->panel.n_columns);
 }
 
-fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
+fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known)
 {
     struct fbp_geometry_known all = {0};
     const struct fbp_geometry_format *found;
 
-    fbp_message_clear();
-    *out = (struct fbp_scan){0};
+    *out = (struct fbp_scan){.struct_size = sizeof *out};
     if (known)
         FBP_TRY(take_known(&all, known));
     if (fbp_stack_count(path) == 0 && access(path, R_OK) != 0) {
@@ -223,7 +233,7 @@ fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char 
     if (st == FBP_OK)
         st = check_views(path, out);
     if (st != FBP_OK)
-        fbp_scan_clear(out);
+        fbp_scan_free(out);
     return st;
 }
 
@@ -240,11 +250,25 @@ static fbp_status check_kind(const struct fbp_geometry_format *f, const char *pa
                     path, f->name, fbp_kind_name(kind));
 }
 
-fbp_status fbp_geometry_save(const struct fbp_scan *scan, const char *path, const char *format)
+fbp_status fbp_geometry_load(struct fbp_scan *out, const char *path, const char *format,
+                             const struct fbp_geometry_known *known)
 {
+    struct fbp_scan own;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(scan, out));
+    const fbp_status st = fbp_geometry_read(&own, path, format, known);
+    fbp_scan_give(out, &own);
+    return st;
+}
+
+fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, const char *format)
+{
+    struct fbp_scan whole, *const scan = &whole;
     const struct fbp_geometry_format *found;
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
     FBP_TRY(find(path, format, true, &found));
     FBP_TRY(check_kind(found, path, scan->kind));
     if (scan->n_views == 0 || !scan->views)

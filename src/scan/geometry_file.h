@@ -51,6 +51,10 @@ fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_fo
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
                                    struct fbp_panel *out);
 
+/** As fbp_geometry_load(), of a struct of the library's own. */
+fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
+                             const struct fbp_geometry_known *known);
+
 /** The pitch that is known. */
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
                                    double out[2]);

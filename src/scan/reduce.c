@@ -4,6 +4,7 @@
 #include "array/format.h"
 #include "array/growing.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 #include "geometry/kind.h"
 
@@ -96,11 +97,13 @@ static void join_pixels(struct fbp_view *v, const struct fbp_reduction *r)
     }
 }
 
-fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin)
+fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
 {
+    struct fbp_scan own, *const scan = &own;
     struct fbp_reduction r;
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, out));
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(check(scan, every, bin));
     if (every == 1 && bin == 1)
@@ -117,6 +120,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin)
         scan->views[k] = scan->views[k * every];
         join_pixels(&scan->views[k], &r);
     }
+    FBP_GIVE(scan, out, scan);
     return FBP_OK;
 }
 

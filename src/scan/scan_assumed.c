@@ -1,6 +1,7 @@
 /* What a scan file says that nobody has measured: kept, and repeated, until somebody confirms it.
  */
 #include "array/format.h"
+#include "base/sizes.h"
 #include "scan/scan_parts.h"
 #include "scan/scan_write.h"
 
@@ -68,7 +69,7 @@ fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const 
     return st;
 }
 
-void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
+void fbp_scan_settle(struct fbp_scan *scan, const char *key)
 {
     size_t kept = 0;
 
@@ -78,6 +79,17 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
         else
             scan->assumed[kept++] = scan->assumed[i];
     scan->n_assumed = kept;
+}
+
+void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
+{
+    struct fbp_scan own;
+
+    fbp_message_clear();
+    if (FBP_TAKE(scan, &own, scan) != FBP_OK)
+        return;
+    fbp_scan_settle(&own, key);
+    FBP_GIVE(scan, scan, &own);
 }
 
 /* Behind what was written already; returns the length of all. */
@@ -115,13 +127,16 @@ static size_t put_group(char *buf, size_t n, size_t at, const struct fbp_assumed
                   : at;
 }
 
-size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n)
+size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
-    const struct fbp_assumed *list = scan->assumed;
+    struct fbp_scan whole, *const scan = &whole;
     size_t at = 0;
 
     if (n > 0)
         buf[0] = '\0';
+    if (FBP_TAKE(scan, scan, given) != FBP_OK)
+        return 0;
+    const struct fbp_assumed *list = scan->assumed;
     for (size_t i = 0, end; i < scan->n_assumed; i = end) {
         for (end = i + 1; end < scan->n_assumed && strcmp(list[end].file, list[i].file) == 0;)
             end++;

@@ -1,6 +1,7 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
 #include "array/format.h"
 #include "array/stack.h"
+#include "base/sizes.h"
 #include "geometry/kind.h"
 #include "scan/geometry_file.h"
 #include "scan/scan_parts.h"
@@ -54,15 +55,17 @@ struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
     return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
 }
 
-bool fbp_scan_is_intensity(const struct fbp_scan *scan)
+bool fbp_scan_is_intensity(const struct fbp_scan *given)
 {
+    struct fbp_scan whole, *const scan = &whole;
+
+    if (FBP_TAKE(scan, scan, given) != FBP_OK)
+        return false;
     return scan->dark || scan->flat || scan->i0 > 0;
 }
 
-void fbp_scan_clear(struct fbp_scan *scan)
+void fbp_scan_free(struct fbp_scan *scan)
 {
-    if (!scan)
-        return;
     free(scan->views);
     free(scan->path);
     free(scan->projections);
@@ -75,7 +78,30 @@ void fbp_scan_clear(struct fbp_scan *scan)
         free(scan->files[i]);
     free(scan->files);
     fbp_scan_clear_assumed(scan);
-    *scan = (struct fbp_scan){0};
+    *scan = (struct fbp_scan){.struct_size = sizeof *scan};
+}
+
+/* A size of 0 is that of a scan which was never used. */
+void fbp_scan_clear(struct fbp_scan *scan)
+{
+    struct fbp_scan own;
+
+    if (!scan || scan->struct_size == 0 || FBP_TAKE(scan, &own, scan) != FBP_OK)
+        return;
+    fbp_scan_free(&own);
+    FBP_GIVE(scan, scan, &own);
+}
+
+/* A scan that was read into the caller's struct; what that has no room for is freed. */
+void fbp_scan_give(struct fbp_scan *out, const struct fbp_scan *own)
+{
+    struct fbp_scan rest = *own;
+
+    FBP_GIVE(scan, out, own);
+    if (out->struct_size < sizeof rest) {
+        memset(&rest, 0, out->struct_size);
+        fbp_scan_free(&rest);
+    }
 }
 
 /* Version and kind come first: they explain why other keys are strange. */
@@ -323,7 +349,7 @@ static fbp_status read_assumed(struct fbp_scan_file *f)
     for (size_t i = before; i < f->scan->n_assumed; i++)
         FBP_TRY(check_fact(f, f->scan->assumed[i].key));
     if (f->pitch_mm[0] > 0)
-        fbp_scan_confirm(f->scan, "detector.pitch_mm");
+        fbp_scan_settle(f->scan, "detector.pitch_mm");
     return FBP_OK;
 }
 
@@ -356,9 +382,9 @@ static fbp_status load_foreign(struct fbp_scan *out, const char *path, const dou
     const struct fbp_geometry_known known = {.struct_size = sizeof known,
                                              .pitch_mm = {pitch_mm[0], pitch_mm[1]}};
 
-    FBP_TRY(fbp_geometry_load(out, path, NULL, &known));
+    FBP_TRY(fbp_geometry_read(out, path, NULL, &known));
     if (!out->projections) {
-        fbp_scan_clear(out);
+        fbp_scan_free(out);
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: is a geometry and names no projections: name it in a scan file "
                         "(\"projections\": …, \"geometry\": …)",
@@ -401,7 +427,7 @@ static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_
     fbp_status st;
 
     fbp_message_clear();
-    *out = (struct fbp_scan){0};
+    *out = (struct fbp_scan){.struct_size = sizeof *out};
     FBP_TRY(fbp_geometry_format_of(path, &format));
     if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -423,18 +449,30 @@ static fbp_status load(struct fbp_scan *out, const char *path, const struct fbp_
     st = out->path ? read_scan(&f) : fbp_fail_nomem(strlen(path), "a path");
     cJSON_Delete(root);
     if (st != FBP_OK)
-        fbp_scan_clear(out);
+        fbp_scan_free(out);
+    return st;
+}
+
+static fbp_status load_theirs(struct fbp_scan *out, const char *path,
+                              const struct fbp_scan_known *known)
+{
+    struct fbp_scan own;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(scan, out));
+    const fbp_status st = load(&own, path, known, false);
+    fbp_scan_give(out, &own);
     return st;
 }
 
 fbp_status fbp_scan_load(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, &(const struct fbp_scan_known){0}, false);
+    return load_theirs(out, path, &(const struct fbp_scan_known){0});
 }
 
 fbp_status fbp_scan_load_growing(struct fbp_scan *out, const char *path)
 {
-    return load(out, path, &(const struct fbp_scan_known){.growing = true}, false);
+    return load_theirs(out, path, &(const struct fbp_scan_known){.growing = true});
 }
 
 fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
@@ -443,17 +481,17 @@ fbp_status fbp_scan_load_known(struct fbp_scan *out, const char *path,
     struct fbp_scan_known all = {0};
 
     fbp_message_clear();
-    *out = (struct fbp_scan){0};
+    FBP_TRY(FBP_CHECK(scan, out));
+    FBP_GIVE(scan, out, &(const struct fbp_scan){0});
     if (known)
-        FBP_TRY(fbp_take_struct("known", &all, sizeof all, known,
-                                FBP_BYTES_TO(struct fbp_scan_known, growing)));
+        FBP_TRY(FBP_TAKE(scan_known, &all, known));
     const double *p = all.pitch_mm;
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[0]", p[0]));
     FBP_TRY(fbp_check_optional(&fbp_range_pitch, "known.pitch_mm[1]", p[1]));
     if ((p[0] > 0) != (p[1] > 0))
         return fbp_fail(FBP_ERR_INVALID, "scan: pixels are %g x %g mm: give two positive lengths",
                         p[0], p[1]);
-    return load(out, path, &all, false);
+    return load_theirs(out, path, &all);
 }
 
 fbp_status fbp_scan_load_geometry(struct fbp_scan *out, const char *path,

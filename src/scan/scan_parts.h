@@ -28,6 +28,12 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note);
 /** The note that a key of a file, which changes the result, is not applied. */
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
+/** As fbp_scan_clear() and fbp_scan_confirm(), of a struct of the library's own. */
+void fbp_scan_free(struct fbp_scan *scan);
+void fbp_scan_settle(struct fbp_scan *scan, const char *key);
+/** A scan of the library's own into the caller's struct, which was checked: what that has no room
+ *  for is freed. */
+void fbp_scan_give(struct fbp_scan *out, const struct fbp_scan *own);
 void fbp_scan_clear_assumed(struct fbp_scan *scan);
 struct fbp_writer;
 void fbp_scan_put_assumed(struct fbp_writer *w, const struct fbp_scan *scan);

@@ -1,4 +1,5 @@
 /* A scan as JSON.  Numbers have as many digits as reading them back exactly takes. */
+#include "base/sizes.h"
 #include "scan/scan_parts.h"
 #include "scan/scan_write.h"
 
@@ -280,12 +281,14 @@ fbp_status fbp_scan_save_geometry(const struct fbp_scan *scan, const char *path)
     return save(scan, path, NULL, true);
 }
 
-fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
+fbp_status fbp_scan_save(const struct fbp_scan *given, const char *path,
                          const struct fbp_circle *circle)
 {
+    struct fbp_scan own, *const scan = &own;
     struct fbp_circle whole;
 
     fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
     if (circle) {
         FBP_TRY(fbp_check_circle(circle, &whole));
         circle = &whole;

@@ -297,7 +297,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     const char *const said = "the geometry already says it";
     struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = f->scan->panel, .n_views = f->scan->n_views};
-    struct fbp_scan g = {0};
+    struct fbp_scan g;
     const char *text = NULL, *format = NULL;
     size_t n = 0, origin = 0;
 
@@ -315,7 +315,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     char *path = fbp_path_join(f->top.file, text);
     if (!path)
         return fbp_fail_nomem(strlen(text), "a path");
-    fbp_status st = fbp_geometry_load(&g, path, format, &known);
+    fbp_status st = fbp_geometry_read(&g, path, format, &known);
     if (st == FBP_OK && g.n_views != f->scan->n_views)
         st = check_count(f, "geometry", g.n_views);
     if (st == FBP_OK)
@@ -324,7 +324,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
         st = fbp_scan_add_file(f->scan, path);
     for (size_t i = 0; st == FBP_OK && i < g.n_files; i++)
         st = fbp_scan_add_file(f->scan, g.files[i]);
-    fbp_scan_clear(&g);
+    fbp_scan_free(&g);
     free(path);
     return fbp_json_because(&f->top, "geometry", st);
 }

@@ -23,7 +23,8 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
 static struct fbp_scan make_scan(size_t n_views, const struct size *size)
 {
     const double a = size->voxel_mm, pitch = size->pitch_mm;
-    struct fbp_scan scan = {.n_views = n_views,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .volume = {{size->side, size->side, SLICES}, {a, a, a}, {0, 0, 0}}};
 

@@ -71,8 +71,10 @@ static void past_caches(void **state)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (size_t at = 0; at < 18; at++)
                 for (int scaled = 0; scaled < 2; scaled++) {
-                    const struct fbp_array_info info = {
-                        .type = type, .scale = scaled ? 0.37 : 0, .offset = -3};
+                    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                                        .type = type,
+                                                        .scale = scaled ? 0.37 : 0,
+                                                        .offset = -3};
                     memset(is, 0x5a, sizeof is);
                     memset(wanted, 0x5a, sizeof wanted);
                     fbp_to_values(&info, in + at % 2, counts[c], false, wanted + at);

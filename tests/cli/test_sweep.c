@@ -78,8 +78,11 @@ static void make_views(struct fbp_scan *scan, struct fbp_view *views, double sod
                                  .offset_mm = {offset, 40},
                                  .tilt_rad = {lean_deg * rad, 0, tilt_deg * rad}};
 
-    *scan =
-        (struct fbp_scan){.kind = FBP_CONE, .n_views = VIEWS, .panel = {101, 81}, .views = views};
+    *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                              .kind = FBP_CONE,
+                              .n_views = VIEWS,
+                              .panel = {101, 81},
+                              .views = views};
     assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
 }
 
@@ -97,7 +100,7 @@ static void expect_views(const struct fbp_view *a, const struct fbp_view *b)
 static void values_are_those_of_a_scan_file(void **state)
 {
     struct fbp_view from[VIEWS], to[VIEWS], got[VIEWS];
-    struct fbp_scan scan, other;
+    struct fbp_scan scan = {.struct_size = sizeof scan}, other = {.struct_size = sizeof other};
     double now;
 
     (void)state;
@@ -138,7 +141,7 @@ static void values_are_those_of_a_scan_file(void **state)
 static void values_go_together(void **state)
 {
     struct fbp_view views[VIEWS];
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     const double values[ADJUSTS] = {[ADJUST_CENTRE] = 47.5,
                                     [ADJUST_TILT] = 2,
                                     [ADJUST_OFFSET] = NAN,
@@ -160,7 +163,11 @@ static void the_centre_keeps_a_wobble(void **state)
 {
     struct fbp_view views[2] = {{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                 {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, 1}}};
-    struct fbp_scan scan = {.kind = FBP_PARALLEL, .n_views = 2, .panel = {11, 3}, .views = views};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_PARALLEL,
+                            .n_views = 2,
+                            .panel = {11, 3},
+                            .views = views};
     double column;
 
     (void)state;

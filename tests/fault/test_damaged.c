@@ -77,7 +77,8 @@ static void refused_or_whole(const char *path, const float *v)
 
 static void write_by_sink(const char *path, bool pack, float *v)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}, .spacing_mm = {1, 2, 3}, .unit = "1/mm"};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {NX, NY, NZ}, .spacing_mm = {1, 2, 3}, .unit = "1/mm"};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .compress = pack};
     fbp_sink *s = NULL;
     fill(v);

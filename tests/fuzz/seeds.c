@@ -58,7 +58,8 @@ static void take_header(const char *folder, const char *extension, int number)
 /* An array under the target's extension, plain and, where it is known, compressed. */
 static void seed_array(const struct fuzz_target *t, const char *folder)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ},
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {NX, NY, NZ},
                                         .has_spacing = true,
                                         .spacing_mm = {1, 2, 3},
                                         .origin_mm = {-1, 0, 1},
@@ -93,7 +94,8 @@ static void seed_geometry(const struct fuzz_target *t, const char *folder)
     char path[600];
 
     for (int kind = 0; kind < 4; kind++) {
-        struct fbp_scan scan = {.kind = kind & 1 ? FBP_PARALLEL : FBP_CONE,
+        struct fbp_scan scan = {.struct_size = sizeof scan,
+                                .kind = kind & 1 ? FBP_PARALLEL : FBP_CONE,
                                 .n_views = NZ,
                                 .panel = {NX, NY},
                                 .views = views};
@@ -164,7 +166,11 @@ static void seed_rabbitct(const char *folder)
                                 .n_sdd = 1,
                                 .pitch_mm = {0.8, 0.8}};
     char from[600], path[600];
-    struct fbp_scan scan = {.n_views = NZ, .panel = {NX, NY}, .views = views, .projections = from};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = NZ,
+                            .panel = {NX, NY},
+                            .views = views,
+                            .projections = from};
     const struct fuzz_target mha = {.file = "p.mha"};
 
     seed_array(&mha, folder);

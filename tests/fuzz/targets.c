@@ -111,7 +111,7 @@ static bool run_raw(const char *path, const char *key)
 
 static bool run_compare(const char *path, const char *key)
 {
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     char other[128];
     fbp_source *src = NULL;
 
@@ -125,10 +125,10 @@ static bool run_compare(const char *path, const char *key)
     if (large)
         return false;
     snprintf(other, sizeof other, "%.*s/p.mha", (int)(strrchr(path, '/') - path), path);
-    fbp_status st = fbp_compare(path, path, 0, &c);
+    fbp_status st = fbp_array_compare(path, path, 0, &c);
     fuzz_check(st != FBP_OK || c.count > 0, "nothing was compared");
     fuzz_refused(st, path);
-    st = fbp_compare(other, path, 2, &c);
+    st = fbp_array_compare(other, path, 2, &c);
     fuzz_refused(st, path);
     return st == FBP_OK;
 }
@@ -157,7 +157,7 @@ static void check_scan(const struct fbp_scan *scan)
 /* In every format that is written; what was written must be readable again. */
 static void write_again(const struct fbp_scan *scan, const char *path)
 {
-    struct fbp_geometry_format_info all[SIZE];
+    struct fbp_geometry_format_info all[SIZE] = {{.struct_size = sizeof *all}};
     const size_t n = fbp_geometry_formats(all, SIZE);
     char out[160];
 
@@ -178,7 +178,7 @@ static void write_again(const struct fbp_scan *scan, const char *path)
 
 static bool run_scan(const char *path, const char *key)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)key;
     const fbp_status st = fbp_scan_load(&scan, path);
@@ -201,7 +201,7 @@ static bool run_geometry(const char *path, const char *key)
     bool accepted = false;
 
     for (int i = 0; i < 3; i++) {
-        struct fbp_scan scan;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
         const fbp_status st = fbp_geometry_load(&scan, path, i < 2 ? key : NULL, known[i]);
         fuzz_refused(st, path);
         if (st == FBP_OK) {
@@ -340,7 +340,7 @@ static size_t add_arrays(struct fuzz_target *out, size_t n)
 /* "geometry.FORMAT" of each format that is read. */
 static size_t add_geometries(struct fuzz_target *out, size_t n)
 {
-    static struct fbp_geometry_format_info all[SIZE];
+    static struct fbp_geometry_format_info all[SIZE] = {{.struct_size = sizeof *all}};
     const size_t count = fbp_geometry_formats(all, SIZE);
 
     for (size_t i = 0; i < count && i < SIZE && n < FUZZ_TARGETS; i++) {

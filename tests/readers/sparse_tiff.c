@@ -19,7 +19,8 @@ static int put(int fd, const struct fbp_layout *l, const struct fbp_array_info *
 
 int main(int argc, char **argv)
 {
-    const struct fbp_array_info info = {.n = {1024, 1024, 1100},
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {1024, 1024, 1100},
                                         .type = FBP_F32,
                                         .unit = "1/mm",
                                         .row_order = FBP_ROWS_BOTTOM_UP,

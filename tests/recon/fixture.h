@@ -38,7 +38,7 @@ static inline char *temporary(const char *name)
 static inline bool usable(const char *device)
 {
     static bool told;
-    struct fbp_device_info d[64];
+    struct fbp_device_info d[64] = {{.struct_size = sizeof *d}};
     const size_t n = fbp_devices(d, 64), length = strlen(device);
 
     for (size_t i = 0; i < n && i < 64; i++)
@@ -106,7 +106,7 @@ static inline float *read_array(const char *path)
 static inline char *write_array(const char *name, size_t nx, size_t ny, size_t nz,
                                 const float *values)
 {
-    const struct fbp_array_info info = {.n = {nx, ny, nz}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nx, ny, nz}};
     char *path = temporary(name);
     fbp_sink *sink;
 
@@ -168,7 +168,7 @@ static inline float *reconstruct(const struct fbp_scan *scan, const struct fbp_r
 static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
                                         const struct fbp_recon_params *params)
 {
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan, params));
@@ -223,7 +223,7 @@ static inline void add_views(struct fbp_scan *scan, const struct orbit *o)
 static inline struct fbp_scan circle_scan(size_t n_views, size_t n, double start_deg)
 {
     const double pitch = 409.6 / (double)n;
-    struct fbp_scan scan = {.n_views = n_views, .panel = {n, n}};
+    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = n_views, .panel = {n, n}};
 
     add_views(&scan, &(struct orbit){.start_deg = start_deg, .pitch_mm = {pitch, pitch}});
     return scan;

@@ -114,7 +114,7 @@ static void range_is_the_volumes(void **state)
             path[1] = temporary(other);
             for (size_t w = 0; w < 2; w++) {
                 struct fbp_recon_params p = ways[w];
-                struct fbp_report report;
+                struct fbp_report report = {.struct_size = sizeof report};
                 p.output_type = types[t];
                 OK(run(&scan, &p, path[w], &report));
                 assert_true(report.output_range[0] == (double)lo);
@@ -154,7 +154,7 @@ static void interrupted(void **state)
     struct fbp_scan scan = make_scan();
     char *path = temporary("stopped.tif"), *want = temporary("whole.tif");
     struct fbp_recon_params p = {.output_type = FBP_U16, .slab_slices = 4, .n_threads = 1};
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
 
     (void)state;
     OK(run(&scan, &p, want, NULL));
@@ -192,7 +192,7 @@ static void of_a_stack(void **state)
     struct fbp_scan scan = make_scan();
     char *folder = temporary("pngs"), pattern[1000], file[1100];
     struct fbp_recon_params p = {.output_type = FBP_U8};
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
 
     (void)state;
     snprintf(pattern, sizeof pattern, "%s/%%02d.png", folder);
@@ -214,7 +214,7 @@ static void of_a_stack(void **state)
 /* One value, and none. */
 static void odd_volumes(void **state)
 {
-    const struct fbp_array_info info = {.n = {2, 2, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8};
     const float all[3][4] = {{3, 3, 3, 3}, {NAN, -1, INFINITY, 2}, {NAN, NAN, NAN, -INFINITY}};
     const double want[2][2] = {{3, 6}, {-1, 2}};

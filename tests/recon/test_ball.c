@@ -44,6 +44,7 @@ static struct fbp_scan make_scan(const struct variant *v)
                                 .pitch_mm = {pitch, pitch},
                                 .offset_mm = {v->offset_mm, 0}};
     struct fbp_scan scan = {
+        .struct_size = sizeof scan,
         .kind = v->kind,
         .n_views = n,
         .panel = {N, v->n_rows ? v->n_rows : N},

@@ -219,12 +219,12 @@ static void views_that_stay_change_nothing(void **state)
             for (unsigned slow = 0; slow <= FBP_N_STAGES; slow += 2) {
                 struct fbp_recon_params p = cases[i];
                 fbp_plan *plan;
-                struct fbp_report r;
+                struct fbp_report r = {.struct_size = sizeof r};
                 fbp_mock_plant =
                     (struct fbp_mock_plant){.rates = card, .delay_us = 300, .slow_stage = slow};
                 p.struct_size = sizeof p;
                 OK(fbp_plan_create(&plan, &scan, &p));
-                const struct fbp_plan_info *info = fbp_plan_info(plan);
+                const struct fbp_plan_summary *info = fbp_plan_info(plan);
                 assert_string_equal(info->kernel, kernels[k]);
                 assert_true(info->view_reads <= (double)info->n_devices);
                 for (int run = 0; run < 2; run++) {
@@ -248,7 +248,7 @@ static void stages_can_be_kept_apart(void **state)
     (void)state;
     fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 300, .slow_stage = 1 + FBP_STAGE_FILTER};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        struct fbp_report r;
+        struct fbp_report r = {.struct_size = sizeof r};
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = devices[i], .batch_views = 8,
@@ -271,7 +271,7 @@ static void planted_mistakes_are_found(void **state)
     const struct fbp_recon_params p = {
         .struct_size = sizeof p, .device = "mock", .batch_views = 8, .slab_slices = 12};
     const uint64_t right = reconstruct_hash(&scan, &p);
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     (void)state;

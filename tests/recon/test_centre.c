@@ -145,8 +145,10 @@ static void join_columns(struct fbp_scan *scan, size_t finer)
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
     const double pitch = c->kind == FBP_CONE ? 2.4 : 1.5;
-    struct fbp_scan scan = {
-        .kind = c->kind, .n_views = c->views, .panel = {COLUMNS * c->finer, c->rows}};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = c->kind,
+                            .n_views = c->views,
+                            .panel = {COLUMNS * c->finer, c->rows}};
     struct fbp_phantom object;
 
     turn_views(&scan, c, c->offset * pitch, pitch / (double)c->finer, pitch);
@@ -170,7 +172,7 @@ static void it_is_found(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct scan_case *c = &cases[i];
         struct fbp_scan scan = make_scan(c);
-        struct fbp_centre found;
+        struct fbp_centre found = {.struct_size = sizeof found};
         const double right = (COLUMNS - 1) / 2.0 - c->offset;
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         const bool good = fabs(found.column - right) <= 0.1 && found.sure;
@@ -188,8 +190,8 @@ static void it_is_found(void **state)
 /* A real scan: the sharpest slices of sweeps are those for 295.93 and 295.97. */
 static void that_of_the_tooth_is_found(void **state)
 {
-    struct fbp_centre found;
-    struct fbp_scan scan;
+    struct fbp_centre found = {.struct_size = sizeof found};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)state;
     if (access(TOOTH, R_OK) != 0)
@@ -211,7 +213,7 @@ static void what_is_not_sure_is_said(void **state)
         struct fbp_scan scan = make_scan(&cases[i]);
         const size_t n = scan.panel.n_columns * scan.panel.n_rows;
         float *p = read_array(scan.projections);
-        struct fbp_centre found;
+        struct fbp_centre found = {.struct_size = sizeof found};
         unsigned seed = 9;
         for (size_t k = scan.n_views - 1; i % 2 == 0 && k > 0; k--) { /* in no order */
             const size_t other = (size_t)((uniform(&seed) + 1) / 2 * (double)k);
@@ -248,7 +250,7 @@ static void a_round_object_does_not_tell(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof round / sizeof *round; i++) {
         struct fbp_scan scan = make_scan(&round[i]);
-        struct fbp_centre found;
+        struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         print_message("%s: %.4f: %s\n", round[i].name, found.column, found.why);
         assert_false(found.sure);
@@ -267,7 +269,7 @@ static void parts_that_differ_are_not_sure(void **state)
     (void)state;
     for (c.views = 40; c.views < 53; c.views += 3) {
         struct fbp_scan scan = make_scan(&c);
-        struct fbp_centre found;
+        struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         print_message("%zu views: %+.3f, spread %.3f, %s\n", c.views,
                       found.column - (COLUMNS - 1) / 2.0 + c.offset, found.spread,
@@ -300,7 +302,7 @@ static void uncertainty_is_honest(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
         struct fbp_scan scan = make_scan(&hard[i]);
-        struct fbp_centre found;
+        struct fbp_centre found = {.struct_size = sizeof found};
         OK(fbp_centre_find(&scan, fbp_recon_params(.device = "cpu", .n_threads = 2), &found));
         const double off = found.column - (COLUMNS - 1) / 2.0 + hard[i].offset;
         print_message("%s: %+.3f +- %.3f (turn %+.3f, rays %+.3f, slices %+.3f) %s\n", hard[i].name,
@@ -322,7 +324,7 @@ static void uncertainty_is_honest(void **state)
 static void what_cannot_be_found_is_refused(void **state)
 {
     struct scan_case c = cases[0];
-    struct fbp_centre found;
+    struct fbp_centre found = {.struct_size = sizeof found};
 
     (void)state;
     c.arc_deg = 120;

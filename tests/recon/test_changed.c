@@ -37,7 +37,8 @@ static void make_scan(struct fbp_scan *scan)
 
     for (int k = 0; k < VIEWS; k++)
         angles[k] = k * PI / VIEWS;
-    *scan = (struct fbp_scan){.kind = FBP_PARALLEL,
+    *scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                              .kind = FBP_PARALLEL,
                               .n_views = VIEWS,
                               .panel = {SIDE, SIDE},
                               .row_order = FBP_ROWS_BOTTOM_UP,
@@ -57,7 +58,7 @@ static bool is_there(const char *path, const char *end)
 
 static void run(const char *output)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct plot plot = {0};
     fbp_plan *plan;
 

@@ -15,7 +15,8 @@ static const double SDD = 1200, PITCH = 8;
 /* A full circle; the phantom reaches the first and last rows. */
 static struct fbp_scan make_scan(size_t n_views)
 {
-    struct fbp_scan scan = {.n_views = n_views,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
                             .panel = {COLUMNS, ROWS},
                             .row_order = FBP_ROWS_BOTTOM_UP,
                             .volume = {{39, 39, 45}, {5, 5, 6}, {0, 0, 0}}};
@@ -230,7 +231,8 @@ static void other_windows_are_other_runs(void **state)
 static void nonsense_is_refused(void **state)
 {
     static const double bad[] = {-0.1, 1.01, NAN, INFINITY};
-    struct fbp_scan scan = make_scan(VIEWS), row = {.n_views = 8, .panel = {COLUMNS, 1}};
+    struct fbp_scan scan = make_scan(VIEWS),
+                    row = {.struct_size = sizeof row, .n_views = 8, .panel = {COLUMNS, 1}};
     fbp_plan *plan;
 
     (void)state;

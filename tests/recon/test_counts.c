@@ -20,7 +20,7 @@ struct counts {
 /* Intensities; one sample in 97 is no number, one in 89 is not above 0. */
 static struct fbp_scan scan_spoilt(size_t n_rows, bool wobbles)
 {
-    struct fbp_scan scan = {.n_views = VIEWS, .panel = {N, n_rows}};
+    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = VIEWS, .panel = {N, n_rows}};
 
     add_views(&scan, &(struct orbit){.pitch_mm = {10, 10}, .c_arm = wobbles});
     simulate_head(&scan, 90);
@@ -79,7 +79,7 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
     assert_true(right.not_finite > 50 && right.clipped > 50);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fbp_recon_params p = cases[i];
-        struct fbp_report r[2];
+        struct fbp_report r[2] = {{.struct_size = sizeof *r}, {.struct_size = sizeof *r}};
         fbp_plan *plan;
         if (!usable(strncmp(p.device, "mock", 4) == 0   ? "mock"
                     : strncmp(p.device, "cuda", 4) == 0 ? "cuda"

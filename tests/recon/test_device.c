@@ -93,6 +93,7 @@ static void make_views(const struct variant *v, struct fbp_scan *scan)
 static struct fbp_scan make_scan(const struct variant *v)
 {
     struct fbp_scan scan = {
+        .struct_size = sizeof scan,
         .kind = v->kind,
         .n_views = v->n_views ? v->n_views : 70,
         .panel = {v->n_columns ? v->n_columns : N, v->n_rows ? v->n_rows : N - 3},
@@ -138,7 +139,7 @@ static void check(const struct variant *v)
     static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_FAST};
     static const char *const names[] = {"exact", "fast"};
     struct fbp_scan scan = make_scan(v);
-    struct fbp_report wanted, got;
+    struct fbp_report wanted = {.struct_size = sizeof wanted}, got = {.struct_size = sizeof got};
     const size_t n = grid_size(&scan.volume);
     float *cpu = run(&scan, &v->p, "cpu", FBP_PRECISION_EXACT, &wanted);
 
@@ -307,7 +308,7 @@ static void memory_limits_are_kept(void **state)
 
 static uint64_t free_bytes(void)
 {
-    struct fbp_device_info d[64];
+    struct fbp_device_info d[64] = {{.struct_size = sizeof *d}};
     const size_t n = fbp_devices(d, 64);
 
     for (size_t i = 0; i < n && i < 64; i++)
@@ -330,8 +331,10 @@ static int note_least(void *user, const struct fbp_progress *p)
 static void memory_is_foretold(void **state)
 {
     enum { VIEWS = 96 };
-    struct fbp_scan scan = {
-        .n_views = VIEWS, .panel = {617, 300}, .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = VIEWS,
+                            .panel = {617, 300},
+                            .volume = {{256, 256, 256}, {1, 1, 1}, {0, 0, 0}}};
     struct fbp_ellipsoid ball = {{0, 0, 0}, {60, 50, 40}, 0, 0.02};
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
 

@@ -15,6 +15,7 @@ enum { VIEWS = 50, COLUMNS = 78, ROWS = 60, SIDE = 40 };
 static struct fbp_scan c_arm_scan(void)
 {
     struct fbp_scan scan = {
+        .struct_size = sizeof scan,
         .n_views = VIEWS,
         .panel = {COLUMNS, ROWS},
         .row_order = FBP_ROWS_BOTTOM_UP,
@@ -34,7 +35,7 @@ static struct fbp_scan c_arm_scan(void)
 static struct fbp_scan filtered_scan(const struct fbp_scan *scan, const char *path)
 {
     const struct fbp_rabbitct_make make = {.struct_size = sizeof make};
-    struct fbp_scan out;
+    struct fbp_scan out = {.struct_size = sizeof out};
 
     OK(fbp_rabbitct_create(path, scan, &make));
     OK(fbp_scan_load(&out, path));
@@ -59,7 +60,7 @@ static void test_two_steps(void **state)
     static const char *const devices[] = {"ref", "cpu", "mock", "cuda"};
     struct fbp_scan scan = c_arm_scan();
     char *path = temporary("set.rctd"), *json = temporary("set.json");
-    struct fbp_scan filtered = filtered_scan(&scan, path), saved;
+    struct fbp_scan filtered = filtered_scan(&scan, path), saved = {.struct_size = sizeof saved};
     float *right = reconstruct(&scan, fbp_recon_params(.device = "ref"));
 
     (void)state;
@@ -174,7 +175,8 @@ static fbp_status forget(void *user, size_t k, const float *samples)
 static void test_in_order(void **state)
 {
     struct fbp_scan scan = c_arm_scan();
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     struct fbp_job_tables tables;
     fbp_source *source;
 

@@ -105,7 +105,7 @@ static void end(struct live *l)
 static uint64_t follow(struct live *l, const struct fbp_recon_params *params, char kernel[40])
 {
     struct fbp_recon_params p = *params;
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     p.struct_size = sizeof p;
@@ -164,7 +164,7 @@ static void same_bits(void **state)
         {13, 9, true, {.device = "cuda", .precision = FBP_PRECISION_FAST}},
         {2, 2, false, {.device = "cuda", .kernel = "matrix", .slab_slices = 30}},
     };
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
     (void)state;
@@ -215,7 +215,7 @@ static void same_bits_on_devices(void **state)
         {.device = "mock:0,1,2", .no_overlap = 1},
         {.device = "mock", .no_overlap = 1, .slab_slices = 13},
     };
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
 
     (void)state;
@@ -247,7 +247,7 @@ static void same_bits_on_devices(void **state)
 /* Kernels that need distant views together are not taken, nor on request. */
 static void views_in_order(void **state)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct live l;
     fbp_plan *plan;
 
@@ -287,7 +287,7 @@ static int watch(void *user, const struct fbp_progress *now)
 /* A scan that stops after 21 views: nothing is left, and the reason is said. */
 static void ends_without_views(void **state)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct watcher w = {0};
     struct live l;
     fbp_plan *plan;
@@ -324,8 +324,8 @@ static void ends_without_views(void **state)
 /* What is in memory is followed by nobody, and a source of the caller's is, without a flag. */
 static void sources_of_the_caller(void **state)
 {
-    struct fbp_scan scan;
-    struct fbp_report report;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct fbp_report report = {.struct_size = sizeof report};
     struct live l;
     fbp_source *source;
     fbp_plan *plan;

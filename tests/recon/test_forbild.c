@@ -53,7 +53,8 @@ static void tissues(void **state)
                                       .n_sod = 1,
                                       .n_sdd = 1,
                                       .pitch_mm = {2, 2}};
-    struct fbp_scan scan = {.n_views = VIEWS,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = VIEWS,
                             .panel = {256, 25},
                             .volume = {.n = {N, N, SLICES}, .voxel_mm = {2, 2, 2}}};
     struct fbp_phantom phantom;

@@ -10,7 +10,7 @@ static const double PIXEL = 0.1483223173330444;
 
 static struct fbp_scan load_scan(const char *path)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     OK(fbp_scan_load(&scan, path));
     assert_int_equal(scan.kind, FBP_CONE);

@@ -20,7 +20,8 @@ static struct fbp_scan make_scan(enum fbp_kind kind, double offset, double roll_
                                       .pitch_mm = {pitch, pitch},
                                       .offset_mm = {offset * COLUMNS * pitch, 0},
                                       .tilt_rad = {0, 0, roll_deg * PI / 180}};
-    struct fbp_scan scan = {.kind = kind,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = kind,
                             .n_views = VIEWS,
                             .panel = {COLUMNS, ROWS},
                             .views = calloc(VIEWS, sizeof *scan.views)};
@@ -62,9 +63,9 @@ static void look(struct fbp_scan *scan, double *mean, double *deviation)
 
 static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)
 {
-    struct fbp_geometry_facts f;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f};
 
-    OK(fbp_geometry_facts(fbp_scan_views(scan), NULL, &f));
+    OK(fbp_views_facts(fbp_scan_views(scan), NULL, &f));
     return f;
 }
 

@@ -28,7 +28,8 @@ static struct fbp_scan scan_ball(double x, double r, size_t n_columns, double of
     struct fbp_ellipsoid ball = {{x, 0, 0}, {r, r, r}, 0, MU};
     const struct fbp_phantom phantom = {.n = 1, .items = &ball};
     const double sod = 750, sdd = 1200, pitch = 2 * 80 * sdd / sod / N;
-    struct fbp_scan scan = {.n_views = VIEWS,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = VIEWS,
                             .panel = {n_columns, ROWS},
                             .volume = {{40, 40, 16}, {3, 3, 3}, {0, 0, 0}}};
     double *angles = even_angles(VIEWS, 0, 360.0 / VIEWS);
@@ -67,7 +68,7 @@ static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params p,
 
 static void check_truncated(const char *what, const struct fbp_scan *scan, size_t n)
 {
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
     OK(run(scan, (struct fbp_recon_params){.device = "cpu"}, &r, &said));
@@ -79,7 +80,7 @@ static void check_truncated(const char *what, const struct fbp_scan *scan, size_
 
 static void wide_objects_are_seen(void **state)
 {
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
     (void)state;
@@ -198,7 +199,8 @@ static void check_exposure(double x, double r, bool noise, size_t first, size_t 
 {
     struct fbp_scan scan = scan_ball(x, r, N, 0);
     float *p = read_array(scan.projections);
-    struct fbp_report before, report;
+    struct fbp_report before = {.struct_size = sizeof before},
+                      report = {.struct_size = sizeof report};
     struct said said;
 
     if (noise)
@@ -278,7 +280,7 @@ static void divisions_see_the_same(void **state)
     count_photons(&scan, p, NULL);
     replace_samples(&scan, p);
     for (size_t g = 0; g < 2; g++) {
-        struct fbp_report first = {0}, r;
+        struct fbp_report first = {.struct_size = sizeof first}, r = {.struct_size = sizeof r};
         struct said said;
         scan.volume = grids[g];
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -350,7 +352,7 @@ static void dead_views_are_told(void **state)
 {
     struct fbp_scan scan = scan_ball(0, 60, N, 0);
     float *p = read_array(scan.projections);
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
     (void)state;
@@ -372,7 +374,7 @@ static void dead_views_are_told(void **state)
 static void empty_slices_pass(void **state)
 {
     struct fbp_scan scan = scan_ball(0, 10, N, 0);
-    struct fbp_report r;
+    struct fbp_report r = {.struct_size = sizeof r};
     struct said said;
 
     (void)state;

@@ -26,7 +26,7 @@ static bool is_seen(const struct fbp_scan *scan, double field, const double x[3]
 
 static struct fbp_scan scan_head(size_t n_rows, double step_deg)
 {
-    struct fbp_scan scan = {.n_views = VIEWS, .panel = {N, n_rows}};
+    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = VIEWS, .panel = {N, n_rows}};
 
     add_views(&scan, &(struct orbit){.step_deg = step_deg, .pitch_mm = {8, 8}});
     scan.volume = (struct fbp_grid){{50, 46, 40}, {5, 5.5, 5}, {4, -3, 2}};
@@ -36,8 +36,8 @@ static struct fbp_scan scan_head(size_t n_rows, double step_deg)
 
 static struct fbp_report run_into(const struct fbp_scan *scan, struct fbp_recon_params p, float *v)
 {
-    struct fbp_report report;
-    struct fbp_plan_info info;
+    struct fbp_report report = {.struct_size = sizeof report};
+    struct fbp_plan_summary info;
     fbp_plan *plan;
     fbp_sink *sink;
 
@@ -61,11 +61,11 @@ static void masked_is_what_is_not_seen(void **state)
         const struct fbp_grid *g = &scan.volume;
         const size_t n = grid_size(g);
         float *plain = malloc(n * sizeof *plain), *masked = malloc(n * sizeof *masked);
-        struct fbp_geometry_facts f;
+        struct fbp_geometry_facts f = {.struct_size = sizeof f};
         double sum = 0, least = INFINITY, most = -INFINITY;
         size_t inside = 0;
         assert_true(plain && masked);
-        OK(fbp_geometry_facts(fbp_scan_views(&scan), g, &f));
+        OK(fbp_views_facts(fbp_scan_views(&scan), g, &f));
         run_into(&scan, (struct fbp_recon_params){.device = "cpu"}, plain);
         const struct fbp_report r = run_into(
             &scan, (struct fbp_recon_params){.device = "cpu", .mask = 1, .mask_value = VALUE},

@@ -29,7 +29,9 @@ static void drop_job(struct job *j)
 static struct fbp_array_info info_of(const struct job *j)
 {
     return (struct fbp_array_info){
-        .n = {j->scan.panel.n_columns, j->scan.panel.n_rows, j->scan.n_views}, .type = FBP_F32};
+        .struct_size = sizeof(struct fbp_array_info),
+        .n = {j->scan.panel.n_columns, j->scan.panel.n_rows, j->scan.n_views},
+        .type = FBP_F32};
 }
 
 static void assert_same_report(const struct fbp_report *a, const struct fbp_report *b)
@@ -40,7 +42,7 @@ static void assert_same_report(const struct fbp_report *a, const struct fbp_repo
 
 static void assert_true_report(const struct fbp_report *r, const float *x, size_t n)
 {
-    struct fbp_report is = {.min = INFINITY, .max = -INFINITY};
+    struct fbp_report is = {.struct_size = sizeof is, .min = INFINITY, .max = -INFINITY};
 
     for (size_t i = 0; i < n; i++) {
         is.min = fmin(is.min, (double)x[i]);
@@ -57,7 +59,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
     const struct fbp_array_info info = info_of(j);
     float *right = reconstruct(&j->scan, params), *volume = malloc(n * sizeof *volume);
     struct fbp_recon_params p = *params;
-    struct fbp_report by_file, r;
+    struct fbp_report by_file = {.struct_size = sizeof by_file}, r = {.struct_size = sizeof r};
     fbp_source *source;
     fbp_sink *sink;
     fbp_plan *plan;

@@ -23,7 +23,10 @@ enum { N_CASES = sizeof cases / sizeof *cases, COLUMNS = 48, ROWS = 40, PIXELS =
 
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
-    struct fbp_scan scan = {.n_views = c->views, .panel = {COLUMNS, ROWS}, .volume = c->grid};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = c->views,
+                            .panel = {COLUMNS, ROWS},
+                            .volume = c->grid};
 
     add_views(&scan, &(struct orbit){.start_deg = 11,
                                      .step_deg = c->arc_deg / (double)c->views,
@@ -35,7 +38,8 @@ static struct fbp_scan make_scan(const struct scan_case *c)
 /* The scan's views in another file, floats or numbers of 16 bits; its name. */
 static char *put_again(const struct fbp_scan *scan, const char *name, bool counts, bool compress)
 {
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, scan->n_views}};
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {COLUMNS, ROWS, scan->n_views}};
     struct fbp_sink_params p = {.struct_size = sizeof p,
                                 .compress = compress,
                                 .type = counts ? FBP_U16 : FBP_F32,
@@ -68,7 +72,7 @@ static uint64_t hash_of(struct fbp_scan *scan, char *path, const struct fbp_reco
                         const char *kernel)
 {
     struct fbp_recon_params p = *params;
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     p.struct_size = sizeof p;
@@ -128,10 +132,14 @@ static void too_little_memory_is_said(void **state)
 
     (void)state;
     large.views = 8000;
-    struct fbp_scan scan = {.n_views = large.views, .panel = {COLUMNS, ROWS}, .volume = large.grid};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = large.views,
+                            .panel = {COLUMNS, ROWS},
+                            .volume = large.grid};
     add_views(&scan, &(struct orbit){.step_deg = 360. / 8000, .pitch_mm = {8, 7.5}});
     scan.projections = temporary("zeros.mha");
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, large.views}};
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {COLUMNS, ROWS, large.views}};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
     float *zeros = calloc(large.views * PIXELS, sizeof *zeros);
     fbp_sink *sink;

@@ -49,7 +49,8 @@ static struct fbp_scan scan_body(const struct body *b, const struct panel *panel
                                       .n_sdd = 1,
                                       .pitch_mm = {pitch, pitch},
                                       .offset_mm = {panel->offset_mm, 0}};
-    struct fbp_scan scan = {.kind = panel->kind,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = panel->kind,
                             .n_views = n,
                             .panel = {N, ROWS},
                             .volume = {{80, 80, NZ}, {2, 2, 1}, {0, 0, 0}}};

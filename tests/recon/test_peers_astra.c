@@ -42,7 +42,8 @@ static struct fbp_scan make_scan(const struct geometry *g, size_t n, double s)
 {
     enum { VIEWS = 180 };
     const bool parallel = isinf(g->source), flat = g->rows == 1;
-    struct fbp_scan scan = {.kind = parallel ? FBP_PARALLEL : FBP_CONE,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = parallel ? FBP_PARALLEL : FBP_CONE,
                             .n_views = VIEWS,
                             .panel = {g->columns, g->rows},
                             .row_order = FBP_ROWS_BOTTOM_UP,

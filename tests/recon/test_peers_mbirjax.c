@@ -55,6 +55,7 @@ static struct fbp_scan make_scan(bool parallel, double voxel)
                                       .n_sdd = 1,
                                       .pitch_mm = {1, 1}};
     struct fbp_scan scan = {
+        .struct_size = sizeof scan,
         .kind = circle.kind,
         .n_views = VIEWS,
         .panel = {COLUMNS, ROWS},

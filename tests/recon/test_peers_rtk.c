@@ -22,7 +22,8 @@ struct rtk_scan {
  * by right-handed turns about z. */
 static struct fbp_scan make_scan(const struct rtk_scan *r)
 {
-    struct fbp_scan scan = {.kind = r->parallel ? FBP_PARALLEL : FBP_CONE,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = r->parallel ? FBP_PARALLEL : FBP_CONE,
                             .n_views = r->n_views,
                             .panel = {r->n_columns, r->n_rows},
                             .row_order = FBP_ROWS_BOTTOM_UP,
@@ -91,10 +92,10 @@ static bool in_field(const struct fbp_scan *scan, const struct fbp_geometry_fact
 static void mask_field_of_view(const struct fbp_scan *scan, bool displaced, float *volume)
 {
     const struct fbp_grid *g = &scan->volume;
-    struct fbp_geometry_facts facts;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     size_t i = 0;
 
-    OK(fbp_geometry_facts(fbp_scan_views(scan), NULL, &facts));
+    OK(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
     const double all = fmin(fabs(facts.edge_mm[0]), fabs(facts.edge_mm[1]));
     const double radius = displaced ? facts.fov_radius_mm : all;
     for (size_t z = 0; z < g->n[2]; z++)

@@ -7,7 +7,8 @@
 
 static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, double pitch)
 {
-    struct fbp_scan scan = {.n_views = n_views,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
                             .panel = {columns, rows},
                             .volume = {{512, 512, 4}, {0.5, 0.5, 60}, {0, 0, 0}}};
 

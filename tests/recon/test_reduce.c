@@ -49,7 +49,10 @@ static void fill(struct counts *c, bool some_bad)
 static void make_counts(struct counts *c, enum fbp_row_order order, bool some_bad)
 {
     *c = (struct counts){.n = COLUMNS * ROWS};
-    c->scan = (struct fbp_scan){.n_views = VIEWS, .panel = {COLUMNS, ROWS}, .row_order = order};
+    c->scan = (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                                .n_views = VIEWS,
+                                .panel = {COLUMNS, ROWS},
+                                .row_order = order};
     c->views = malloc(VIEWS * c->n * sizeof *c->views);
     c->dark = malloc(FLATS * c->n * sizeof *c->dark);
     c->flat = malloc(FLATS * c->n * sizeof *c->flat);
@@ -158,7 +161,8 @@ static char *join_mask(const struct counts *c, size_t bin)
 static struct fbp_scan by_hand(const struct counts *c, const struct fbp_scan *reduced, size_t every,
                                size_t bin)
 {
-    struct fbp_scan out = {.n_views = (VIEWS + every - 1) / every,
+    struct fbp_scan out = {.struct_size = sizeof out,
+                           .n_views = (VIEWS + every - 1) / every,
                            .panel = {COLUMNS / bin, ROWS / bin},
                            .row_order = c->scan.row_order,
                            .volume = c->scan.volume};
@@ -239,7 +243,7 @@ static void bits_are_those_of_arrays_joined_by_hand(void **state)
 /* One row: blocks of columns. */
 static void a_fan_keeps_its_row(void **state)
 {
-    struct fbp_scan scan = {.n_views = 10, .panel = {27, 1}};
+    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 10, .panel = {27, 1}};
     double was[3], is[3];
 
     (void)state;
@@ -284,7 +288,8 @@ static void a_ball_keeps_its_mean(void **state)
     (void)state;
     for (int c_arm = 0; c_arm < 2; c_arm++)
         for (size_t bin = 1; bin <= 4; bin++) {
-            struct fbp_scan scan = {.n_views = 361,
+            struct fbp_scan scan = {.struct_size = sizeof scan,
+                                    .n_views = 361,
                                     .panel = {203, 155},
                                     .volume = {{48, 48, 48}, {1.25, 1.25, 1.25}, {25, -18, 9}}};
             struct fbp_phantom phantom = {.items = &ball, .n = 1};
@@ -302,8 +307,10 @@ static void a_ball_keeps_its_mean(void **state)
 
 static void read_memory_of(struct counts *c, fbp_source **out)
 {
-    const struct fbp_array_info info = {
-        .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_U16, .row_order = FBP_ROWS_TOP_DOWN};
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {COLUMNS, ROWS, VIEWS},
+                                        .type = FBP_U16,
+                                        .row_order = FBP_ROWS_TOP_DOWN};
     OK(fbp_source_memory(out, c->views, &info));
 }
 
@@ -321,7 +328,7 @@ static void any_source_is_reduced(void **state)
     assert_true(reconstruct_hash(&c.scan, &p) == right);
     fbp_source_close(&p.source);
 
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, VIEWS}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}};
     float *values = malloc(VIEWS * c.n * sizeof *values);
     char *path = temporary("packed.mha");
     fbp_sink *sink;
@@ -345,7 +352,7 @@ static void any_source_is_reduced(void **state)
  * voxels. */
 static void plans_count_what_is_read(void **state)
 {
-    struct fbp_plan_info all, part;
+    struct fbp_plan_summary all, part;
     struct counts c;
     fbp_plan *plan;
 

@@ -17,7 +17,7 @@ struct run {
 
 static struct fbp_scan make_scan(void)
 {
-    struct fbp_scan scan = {.n_views = VIEWS, .panel = {N, N}};
+    struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = VIEWS, .panel = {N, N}};
 
     add_views(&scan, &(struct orbit){.pitch_mm = {8, 8}});
     scan.volume = (struct fbp_grid){{24, 24, 24}, {6, 6, 6}, {0, 0, 0}};
@@ -175,7 +175,7 @@ static void try_pair(int before, int after)
         .p = {.struct_size = sizeof r.p, .device = "cpu", .n_threads = 2, .slab_slices = 4}};
     struct run other = {.scan = r.scan, .p = r.p};
     char *path = temporary("resume.mha");
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     const char *from = before < 0 ? "nothing" : changes[before].name;
     const char *to = after < 0 ? "nothing" : changes[after].name;
 

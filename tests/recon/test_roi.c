@@ -37,7 +37,10 @@ static bool can_compute(const struct scan_case *c)
 
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
-    struct fbp_scan scan = {.n_views = c->views, .panel = {c->columns, c->rows}, .volume = c->grid};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = c->views,
+                            .panel = {c->columns, c->rows},
+                            .volume = c->grid};
 
     add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {8, 300. / (double)c->rows}});
     simulate_head(&scan, 90);
@@ -62,7 +65,7 @@ static void draw_box(unsigned *state, const size_t n[3], size_t roi[3][2])
 }
 
 static void assert_box(const char *what, const float *box, const float *whole, const size_t n[3],
-                       const struct fbp_plan_info *info)
+                       const struct fbp_plan_summary *info)
 {
     const size_t(*r)[2] = info->roi;
     size_t i = 0;
@@ -91,7 +94,7 @@ static void assert_report(const struct fbp_report *r, const float *x, size_t n)
 /* Into a file, or into the caller's memory. */
 static float *reconstruct_box(fbp_plan *plan, bool memory, struct fbp_report *report)
 {
-    const struct fbp_plan_info *info = fbp_plan_info(plan);
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
     const size_t n = grid_size(&info->volume);
     char *path = temporary("box.mha");
     float *out;
@@ -130,13 +133,13 @@ static void boxes_have_the_volumes_bits(void **state)
         p.kernel = c->kernel;
         float *whole = reconstruct(&scan, &p);
         for (int b = 0; b < N_BOXES; b++) {
-            struct fbp_report report;
+            struct fbp_report report = {.struct_size = sizeof report};
             fbp_plan *plan;
             draw_box(&seed, c->grid.n, p.roi);
             p.slab_slices = draw(&seed) % 3 ? 0 : 1 + draw(&seed) % 9;
             p.batch_views = draw(&seed) % 2 ? 0 : 8 * (1 + draw(&seed) % 3);
             OK(fbp_plan_create(&plan, &scan, &p));
-            const struct fbp_plan_info *info = fbp_plan_info(plan);
+            const struct fbp_plan_summary *info = fbp_plan_info(plan);
             assert_string_equal(info->kernel, c->kernel);
             float *box = reconstruct_box(plan, b % 2, &report);
             assert_box(c->kernel, box, whole, c->grid.n, info);
@@ -179,7 +182,7 @@ static void a_box_lies_where_it_lies(void **state)
     OK(fbp_plan_create(
         &plan, &scan,
         fbp_recon_params(.device = "cpu", .kernel = "matrix", .roi = {{5, 9}, {30, 0}, {44, 45}})));
-    const struct fbp_plan_info *info = fbp_plan_info(plan);
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_memory_equal(info->whole.n, g->n, sizeof g->n);
     assert_int_equal(info->output_bytes, 4 * 7 * 1 * sizeof(float));
     assert_int_equal(info->updates, g->n[0] * g->n[1] * scan.n_views);
@@ -203,7 +206,7 @@ static void a_box_lies_where_it_lies(void **state)
 static void a_small_box_is_cheap(void **state)
 {
     struct fbp_scan scan = circle_scan(90, 256, 0);
-    struct fbp_plan_info all, box;
+    struct fbp_plan_summary all, box;
     fbp_plan *plan;
 
     (void)state;
@@ -292,7 +295,7 @@ static void a_box_is_resumed(void **state)
                                      .slab_slices = 4,
                                      .roi = {{3, 15}, {2, 0}, {7, 23}},
                                      .progress = stop};
-        struct fbp_report report;
+        struct fbp_report report = {.struct_size = sizeof report};
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan, &p));
         assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);

@@ -8,7 +8,8 @@
 static struct fbp_scan make_scan(size_t n_views, size_t n)
 {
     const double voxel = 230.0 / (double)n;
-    struct fbp_scan scan = {.n_views = n_views,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
                             .panel = {149, 117},
                             .volume = {{n, n - 7, n + 5}, {voxel, voxel, voxel}, {1.5, -2, 3}}};
 
@@ -28,9 +29,9 @@ static void check_shapes(size_t n_views, size_t n)
     fbp_s1 *s;
 
     OK(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")));
-    for (const struct fbp_s1_shape *shape; (shape = fbp_s1_shape(s, i)); i++) {
+    for (const struct fbp_s1_shape *shape; (shape = fbp_s1_shape_at(s, i)); i++) {
         struct fbp_s1_error e;
-        OK(fbp_s1_error(s, i, &e));
+        OK(fbp_s1_compare(s, i, &e));
         print_message("%zu views, %c, I %u, K %u, %u x %u: %.1f dB, %.3f HU\n", n_views,
                       shape->kernel, shape->views, shape->voxels, shape->block_x, shape->block_y,
                       e.psnr_db, e.rmse_hu);
@@ -70,23 +71,23 @@ static void parts_are_counted(void **state)
 
     (void)state;
     OK(fbp_s1_open(&s, &scan, fbp_recon_params(.device = "cuda")));
-    for (size_t i = 0; fbp_s1_shape(s, i); i++) {
+    for (size_t i = 0; fbp_s1_shape_at(s, i); i++) {
         struct fbp_s1_time t[FBP_S1_PARTS];
         for (int part = 0; part < FBP_S1_PARTS; part++) {
-            OK(fbp_s1_time(s, i, (enum fbp_s1_part)part, 3, &t[part]));
+            OK(fbp_s1_measure(s, i, (enum fbp_s1_part)part, 3, &t[part]));
             assert_true(t[part].seconds > 0 && t[part].occupancy > 0 && t[part].registers > 0);
             assert_true(t[part].updates == updates && t[part].instructions > 8 * updates);
             assert_true(fabs(t[part].gups * t[part].seconds - 1e-9 * updates) < 1e-12 * updates);
             assert_true(fabs(t[part].occupancy - t[FBP_S1_I].occupancy) < 1e-9);
         }
-        const struct fbp_s1_shape *shape = fbp_s1_shape(s, i);
+        const struct fbp_s1_shape *shape = fbp_s1_shape_at(s, i);
         assert_true(t[FBP_S1_ALL].n_launches >= (33 + shape->views - 1) / shape->views);
         assert_true(t[FBP_S1_I].volume_bytes == 0);
         assert_true(t[FBP_S1_ALL].volume_bytes ==
                     8 * (updates / 33) * (double)t[FBP_S1_ALL].n_launches);
     }
     struct fbp_s1_time t;
-    assert_int_equal(fbp_s1_time(s, 1000, FBP_S1_ALL, 1, &t), FBP_ERR_INVALID);
+    assert_int_equal(fbp_s1_measure(s, 1000, FBP_S1_ALL, 1, &t), FBP_ERR_INVALID);
     fbp_s1_close(&s);
     fbp_scan_clear(&scan);
 }

@@ -9,7 +9,8 @@ static double midplane_rmse(size_t n, const char *device)
     const size_t n_views = 3 * n / 2, nd = 3 * n / 2;
     const double voxel = 256.0 / (double)n, pitch = voxel * 1200 / 750;
     /* An odd number of rows and one slice: the mid-plane itself. */
-    struct fbp_scan scan = {.n_views = n_views,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
                             .panel = {nd, 9},
                             .volume = {{n, n, 1}, {voxel, voxel, voxel}, {0, 0, 0}}};
     struct fbp_phantom phantom;

@@ -31,7 +31,10 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 
 static struct fbp_scan make_scan(const struct scan_case *c)
 {
-    struct fbp_scan scan = {.n_views = c->views, .panel = {c->columns, c->rows}, .volume = c->grid};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = c->views,
+                            .panel = {c->columns, c->rows},
+                            .volume = c->grid};
     struct fbp_phantom phantom;
 
     add_views(&scan, &(struct orbit){.start_deg = 11,

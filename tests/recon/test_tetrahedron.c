@@ -22,7 +22,7 @@ static char *data_path(const char *name)
 static struct fbp_scan load_scan(const char *name)
 {
     char *path = data_path(name);
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     OK(fbp_scan_load(&scan, path));
     free(path);

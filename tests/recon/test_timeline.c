@@ -54,7 +54,7 @@ static void draws(const char *device, struct fbp_rates rates, const size_t expec
     char *svg = temporary("timeline.svg"), *volume = temporary("timeline.mha");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
@@ -108,7 +108,7 @@ static void cuda_draws(void **state)
     char *svg = temporary("timeline.svg");
     size_t count[LANES] = {0};
     double end[LANES] = {0};
-    struct fbp_report report;
+    struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .batch_views = BATCH)));

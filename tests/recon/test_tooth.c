@@ -11,7 +11,7 @@ enum { SIZE = 400 };
 /* The panel moved so that the axis, now at the middle column, falls on `column`. */
 static struct fbp_scan load_scan(double column)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     OK(fbp_scan_load(&scan, TOOTH));
     for (size_t k = 0; k < scan.n_views; k++)
@@ -23,7 +23,7 @@ static struct fbp_scan load_scan(double column)
 
 static void finds_everything(void **state)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)state;
     OK(fbp_scan_load(&scan, TOOTH));

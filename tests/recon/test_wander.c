@@ -49,7 +49,8 @@ static struct fbp_scan make_scan(const struct layout *l, enum path path, double 
                                       .n_sod = 1,
                                       .n_sdd = 1,
                                       .pitch_mm = {2 * mag, 2 * mag}};
-    struct fbp_scan scan = {.kind = l->kind,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = l->kind,
                             .n_views = n,
                             .panel = {COLUMNS, (size_t)lround(l->seen_mm / 2)},
                             .views = calloc(n, sizeof *scan.views)};
@@ -105,9 +106,9 @@ static double ball_mean(struct fbp_scan *scan, struct fbp_ellipsoid ball)
 
 static struct fbp_geometry_facts facts_of(const struct fbp_scan *scan)
 {
-    struct fbp_geometry_facts f;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f};
 
-    OK(fbp_geometry_facts(fbp_scan_views(scan), NULL, &f));
+    OK(fbp_views_facts(fbp_scan_views(scan), NULL, &f));
     return f;
 }
 
@@ -230,7 +231,7 @@ static void wobble_and_other_circles_pass(void **state)
     const double along_x[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
 
     for (int i = 0; i < 5; i++) {
-        struct fbp_scan scan = {.n_views = 124, .panel = {124, 96}};
+        struct fbp_scan scan = {.struct_size = sizeof scan, .n_views = 124, .panel = {124, 96}};
         const double step = i < 2 || i == 4 ? 1.6 : 360.0 / 124;
         char text[300];
         add_views(&scan, &(struct orbit){.step_deg = step, .pitch_mm = {3.2, 3.2}, .c_arm = i < 2});

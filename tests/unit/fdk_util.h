@@ -70,12 +70,12 @@ static inline double fdk_mean(const struct scan *scan, const struct fbp_view *vi
                               int n_points)
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
-    struct fbp_geometry_facts facts;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_weights *w;
     struct rows rows = {calloc(nc * nr, sizeof(double)), calloc(nr, sizeof(bool))};
     double points[128][3], sum = 0;
 
-    if (fbp_geometry_facts(views_of(scan, views), NULL, &facts) != FBP_OK ||
+    if (fbp_views_facts(views_of(scan, views), NULL, &facts) != FBP_OK ||
         fbp_weights_create(&w, views_of(scan, views), &facts, angular) != FBP_OK || !rows.samples ||
         !rows.made)
         abort();

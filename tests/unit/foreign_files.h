@@ -62,7 +62,7 @@ static inline void write_changed(const char *name, const char *text, const char 
 
 static inline struct fbp_scan load_known(const char *name, const struct fbp_geometry_known *known)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (fbp_geometry_load(&scan, in_folder(name), NULL, known) != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -77,7 +77,7 @@ static inline struct fbp_scan load_file(const char *name)
 /* Loading fails with a message that has `part` and the name of the file at fault. */
 static inline void refuses_for(const char *name, const char *at_fault, const char *part)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     const fbp_status st = fbp_geometry_load(&scan, in_folder(name), NULL, NULL);
 
     if (st == FBP_OK)
@@ -110,7 +110,7 @@ static inline void refuses_all(const char *name, const char *text, const struct 
 static inline void survives_cuts(const char *name, const char *text)
 {
     for (size_t n = 0; n < strlen(text); n += 7) {
-        struct fbp_scan scan;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
         FILE *f = fopen(in_folder(name), "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(text, 1, n, f), n);

@@ -25,7 +25,8 @@ static inline void wobble(struct fbp_view *view, enum fbp_kind kind)
 /* n views with a random start; wobbling ones have tilts and offsets of their own. */
 static inline struct fbp_scan random_scan(enum fbp_kind kind, size_t n, unsigned what)
 {
-    struct fbp_scan scan = {.kind = kind, .n_views = n, .panel = {COLUMNS, ROWS}};
+    struct fbp_scan scan = {
+        .struct_size = sizeof scan, .kind = kind, .n_views = n, .panel = {COLUMNS, ROWS}};
     const double sod = uniform(500, 700), sdd = uniform(900, 1300), start = uniform(-4, 4);
     const double arc = (what & SHORT ? 3.9 : 2 * FBP_PI) * (what & BACKWARDS ? -1 : 1);
     struct fbp_circle c = {.struct_size = sizeof c,
@@ -71,7 +72,7 @@ static inline void save_as(const struct fbp_scan *scan, const char *path, const 
 static inline struct fbp_scan load_as(const char *path, const char *format,
                                       const struct fbp_geometry_known *known)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (fbp_geometry_load(&scan, path, format, known) != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -134,7 +135,7 @@ static inline void are_wrong(const char *name, const char *format, const struct 
         .struct_size = sizeof known, .panel = {COLUMNS, ROWS}, .pitch_mm = {PITCH[0], PITCH[1]}};
 
     for (size_t i = 0; i < n; i++) {
-        struct fbp_scan scan;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
         write_text(name, wrong[i].text);
         const fbp_status st = fbp_geometry_load(&scan, in_folder(name), format, &known);
         expect_message(st, wrong[i].status, wrong[i].message);

@@ -153,7 +153,7 @@ static inline void expect_message(fbp_status st, fbp_status wanted, const char *
 
 static inline void expect_load_fails(const char *name, fbp_status wanted, const char *part)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     const fbp_status st = fbp_scan_load(&scan, in_folder(name));
 
     expect_message(st, wanted, part);
@@ -164,7 +164,7 @@ static inline void expect_load_fails(const char *name, fbp_status wanted, const 
 
 static inline struct fbp_scan load(const char *name)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (fbp_scan_load(&scan, in_folder(name)) != FBP_OK)
         fail_msg("%s", fbp_message());

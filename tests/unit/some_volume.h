@@ -20,7 +20,8 @@ static inline int fill(void **state)
 
 static inline struct fbp_array_info some_info(void)
 {
-    return (struct fbp_array_info){.n = {NX, NY, NZ},
+    return (struct fbp_array_info){.struct_size = sizeof(struct fbp_array_info),
+                                   .n = {NX, NY, NZ},
                                    .spacing_mm = {0.1, 1. / 3, 2},
                                    .origin_mm = {-1e-3, 5, 1e5 / 3},
                                    .unit = "1/mm"};

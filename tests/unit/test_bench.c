@@ -126,10 +126,10 @@ static void devices_agree(void **state)
     (void)state;
     fbp_mock_plant.keep_batches = true;
     mock = open_bench("mock", &scan);
-    assert_false(fbp_bench_info(cpu)->own_memory);
-    assert_true(fbp_bench_info(mock)->own_memory);
-    assert_int_equal(fbp_bench_info(cpu)->n_views, 16);
-    assert_int_equal(fbp_bench_info(mock)->n_views, VIEWS);
+    assert_false(fbp_bench_about(cpu)->own_memory);
+    assert_true(fbp_bench_about(mock)->own_memory);
+    assert_int_equal(fbp_bench_about(cpu)->n_views, 16);
+    assert_int_equal(fbp_bench_about(mock)->n_views, VIEWS);
     OK(fbp_bench_scan(cpu, &scan, VIEWS, 0));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         OK(fbp_bench_kernel(cpu, kernels[i], FBP_PRECISION_DEFAULT, &a));
@@ -158,18 +158,18 @@ static void views_are_kept(void **state)
     struct fbp_kernel_time t;
 
     (void)state;
-    assert_true(fbp_bench_info(bench)->project > 0);
+    assert_true(fbp_bench_about(bench)->project > 0);
     scan.volume = (struct fbp_grid){{2 * SIDE, 2 * SIDE, 2 * SIDE}, {4, 4, 4}, {0, 0, 0}};
     OK(fbp_bench_scan(bench, &scan, 0, 11));
-    assert_true(fbp_bench_info(bench)->project == 0);
-    assert_int_equal(fbp_bench_info(bench)->n_slices, 12);
+    assert_true(fbp_bench_about(bench)->project == 0);
+    assert_int_equal(fbp_bench_about(bench)->n_slices, 12);
     OK(fbp_bench_kernel(bench, "mirror", FBP_PRECISION_DEFAULT, &t));
     check_time(&t);
     scan.volume.voxel_mm[0] = scan.volume.voxel_mm[1] = 5;
     scan.volume.n[2] = 9;
     OK(fbp_bench_scan(bench, &scan, 0, 4));
-    assert_true(fbp_bench_info(bench)->project > 0);
-    assert_int_equal(fbp_bench_info(bench)->n_slices, 5);
+    assert_true(fbp_bench_about(bench)->project > 0);
+    assert_int_equal(fbp_bench_about(bench)->n_slices, 5);
     OK(fbp_bench_kernel(bench, "mirror", FBP_PRECISION_DEFAULT, &t));
     check_time(&t);
     assert_int_equal(fbp_bench_kernel(bench, "no such", FBP_PRECISION_DEFAULT, &t),

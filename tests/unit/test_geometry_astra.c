@@ -131,7 +131,7 @@ static void vectors_are_not_guessed(void **state)
 {
     const struct fbp_geometry_known known = {
         .struct_size = sizeof known, .panel = {3, 2}, .pitch_mm = {1, 1}};
-    struct fbp_scan scan = random_scan(FBP_CONE, 3, 0), s;
+    struct fbp_scan scan = random_scan(FBP_CONE, 3, 0), s = {.struct_size = sizeof s};
 
     (void)state;
     save_as(&scan, in_folder("what.npy"), "astra-cone-vec");
@@ -153,7 +153,8 @@ static void scan_files_name_the_format(void **state)
         {"geometry", "\"named.npy\""},
         {"geometry_format", "\"astra-cone-vec\""},
     };
-    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, OFFSET | WOBBLING), s;
+    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, OFFSET | WOBBLING),
+                    s = {.struct_size = sizeof s};
 
     (void)state;
     save_as(&scan, in_folder("named.npy"), "astra-cone-vec");
@@ -220,7 +221,7 @@ static void wrong_arrays(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_OF(shapes); i++) {
-        struct fbp_scan s;
+        struct fbp_scan s = {.struct_size = sizeof s};
         char file[128 + 24 * 8] = {0};
         memset(file, ' ', 128);
         memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);

@@ -32,7 +32,7 @@ static void a_plain_scan(void **state)
 
 static void variants(void **state)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     (void)state;
     write_changed("a.log", bruker_log, "Direction=CC", "Direction=CW\r\nScanning Start Angle=90");

@@ -24,9 +24,9 @@ static const struct scan usual = {
 static struct fbp_geometry_facts facts_at(const struct scan *scan, const double *angles,
                                           const struct fbp_grid *grid)
 {
-    struct fbp_geometry_facts f;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f};
     struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
-    const fbp_status st = fbp_geometry_facts(views_of(scan, views), grid, &f);
+    const fbp_status st = fbp_views_facts(views_of(scan, views), grid, &f);
     free(views);
     if (st != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -253,8 +253,8 @@ static void offset_panel(void **state)
     assert_false(facts(&scan).offset);
     scan.offset[0] = 256 * 0.8 + 3; /* past the axis */
     struct fbp_view *views = scan_views(&scan);
-    struct fbp_geometry_facts none;
-    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &none), FBP_ERR_INVALID);
+    struct fbp_geometry_facts none = {.struct_size = sizeof none};
+    assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &none), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "axis"));
     free(views);
 }
@@ -271,14 +271,14 @@ static void turned_panels_are_measured(void **state)
     assert_int_equal(f.symmetry, FBP_SYM_ROT180 | FBP_SYM_ROT90);
 
     struct fbp_view *views = scan_views(&usual);
-    struct fbp_geometry_facts upside_down;
+    struct fbp_geometry_facts upside_down = {.struct_size = sizeof upside_down};
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].v[i] += 0.1 * views[k].u[i];
     for (size_t k = 0; k < usual.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].v[i] = -views[k].v[i];
-    assert_int_equal(fbp_geometry_facts(views_of(&usual, views), NULL, &upside_down), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(&usual, views), NULL, &upside_down), FBP_OK);
     check_near3(upside_down.tilt_rad, (double[3]){0, 0, 0}, 1e-12);
     check_near(upside_down.skew_rad, atan(0.1), 1e-12);
     free(views);
@@ -335,7 +335,7 @@ static void volume_in_the_field_of_view(void **state)
     grid.voxel_mm[0] = 20;
     struct fbp_view *views = scan_views(&usual);
     assert_int_equal(
-        fbp_geometry_facts((struct fbp_views){FBP_CONE, 360, usual.panel, views}, &grid, &f),
+        fbp_views_facts((struct fbp_views){FBP_CONE, 360, usual.panel, views}, &grid, &f),
         FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "source"));
     free(views);
@@ -349,7 +349,7 @@ static void axis_follows_the_sources(void **state)
     scan.arc_deg = 210;
     scan.n = 210;
     struct fbp_view *views = scan_views(&scan);
-    struct fbp_geometry_facts f;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f};
 
     for (size_t k = 0; k < scan.n; k++) { /* (x, y, z) -> (z, x, y): the axis z becomes x */
         double *vectors[4] = {views[k].s, views[k].d, views[k].u, views[k].v};
@@ -358,7 +358,7 @@ static void axis_follows_the_sources(void **state)
             memcpy(vectors[i], a, sizeof a);
         }
     }
-    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &f), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &f), FBP_OK);
     check_near3(f.axis, (double[3]){1, 0, 0}, 1e-9);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.direction, 1);
@@ -371,7 +371,7 @@ static void axis_follows_the_sources(void **state)
     for (size_t k = 0; k < scan.n; k++)
         for (int i = 0; i < 3; i++)
             views[k].s[i] += uniform(-1.5, 1.5);
-    assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &f), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &f), FBP_OK);
     check_near3(f.axis, (double[3]){0, 0, 1}, 0);
     assert_int_equal(f.coverage, FBP_COVERAGE_SHORT);
     assert_int_equal(f.symmetry, FBP_SYM_COLUMN); /* v still runs along z */
@@ -382,7 +382,7 @@ static void impossible_scans_are_refused(void **state)
 {
     (void)state;
     struct scan scan = usual;
-    struct fbp_geometry_facts f;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f};
     const char *const reason[] = {"same side", "not finite", "edge-on", "through the source",
                                   "swap rows"};
 
@@ -405,15 +405,14 @@ static void impossible_scans_are_refused(void **state)
             }
         }
         assert_int_equal(
-            fbp_geometry_facts((struct fbp_views){FBP_CONE, 4, scan.panel, views}, NULL, &f),
+            fbp_views_facts((struct fbp_views){FBP_CONE, 4, scan.panel, views}, NULL, &f),
             FBP_ERR_INVALID);
         if (!strstr(fbp_message(), reason[i]))
             fail_msg("case %d: %s", i, fbp_message());
         free(views);
     }
-    assert_int_equal(
-        fbp_geometry_facts((struct fbp_views){FBP_CONE, 0, scan.panel, NULL}, NULL, &f),
-        FBP_ERR_INVALID);
+    assert_int_equal(fbp_views_facts((struct fbp_views){FBP_CONE, 0, scan.panel, NULL}, NULL, &f),
+                     FBP_ERR_INVALID);
 }
 
 /* However many views stand there: the greatest of one or two gaps is no measure of itself. */

@@ -17,7 +17,8 @@ enum { N = 7 };
 static struct fbp_scan make_scan(enum fbp_kind kind)
 {
     double angles[N], sod[N], sdd[N];
-    struct fbp_scan scan = {.kind = kind, .n_views = N, .panel = {COLUMNS, ROWS}};
+    struct fbp_scan scan = {
+        .struct_size = sizeof scan, .kind = kind, .n_views = N, .panel = {COLUMNS, ROWS}};
     struct fbp_circle circle = {.struct_size = sizeof circle,
                                 .kind = kind,
                                 .n_views = N,
@@ -44,7 +45,7 @@ static struct fbp_scan make_scan(enum fbp_kind kind)
 
 static struct fbp_scan back(const char *path, const struct fbp_geometry_known *known)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
     const fbp_status st = fbp_geometry_load(&s, path, NULL, known);
 
     if (st != FBP_OK)
@@ -91,7 +92,7 @@ static void scans_come_back(void **state)
 
 static void what_is_missing_is_said(void **state)
 {
-    struct fbp_scan scan = make_scan(FBP_CONE), s;
+    struct fbp_scan scan = make_scan(FBP_CONE), s = {.struct_size = sizeof s};
     const char *path = in_folder("m2.txt");
     struct fbp_geometry_known known = {.struct_size = sizeof known};
 

@@ -85,7 +85,7 @@ static void scan_files_say_flips(void **state)
         "{\"fbp_scan\": 1, \"detector\": {\"columns\": 6, \"rows\": 4, \"pitch_mm\": [0.8, 0.7]},\n"
         "\"source_to_axis_mm\": 500, \"source_to_detector_mm\": 800, \"angles_deg\": [0, 90],\n"
         "\"flip\": [\"u\", \"direction\"]}\n";
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     (void)state;
     write_changed("f.json", text, NULL, NULL);

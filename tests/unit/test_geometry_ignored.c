@@ -140,7 +140,7 @@ static void tigre(void **state)
 /* A scan file that names such a file as its geometry has the note, too. */
 static void through_a_scan_file(void **state)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
     char raw[4 * 100 * 120 * 2] = {0};
     FILE *f = fopen(in_folder("views.raw"), "wb");
 

@@ -130,7 +130,7 @@ static void geometries_come_back(void **state)
 /* tau, tilt and helix are found again. */
 static void helices_come_back(void **state)
 {
-    struct fbp_scan s = read_text(their_helix), again;
+    struct fbp_scan s = read_text(their_helix), again = {.struct_size = sizeof again};
 
     (void)state;
     save_as(&s, in_folder("helix.cfg"), NULL);

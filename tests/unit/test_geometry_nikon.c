@@ -35,7 +35,7 @@ static void a_plain_scan(void **state)
 /* Older files have the axis on the panel, newer ones in the object's plane. */
 static void where_the_axis_is(void **state)
 {
-    struct fbp_scan a, b;
+    struct fbp_scan a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
 
     (void)state;
     write_changed("a.xtekct", nikon_xtekct, "CentreOfRotationTop=0\r\nCentreOfRotationBottom=0",
@@ -54,7 +54,7 @@ static void where_the_axis_is(void **state)
 
 static void where_the_pictures_are(void **state)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     (void)state;
     write_changed("a.xtekct", nikon_xtekct,

@@ -64,7 +64,7 @@ static void scan_files_name_patterns(void **state)
         {"projections", "\"p.mha\""},
         {"geometry", "\"q%d.txt 0 4\""},
     };
-    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, WOBBLING), s;
+    struct fbp_scan scan = random_scan(FBP_CONE, VIEWS, WOBBLING), s = {.struct_size = sizeof s};
 
     (void)state;
     save_as(&scan, in_folder("q%d.txt"), NULL);
@@ -114,7 +114,7 @@ static const struct wrong wrong[] = {
 
 static void wrong_files(void **state)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     (void)state;
     are_wrong("wrong.txt", "plastimatch", wrong, N_OF(wrong));

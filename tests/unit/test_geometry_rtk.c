@@ -367,7 +367,7 @@ static void headers_say_where_the_panel_is(void **state)
 static void pitch_is_asked_for(void **state)
 {
     const struct fbp_geometry_known panel = {.struct_size = sizeof panel, .panel = {COLUMNS, ROWS}};
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     (void)state;
     write_text("pitch.xml", theirs);

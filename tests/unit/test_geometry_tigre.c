@@ -67,7 +67,8 @@ static void three_angles_and_a_turned_panel(void **state)
 
 static struct fbp_scan random_scan(enum fbp_kind kind)
 {
-    struct fbp_scan scan = {.kind = kind,
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = kind,
                             .n_views = N_VIEWS,
                             .panel = {6, 4},
                             .volume = {{3, 4, 5}, {0.5, 0.25, 0.125}, {1, 2, 3}}};
@@ -190,7 +191,7 @@ static void sizes_may_be_of_any_type(void **state)
 
 static void refused_mat(const char *name, const char *format, const char *message)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
 
     assert_int_not_equal(fbp_geometry_load(&s, in_folder(name), format, NULL), FBP_OK);
     if (!strstr(fbp_message(), message))
@@ -238,7 +239,7 @@ static void cut_mat_files_are_refused(void **state)
     const size_t n = fread(bytes, 1, sizeof bytes, f);
     fclose(f);
     for (size_t cut = 0; cut < n; cut += 16) {
-        struct fbp_scan s;
+        struct fbp_scan s = {.struct_size = sizeof s};
         f = fopen(in_folder("cut.mat"), "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(bytes, 1, cut, f), cut);
@@ -271,7 +272,7 @@ static void wrong_input_is_named(void **state)
     (void)state;
     refuses_all("w.json", tigre_json, list, N_OF(list));
     survives_cuts("w.json", tigre_json);
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
     write_changed("w.json", tigre_json, NULL, NULL);
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .n_views = 4};
     assert_int_equal(fbp_geometry_load(&s, in_folder("w.json"), NULL, &known), FBP_ERR_INVALID);

@@ -9,7 +9,7 @@
 
 static struct fbp_scan load(void)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     if (fbp_scan_load(&scan, H5) != FBP_OK)
         fail_msg("%s", fbp_message());
@@ -201,7 +201,7 @@ static void linked_images(void **state)
 
 static void expect(const char *says)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     assert_int_not_equal(fbp_scan_load(&scan, H5), FBP_OK);
     assert_null(scan.projections);
@@ -245,7 +245,7 @@ static void what_lacks(void **state)
     file = new_file(H5);
     put_exchange(file, NULL, 1, NZ);
     H5Fclose(file);
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     assert_int_equal(fbp_scan_load_growing(&scan, H5), FBP_ERR_UNSUPPORTED);
     assert_says("can be followed");
 
@@ -278,7 +278,7 @@ static void scan_file_names_data_sets(void **state)
         "\"angles_deg\": {\"start\": 0, \"step\": 30}}";
     const char *path = FBP_TEST_DIR "/hdf5_scan.json", *copy = FBP_TEST_DIR "/hdf5_scan2.json";
     const hid_t file = new_file(H5);
-    struct fbp_scan scan, again;
+    struct fbp_scan scan = {.struct_size = sizeof scan}, again = {.struct_size = sizeof again};
     size_t n;
 
     (void)state;

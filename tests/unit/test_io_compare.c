@@ -1,4 +1,4 @@
-/* fbp_compare() against numbers worked out by hand. */
+/* fbp_array_compare() against numbers worked out by hand. */
 #include "unit/io_util.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 static void put(const char *path, size_t nx, size_t ny, size_t nz, double mm, const float *v)
 {
-    const struct fbp_array_info info = {.n = {nx, ny, nz}, .spacing_mm = {mm, 2 * mm, mm}};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {nx, ny, nz}, .spacing_mm = {mm, 2 * mm, mm}};
     fbp_sink *s = NULL;
     assert_int_equal(fbp_sink_open(&s, path, &info, NULL), FBP_OK);
     assert_int_equal(fbp_sink_write(s, 0, nz, v), FBP_OK);
@@ -25,10 +26,10 @@ static void known_answer(void **state)
 {
     (void)state;
     const float a[4] = {1, 2, 3, 5}, b[4] = {1, 0, 3, -4};
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 1, 2, 1, a);
     put(B ".npy", 2, 1, 2, 1, b);
-    assert_int_equal(fbp_compare(A ".mha", B ".npy", 0, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(A ".mha", B ".npy", 0, &c), FBP_OK);
     assert_int_equal(c.count, 4);
     assert_true(near(c.rmse, sqrt(85. / 4)));
     assert_true(near(c.nrmse, sqrt(85. / 26)));
@@ -41,12 +42,12 @@ static void equal(void **state)
 {
     (void)state;
     const float a[4] = {1, 2, 3, 5}, zero[4] = {0};
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, a);
-    assert_int_equal(fbp_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
     assert_true(c.rmse == 0 && c.nrmse == 0 && c.max == 0 && c.psnr_db == 999);
     put(A ".mha", 2, 2, 1, 1, zero);
-    assert_int_equal(fbp_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
     assert_true(c.rmse == 0 && c.nrmse == 0 && c.psnr_db == 999);
 }
 
@@ -54,17 +55,17 @@ static void nan_is_seen(void **state)
 {
     (void)state;
     const float good[4] = {1, 2, 3, 4};
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     put(B ".mha", 2, 2, 1, 1, good);
     for (size_t i = 0; i < 4; i++) {
         float bad[4] = {5, 6, 7, 8};
         bad[i] = NAN;
         put(A ".mha", 2, 2, 1, 1, bad);
-        assert_int_equal(fbp_compare(A ".mha", B ".mha", 0, &c), FBP_OK);
+        assert_int_equal(fbp_array_compare(A ".mha", B ".mha", 0, &c), FBP_OK);
         assert_true(isnan(c.rmse) && isnan(c.nrmse) && isnan(c.max) && isnan(c.psnr_db));
-        assert_int_equal(fbp_compare(B ".mha", A ".mha", 0, &c), FBP_OK);
+        assert_int_equal(fbp_array_compare(B ".mha", A ".mha", 0, &c), FBP_OK);
         assert_true(isnan(c.rmse) && isnan(c.nrmse) && isnan(c.max) && isnan(c.psnr_db));
-        assert_int_equal(fbp_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
+        assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0, &c), FBP_OK);
         assert_true(isnan(c.rmse) && c.psnr_db != 999);
     }
 }
@@ -75,7 +76,7 @@ static void inside_a_radius(void **state)
 {
     (void)state;
     float a[15], b[15];
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     for (int i = 0; i < 15; i++) {
         const bool in = i / 5 == 1 || i % 5 == 2;
         a[i] = in ? 3 : 1e6f;
@@ -83,19 +84,19 @@ static void inside_a_radius(void **state)
     }
     put(A ".mha", 5, 3, 1, 1, a);
     put(B ".npy", 5, 3, 1, 1, b); /* spacing is known from the other one */
-    assert_int_equal(fbp_compare(A ".mha", B ".npy", 2, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(A ".mha", B ".npy", 2, &c), FBP_OK);
     assert_int_equal(c.count, 7);
     assert_true(near(c.rmse, 2) && near(c.mean_a, 3) && near(c.mean_b, 1));
-    assert_int_equal(fbp_compare(B ".npy", A ".mha", 1.99, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(B ".npy", A ".mha", 1.99, &c), FBP_OK);
     assert_int_equal(c.count, 3);
-    assert_int_equal(fbp_compare(A ".mha", A ".mha", 1e9, &c), FBP_OK);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 1e9, &c), FBP_OK);
     assert_int_equal(c.count, 15);
-    assert_int_equal(fbp_compare(B ".npy", B ".npy", 2, &c), FBP_ERR_INVALID);
+    assert_int_equal(fbp_array_compare(B ".npy", B ".npy", 2, &c), FBP_ERR_INVALID);
     assert_says("neither file says");
 
     const float four[4] = {0};
     put(A ".mha", 2, 2, 1, 1, four); /* nothing is nearer than sqrt(0.25 + 1) */
-    assert_int_equal(fbp_compare(A ".mha", A ".mha", 0.1, &c), FBP_ERR_INVALID);
+    assert_int_equal(fbp_array_compare(A ".mha", A ".mha", 0.1, &c), FBP_ERR_INVALID);
     assert_says("no element");
 }
 
@@ -103,13 +104,13 @@ static void sizes_differ(void **state)
 {
     (void)state;
     const float v[4] = {0};
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     put(A ".mha", 2, 2, 1, 1, v);
     put(B ".mha", 2, 1, 2, 1, v);
-    assert_int_equal(fbp_compare(A ".mha", B ".mha", 0, &c), FBP_ERR_INVALID);
+    assert_int_equal(fbp_array_compare(A ".mha", B ".mha", 0, &c), FBP_ERR_INVALID);
     assert_says(A ".mha and " B ".mha");
     assert_says("2x2x1 and 2x1x2");
-    assert_int_equal(fbp_compare(A ".mha", B "_missing.mha", 0, &c), FBP_ERR_IO);
+    assert_int_equal(fbp_array_compare(A ".mha", B "_missing.mha", 0, &c), FBP_ERR_IO);
     assert_says(B "_missing.mha");
 }
 

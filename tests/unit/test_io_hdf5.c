@@ -685,7 +685,8 @@ static void sink(void **state)
     static const struct {
         const char *output, *set;
     } names[] = {{VOL, "/volume"}, {VOL ":/a/b", "/a/b"}, {VOL ":c", "/c"}};
-    const struct fbp_array_info info = {.n = {NX, NY, NZ},
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {NX, NY, NZ},
                                         .spacing_mm = {0.5, 0.25, 2},
                                         .origin_mm = {-1, 0.125, 3},
                                         .unit = "1/mm"};
@@ -730,7 +731,7 @@ static void sink(void **state)
  * the middle of the header would lie there for ever. */
 static void header_has_no_file(void **state)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     char events[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
     size_t n_seen = 0;
@@ -758,7 +759,7 @@ static void header_has_no_file(void **state)
 /* Nothing waits for whoever would write into a pipe. */
 static void sink_spares_a_pipe(void **state)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     fbp_sink *s;
 
     (void)state;
@@ -772,7 +773,7 @@ static void sink_spares_a_pipe(void **state)
 
 static void sink_refuses(void **state)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     const char *keep[] = {VOL ":/volume"};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
     fbp_sink *s;

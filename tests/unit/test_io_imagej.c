@@ -12,7 +12,8 @@
 
 enum { NX = 5, NY = 4, NZ = 3, N = NX * NY * NZ };
 
-static const struct fbp_array_info some = {.n = {NX, NY, NZ},
+static const struct fbp_array_info some = {.struct_size = sizeof some,
+                                           .n = {NX, NY, NZ},
                                            .type = FBP_F32,
                                            .unit = "1/mm",
                                            .row_order = FBP_ROWS_BOTTOM_UP,

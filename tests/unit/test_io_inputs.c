@@ -77,7 +77,7 @@ static void nhdr_pattern(void)
 
 static void nifti_pair(void)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     static const float zero[N];
     fbp_sink *s = NULL;
     size_t n;
@@ -184,7 +184,7 @@ static uint64_t hash_of(const struct fbp_scan *scan)
 
 static void check_outputs(const char *name, const struct fbp_scan *scan, const char *samples)
 {
-    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {1, 1, 1}};
     struct fbp_inputs inputs = {0};
     fbp_sink *sink = NULL;
 
@@ -207,7 +207,7 @@ static void every_file_is_known(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_CASES; i++) {
-        struct fbp_scan scan = {.projections = projections};
+        struct fbp_scan scan = {.struct_size = sizeof scan, .projections = projections};
         const char *const link = FOLDER "/a_link.png";
         empty_folder();
         cases[i].make();
@@ -236,7 +236,8 @@ static void every_file_is_known(void **state)
 static void all_of_a_scan(void **state)
 {
     static char p[] = FOLDER "/p.mhd", dark[] = FOLDER "/v0.mhd", flat[] = FOLDER "/v1.mhd";
-    struct fbp_scan scan = {.projections = p, .dark = dark, .flat = flat};
+    struct fbp_scan scan = {
+        .struct_size = sizeof scan, .projections = p, .dark = dark, .flat = flat};
 
     (void)state;
     empty_folder();
@@ -250,7 +251,7 @@ static void all_of_a_scan(void **state)
                   " \"detector\": {\"pitch_mm\": 1}}");
     put_text_file("first.json", "{\"fbp_scan\": 1, \"projections\": \"p.mhd\","
                                 " \"geometry\": \"second.json\"}");
-    struct fbp_scan loaded;
+    struct fbp_scan loaded = {.struct_size = sizeof loaded};
     if (fbp_scan_load(&loaded, FOLDER "/first.json") != FBP_OK)
         fail_msg("%s", fbp_message());
     assert_true(fbp_scan_reads(&loaded, FOLDER "/first.json"));

@@ -82,7 +82,7 @@ static void fields_by_dots(void **state)
 
 static void whole_scan(void **state)
 {
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)state;
     put_struct(MAT, 400, VIEWS, MAT_COMPRESSION_ZLIB);
@@ -216,7 +216,7 @@ static void facts_are_not_passed_over(void **state)
         {"numDetectorsPost", NULL, COLUMNS + 4, "numDetectorsPost is 7, the sinogram has 3"},
         {"scanner", "a machine", 0, NULL},
     };
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -239,7 +239,7 @@ static void damage(void **state)
     char *bytes = get_file(MAT, &n);
     for (size_t cut = 0; cut < n; cut += n / 40 + 1) {
         fbp_source *src;
-        struct fbp_scan scan;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
         put_file(BAD, bytes, cut);
         assert_int_not_equal(fbp_source_open(&src, BAD ":ct.sinogram", NULL), FBP_OK);
         assert_says("io_mat_bad.mat");

@@ -328,7 +328,8 @@ static void round_trip(void **state)
 {
     (void)state;
     static const char *const paths[] = {STEM "_a.nii", STEM "_b.nii.gz"};
-    const struct fbp_array_info wanted = {.n = {NX, NY, NZ},
+    const struct fbp_array_info wanted = {.struct_size = sizeof wanted,
+                                          .n = {NX, NY, NZ},
                                           .spacing_mm = {0.1, 1. / 3, 2},
                                           .origin_mm = {-1e-3, 5, 1e5 / 3},
                                           .unit = "1/mm"};
@@ -374,8 +375,10 @@ static void right_and_front(void **state)
 {
     (void)state;
     static const double older[3][4] = {{0.5, 0, 0, -7}, {0, 1, 0, 8}, {0, 0, 2, 9}};
-    const struct fbp_array_info info = {
-        .n = {NX, NY, NZ}, .spacing_mm = {0.5, 1, 2}, .origin_mm = {-7, 8, 9}};
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {NX, NY, NZ},
+                                        .spacing_mm = {0.5, 1, 2},
+                                        .origin_mm = {-7, 8, 9}};
     static const float srow[12] = {-0.5f, 0, 0, 7, 0, -1, 0, -8, 0, 0, 2, 9};
     static const float form[6] = {0, 0, 1, 7, -8, 9}; /* half a turn about z */
     float volume[N] = {0};
@@ -406,7 +409,7 @@ static void integers(void **state)
 {
     (void)state;
     static const enum fbp_type kinds[] = {FBP_U8, FBP_U16};
-    const struct fbp_array_info info = {.n = {NX, NY, NZ}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
     float volume[N], out[N];
 
     for (size_t i = 0; i < N; i++)

@@ -329,7 +329,8 @@ static void round_trip(void **state)
         {STEM "_c.nhdr", STEM "_c.raw", false},
         {STEM "_d.nhdr", STEM "_d.raw.gz", true},
     };
-    const struct fbp_array_info wanted = {.n = {NX, NY, NZ},
+    const struct fbp_array_info wanted = {.struct_size = sizeof wanted,
+                                          .n = {NX, NY, NZ},
                                           .spacing_mm = {0.1, 1. / 3, 2},
                                           .origin_mm = {-1e-3, 5, 1e5 / 3},
                                           .unit = "1/mm"};

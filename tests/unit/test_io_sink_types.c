@@ -242,7 +242,7 @@ static void not_a_number(void **state)
 {
     (void)state;
     const float odd[6] = {NAN, INFINITY, -INFINITY, -1, 0.5f, 2};
-    const struct fbp_array_info info = {.n = {6, 1, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {6, 1, 1}};
     const struct fbp_sink_params p = {.struct_size = sizeof p, .type = FBP_U8, .range = {0, 1}};
     fbp_sink *s = NULL;
     float out[6];
@@ -481,8 +481,10 @@ static void big_tiff(void **state)
         char version;
     } cases[] = {{1, 42}, {1023, 42}, {1024, 43}, {3000, 43}};
     for (size_t i = 0; i < 4; i++) {
-        const struct fbp_array_info info = {
-            .n = {1024, 1024, cases[i].nz}, .type = FBP_F32, .spacing_mm = {1, 1, 1}};
+        const struct fbp_array_info info = {.struct_size = sizeof info,
+                                            .n = {1024, 1024, cases[i].nz},
+                                            .type = FBP_F32,
+                                            .spacing_mm = {1, 1, 1}};
         struct fbp_layout l = {0};
         assert_int_equal(fbp_sink_tiff.layout(STEM "_big.tif", &info, 0, &l), FBP_OK);
         assert_int_equal(l.header_bytes % 64, 0);

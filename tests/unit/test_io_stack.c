@@ -148,7 +148,7 @@ static void knows_its_files(void **state)
 
     const char *const keep[] = {PATTERN};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
-    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {1, 1, 1}};
     fbp_sink *sink;
     assert_int_equal(fbp_sink_open(&sink, link, &info, &params), FBP_ERR_INVALID);
     assert_says("would replace");

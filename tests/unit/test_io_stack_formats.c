@@ -25,7 +25,7 @@ static const float *view_of(size_t k)
 
 static void put_by_sink(const char *path, size_t k, const struct fbp_sink_params *params)
 {
-    const struct fbp_array_info info = {.n = {NX, NY, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, 1}};
     fbp_sink *s = NULL;
 
     if (fbp_sink_open(&s, path, &info, params) != FBP_OK ||

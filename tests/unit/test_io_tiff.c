@@ -343,7 +343,7 @@ static void outputs_spare_folders(void **state)
                  {STEM "_new.tif", false}};
     const char *const keep[] = {FOLDER};
     const struct fbp_sink_params params = {.struct_size = sizeof params, .keep = keep, .n_keep = 1};
-    const struct fbp_array_info info = {.n = {1, 1, 1}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {1, 1, 1}};
     clear_folder(FOLDER);
     put_views(FOLDER);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -39,7 +39,8 @@ static struct fbp_view *parallel_views(void)
 
 static struct fbp_scan scan_of(enum fbp_kind kind)
 {
-    return (struct fbp_scan){.kind = kind,
+    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = kind,
                              .n_views = VIEWS,
                              .panel = {COLUMNS, ROWS},
                              .views = parallel_views(),
@@ -59,15 +60,15 @@ static void refuse_geometry(const struct fbp_scan *scan, const struct refusal *r
 {
     const struct fbp_views views = fbp_scan_views(scan);
     const struct fbp_grid grid = {.n = {4, 4, 4}, .voxel_mm = {1, 1, 1}};
-    struct fbp_geometry_facts facts = {.n_angles = 0};
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts, .n_angles = 0};
     struct fbp_weights *weights;
     struct fbp_grid found;
     size_t rows[2] = {7, 9};
     double P[12];
 
     REFUSED(fbp_view_to_matrix(&scan->views[0], scan->kind, &scan->panel, P));
-    REFUSED(fbp_geometry_facts(views, NULL, &facts));
-    REFUSED(fbp_geometry_facts(views, &grid, &facts));
+    REFUSED(fbp_views_facts(views, NULL, &facts));
+    REFUSED(fbp_views_facts(views, &grid, &facts));
     REFUSED(fbp_geometry_rows(views, 0, VIEWS, &grid, 0, 4, &rows[0], &rows[1]));
     assert_int_equal(rows[0], rows[1]);
     REFUSED(fbp_grid_default(views, &found));
@@ -99,8 +100,8 @@ static void refuse_circles(const struct fbp_scan *scan, const struct refusal *r)
 
 static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
 {
-    struct fbp_geometry_format_info formats[40];
-    const struct fbp_geometry_facts facts = {.n_angles = 1};
+    struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
+    const struct fbp_geometry_facts facts = {.struct_size = sizeof facts, .n_angles = 1};
     const size_t n = fbp_geometry_formats(formats, 40);
     char *path = temporary("refused");
     size_t written = 0;
@@ -121,7 +122,7 @@ static void refuse_files(struct fbp_scan *scan, const struct refusal *r)
 static void refuse_work(struct fbp_scan *scan, const struct refusal *r)
 {
     struct fbp_phantom phantom;
-    struct fbp_centre centre;
+    struct fbp_centre centre = {.struct_size = sizeof centre};
     char *path = temporary("refused.mha");
     float *views = calloc((size_t)VIEWS * COLUMNS * ROWS, sizeof *views), volume[64];
     fbp_plan *plan;
@@ -259,7 +260,8 @@ static void save_and_load(const struct fbp_scan *scan, struct fbp_scan *again)
 static void a_kind_goes_all_the_way_with_one_table(void **state)
 {
     (void)state;
-    struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up), again;
+    struct fbp_scan parallel = scan_of(FBP_PARALLEL), scan = scan_of(made_up),
+                    again = {.struct_size = sizeof again};
     struct fbp_grid usual, halved;
 
     plug_in();
@@ -289,7 +291,7 @@ static void a_kind_goes_all_the_way_with_one_table(void **state)
 static void other_programs_have_no_word_for_it(void **state)
 {
     (void)state;
-    struct fbp_geometry_format_info formats[40];
+    struct fbp_geometry_format_info formats[40] = {{.struct_size = sizeof *formats}};
     const size_t n = fbp_geometry_formats(formats, 40);
     struct fbp_scan scan = scan_of(made_up);
     char *path = temporary("refused");
@@ -300,8 +302,8 @@ static void other_programs_have_no_word_for_it(void **state)
         if (formats[i].writes && strcmp(formats[i].name, "fbp") != 0)
             refused(fbp_geometry_save(&scan, path, formats[i].name), &r, formats[i].name);
     scan.views[1].s[0] += 1; /* its own check, in everybody's calls */
-    struct fbp_geometry_facts facts;
-    assert_int_equal(fbp_geometry_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID);
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    assert_int_equal(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "view 1: s is no unit vector"));
     fbp_kind_plug_in(made_up, NULL);
     fbp_scan_clear(&scan);

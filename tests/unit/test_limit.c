@@ -40,7 +40,8 @@ static struct fbp_scan scan_of(const struct fbp_grid *volume, size_t n_columns, 
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
     assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
-    return (struct fbp_scan){.kind = FBP_CONE,
+    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = FBP_CONE,
                              .n_views = N_VIEWS,
                              .panel = {n_columns, n_rows},
                              .views = views,
@@ -49,9 +50,10 @@ static struct fbp_scan scan_of(const struct fbp_grid *volume, size_t n_columns, 
 
 /* The plan's facts, or its failure. */
 static fbp_status plan_of(const struct fbp_grid *volume, const char *device, size_t memory,
-                          struct fbp_plan_info *out)
+                          struct fbp_plan_summary *out)
 {
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
     fbp_source *source = NULL;
     fbp_plan *plan = NULL;
     const struct fbp_scan scan = scan_of(volume, COLUMNS, ROWS);
@@ -72,7 +74,7 @@ static const struct fbp_grid cube = {{128, 128, 128}, {0.3, 0.3, 0.3}, {0, 0, 0}
 static void beside_what_is_held(void **state)
 {
     (void)state;
-    struct fbp_plan_info info;
+    struct fbp_plan_summary info;
     const size_t held = 200 * MIB, plan = 60 * MIB;
     char *much = malloc(held);
 
@@ -97,7 +99,7 @@ static void slices_have_tables(void **state)
     (void)state;
     const struct fbp_grid flat = {{3000, 1000, 1}, {1e-3, 1e-3, 1e-3}, {0, 0, 0}};
     const struct fbp_grid tall = {{1, 1, 3000000}, {1e-3, 1e-3, 1e-6}, {0, 0, 0}};
-    struct fbp_plan_info a, b;
+    struct fbp_plan_summary a, b;
 
     assert_int_equal(plan_of(&flat, "ref", 0, &a), FBP_OK);
     assert_int_equal(plan_of(&tall, "ref", 0, &b), FBP_OK); /* as many voxels */
@@ -110,7 +112,7 @@ static void slices_have_tables(void **state)
 static void pretended_devices_count(void **state)
 {
     (void)state;
-    struct fbp_plan_info one, three;
+    struct fbp_plan_summary one, three;
 
     assert_int_equal(plan_of(&cube, "mock", 0, &one), FBP_OK);
     assert_true(one.device_bytes > 8 * MIB && one.memory_bytes > one.device_bytes + 8 * MIB);
@@ -145,7 +147,7 @@ static void what_looks_at_files_counts(void **state)
     size_t n[3] = {N_VIEWS, 800, 400};
     const size_t bytes = n[0] * n[1] * n[2] * sizeof(float);
     const double mib = 0x1p20;
-    struct fbp_plan_info info;
+    struct fbp_plan_summary info;
     fbp_plan *plan = NULL;
 
     (void)state;

@@ -17,7 +17,8 @@ static void check(size_t n_columns, size_t n, bool as_is, bool top_down)
 {
     enum { FIRST = 2 };
     const size_t view = N_ROWS * n_columns;
-    const struct fbp_array_info info = {.n = {n_columns, N_ROWS, N_VIEWS},
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {n_columns, N_ROWS, N_VIEWS},
                                         .type = FBP_U16,
                                         .row_order =
                                             top_down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP};

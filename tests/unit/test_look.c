@@ -37,11 +37,13 @@ struct fixture {
 
 static void make(struct fixture *f)
 {
-    *f = (struct fixture){.scan = {.n_views = VIEWS,
+    *f = (struct fixture){.scan = {.struct_size = sizeof f->scan,
+                                   .n_views = VIEWS,
                                    .panel = {COLUMNS, ROWS},
                                    .volume = {{40, 40, 20}, {3, 3, 3}, {0, 0, 0}},
                                    .i0 = 60000}};
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, VIEWS}, .type = FBP_U16};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_U16};
     struct fbp_recon_params params = {.struct_size = sizeof params, .n_threads = 1};
 
     add_views(&f->scan, &(struct orbit){.pitch_mm = {4, 4}});
@@ -100,7 +102,7 @@ static void nothing_is_asked_before_views_come(void **state)
 
 static void sum_up(struct fixture *f, fbp_look *look, struct fbp_report *out)
 {
-    *out = (struct fbp_report){0};
+    *out = (struct fbp_report){.struct_size = sizeof(struct fbp_report)};
     OK(fbp_look_sum_up(look, f->source, false, "views", out));
     fbp_look_destroy(&look);
 }
@@ -145,7 +147,8 @@ static void who_reads_looks(void **state)
 {
     static const size_t ends[][3] = {{0, ROWS, ROWS}, {0, 19, ROWS}, {0, 5, 20}, {0, 24, ROWS}};
     struct fixture f;
-    struct fbp_report wanted, found;
+    struct fbp_report wanted = {.struct_size = sizeof wanted},
+                      found = {.struct_size = sizeof found};
     fbp_look *look;
 
     (void)state;

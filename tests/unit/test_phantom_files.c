@@ -247,8 +247,11 @@ static double mass_by_lines(const struct fbp_phantom *p, double angle)
     enum { N = 260 };
     struct fbp_view view = {
         .s = {cos(angle), sin(angle), 0}, .u = {-sin(angle), cos(angle), 0}, .v = {0, 0, 1}};
-    const struct fbp_scan scan = {
-        .kind = FBP_PARALLEL, .n_views = 1, .views = &view, .panel = {N, N}};
+    const struct fbp_scan scan = {.struct_size = sizeof scan,
+                                  .kind = FBP_PARALLEL,
+                                  .n_views = 1,
+                                  .views = &view,
+                                  .panel = {N, N}};
     float *values = malloc(sizeof(float) * N * N);
     double sum = 0;
 

@@ -45,8 +45,9 @@ static void check_every_ray(enum fbp_kind kind, double sod, const char *name, do
     static float data[N];
     struct fbp_view views[NK];
     struct fbp_phantom p;
-    struct fbp_scan scan = {.kind = kind, .n_views = NK, .panel = {NC, NR}, .views = views};
-    struct fbp_array_info info = {0};
+    struct fbp_scan scan = {
+        .struct_size = sizeof scan, .kind = kind, .n_views = NK, .panel = {NC, NR}, .views = views};
+    struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(kind, sod, views);
     assert_int_equal(fbp_phantom_create(&p, name, half, 1), FBP_OK);
@@ -90,8 +91,12 @@ static void noise_does_not_depend_on_threads(void **state)
     static float one[N], five[N], other[N];
     struct fbp_view views[NK];
     struct fbp_phantom p;
-    struct fbp_scan scan = {.kind = FBP_CONE, .n_views = NK, .panel = {NC, NR}, .views = views};
-    struct fbp_array_info info = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_CONE,
+                            .n_views = NK,
+                            .panel = {NC, NR},
+                            .views = views};
+    struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
     assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 90, .02), FBP_OK);
@@ -112,8 +117,12 @@ static void header_of_projections(void **state)
     static float data[N];
     struct fbp_view views[NK];
     struct fbp_phantom p = {0};
-    struct fbp_scan scan = {.kind = FBP_CONE, .n_views = NK, .panel = {NC, NR}, .views = views};
-    struct fbp_array_info info = {0};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_CONE,
+                            .n_views = NK,
+                            .panel = {NC, NR},
+                            .views = views};
+    struct fbp_array_info info = {.struct_size = sizeof info};
 
     circle_views(FBP_CONE, 750, views);
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 0), FBP_OK);
@@ -130,7 +139,11 @@ static void what_cannot_be_simulated(void **state)
     (void)state;
     struct fbp_view view = {.u = {1, 0, 0}, .v = {0, 0, 1}};
     struct fbp_phantom p = {0};
-    struct fbp_scan scan = {.kind = FBP_PLANES, .n_views = 1, .panel = {1, 1}, .views = &view};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_PLANES,
+                            .n_views = 1,
+                            .panel = {1, 1},
+                            .views = &view};
 
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_UNSUPPORTED);
     scan.kind = FBP_CONE;
@@ -147,7 +160,7 @@ static void volume_is_the_voxels(void **state)
     const struct fbp_grid g = {{12, 10, 14}, {1, 2, 1.5}, {0, 1, 0}};
     static float data[12 * 10 * 14], direct[12 * 10 * 14];
     struct fbp_phantom p;
-    struct fbp_array_info info = {0};
+    struct fbp_array_info info = {.struct_size = sizeof info};
 
     assert_int_equal(fbp_phantom_create(&p, "shepp-logan", 8, 1), FBP_OK);
     assert_int_equal(fbp_phantom_volume(&p, &g, PATH, 3), FBP_OK);

@@ -137,8 +137,8 @@ static void clips(void **state)
     const double whole = LINE(&s, 1, 2, 3, 1, .4, .2);
     struct fbp_shape lower = s, upper = s;
     lower.n_planes = upper.n_planes = 1;
-    lower.planes[0] = (struct fbp_plane){{1, 0, 0}, 6};
-    upper.planes[0] = (struct fbp_plane){{-1, 0, 0}, -6};
+    lower.planes[0] = (struct fbp_half_space){{1, 0, 0}, 6};
+    upper.planes[0] = (struct fbp_half_space){{-1, 0, 0}, -6};
     NEAR(LINE(&lower, 1, 2, 3, 1, .4, .2) + LINE(&upper, 1, 2, 3, 1, .4, .2), whole, 1e-10);
     assert_true(LINE(&lower, 1, 2, 3, 1, .4, .2) > 1 && LINE(&upper, 1, 2, 3, 1, .4, .2) > 1);
     /* through the centre half is half */
@@ -163,7 +163,7 @@ static void some_shapes(struct fbp_shape s[4], double volume[4])
     /* half of what is symmetric about its centre */
     for (int i = 0; i < 3; i++) {
         s[i].n_planes = 1;
-        s[i].planes[0] = (struct fbp_plane){{0, .6, .8}, .6 * i + .8};
+        s[i].planes[0] = (struct fbp_half_space){{0, .6, .8}, .6 * i + .8};
         volume[i] /= 2;
     }
 }
@@ -327,12 +327,13 @@ static void views_are_their_lines(void **state)
     for (int k = 0; k < 4; k++) {
         const struct fbp_phantom p = {.n_shapes = 4, .shapes = s, .replace = k / 2};
         const bool cone = k % 2 == 0;
-        const struct fbp_scan scan = {.kind = cone ? FBP_CONE : FBP_PARALLEL,
+        const struct fbp_scan scan = {.struct_size = sizeof scan,
+                                      .kind = cone ? FBP_CONE : FBP_PARALLEL,
                                       .n_views = 1,
                                       .views = &views[cone ? 0 : 1],
                                       .panel = {COLUMNS, ROWS}};
         assert_int_equal(fbp_phantom_project(&p, &scan, path, 0, 0, 1), FBP_OK);
-        struct fbp_array_info info;
+        struct fbp_array_info info = {.struct_size = sizeof info};
         assert_true(array_read(path, &info, got));
         for (int r = 0; r < ROWS; r++)
             for (int c = 0; c < COLUMNS; c++) {
@@ -354,8 +355,11 @@ static void endless_shapes_are_refused_where_it_matters(void **state)
     struct fbp_shape s = turned(FBP_SHAPE_CYLINDER, 0, 0);
     struct fbp_view view = {.s = {1, 0, 0}, .u = {0, 1, 0}, .v = {0, 0, 1}};
     const struct fbp_phantom p = {.n_shapes = 1, .shapes = &s};
-    const struct fbp_scan scan = {
-        .kind = FBP_PARALLEL, .n_views = 1, .views = &view, .panel = {3, 3}};
+    const struct fbp_scan scan = {.struct_size = sizeof scan,
+                                  .kind = FBP_PARALLEL,
+                                  .n_views = 1,
+                                  .views = &view,
+                                  .panel = {3, 3}};
     const char *path = FBP_TEST_DIR "/endless.npy";
 
     s.range[0] = -INFINITY;

@@ -23,8 +23,10 @@
 
 static void write_volume(const size_t n[3], const double mm[3], const float *data)
 {
-    struct fbp_array_info info = {
-        .type = FBP_F32, .has_spacing = true, .row_order = FBP_ROWS_BOTTOM_UP};
+    struct fbp_array_info info = {.struct_size = sizeof info,
+                                  .type = FBP_F32,
+                                  .has_spacing = true,
+                                  .row_order = FBP_ROWS_BOTTOM_UP};
     for (int a = 0; a < 3; a++) {
         info.n[a] = n[a];
         info.spacing_mm[a] = mm[a];
@@ -41,7 +43,7 @@ static void axes_point_right_and_up(void **state)
     v[4][2][2] = 2; /* xz slice y = 2: right, top */
     v[0][3][1] = 1; /* yz slice x = 1: right, bottom */
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
-    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 3)), FBP_OK);
+    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 3)), FBP_OK);
 
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     const size_t k = 52; /* ceil(256 / 5) */
@@ -68,7 +70,7 @@ static void projections_show_everything(void **state)
     float v[5][4][3] = {{{0}}};
     v[4][3][2] = 3;
     write_volume((size_t[]){3, 4, 5}, (double[]){1, 1, 1}, &v[0][0][0]);
-    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.mip = true)), FBP_OK);
+    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.mip = true)), FBP_OK);
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     size_t white = 0;
     for (size_t i = 0; i < im.w * im.h; i++)
@@ -84,7 +86,7 @@ static void voxels_to_scale(void **state)
     float *v = calloc(300 * 2 * 4, sizeof *v);
     assert_non_null(v);
     write_volume((size_t[]){300, 2, 4}, (double[]){1, 10, 5}, v);
-    assert_int_equal(fbp_view_write(VOLUME, PNG, NULL), FBP_OK);
+    assert_int_equal(fbp_picture_write(VOLUME, PNG, NULL), FBP_OK);
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 300 + 300 + 20 + 8);
     assert_int_equal(im.h, 20);
@@ -102,7 +104,7 @@ static void large_volumes_are_reduced(void **state)
     for (int i = 0; i < N; i++)
         v[i] = (float)(i % 3); /* three a bin: 1 everywhere */
     write_volume((size_t[]){N, 1, 1}, (double[]){1, 1, 1}, v);
-    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 0, .hi = 2)), FBP_OK);
+    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 0, .hi = 2)), FBP_OK);
     struct image im = decode(PNG, PNG_FORMAT_GRAY);
     assert_int_equal(im.w, 834); /* one slice is one panel */
     for (size_t x = 0; x < 833; x++)
@@ -131,10 +133,10 @@ static void draw_counting(const size_t n[3], enum fbp_row_order order, bool mip)
                       .read = read_counting,
                       .in_order = true,
                       .state = &next};
-    const struct fbp_view_params params = {
+    const struct fbp_picture_params params = {
         .struct_size = sizeof params, .mip = mip, .lo = 0, .hi = (double)n[1] - 1};
 
-    assert_int_equal(fbp_view_write_source(&src, "rows", PNG, &params), FBP_OK);
+    assert_int_equal(fbp_picture_write_source(&src, "rows", PNG, &params), FBP_OK);
     assert_int_equal(next, n[1] * n[2]);
 }
 
@@ -160,13 +162,14 @@ static void views_that_fail(void **state)
     float v[8] = {0};
     write_volume((size_t[]){2, 2, 2}, (double[]){1, 1, 1}, v);
     assert_int_equal(
-        fbp_view_write(VOLUME, PNG, fbp_view_params(.at_slice = true, .slice = {0, 2})),
+        fbp_picture_write(VOLUME, PNG, fbp_picture_params(.at_slice = true, .slice = {0, 2})),
         FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "slice y = 2"));
-    assert_int_equal(fbp_view_write(VOLUME, PNG, fbp_view_params(.lo = 2, .hi = 1)),
+    assert_int_equal(fbp_picture_write(VOLUME, PNG, fbp_picture_params(.lo = 2, .hi = 1)),
                      FBP_ERR_INVALID);
-    assert_int_equal(fbp_view_write(FBP_TEST_DIR "/missing.mha", PNG, NULL), FBP_ERR_IO);
-    assert_int_equal(fbp_view_write(VOLUME, FBP_TEST_DIR "/no/such/folder.png", NULL), FBP_ERR_IO);
+    assert_int_equal(fbp_picture_write(FBP_TEST_DIR "/missing.mha", PNG, NULL), FBP_ERR_IO);
+    assert_int_equal(fbp_picture_write(VOLUME, FBP_TEST_DIR "/no/such/folder.png", NULL),
+                     FBP_ERR_IO);
     assert_non_null(strstr(fbp_message(), "cannot create"));
 }
 
@@ -238,7 +241,8 @@ static void drawing_of_a_scan(void **state)
     struct fbp_view views[3];
     const struct fbp_panel panel = {311, 207};
     const struct fbp_grid grid = {{101, 102, 103}, {.5, .5, .75}, {0, 0, 0}};
-    const struct fbp_geometry_facts facts = {.sod_mm = {743, 745},
+    const struct fbp_geometry_facts facts = {.struct_size = sizeof facts,
+                                             .sod_mm = {743, 745},
                                              .sdd_mm = {1201, 1201},
                                              .magnification = 1.615,
                                              .direction = 1,
@@ -282,7 +286,7 @@ static void drawings_that_fail(void **state)
     (void)state;
     const struct fbp_view view = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const struct fbp_panel panel = {1, 1};
-    const struct fbp_geometry_facts facts = {0};
+    const struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
 
     assert_int_equal(
         fbp_geometry_svg((struct fbp_views){FBP_CONE, 0, panel, &view}, NULL, &facts, SVG),

@@ -137,7 +137,8 @@ static const struct fbp_backend least = {
 static void write_profiles(const char *path, float profiles[DIRECTIONS][SAMPLES])
 {
     const struct fbp_sink_params params = {.struct_size = sizeof params};
-    const struct fbp_array_info info = {.n = {SAMPLES, 1, DIRECTIONS}, .spacing_mm = {1, 1, 1}};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {SAMPLES, 1, DIRECTIONS}, .spacing_mm = {1, 1, 1}};
     fbp_sink *sink;
 
     for (size_t k = 0; k < DIRECTIONS; k++)
@@ -197,7 +198,8 @@ static void planes_plug_in(void **state)
                                 .prep = &prep,
                                 .rows = all_of_a_line,
                                 .n_threads = 1};
-    const struct fbp_array_info info = {.n = {N, N, N}, .spacing_mm = {1, 1, 1}};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {N, N, N}, .spacing_mm = {1, 1, 1}};
     const struct fbp_sink_params keep = {
         .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
     char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
@@ -220,7 +222,7 @@ static void planes_plug_in(void **state)
     for (size_t rank = 0; rank < 3; rank++) {
         fbp_source *source;
         fbp_sink *sink;
-        struct fbp_report report;
+        struct fbp_report report = {.struct_size = sizeof report};
         OK(fbp_source_open(&source, in, NULL));
         OK(fbp_sink_open(&sink, out, &info, &keep));
         OK(fbp_run(&(struct fbp_run_request){.job = &job,

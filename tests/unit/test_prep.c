@@ -17,7 +17,7 @@ static char dark_path[] = DARK, flat_path[] = FLAT, mask_path[] = MASK;
 
 static void put(const char *path, size_t nc, size_t nr, size_t nz, const float *v)
 {
-    const struct fbp_array_info info = {.n = {nc, nr, nz}};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {nc, nr, nz}};
     fbp_sink *s = NULL;
     assert_int_equal(fbp_sink_open(&s, path, &info, NULL), FBP_OK);
     assert_int_equal(fbp_sink_write(s, 0, nz, v), FBP_OK);
@@ -27,7 +27,8 @@ static void put(const char *path, size_t nc, size_t nr, size_t nz, const float *
 
 static struct fbp_scan scan_of(size_t nc, size_t nr)
 {
-    return (struct fbp_scan){.panel = {.n_columns = nc, .n_rows = nr}};
+    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .panel = {.n_columns = nc, .n_rows = nr}};
 }
 
 static struct fbp_prep prep_of(const struct fbp_scan *scan, bool top_down)

@@ -186,7 +186,7 @@ static void test_damaged(void **state)
                   {12, K + 1},     {12, K - 1}, {16, 0x7f800000}, {20, 0x7fc00000}};
     struct fbp_rabbitct_info info;
     const double nan_entry = NAN;
-    struct fbp_scan scan;
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     double *P;
     size_t n, n_views;
     unsigned char *whole = make(2, true, &n), *bytes = malloc(n + 1);

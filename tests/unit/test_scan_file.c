@@ -127,7 +127,7 @@ static void test_every_key_wrong(void **state)
     (void)state;
     for (size_t i = 0; i < N_OF(bad); i++) {
         write_scan("bad.json", cone, N_OF(cone), bad[i].key, bad[i].value);
-        struct fbp_scan scan;
+        struct fbp_scan scan = {.struct_size = sizeof scan};
         const fbp_status st = fbp_scan_load(&scan, in_folder("bad.json"));
         if (st == FBP_OK || !strstr(fbp_message(), bad[i].part) ||
             !strstr(fbp_message(), "bad.json"))
@@ -181,7 +181,8 @@ static void test_unknown_keys_name_the_nearest(void **state)
 static void test_keys_that_are_comments(void **state)
 {
     (void)state;
-    struct fbp_scan plain, commented;
+    struct fbp_scan plain = {.struct_size = sizeof plain},
+                    commented = {.struct_size = sizeof commented};
 
     write_scan("c.json", cone, N_OF(cone), "//", "\"one\", \"//\": [2], \"_three\": {\"any\": 3}");
     assert_int_equal(fbp_scan_load(&commented, in_folder("c.json")), FBP_OK);
@@ -326,7 +327,7 @@ static void test_matrix_files(void **state)
 
 static void test_volume_is_completed(void **state)
 {
-    struct fbp_scan s;
+    struct fbp_scan s = {.struct_size = sizeof s};
     struct fbp_grid g;
 
     (void)state;
@@ -376,7 +377,7 @@ static void test_fan_volume_is_flat(void **state)
 static char *round_trip(const struct fbp_scan *scan, const struct fbp_circle *circle)
 {
     char *text = calloc(1, 65536);
-    struct fbp_scan again;
+    struct fbp_scan again = {.struct_size = sizeof again};
 
     if (fbp_scan_save(scan, in_folder("trip.json"), circle) != FBP_OK)
         fail_msg("%s", fbp_message());

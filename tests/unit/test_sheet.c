@@ -119,7 +119,14 @@ static void curves_have_points_and_the_best(void **state)
 {
     (void)state;
     const double x[] = {1, 2, 3}, y[] = {4, 1, NAN};
-    struct fbp_curve c = {"t", "x", "y", x, y, 3, 1.5};
+    struct fbp_curve c = {.struct_size = sizeof c,
+                          .title = "t",
+                          .x_name = "x",
+                          .y_name = "y",
+                          .x = x,
+                          .y = y,
+                          .n = 3,
+                          .best = 1.5};
     size_t points = 0;
 
     assert_int_equal(fbp_curve_svg(&c, SVG), FBP_OK);
@@ -143,15 +150,17 @@ static void a_volume_in_memory_is_drawn(void **state)
 {
     (void)state;
     float v[40 * 40];
-    const struct fbp_array_info info = {.n = {40, 40, 1}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {40, 40, 1}, .type = FBP_F32};
     fbp_source *source = NULL;
     double shown[2] = {0};
 
     for (int i = 0; i < 40 * 40; i++)
         v[i] = (float)i;
     assert_int_equal(fbp_source_memory(&source, v, &info), FBP_OK);
-    assert_int_equal(fbp_view_write_source(source, "memory", PNG, fbp_view_params(.shown = shown)),
-                     FBP_OK);
+    assert_int_equal(
+        fbp_picture_write_source(source, "memory", PNG, fbp_picture_params(.shown = shown)),
+        FBP_OK);
     fbp_source_close(&source);
     assert_true(shown[0] >= 1 && shown[0] <= 4 && shown[1] >= 1595 && shown[1] <= 1598);
     struct image im = decode(PNG, PNG_FORMAT_RGB);

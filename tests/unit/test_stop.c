@@ -39,7 +39,8 @@ static struct fbp_scan a_scan(const struct fbp_grid *volume)
     for (int k = 0; k < N_VIEWS; k++)
         angles[k] = 2 * FBP_PI * k / N_VIEWS;
     assert_int_equal(fbp_circle_views(&c, views), FBP_OK);
-    return (struct fbp_scan){.kind = FBP_CONE,
+    return (struct fbp_scan){.struct_size = sizeof(struct fbp_scan),
+                             .kind = FBP_CONE,
                              .n_views = N_VIEWS,
                              .panel = {COLUMNS, ROWS},
                              .views = views,
@@ -48,7 +49,8 @@ static struct fbp_scan a_scan(const struct fbp_grid *volume)
 
 static fbp_source *a_source(void)
 {
-    const struct fbp_array_info info = {.n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, N_VIEWS}, .type = FBP_F32};
     fbp_source *source = NULL;
 
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
@@ -186,7 +188,8 @@ static void sink_in_a_child(void **state)
 {
     (void)state;
     static const char *const names[] = {FBP_TEST_DIR "/stop.mha", FBP_TEST_DIR "/stop/%d.tif"};
-    const struct fbp_array_info info = {.n = {8, 8, 2}, .type = FBP_F32};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {8, 8, 2}, .type = FBP_F32};
     static float slices[128];
 
     for (int i = 0; i < 2; i++) {
@@ -245,8 +248,8 @@ static int stopped_plan(void *arg)
 static int stopped_facts(void *arg)
 {
     const struct fbp_scan *s = arg;
-    struct fbp_geometry_facts facts;
-    return fbp_geometry_facts(fbp_scan_views(s), &s->volume, &facts) != FBP_ERR_CANCELLED;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    return fbp_views_facts(fbp_scan_views(s), &s->volume, &facts) != FBP_ERR_CANCELLED;
 }
 
 static int stopped_simulation(void *arg)
@@ -271,15 +274,15 @@ static int stopped_truth(void *arg)
 static int stopped_view(void *arg)
 {
     (void)arg;
-    return fbp_view_write(STOP_VOLUME, FBP_TEST_DIR "/stopped.png", NULL) != FBP_ERR_CANCELLED ||
+    return fbp_picture_write(STOP_VOLUME, FBP_TEST_DIR "/stopped.png", NULL) != FBP_ERR_CANCELLED ||
            access(FBP_TEST_DIR "/stopped.png", F_OK) == 0;
 }
 
 static int stopped_compare(void *arg)
 {
-    struct fbp_comparison c;
+    struct fbp_comparison c = {.struct_size = sizeof c};
     (void)arg;
-    return fbp_compare(STOP_VOLUME, STOP_VOLUME, 0, &c) != FBP_ERR_CANCELLED;
+    return fbp_array_compare(STOP_VOLUME, STOP_VOLUME, 0, &c) != FBP_ERR_CANCELLED;
 }
 
 static int stop_then(void *arg)

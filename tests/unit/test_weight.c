@@ -33,9 +33,10 @@ struct setup {
 static struct setup set_up(const struct scan *scan, const double *angles,
                            enum fbp_angular_weights angular)
 {
-    struct setup s = {.views = angles ? scan_views_at(scan, angles) : scan_views(scan)};
+    struct setup s = {.facts = {.struct_size = sizeof s.facts},
+                      .views = angles ? scan_views_at(scan, angles) : scan_views(scan)};
 
-    assert_int_equal(fbp_geometry_facts(views_of(scan, s.views), NULL, &s.facts), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(scan, s.views), NULL, &s.facts), FBP_OK);
     assert_int_equal(fbp_weights_create(&s.w, views_of(scan, s.views), &s.facts, angular), FBP_OK);
     return s;
 }

@@ -113,11 +113,11 @@ static double deviation(const struct scan *scan, const double *angles, enum fbp_
 {
     struct fbp_view *views = angles ? scan_views_at(scan, angles) : scan_views(scan);
     static double fine[DISKS]; /* of the scan without angles of its own */
-    struct fbp_geometry_facts facts;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_weights *w;
     double worst = 0;
 
-    assert_int_equal(fbp_geometry_facts(views_of(scan, views), NULL, &facts), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(scan, views), NULL, &facts), FBP_OK);
     assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
                      FBP_OK);
     for (int i = 0; i < DISKS; i++) {
@@ -241,9 +241,9 @@ static void weights_of_few_views_add_up(void **state)
         for (size_t k = 0; k < scan.n; k++)
             angles[k] = half * ((double)k + uniform(-0.5, 0.5)) / (double)scan.n * DEG;
         struct fbp_view *views = scan_views_at(&scan, angles);
-        struct fbp_geometry_facts facts;
+        struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
         struct fbp_weights *w;
-        assert_int_equal(fbp_geometry_facts(views_of(&scan, views), NULL, &facts), FBP_OK);
+        assert_int_equal(fbp_views_facts(views_of(&scan, views), NULL, &facts), FBP_OK);
         assert_int_equal(facts.coverage, FBP_COVERAGE_SHORT);
         assert_int_equal(fbp_weights_create(&w, views_of(&scan, views), &facts, FBP_ANGULAR_AUTO),
                          FBP_OK);
@@ -295,7 +295,8 @@ static void parallel_views_count_modulo_half_a_turn(void **state)
     (void)state;
     const struct scan scan = scan_of(0, 97);
     double angles[2][MOST], row[2][COLUMNS];
-    struct fbp_geometry_facts facts[2];
+    struct fbp_geometry_facts facts[2] = {{.struct_size = sizeof *facts},
+                                          {.struct_size = sizeof *facts}};
     struct fbp_weights *w[2];
     struct fbp_view *views[2];
 
@@ -305,7 +306,7 @@ static void parallel_views_count_modulo_half_a_turn(void **state)
     }
     for (int i = 0; i < 2; i++) {
         views[i] = scan_views_at(&scan, angles[i]);
-        assert_int_equal(fbp_geometry_facts(views_of(&scan, views[i]), NULL, &facts[i]), FBP_OK);
+        assert_int_equal(fbp_views_facts(views_of(&scan, views[i]), NULL, &facts[i]), FBP_OK);
         assert_int_equal(
             fbp_weights_create(&w[i], views_of(&scan, views[i]), &facts[i], FBP_ANGULAR_AUTO),
             FBP_OK);

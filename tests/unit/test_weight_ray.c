@@ -31,13 +31,13 @@ static double greatest(const fbp_weights *w, const struct scan *scan, double *ro
 static double check(const struct scan *scan, const struct fbp_view *views)
 {
     const size_t nc = scan->panel.n_columns;
-    struct fbp_geometry_facts facts;
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
     struct fbp_rays rays;
     fbp_weights *w;
     double *row = malloc(nc * sizeof *row), worst = 0;
 
     assert_non_null(row);
-    assert_int_equal(fbp_geometry_facts(views_of(scan, views), NULL, &facts), FBP_OK);
+    assert_int_equal(fbp_views_facts(views_of(scan, views), NULL, &facts), FBP_OK);
     assert_int_equal(fbp_weights_create(&w, views_of(scan, views), &facts, FBP_ANGULAR_AUTO),
                      FBP_OK);
     fbp_weights_rays(w, &rays);

@@ -4,6 +4,7 @@
 #include "array/bytes.h"
 #include "array/format/rabbitct.h"
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "geometry/ranges.h"
 #include "plan/job.h"
 #include "plan/params.h"
@@ -103,7 +104,7 @@ static fbp_status write_views(struct making *m)
 static fbp_status reconstruct(const struct making *m, size_t side, float *volume)
 {
     struct fbp_recon_params p = m->params;
-    struct fbp_scan written = {0};
+    struct fbp_scan written = {.struct_size = sizeof written};
     fbp_sink *sink = NULL;
     fbp_plan *plan = NULL;
     const size_t n[3] = {side, side, side};

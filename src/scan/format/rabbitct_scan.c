@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "scan/scan_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +42,7 @@ fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
     double *matrices = NULL;
     fbp_status st;
 
-    *out = (struct fbp_scan){0};
+    *out = (struct fbp_scan){.struct_size = sizeof *out};
     FBP_TRY(fbp_rabbitct_probe(path, &info));
     FBP_TRY_GOTO(fbp_rabbitct_matrices(path, &matrices, &out->n_views));
     out->path = fbp_strdup(path);
@@ -60,7 +61,7 @@ fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
 fail:
     free(matrices);
     if (st != FBP_OK)
-        fbp_scan_clear(out);
+        fbp_scan_free(out);
     return st;
 }
 
