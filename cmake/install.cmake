@@ -1,7 +1,19 @@
 # What `cmake --install` puts where: command, libraries, headers, fbp.pc and a CMake package.
 # The package is found again wherever the prefix is moved to.
 include(CMakePackageConfigHelpers)
-set(FBP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/fbp)
+# In share, where find_package() looks whatever the libraries' folder is called: Debian's CMake does
+# not look into lib64.
+set(FBP_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/fbp)
+
+# All of it, without the tests.
+add_custom_target(product)
+add_dependencies(product fbp_cli fbp fbp_lab rabbit_fbp_cpu rabbit_fbp_cuda)
+if(TARGET fbp_cuda)
+    add_dependencies(product fbp_cuda)
+endif()
+if(FBP_STATIC)
+    add_dependencies(product fbp_static fbp_lab_static)
+endif()
 
 set_target_properties(fbp_lab PROPERTIES EXPORT_NAME lab)
 install(TARGETS fbp_cli)

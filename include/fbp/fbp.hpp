@@ -1,0 +1,525 @@
+/** @file fbp.hpp  The same interface for C++17: handles that free themselves, errors as exceptions.
+ *
+ *     fbp::scan scan("scan.json");
+ *     fbp::recon_params params;
+ *     params.cutoff = 0.8;
+ *     fbp::plan plan(scan, params);
+ *     fbp::report report = plan.run("volume.mha");
+ *
+ * Every call that fails throws fbp::error with the status and the message of fbp_message(). Handles
+ * can be moved, not copied.  Everything is inline over the C interface, whose comments say what a
+ * call does; get() gives the C handle for what is not here.
+ */
+#ifndef FBP_FBP_HPP
+#define FBP_FBP_HPP
+
+#include "fbp/fbp.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fbp
+{
+
+/** What a call that failed says. */
+class error : public std::runtime_error
+{
+  public:
+    error(fbp_status status, const std::string &message)
+        : std::runtime_error(message.empty() ? std::string("fbp: failed") : message),
+          status_(status)
+    {
+    }
+    fbp_status status() const noexcept
+    {
+        return status_;
+    }
+
+  private:
+    fbp_status status_;
+};
+
+/** Throws what a status stands for, unless it is FBP_OK. */
+inline void check(fbp_status status)
+{
+    if (status != FBP_OK)
+        throw error(status, fbp_message());
+}
+
+/** A struct of parameters or of a result: all zero, but for its size. */
+template <class T> struct sized : T {
+    sized() : T()
+    {
+        this->struct_size = sizeof(T);
+    }
+    sized(const T &other) : T(other)
+    {
+    } // NOLINT: a C struct is welcome
+};
+
+using recon_params = sized<fbp_recon_params>;
+using sink_params = sized<fbp_sink_params>;
+using picture_params = sized<fbp_picture_params>;
+using scan_known = sized<fbp_scan_known>;
+using geometry_known = sized<fbp_geometry_known>;
+using circle = sized<fbp_circle>;
+using array_info = sized<fbp_array_info>;
+using report = sized<fbp_report>;
+using geometry_facts = sized<fbp_geometry_facts>;
+using centre = sized<fbp_centre>;
+using comparison = sized<fbp_comparison>;
+
+/** A handle that is freed with Free(&handle). */
+template <class T, void (*Free)(T **)> class handle
+{
+  public:
+    handle() noexcept = default;
+    explicit handle(T *p) noexcept : p_(p)
+    {
+    }
+    handle(handle &&other) noexcept : p_(std::exchange(other.p_, nullptr))
+    {
+    }
+    handle &operator=(handle &&other) noexcept
+    {
+        std::swap(p_, other.p_);
+        return *this;
+    }
+    handle(const handle &) = delete;
+    handle &operator=(const handle &) = delete;
+    ~handle()
+    {
+        Free(&p_);
+    }
+
+    T *get() const noexcept
+    {
+        return p_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return p_ != nullptr;
+    }
+
+  protected:
+    T *p_ = nullptr;
+};
+
+/** An array on its way in. */
+class source : public handle<fbp_source, fbp_source_close>
+{
+  public:
+    using handle::handle;
+    explicit source(const std::string &path, const fbp_raw *raw = nullptr)
+    {
+        check(fbp_source_open(&p_, path.c_str(), raw));
+    }
+    static source follow(const std::string &path, double timeout_s, const fbp_raw *raw = nullptr)
+    {
+        source s;
+        check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
+        return s;
+    }
+    /** The caller's samples, which stay where they are. */
+    static source memory(const void *samples, const fbp_array_info &info)
+    {
+        source s;
+        check(fbp_source_memory(&s.p_, samples, &info));
+        return s;
+    }
+    const fbp_array_info &info() const noexcept
+    {
+        return *fbp_source_info(p_);
+    }
+    /** [n_slices][n[1]][n[0]] */
+    std::vector<float> read(std::size_t slice0, std::size_t n_slices)
+    {
+        const fbp_array_info &i = info();
+        std::vector<float> out(n_slices * i.n[1] * i.n[0]);
+        check(fbp_source_read(p_, slice0, n_slices, 0, i.n[1], out.data()));
+        return out;
+    }
+    std::vector<float> read()
+    {
+        return read(0, info().n[2]);
+    }
+};
+
+/** An array on its way out; without finish() nothing appears under its name. */
+class sink : public handle<fbp_sink, fbp_sink_close>
+{
+  public:
+    using handle::handle;
+    sink(const std::string &path, const fbp_array_info &info, const sink_params &params = {})
+    {
+        check(fbp_sink_open(&p_, path.c_str(), &info, &params));
+    }
+    static sink memory(float *samples, const std::size_t (&n)[3])
+    {
+        sink s;
+        check(fbp_sink_memory(&s.p_, samples, n));
+        return s;
+    }
+    void write(std::size_t z0, std::size_t nz, const float *data)
+    {
+        check(fbp_sink_write(p_, z0, nz, data));
+    }
+    void finish()
+    {
+        check(fbp_sink_finish(p_));
+    }
+    std::uint64_t clipped() const noexcept
+    {
+        return fbp_sink_clipped(p_);
+    }
+    std::uint64_t hash() const noexcept
+    {
+        return fbp_sink_hash(p_);
+    }
+};
+
+/** A scan: from a file, or from views. */
+class scan
+{
+  public:
+    scan() = default;
+    explicit scan(const std::string &path)
+    {
+        check(fbp_scan_load(&s_, path.c_str()));
+    }
+    scan(const std::string &path, const scan_known &known)
+    {
+        check(fbp_scan_load_known(&s_, path.c_str(), &known));
+    }
+    /** A scan without a file: its views are copied. */
+    scan(fbp_kind kind, const fbp_panel &panel, const std::vector<fbp_view> &views)
+    {
+        s_.views = static_cast<fbp_view *>(std::malloc(views.size() * sizeof(fbp_view) + 1));
+        if (!s_.views)
+            throw std::bad_alloc();
+        if (!views.empty())
+            std::memcpy(s_.views, views.data(), views.size() * sizeof(fbp_view));
+        s_.kind = kind;
+        s_.panel = panel;
+        s_.n_views = views.size();
+    }
+    /** From a geometry file of this or another program. */
+    static scan geometry(const std::string &path, const geometry_known &known = {},
+                         const char *format = nullptr)
+    {
+        scan out;
+        check(fbp_geometry_load(&out.s_, path.c_str(), format, &known));
+        return out;
+    }
+    scan(scan &&other) noexcept : s_(other.s_)
+    {
+        other.s_ = sized<fbp_scan>();
+    }
+    scan &operator=(scan &&other) noexcept
+    {
+        std::swap(s_, other.s_);
+        return *this;
+    }
+    scan(const scan &) = delete;
+    scan &operator=(const scan &) = delete;
+    ~scan()
+    {
+        fbp_scan_clear(&s_);
+    }
+
+    const fbp_scan *get() const noexcept
+    {
+        return &s_;
+    }
+    const fbp_scan *operator->() const noexcept
+    {
+        return &s_;
+    }
+    std::vector<fbp_view> views() const
+    {
+        return {s_.views, s_.views + s_.n_views};
+    }
+    /** The volume that is reconstructed if the parameters name none. */
+    void set_volume(const fbp_grid &grid) noexcept
+    {
+        s_.volume = grid;
+    }
+    void set_row_order(fbp_row_order order) noexcept
+    {
+        s_.row_order = order;
+    }
+
+    bool is_intensity() const noexcept
+    {
+        return fbp_scan_is_intensity(&s_);
+    }
+    bool reads(const std::string &file) const
+    {
+        return fbp_scan_reads(&s_, file.c_str());
+    }
+    void reduce(std::size_t every, std::size_t bin)
+    {
+        check(fbp_scan_reduce(&s_, every, bin));
+    }
+    void confirm(const std::string &key)
+    {
+        fbp_scan_confirm(&s_, key.c_str());
+    }
+    void save(const std::string &path, const fbp_circle *written = nullptr) const
+    {
+        check(fbp_scan_save(&s_, path.c_str(), written));
+    }
+    void save_geometry(const std::string &path, const char *format = nullptr) const
+    {
+        check(fbp_geometry_save(&s_, path.c_str(), format));
+    }
+    geometry_facts facts(const fbp_grid *grid = nullptr) const
+    {
+        geometry_facts out;
+        check(fbp_views_facts(fbp_scan_views(&s_), grid, &out));
+        return out;
+    }
+
+  private:
+    sized<fbp_scan> s_;
+};
+
+/** Views of a circular scan. */
+inline std::vector<fbp_view> views_of(const fbp_circle &of)
+{
+    std::vector<fbp_view> views(of.n_views);
+    check(fbp_circle_views(&of, views.data()));
+    return views;
+}
+
+/** What a plan tells while it works; all optional. */
+struct listeners {
+    std::function<bool(const fbp_progress &)> progress; /**< false: stop */
+    std::function<void(fbp_log_level, const std::string &)> log;
+};
+
+/** A plan of a reconstruction.  The scan must outlive it. */
+class plan
+{
+  public:
+    explicit plan(const scan &scan, const recon_params &params = {}) : plan(scan, params, {})
+    {
+    }
+    plan(const scan &scan, const recon_params &params, listeners listen)
+        : ears_(std::make_unique<ears>())
+    {
+        recon_params p = params;
+
+        ears_->listen = std::move(listen);
+        if (ears_->listen.progress || ears_->listen.log) {
+            p.user = ears_.get();
+            p.progress = ears_->listen.progress ? &on_progress : nullptr;
+            p.log = ears_->listen.log ? &on_log : nullptr;
+        }
+        fbp_plan *made = nullptr;
+        const fbp_status st = fbp_plan_create(&made, scan.get(), &p);
+        p_ = handle<fbp_plan, fbp_plan_destroy>(made);
+        heard(st);
+    }
+
+    fbp_plan *get() const noexcept
+    {
+        return p_.get();
+    }
+    const fbp_plan_summary &info() const noexcept
+    {
+        return *fbp_plan_info(p_.get());
+    }
+    double estimate() const
+    {
+        double seconds = 0;
+        heard(fbp_plan_estimate(p_.get(), &seconds));
+        return seconds;
+    }
+    void open()
+    {
+        heard(fbp_plan_open(p_.get()));
+    }
+    report run(const std::string &output)
+    {
+        report out;
+        heard(fbp_plan_run(p_.get(), output.c_str(), &out));
+        return out;
+    }
+    report run_to(sink &sink)
+    {
+        return run_to(nullptr, sink);
+    }
+    report run_to(source &source, sink &sink)
+    {
+        return run_to(source.get(), sink);
+    }
+    /** The volume in memory, [z][y][x] of info().volume.n. */
+    std::vector<float> run()
+    {
+        const std::size_t(&n)[3] = info().volume.n;
+        std::vector<float> volume(n[0] * n[1] * n[2]);
+        sink to = sink::memory(volume.data(), n);
+        run_to(to);
+        return volume;
+    }
+
+  private:
+    struct ears {
+        listeners listen;
+        std::exception_ptr thrown;
+    };
+
+    report run_to(fbp_source *source, sink &sink)
+    {
+        report out;
+        heard(fbp_plan_run_to(p_.get(), source, sink.get(), &out));
+        return out;
+    }
+    /* No exception passes through the library: it is kept until the call has returned. */
+    static int on_progress(void *user, const fbp_progress *now) noexcept
+    {
+        ears *e = static_cast<ears *>(user);
+        try {
+            return e->thrown || !e->listen.progress(*now);
+        } catch (...) {
+            e->thrown = std::current_exception();
+            return 1;
+        }
+    }
+    static void on_log(void *user, fbp_log_level level, const char *line) noexcept
+    {
+        ears *e = static_cast<ears *>(user);
+        try {
+            e->listen.log(level, line);
+        } catch (...) {
+            e->thrown = std::current_exception();
+        }
+    }
+    void heard(fbp_status status) const
+    {
+        if (ears_->thrown)
+            std::rethrow_exception(std::exchange(ears_->thrown, nullptr));
+        check(status);
+    }
+
+    std::unique_ptr<ears> ears_;
+    handle<fbp_plan, fbp_plan_destroy> p_;
+};
+
+/** Memory to memory: views [n_views][n_rows][n_columns]; the volume is [z][y][x] of *grid. */
+inline std::vector<float> reconstruct(const scan &scan, const float *views,
+                                      const recon_params &params = {}, fbp_grid *grid = nullptr)
+{
+    array_info info;
+    recon_params p = params;
+
+    info.n[0] = scan->every ? scan->stored.n_columns : scan->panel.n_columns;
+    info.n[1] = scan->every ? scan->stored.n_rows : scan->panel.n_rows;
+    info.n[2] = scan->every ? scan->stored_views : scan->n_views;
+    info.type = FBP_F32;
+    info.row_order = scan->row_order;
+    const source from = source::memory(views, info);
+    p.source = from.get();
+    plan made(scan, p);
+    if (grid)
+        *grid = made.info().volume;
+    return made.run();
+}
+
+/** Ellipsoids and other shapes with known line integrals. */
+class phantom
+{
+  public:
+    explicit phantom(const std::string &name, double half_mm = 100, double scale = 1)
+    {
+        check(fbp_phantom_create(&p_, name.c_str(), half_mm, scale));
+    }
+    phantom(phantom &&other) noexcept : p_(std::exchange(other.p_, fbp_phantom()))
+    {
+    }
+    phantom &operator=(phantom &&other) noexcept
+    {
+        std::swap(p_, other.p_);
+        return *this;
+    }
+    phantom(const phantom &) = delete;
+    phantom &operator=(const phantom &) = delete;
+    ~phantom()
+    {
+        fbp_phantom_clear(&p_);
+    }
+
+    const fbp_phantom *get() const noexcept
+    {
+        return &p_;
+    }
+    double at(double x, double y, double z) const
+    {
+        const double place[3] = {x, y, z};
+        return fbp_phantom_at(&p_, place);
+    }
+    /** Projections of a scan's views as an array; "file.mha" or any other sink path. */
+    void project(const scan &scan, const std::string &path, double noise_i0 = 0,
+                 std::uint64_t seed = 0, int n_threads = 0) const
+    {
+        check(fbp_phantom_project(&p_, scan.get(), path.c_str(), noise_i0, seed, n_threads));
+    }
+    void volume(const fbp_grid &grid, const std::string &path, int n_threads = 0) const
+    {
+        check(fbp_phantom_volume(&p_, &grid, path.c_str(), n_threads));
+    }
+
+  private:
+    fbp_phantom p_{};
+};
+
+/** All devices, usable or not. */
+inline std::vector<fbp_device_info> devices()
+{
+    std::vector<fbp_device_info> out(1);
+
+    for (;;) {
+        out[0].struct_size = sizeof(fbp_device_info);
+        const std::size_t n = fbp_devices(out.data(), out.size());
+        const bool all = n <= out.size();
+        out.resize(n);
+        if (all)
+            return out;
+    }
+}
+
+/** The column that the rotation axis falls on. */
+inline centre find_centre(const scan &scan, const recon_params &params = {})
+{
+    centre out;
+    check(fbp_centre_find(scan.get(), &params, &out));
+    return out;
+}
+
+/** Compare two volumes in files. */
+inline comparison compare(const std::string &a, const std::string &b, double inside_radius_mm = 0)
+{
+    comparison out;
+    check(fbp_array_compare(a.c_str(), b.c_str(), inside_radius_mm, &out));
+    return out;
+}
+
+/** Three slices of a volume as a PNG. */
+inline void write_picture(const std::string &volume, const std::string &png,
+                          const picture_params &params = {})
+{
+    check(fbp_picture_write(volume.c_str(), png.c_str(), &params));
+}
+
+} // namespace fbp
+
+#endif /* FBP_FBP_HPP */

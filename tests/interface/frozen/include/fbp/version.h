@@ -1,0 +1,19 @@
+/** @file version.h  The release that this header belongs to.
+ *
+ * The one place where it is written: the build, `fbp --version`, fbp.pc and the CMake package read
+ * it here.  fbp_version() tells the release of the library that a program runs with.
+ */
+#ifndef FBP_VERSION_H
+#define FBP_VERSION_H
+
+#define FBP_VERSION_MAJOR 0
+#define FBP_VERSION_MINOR 1
+#define FBP_VERSION_PATCH 0
+
+#define FBP_VERSION_TEXT_(x) #x
+#define FBP_VERSION_DOTTED_(major, minor, patch) \
+    FBP_VERSION_TEXT_(major) "." FBP_VERSION_TEXT_(minor) "." FBP_VERSION_TEXT_(patch)
+/** "0.1.0" */
+#define FBP_VERSION FBP_VERSION_DOTTED_(FBP_VERSION_MAJOR, FBP_VERSION_MINOR, FBP_VERSION_PATCH)
+
+#endif /* FBP_VERSION_H */

@@ -1,0 +1,140 @@
+/*
+ * handles: the C++ interface.  Handles move and free themselves, failures are exceptions with
+ * status and message, exceptions of callbacks come back out of the call that they stopped.
+ */
+#include <fbp/fbp.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <type_traits>
+
+namespace
+{
+
+int failures = 0;
+
+void expect(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    std::fprintf(stderr, "handles.cpp: not true: %s\n", what);
+    failures++;
+}
+#define EXPECT(condition) expect(condition, #condition)
+
+static_assert(!std::is_copy_constructible_v<fbp::scan> && !std::is_copy_constructible_v<fbp::plan>);
+static_assert(std::is_nothrow_move_constructible_v<fbp::scan> &&
+              std::is_nothrow_move_assignable_v<fbp::source> &&
+              std::is_nothrow_move_constructible_v<fbp::plan>);
+static_assert(FBP_VERSION_MAJOR * 10000 + FBP_VERSION_MINOR * 100 + FBP_VERSION_PATCH >= 100);
+
+fbp::scan circular_scan(std::size_t n, std::size_t side)
+{
+    const double sod = 400, sdd = 600;
+    std::vector<double> angles(n);
+    fbp::circle c;
+
+    for (std::size_t k = 0; k < n; k++)
+        angles[k] = 6.283185307179586 * static_cast<double>(k) / static_cast<double>(n);
+    c.n_views = n;
+    c.angles_rad = angles.data();
+    c.sod_mm = &sod;
+    c.sdd_mm = &sdd;
+    c.n_sod = c.n_sdd = 1;
+    c.pitch_mm[0] = c.pitch_mm[1] = 3;
+    fbp::scan scan(FBP_CONE, {side, side}, fbp::views_of(c));
+    scan.set_volume({{20, 20, 16}, {5, 5, 5}, {0, 0, 0}});
+    return scan;
+}
+
+void errors()
+{
+    try {
+        fbp::scan scan("none.json");
+        EXPECT(!"none.json is not there");
+    } catch (const fbp::error &e) {
+        EXPECT(e.status() == FBP_ERR_IO);
+        EXPECT(std::string(e.what()).find("none.json") == 0);
+    }
+    fbp::recon_params params;
+    params.cutoff = 7;
+    try {
+        const fbp::scan scan = circular_scan(12, 32);
+        fbp::plan plan(scan, params);
+        EXPECT(!"there is no such cutoff");
+    } catch (const fbp::error &e) {
+        EXPECT(e.status() == FBP_ERR_INVALID);
+    }
+}
+
+void moves()
+{
+    fbp::scan a = circular_scan(12, 32), b;
+    b = std::move(a);
+    EXPECT(b->n_views == 12 && b->struct_size == sizeof(fbp_scan));
+    const fbp::scan c(std::move(b));
+    EXPECT(c->n_views == 12 && c.views().size() == 12);
+    EXPECT(std::abs(c.facts().sod_mm[0] - 400) < 1e-9);
+
+    const float samples[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    fbp::array_info info;
+    info.type = FBP_F32;
+    for (std::size_t &n : info.n)
+        n = 2;
+    fbp::source s = fbp::source::memory(samples, info), t;
+    t = std::move(s);
+    EXPECT(!s && t && t.read() == std::vector<float>(samples, samples + 8));
+    EXPECT(t.read(1, 1).front() == samples[4]);
+}
+
+void runs()
+{
+    const fbp::phantom phantom("shepp-logan", 50, 0.02);
+    fbp::scan made = circular_scan(24, 48);
+    phantom.project(made, "handles.mha");
+    fbp::source views("handles.mha");
+    std::size_t calls = 0;
+    fbp::recon_params params;
+    params.source = views.get();
+    fbp::plan plan(made, params, {[&](const fbp_progress &) { return ++calls > 0; }, nullptr});
+    const fbp::report report = plan.run("handles-volume.mha");
+    const std::vector<float> volume = plan.run();
+    EXPECT(calls > 0 && report.max > report.min);
+    EXPECT(volume == fbp::source("handles-volume.mha").read());
+    EXPECT(volume == fbp::reconstruct(made, views.read().data()));
+    EXPECT(fbp::compare("handles-volume.mha", "handles-volume.mha").psnr_db > 998);
+    fbp::write_picture("handles-volume.mha", "handles.png");
+    EXPECT(!fbp::devices().empty());
+
+    struct surprise {
+    };
+    bool seen = false;
+    fbp::plan other(made, params,
+                    {[](const fbp_progress &p) -> bool {
+                         if (p.done > 0)
+                             throw surprise();
+                         return true;
+                     },
+                     nullptr});
+    try {
+        other.run("null:");
+    } catch (const surprise &) {
+        seen = true;
+    }
+    EXPECT(seen);
+}
+
+} // namespace
+
+int main()
+{
+    try {
+        errors();
+        moves();
+        runs();
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "handles.cpp: %s\n", e.what());
+        return 1;
+    }
+    return failures ? 1 : 0;
+}

@@ -1,0 +1,95 @@
+# shellcheck shell=bash disable=SC2015
+# Sourced: the examples against an installed fbp.  programs PREFIX EXAMPLES WORK [static]: build them
+# by pkg-config and by CMake, run them.
+set -euo pipefail
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+libdir_of() { # prefix
+    dirname "$(find "$1" -name 'libfbp.so' | head -1)"
+}
+
+run_examples() { # folder with the programs, prefix
+    "$2/bin/fbp" simulate --size 24 --views 30 -o scan.json -q
+    "$1/recon" scan.json volume.mha 2>/dev/null | grep -q '^volume.mha: values .* with libfbp ' ||
+        fail "$1/recon does not say what it did"
+    [ -s volume.mha ] || fail "$1/recon left no volume"
+    "$1/recon" none.json volume.mha 2>err && fail "$1/recon takes a scan that is not there"
+    grep -q '^recon: none.json: ' err || fail "$1/recon does not name the file: $(cat err)"
+    "$1/memory" | grep -q '^water in the middle: 0.0[12]' || fail "$1/memory: another value"
+}
+
+by_pkg_config() { # prefix examples
+    local libdir flags libs compiler
+    libdir=$(libdir_of "$1")
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    read -ra flags <<<"$(pkg-config --cflags fbp)"
+    read -ra libs <<<"$(pkg-config --libs fbp)"
+    [ "$(pkg-config --modversion fbp)" = "$("$1/bin/fbp" --version | cut -d' ' -f2)" ] ||
+        fail "fbp.pc and fbp --version differ"
+    mkdir -p pkg-config
+    cc -std=c11 "${warnings[@]}" "${flags[@]}" "$2/recon.c" "${libs[@]}" -o pkg-config/recon
+    for compiler in c++ clang++; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -std=c++17 "${warnings[@]}" "${flags[@]}" "$2/memory.cpp" "${libs[@]}" \
+            -o pkg-config/memory
+        (export LD_LIBRARY_PATH=$libdir && run_examples pkg-config "$1")
+    done
+}
+
+by_cmake() { # prefix examples [more options]
+    local options=("${@:3}")
+    cmake -S "$2" -B cmake -G Ninja -DCMAKE_PREFIX_PATH="$1" "${options[@]}" >cmake.log 2>&1 &&
+        cmake --build cmake >>cmake.log 2>&1 || fail "cmake: $(tail -20 cmake.log)"
+    run_examples cmake "$1"
+    rm -rf cmake
+}
+
+# The lab through its own target: what it exports, and libfbp behind it.
+lab_by_cmake() { # prefix
+    mkdir -p lab
+    cat >lab/CMakeLists.txt <<'TEXT'
+cmake_minimum_required(VERSION 3.22)
+project(lab LANGUAGES C)
+find_package(fbp 0.1 REQUIRED)
+add_executable(lab lab.c)
+target_link_libraries(lab PRIVATE fbp::lab)
+TEXT
+    cat >lab/lab.c <<'TEXT'
+#include <fbp-lab/fbp-lab.h>
+#include <stdio.h>
+int main(void)
+{
+    struct fbp_rabbitct_info info;
+    const float hu[2] = {1, 0};
+    if (fbp_rabbitct_probe("none.rctd", &info) == FBP_OK)
+        return 1;
+    return printf("%s %g\n", fbp_message(), (double)fbp_rabbitct_hu(hu, 7)) < 0;
+}
+TEXT
+    cmake -S lab -B lab/build -G Ninja -DCMAKE_PREFIX_PATH="$1" >cmake.log 2>&1 &&
+        cmake --build lab/build >>cmake.log 2>&1 || fail "cmake, lab: $(tail -20 cmake.log)"
+    lab/build/lab | grep -q '^none.rctd: .* 7$' || fail "fbp::lab: another answer"
+}
+
+# All of fbp.hpp.
+handles() { # prefix source of the program
+    local libdir flags libs
+    libdir=$(libdir_of "$1")
+    read -ra flags <<<"$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags fbp)"
+    read -ra libs <<<"$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --libs fbp)"
+    c++ -std=c++17 "${warnings[@]}" "${flags[@]}" "$2" "${libs[@]}" -o handles
+    LD_LIBRARY_PATH=$libdir ./handles || fail "handles"
+}
+
+# A program of another release's header.
+by_frozen() { # prefix frozen
+    local libdir
+    libdir=$(libdir_of "$1")
+    cc -std=c11 -g -I "$2/include" "$2/client.c" -L "$libdir" -lfbp -lm -o client
+    LD_LIBRARY_PATH=$libdir ./client scan.json
+}
