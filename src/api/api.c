@@ -187,11 +187,9 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
 static void note_kernel(const fbp_plan *p)
 {
     char line[400], bytes[32], remedy[120] = "";
-    const char *kernel, *isa;
 
     if (!p->unpacked_needs)
         return;
-    p->backend->choose(&p->tables.job, &kernel, &isa);
     if (p->unpacked_needs > p->info.memory_limit)
         snprintf(remedy, sizeof remedy, "raise --memory to %s, or ",
                  fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
@@ -199,7 +197,7 @@ static void note_kernel(const fbp_plan *p)
         line, sizeof line,
         "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
         "%s in place of %s, so that values differ in their last digits: %sunpack it",
-        projections_name(p), kernel, p->kernel_unpacked, remedy);
+        projections_name(p), p->tables.job.chosen.kernel, p->kernel_unpacked, remedy);
     note(p, FBP_LOG_NOTE, line);
 }
 
@@ -387,12 +385,11 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
-    const char *isa;
 
     FBP_TRY(fbp_job_arrange(job, p->backend));
     if (job->turns == 1 && !job->mirrored)
         return arrange(p, true);
-    p->backend->choose(job, &p->kernel_unpacked, &isa);
+    p->kernel_unpacked = job->chosen.kernel;
     p->held_bytes += p->hold_bytes;
     const fbp_status st = arrange(p, false);
     p->hold = st == FBP_OK;
@@ -416,7 +413,8 @@ static void fill_info(fbp_plan *p)
     const size_t *v = i->volume.n, slices = fbp_layer_slices(job, first, first + n);
 
     i->backend = p->backend->name;
-    p->backend->choose(job, &i->kernel, &i->isa);
+    i->kernel = job->chosen.kernel;
+    i->isa = job->chosen.isa;
     i->n_devices = p->n_devices;
     i->n_threads = job->n_threads;
     memcpy(i->roi, job->roi, sizeof i->roi);

@@ -39,6 +39,12 @@ struct fbp_job;
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
+/** The kernel that computes a job: set by the backend's choose(). */
+struct fbp_chosen {
+    const char *kernel, *isa; /**< names of kernel and instruction set, for people */
+    const void *own;          /**< what the backend knows it by */
+};
+
 /** Everything about one reconstruction that does not change while it runs.  Shared, read only. */
 struct fbp_job {
     enum fbp_kind kind;
@@ -73,7 +79,8 @@ struct fbp_job {
     enum fbp_type raw;  /**< of raw samples: FBP_U16, or anything else for float */
     bool in_order;      /**< views and rows are to be read in order: the scan is compressed */
     bool unpacks;       /**< samples are decoded as they are read, by several threads at once */
-    size_t turns;       /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
+    struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
+    size_t turns; /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;
     int n_threads;
     void *user; /**< for tests that plug in a geometry of their own */
@@ -154,23 +161,19 @@ struct fbp_backend {
     /** Text and memory of a device.  NULL: the summary. */
     void (*describe)(int index, struct fbp_device_info *out);
 
-    /** May the kernel of this name be used for the job?  NULL: there is only "matrix". */
-    bool (*has_kernel)(const struct fbp_job *job, const char *name);
-
     /** The kernels differ in precision; false: `job->precision` changes nothing. */
     bool has_precisions;
     /** One line that the user should know about how this job will be computed; "" for none.
      *  NULL: none. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
-    /** Names of kernel and instruction set that this job will use; decided from scan and volume
-     *  alone, never per slab. */
-    void (*choose)(const struct fbp_job *job, const char **kernel, const char **isa);
+    /** Set job->chosen, ->turns and ->mirrored: to the kernel of this name, false if there is none
+     *  that takes the job; or, name NULL, to the fastest, which there always is.  Decided from scan
+     *  and volume alone, never per slab.  NULL: there is only "matrix", of one view and slice. */
+    bool (*choose)(struct fbp_job *job, const char *name);
 
-    /** What that kernel takes together: job->turns and ->mirrored.  NULL: 1 and false. */
-    void (*arrange)(struct fbp_job *job);
-
-    /** Bytes of a filtered batch and of a slab in the device's own layout. */
+    /** Bytes of a filtered batch and of a slab in the device's own layout.  These slots and all
+     *  below get a job whose kernel is chosen. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, size_t n_layers);
     /** Bytes of tables and scratch, beyond batches and slabs.  NULL: 0. */

@@ -22,10 +22,10 @@ static void summary_alone(int index, struct fbp_device_info *out)
     (void)out;
 }
 
-static bool matrix_alone(const struct fbp_job *job, const char *name)
+static bool matrix_alone(struct fbp_job *job, const char *name)
 {
-    (void)job;
-    return strcmp(name, "matrix") == 0;
+    job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = ""};
+    return !name || strcmp(name, job->chosen.kernel) == 0;
 }
 
 static void no_remark(const struct fbp_job *job, char *line, size_t n)
@@ -33,11 +33,6 @@ static void no_remark(const struct fbp_job *job, char *line, size_t n)
     (void)job;
     if (n > 0)
         line[0] = '\0';
-}
-
-static void as_they_are(struct fbp_job *job)
-{
-    (void)job;
 }
 
 static size_t no_tables(const struct fbp_job *job)
@@ -194,12 +189,10 @@ static void fill_order(struct fbp_backend *b)
 /* What is decided from a job. */
 static void fill_choice(struct fbp_backend *b)
 {
-    if (!b->has_kernel)
-        b->has_kernel = matrix_alone;
+    if (!b->choose)
+        b->choose = matrix_alone;
     if (!b->remark)
         b->remark = no_remark;
-    if (!b->arrange)
-        b->arrange = as_they_are;
     if (!b->fixed_bytes)
         b->fixed_bytes = no_tables;
     if (!b->rates)

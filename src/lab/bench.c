@@ -423,14 +423,13 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
 static bool has_precision(const fbp_bench *b, const struct fbp_job *job)
 {
     struct fbp_job other = *job;
-    const char *kernel[2], *isa[2];
 
     if (!b->backend->has_precisions || job->precision <= FBP_PRECISION_EXACT)
         return true;
     other.precision = (enum fbp_precision)(job->precision - 1);
-    b->backend->choose(job, &kernel[0], &isa[0]);
-    b->backend->choose(&other, &kernel[1], &isa[1]);
-    return strcmp(kernel[0], kernel[1]) != 0 || strcmp(isa[0], isa[1]) != 0;
+    return !b->backend->choose(&other, job->kernel) ||
+           strcmp(job->chosen.kernel, other.chosen.kernel) != 0 ||
+           strcmp(job->chosen.isa, other.chosen.isa) != 0;
 }
 
 fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision precision,
@@ -449,7 +448,8 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
                                     .n_slices = b->info.n_slices};
     FBP_TRY_GOTO(fbp_job_create(&tables, &b->scan, &p, false));
     FBP_TRY_GOTO(fbp_job_arrange(&tables.job, b->backend));
-    b->backend->choose(&tables.job, &out->kernel, &out->isa);
+    out->kernel = tables.job.chosen.kernel;
+    out->isa = tables.job.chosen.isa;
     if (!has_precision(b, &tables.job))
         FBP_TRY_GOTO(
             fbp_fail(FBP_ERR_UNSUPPORTED,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "geometry/ranges.h"
 #include "plan/devices.h"
+#include "plan/job.h"
 
 #include <math.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static fbp_status make_job(fbp_feed *f, const struct fbp_feed_params *p)
     if (!f->matrices)
         FBP_TRY(make_matrices(f, f->job.n_views));
     f->job.matrices = f->matrices;
-    return FBP_OK;
+    return fbp_job_arrange(&f->job, f->backend);
 }
 
 static struct fbp_buffer buffer_of(const fbp_feed *f, enum fbp_purpose purpose)
@@ -250,7 +251,8 @@ void fbp_feed_close(fbp_feed **feed)
 void fbp_feed_names(const fbp_feed *f, const char **backend, const char **kernel, const char **isa)
 {
     *backend = f->backend->name;
-    f->backend->choose(&f->job, kernel, isa);
+    *kernel = f->job.chosen.kernel;
+    *isa = f->job.chosen.isa;
 }
 
 fbp_status fbp_feed_alloc(fbp_feed *f, size_t bytes, void **out)

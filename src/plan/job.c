@@ -10,6 +10,7 @@
 #include "plan/roi.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan *given,
@@ -251,12 +252,16 @@ void fbp_job_clear(struct fbp_job_tables *t)
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
-    if (job->kernel && !backend->has_kernel(job, job->kernel))
+    const char *name = job->kernel ? job->kernel : getenv("FBP_KERNEL");
+
+    if (name && backend->choose(job, name))
+        return FBP_OK;
+    if (job->kernel)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
                         "the plan, or use \"matrix\", which takes any geometry",
                         backend->name, job->kernel);
-    backend->arrange(job);
+    (void)backend->choose(job, NULL);
     return FBP_OK;
 }
 
@@ -264,13 +269,11 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
 {
     const struct fbp_job *job = &t->job;
     const size_t pixels = job->panel.n_columns * job->panel.n_rows;
-    const char *kernel, *isa;
     uint64_t h = 0x66627021;
 
-    backend->choose(job, &kernel, &isa);
     h = fbp_hash(h, backend->name, strlen(backend->name));
-    h = fbp_hash(h, kernel, strlen(kernel));
-    h = fbp_hash(h, isa, strlen(isa));
+    h = fbp_hash(h, job->chosen.kernel, strlen(job->chosen.kernel));
+    h = fbp_hash(h, job->chosen.isa, strlen(job->chosen.isa));
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);

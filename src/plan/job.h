@@ -26,12 +26,13 @@ FBP_PRIVATE_API fbp_status fbp_job_create(struct fbp_job_tables *out, const stru
 FBP_PRIVATE_API void fbp_job_clear(struct fbp_job_tables *tables);
 
 /**
- * Arrange the job as the backend's kernel wants it.  FBP_ERR_UNSUPPORTED if one is asked for that
- * the backend lacks or the scan does not allow.
+ * Choose the backend's kernel, and arrange the job as that wants it: job->chosen, ->turns and
+ * ->mirrored.  FBP_ERR_UNSUPPORTED if one is asked for that the backend lacks or the scan does not
+ * allow; of FBP_KERNEL=name (tests), the fastest then.
  */
 FBP_PRIVATE_API fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
-/** Identifies everything the values depend on but the samples themselves. */
+/** Of an arranged job: identifies everything the values depend on but the samples themselves. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);
 

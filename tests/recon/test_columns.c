@@ -211,6 +211,7 @@ static uint64_t fingerprint(const struct fbp_scan *scan, double cutoff)
     struct fbp_job_tables t;
 
     OK(fbp_job_create(&t, scan, fbp_recon_params(.cutoff_v = cutoff), false));
+    OK(fbp_job_arrange(&t.job, fbp_backend_find("cpu")));
     const uint64_t h = fbp_job_fingerprint(&t, fbp_backend_find("cpu"));
     fbp_job_clear(&t);
     return h;

@@ -169,7 +169,7 @@ static void left_out_slots_are_filled(void **state)
 
     (void)state;
     fbp_backend_complete(&least, &b);
-    assert_true(b.count && b.describe && b.has_kernel && b.remark && b.arrange && b.fixed_bytes);
+    assert_true(b.count && b.describe && b.choose && b.remark && b.fixed_bytes);
     assert_true(b.rates && b.host_alloc && b.host_release && b.reaches && b.alloc && b.release);
     assert_true(b.upload && b.statistics && b.mark && b.after && b.wait && b.stamp && b.stamped);
     assert_true(b.expect && b.counts);

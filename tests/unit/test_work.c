@@ -16,6 +16,9 @@ static void setup(struct case_ *c, size_t n_views, size_t n, struct fbp_grid gri
     c->scan = circle_scan(n_views, n, 0);
     c->scan.volume = grid;
     OK(fbp_job_create(&c->tables, &c->scan, fbp_recon_params(.n_threads = 2), false));
+    OK(fbp_job_arrange(&c->tables.job, fbp_backend_find("cpu")));
+    c->tables.job.turns = 1; /* tests set what views and slices are taken together */
+    c->tables.job.mirrored = false;
 }
 
 static void drop(struct case_ *c)

@@ -12,17 +12,17 @@
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views / job->turns * cpu_kernel_choose(job)->group_size(job, n_rows) * sizeof(float);
+    return n_views / job->turns * cpu_kernel_of(job)->group_size(job, n_rows) * sizeof(float);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 {
-    return cpu_kernel_choose(job)->volume_size(job, n_layers) * sizeof(float);
+    return cpu_kernel_of(job)->volume_size(job, n_layers) * sizeof(float);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return cpu_filter_bytes(job, cpu_kernel_choose(job)) + job->n_views * 2 * sizeof(double) +
+    return cpu_filter_bytes(job, cpu_kernel_of(job)) + job->n_views * 2 * sizeof(double) +
            job->grid.n[1] * sizeof(struct fbp_statistics);
 }
 
@@ -36,18 +36,16 @@ static void describe(int index, struct fbp_device_info *out)
     out->memory_bytes = fbp_available_bytes();
 }
 
-static void arrange(struct fbp_job *job)
+static bool choose(struct fbp_job *job, const char *name)
 {
-    const struct cpu_kernel *kernel = cpu_kernel_choose(job);
+    const struct cpu_kernel *kernel = cpu_kernel_find(job, name);
 
+    if (!kernel)
+        return false;
+    job->chosen = (struct fbp_chosen){kernel->name, fbp_cpu_level(fbp_cpu_flags()), kernel};
     job->turns = kernel->turns;
     job->mirrored = kernel->mirrored;
-}
-
-static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
-{
-    *kernel = cpu_kernel_choose(job)->name;
-    *isa = fbp_cpu_level(fbp_cpu_flags());
+    return true;
 }
 
 /* Integer column and row nearest to the principal point: coordinates counted from there are small
@@ -112,7 +110,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "CPU device"));
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
-    dev->kernel = cpu_kernel_choose(job);
+    dev->kernel = cpu_kernel_of(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
@@ -217,9 +215,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .name = "cpu",
     .summary = "all cores of this machine",
     .describe = describe,
-    .has_kernel = cpu_has_kernel,
     .choose = choose,
-    .arrange = arrange,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,

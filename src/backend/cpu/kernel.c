@@ -1,7 +1,6 @@
 #include "backend/cpu/kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Fastest first. */
@@ -29,23 +28,13 @@ static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
     return job->grid.n[2] >= ORBIT_SLICES;
 }
 
-const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job)
+const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name)
 {
-    const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
-
     for (size_t i = 0; i < N_KERNELS; i++)
         if (kernels[i]->usable(job) &&
-            (wanted ? strcmp(wanted, kernels[i]->name) == 0 : worth_it(job, kernels[i])))
+            (name ? strcmp(name, kernels[i]->name) == 0 : worth_it(job, kernels[i])))
             return kernels[i];
-    return kernels[N_KERNELS - 1]; /* takes any matrix */
-}
-
-bool cpu_has_kernel(const struct fbp_job *job, const char *name)
-{
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (strcmp(name, kernels[i]->name) == 0)
-            return kernels[i]->usable(job);
-    return false;
+    return NULL;
 }
 
 size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)

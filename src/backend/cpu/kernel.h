@@ -52,12 +52,14 @@ extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 /** Floats of a slab that holds every voxel once. */
 size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers);
 
-/** The fastest kernel that scan and volume allow; FBP_KERNEL=matrix|column|… asks for one (tests).
- */
-const struct cpu_kernel *cpu_kernel_choose(const struct fbp_job *job);
+/** The fastest kernel that scan and volume allow; of that name, or NULL, if one is given. */
+const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name);
 
-/** Is there a kernel of this name, and do scan and volume allow it? */
-bool cpu_has_kernel(const struct fbp_job *job, const char *name);
+/** The kernel that was chosen for the job. */
+static inline const struct cpu_kernel *cpu_kernel_of(const struct fbp_job *job)
+{
+    return job->chosen.own;
+}
 
 /** Toward minus infinity, for small numbers: floor() is a call where SSE 4.1 may not be counted on.
  */

@@ -85,20 +85,16 @@ static void describe(int index, struct fbp_device_info *out)
         out->free_bytes = available;
 }
 
-static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
+static bool choose(struct fbp_job *job, const char *name)
 {
-    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const struct cuda_kernel *k = cuda_kernel_find(job, name);
 
-    *kernel = k->name;
-    *isa = found.isa[k->precision - 1];
-}
-
-static void arrange(struct fbp_job *job)
-{
-    const struct cuda_kernel *k = cuda_kernel_choose(job);
-
+    if (!k)
+        return false;
+    job->chosen = (struct fbp_chosen){k->name, found.isa[k->precision - 1], k};
     job->turns = k->turns;
     job->mirrored = k->mirrored;
+    return true;
 }
 
 /* One more part of a remark. */
@@ -113,7 +109,7 @@ static void append(char *line, size_t n, const char *part)
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     static const char *const names[] = {"", "exact", "fast", "half"};
-    const enum fbp_precision is = cuda_kernel_choose(job)->precision;
+    const enum fbp_precision is = cuda_kernel_of(job)->precision;
     const char *filter = !job->spatial_filter && cuda_way_of(job) == CUDA_IN_SPACE
                              ? "cuFFT was not found: rows are filtered in space, which is slower; "
                                "LD_LIBRARY_PATH may name its folder"
@@ -128,7 +124,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                  names[job->precision], names[is]);
     append(line, n, precision);
     append(line, n, filter);
-    if (cuda_tune_is_due(cuda_kernel_choose(job), job, found.ordinal[0]))
+    if (cuda_tune_is_due(cuda_kernel_of(job), job, found.ordinal[0]))
         append(line, n,
                "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
                "FBP_TUNE=0 none does");
@@ -149,7 +145,7 @@ static size_t texture_bytes(const struct cuda_kernel *k, size_t n_texels, size_t
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const struct cuda_kernel *k = cuda_kernel_of(job);
     const size_t n_groups = (n_views + job->turns - 1) / job->turns;
 
     return k->channels ? texture_bytes(k, cuda_row_texels(k, job), n_rows, n_groups)
@@ -158,14 +154,14 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
 
 static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 {
-    return cuda_volume_size(cuda_kernel_choose(job), job, n_layers) * sizeof(float);
+    return cuda_volume_size(cuda_kernel_of(job), job, n_layers) * sizeof(float);
 }
 
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3400}};
-    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const struct cuda_kernel *k = cuda_kernel_of(job);
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
     *out = (struct fbp_rates){.upload = 1 / 54e9,
@@ -241,7 +237,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     dev->index = found.ordinal[index];
-    dev->kernel = cuda_kernel_choose(job);
+    dev->kernel = cuda_kernel_of(job);
     dev->plan = CUFFT_NO_PLAN;
     cuda_stamps_open(dev);
     const fbp_status st = build(dev);
@@ -287,11 +283,9 @@ static const struct fbp_backend backend = {
     .summary = "NVIDIA GPUs",
     .count = count,
     .describe = describe,
-    .has_kernel = cuda_has_kernel,
     .has_precisions = true,
     .remark = remark,
     .choose = choose,
-    .arrange = arrange,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,

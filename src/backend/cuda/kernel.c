@@ -2,7 +2,6 @@
 #include "backend/cuda/s0.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Fastest first. */
@@ -42,26 +41,13 @@ static const struct cuda_kernel *find_by_name(const struct fbp_job *job, const c
     return NULL;
 }
 
-static const struct cuda_kernel *find(const struct fbp_job *job, const char *name)
+const struct cuda_kernel *cuda_kernel_find(const struct fbp_job *job, const char *name)
 {
     const struct cuda_kernel *found = find_best(job, name);
 
-    return found ? found : find_by_name(job, name);
-}
-
-const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job)
-{
-    const char *wanted = job->kernel ? job->kernel : getenv("FBP_KERNEL");
-    const struct cuda_kernel *found = wanted ? find(job, wanted) : NULL;
-
-    if (!found)
-        found = find_best(job, NULL);
-    return found ? found : &cuda_kernel_matrix_exact; /* takes any matrix */
-}
-
-bool cuda_has_kernel(const struct fbp_job *job, const char *name)
-{
-    return find(job, name) != NULL;
+    if (found)
+        return found;
+    return name ? find_by_name(job, name) : &cuda_kernel_matrix_exact; /* takes any matrix */
 }
 
 /* Along u (row 0 of the matrices) or v (row 1). */

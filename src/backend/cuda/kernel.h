@@ -145,12 +145,15 @@ extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast
     cuda_kernel_rot180_exact;
 extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_exact;
 
-/** The fastest kernel of the job's precision that scan and volume allow; FBP_KERNEL=matrix|… asks
- *  for one (tests). */
-const struct cuda_kernel *cuda_kernel_choose(const struct fbp_job *job);
+/** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
+ *  one is given. */
+const struct cuda_kernel *cuda_kernel_find(const struct fbp_job *job, const char *name);
 
-/** Is there a kernel of this name, and do scan and volume allow it? */
-bool cuda_has_kernel(const struct fbp_job *job, const char *name);
+/** The kernel that was chosen for the job. */
+static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job)
+{
+    return (const struct cuda_kernel *)job->chosen.own;
+}
 
 /** The views of a batch that does not begin its buffer; a texture is still counted from its first
  *  layer, *group0 of which is the batch's. */

@@ -23,7 +23,7 @@ static double fetches(const struct cuda_kernel *k, const struct fbp_limits *l)
 double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
                          size_t n)
 {
-    const struct cuda_kernel *k = cuda_kernel_choose(job);
+    const struct cuda_kernel *k = cuda_kernel_of(job);
     const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 

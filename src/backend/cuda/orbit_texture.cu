@@ -120,7 +120,7 @@ template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *b
 template <int T, int H, int B>
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
 {
-    const unsigned texels = cuda_texels_a_column(cuda_kernel_choose(job), job);
+    const unsigned texels = cuda_texels_a_column(cuda_kernel_of(job), job);
     const bool wide = H == 1 && T * B == 64, apart = texels * cuda_columns_a_voxel(job) > 1.6;
     const int likeliest = wide && apart ? OF_TWO_LAYERS : OF_ONE_LAYER;
 

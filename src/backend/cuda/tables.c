@@ -164,7 +164,7 @@ void cuda_tables_lay_out(const struct fbp_job *job, struct cuda_tables *t)
     t->counters = place(t, 2 * sizeof(uint64_t));
     t->ledger = place(t, fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
     t->found = place(t, CUDA_FOUND * sizeof(struct cuda_found));
-    if (cuda_kernel_choose(job)->fetch || job->scale != 1 || job->shift != 0) {
+    if (cuda_kernel_of(job)->fetch || job->scale != 1 || job->shift != 0) {
         t->slice_bytes = slice > SLICE_BYTES ? slice : SLICE_BYTES / slice * slice;
         if (t->slice_bytes > job->grid.n[2] * slice)
             t->slice_bytes = job->grid.n[2] * slice;

@@ -56,19 +56,9 @@ static void describe(int index, struct fbp_device_info *out)
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
 }
 
-static bool has_kernel(const struct fbp_job *job, const char *name)
+static bool choose(struct fbp_job *job, const char *name)
 {
-    return fbp_backend_cpu.has_kernel(job, name);
-}
-
-static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
-{
-    fbp_backend_cpu.choose(job, kernel, isa);
-}
-
-static void arrange(struct fbp_job *job)
-{
-    fbp_backend_cpu.arrange(job);
+    return fbp_backend_cpu.choose(job, name);
 }
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
@@ -433,9 +423,7 @@ const struct fbp_backend fbp_backend_mock = {
     .summary = "a pretended device with memory and queues of its own, for tests",
     .count = count,
     .describe = describe,
-    .has_kernel = has_kernel,
     .choose = choose,
-    .arrange = arrange,
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,

@@ -24,11 +24,10 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return (job->panel.n_columns + 3 * job->filter->n_fft) * sizeof(double) + ends;
 }
 
-static void choose(const struct fbp_job *job, const char **kernel, const char **isa)
+static bool choose(struct fbp_job *job, const char *name)
 {
-    (void)job;
-    *kernel = "matrix";
-    *isa = "double";
+    job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = "double"};
+    return !name || strcmp(name, job->chosen.kernel) == 0;
 }
 
 static void close_device(fbp_device **device)
