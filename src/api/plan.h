@@ -1,0 +1,84 @@
+/** @file plan.h  A plan, and the files that make it and run it (internal).
+ *
+ * The public reconstruction calls: they validate once, then call down.
+ */
+#ifndef FBP_SRC_PLAN_H
+#define FBP_SRC_PLAN_H
+
+#include "fbp/recon.h"
+
+#include "plan/devices.h"
+#include "plan/job.h"
+#include "run/run.h"
+#include "scan/reduce.h"
+
+#include <sys/types.h>
+
+struct fbp_plan {
+    const struct fbp_scan *scan; /**< the caller's, completed */
+    struct fbp_scan whole_scan;
+    struct fbp_recon_params params;
+    struct fbp_job_tables tables;
+    struct fbp_reduction reduction; /**< of stored views to the scan's */
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    size_t n_devices;
+    bool top_down, in_order, follow, unpacks; /**< of the projections */
+    uint64_t contained_bytes;                 /**< of children, while files were looked at */
+    uint64_t held_bytes, reader_bytes;
+    bool hold; /**< views that can only be read in order are kept once they are unpacked … */
+    uint64_t hold_bytes;         /**< … in so much memory */
+    const char *kernel_unpacked; /**< that would be taken if they were, with … */
+    uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
+    enum fbp_type type;
+    struct fbp_work work;
+    struct fbp_plan_summary info;
+    struct fbp_crew crew; /**< of n_devices once the plan is open */
+    const char *timeline; /**< file that is drawn after a run */
+    pid_t process;        /**< that made it */
+};
+
+/** A line for the caller's log (plan.c). */
+void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
+/** Views as they are stored, before any are left out or summed up. */
+size_t fbp_stored_views(const struct fbp_scan *scan);
+/** Name of the views in messages. */
+const char *fbp_plan_source_name(const fbp_plan *p);
+
+/** Choose the kernel and divide the work (plan_arrange.c). */
+fbp_status fbp_plan_arrange(fbp_plan *p);
+
+/** The caller's source, or the scan's projections: views as they are stored (plan_sources.c). */
+fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
+void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
+
+/** Views as the scan has them, on top of stored ones if they are not those; *out is closed first,
+ *  by fbp_plan_source_drop(). */
+fbp_status fbp_plan_source_reduce(const fbp_plan *p, fbp_source *stored, fbp_source **out);
+void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
+
+/** Projections must be what the scan says; what is to be known of them goes into the plan. */
+fbp_status fbp_plan_take_source(fbp_plan *p);
+
+/** Is a source like the one that the plan was made for? */
+fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source);
+
+/** All that has to be said of a plan (plan_remarks.c). */
+void fbp_plan_remark(const fbp_plan *p);
+/** What the views showed as they passed: an error where there was nothing in any of them. */
+fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
+                              struct fbp_report *report);
+
+/** The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
+ *  the floats (plan_output.c). */
+fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
+                              const double *range, fbp_sink **sink);
+fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink);
+/** All floats are there: the output, by the range that they have. */
+fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
+                            const char *output, const struct fbp_report *report, fbp_sink **out);
+void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report);
+/** Of a run that was interrupted, as this thread's message. */
+void fbp_plan_say_what_is_left(const fbp_sink *sink, const char *output);
+
+#endif /* FBP_SRC_PLAN_H */

@@ -1,0 +1,118 @@
+/* How a plan divides its work: kernel, slabs and batches within the limits of memory. */
+#include "api/plan.h"
+
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "plan/shares.h"
+#include "run/worker.h"
+
+/* Most of what is free on each of the devices; 0: not known. */
+static uint64_t device_limit(const fbp_plan *p)
+{
+    uint64_t least = p->params.device_memory_bytes;
+
+    for (size_t i = 0; !p->params.device_memory_bytes && i < p->n_devices; i++) {
+        const uint64_t available = fbp_device_free(p->backend, p->devices[i]);
+        if (i == 0 || available < least)
+            least = available;
+    }
+    return least;
+}
+
+/* Of the resident set, which is `resident` now. */
+static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
+{
+    const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
+    const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4);
+
+    if (plan && process)
+        return limit < process ? limit : process;
+    return process ? process : limit;
+}
+
+/* A run looks at its files again, before it has its buffers. */
+static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t limit,
+                                 struct fbp_work *work)
+{
+    const uint64_t all = beside + p->contained_bytes;
+    char needs[32], child[32], has[32];
+
+    if (p->contained_bytes == 0 || all <= work->memory_bytes)
+        return FBP_OK;
+    work->memory_bytes = all;
+    if (all <= limit)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_NOMEM,
+                    "memory: to look at the scan's files takes %s, of which %s in a process of its "
+                    "own, the limit is %s: raise --memory, or store the views in another format",
+                    fbp_bytes_text(needs, sizeof needs, all),
+                    fbp_bytes_text(child, sizeof child, p->contained_bytes),
+                    fbp_bytes_text(has, sizeof has, limit));
+}
+
+static fbp_status divide(fbp_plan *p, struct fbp_work *work)
+{
+    const struct fbp_recon_params *params = &p->params;
+    const int readers = fbp_worker_movers(p->backend, &p->tables.job);
+    const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
+    const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
+                         (p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
+                         (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
+    const uint64_t resident = fbp_resident_bytes();
+    const struct fbp_work_request request = {
+        .job = &p->tables.job,
+        .backend = p->backend,
+        .n_workers = p->n_devices,
+        .base_bytes = resident + own,
+        .memory_limit = memory_limit(p, resident),
+        .device_limit = device_limit(p),
+        .batch_views = params->batch_views,
+        .slab_slices = params->slab_slices,
+        .follow = p->follow,
+        .even = params->no_overlap != 0,
+    };
+
+    p->info.memory_limit = request.memory_limit;
+    FBP_TRY(fbp_work_divide(&request, work));
+    return count_children(p, request.base_bytes, request.memory_limit, work);
+}
+
+/* Kernel and division, of views that are read in order or not. */
+static fbp_status arrange(fbp_plan *p, bool in_order)
+{
+    struct fbp_job *job = &p->tables.job;
+
+    job->in_order = in_order;
+    job->turns = 1;
+    job->mirrored = false;
+    FBP_TRY(fbp_job_arrange(job, p->backend));
+    job->raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
+    return divide(p, &p->work);
+}
+
+/* A compressed scan gets the kernel of a plain one, and so the same bits, where that takes views in
+ * their order, too, or where memory holds all of them. */
+static fbp_status arrange_compressed(fbp_plan *p)
+{
+    struct fbp_job *job = &p->tables.job;
+
+    FBP_TRY(fbp_job_arrange(job, p->backend));
+    if (job->turns == 1 && !job->mirrored)
+        return arrange(p, true);
+    p->kernel_unpacked = job->chosen.kernel;
+    p->held_bytes += p->hold_bytes;
+    const fbp_status st = arrange(p, false);
+    p->hold = st == FBP_OK;
+    if (st != FBP_ERR_NOMEM)
+        return st;
+    p->unpacked_needs = p->work.memory_bytes;
+    p->held_bytes -= p->hold_bytes;
+    fbp_message_clear();
+    return arrange(p, true);
+}
+
+fbp_status fbp_plan_arrange(fbp_plan *p)
+{
+    return p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order);
+}

@@ -1,0 +1,133 @@
+/* Making a plan, and what it tells. */
+#include "api/plan.h"
+
+#include "base/contain.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/sizes.h"
+#include "base/stop.h"
+#include "geometry/ranges.h"
+#include "plan/estimate.h"
+#include "plan/params.h"
+#include "plan/roi.h"
+
+#include <string.h>
+
+static void fill_info(fbp_plan *p)
+{
+    struct fbp_plan_summary *i = &p->info;
+    const struct fbp_job *job = &p->tables.job;
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    fbp_roi_grid(job, &i->volume);
+    i->whole = job->grid;
+    const size_t *v = i->volume.n, slices = fbp_layer_slices(job, first, first + n);
+
+    i->backend = p->backend->name;
+    i->kernel = job->chosen.kernel;
+    i->isa = job->chosen.isa;
+    i->n_devices = p->n_devices;
+    i->n_threads = job->n_threads;
+    memcpy(i->roi, job->roi, sizeof i->roi);
+    i->struct_size = sizeof *i;
+    i->facts = &job->facts;
+    fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+    i->n_slabs = p->work.n_slabs;
+    i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
+    i->batch_views = p->work.batch_views;
+    i->n_batches = p->work.n_batches;
+    i->view_reads = p->work.view_reads;
+    i->filtered = job->filtered;
+    i->fft_length = job->filtered || job->spatial_filter ? 0 : job->filter->n_fft;
+    i->memory_bytes = p->work.memory_bytes;
+    i->device_bytes = p->work.device_bytes;
+    i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
+    i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
+                      fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
+    i->updates = (uint64_t)job->grid.n[0] * job->grid.n[1] * slices * job->n_views;
+    i->follows = p->follow;
+}
+
+/* While a plan is made: nothing is done yet, of something. */
+static bool plan_stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress none = {.struct_size = sizeof none, .total = 1};
+
+    return p->params.progress && p->params.progress(p->params.user, &none);
+}
+
+static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
+{
+    const struct fbp_recon_params *params = &p->params;
+
+    FBP_TRY(fbp_go_on());
+    FBP_TRY(fbp_check_scan(scan));
+    FBP_TRY(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
+                             &p->n_devices));
+    fbp_contained_forget();
+    FBP_TRY(fbp_plan_take_source(p));
+    FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));
+    p->contained_bytes = fbp_contained_bytes();
+    p->tables.job.unpacks = p->unpacks;
+    FBP_TRY(fbp_plan_arrange(p));
+    fill_info(p);
+    fbp_plan_remark(p);
+    return FBP_OK;
+}
+
+fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
+                           const struct fbp_recon_params *params)
+{
+    struct fbp_recon_params own;
+    struct fbp_scan whole;
+    fbp_plan *p = NULL;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_take_params(&own, params));
+    FBP_TRY(FBP_TAKE(scan, &whole, scan));
+    FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "plan"));
+    p->whole_scan = whole;
+    p->scan = &p->whole_scan;
+    p->process = getpid();
+    p->params = own;
+    if (own.output_type != FBP_TYPE_NONE && own.output_type != FBP_F32 &&
+        own.output_range[0] == 0 && own.output_range[1] == 0) {
+        p->params.output_range[0] = FBP_USUAL_HU_RANGE[0];
+        p->params.output_range[1] = FBP_USUAL_HU_RANGE[1];
+    }
+    struct fbp_stop_scope scope = {.asked = plan_stops, .user = p};
+    struct fbp_stop_scope *before = fbp_stop_scope(&scope);
+    const fbp_status st = make_plan(p, p->scan);
+    (void)fbp_stop_scope(before);
+    if (st == FBP_OK)
+        *out = p;
+    else
+        fbp_plan_destroy(&p);
+    return st;
+}
+
+const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan)
+{
+    return &plan->info;
+}
+
+fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
+{
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(p->process, "plan"));
+    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
+}
+
+void fbp_plan_destroy(fbp_plan **plan)
+{
+    if (!*plan)
+        return;
+    if ((*plan)->process == getpid()) /* a child has neither its threads nor its devices */
+        fbp_crew_close(&(*plan)->crew);
+    fbp_job_clear(&(*plan)->tables);
+    free(*plan);
+    *plan = NULL;
+}

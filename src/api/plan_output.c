@@ -1,0 +1,143 @@
+/* The output of a plan: opened, checked, converted, reported. */
+#include "api/plan.h"
+
+#include "array/format.h"
+#include "array/spool.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What the values depend on: of the projections all files, by size and time, and how they are read;
+ * 0 if they are not in files, or in some that will have another size and time. */
+static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out)
+{
+    const struct fbp_array_info *info = &source->info;
+    const uint64_t layout[] = {
+        info->type, info->big_endian, info->n[0],        info->n[1],
+        info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
+    const double values[] = {info->scale, info->offset};
+
+    *out = 0;
+    if (p->params.source || p->follow)
+        return FBP_OK;
+    uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
+    h = fbp_hash(h, layout, sizeof layout);
+    h = fbp_hash(h, values, sizeof values);
+    if (p->params.mask) {
+        const double value =
+            isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
+        h = fbp_hash(h, &value, sizeof value);
+    }
+    FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
+    *out = h ? h : 1;
+    return FBP_OK;
+}
+
+/* The output, whose integers stand for `range`; NULL: that is to be found, and the sink is one for
+ * the floats. */
+fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const char *output,
+                              const double *range, fbp_sink **sink)
+{
+    const struct fbp_grid *g = &p->info.volume;
+    struct fbp_inputs inputs = {0};
+    uint64_t hash = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
+    FBP_TRY_GOTO(fingerprint(p, source, &hash));
+    const struct fbp_sink_params params = {.struct_size = sizeof params,
+                                           .resume = p->params.resume != 0 &&
+                                                     (!p->params.auto_range || !range),
+                                           .compress = p->params.compress != 0,
+                                           .fingerprint = hash,
+                                           .keep = (const char *const *)inputs.names,
+                                           .n_keep = inputs.n,
+                                           .type = p->params.output_type,
+                                           .range = {range ? range[0] : 0, range ? range[1] : 0},
+                                           .force = p->params.force != 0};
+    struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_F32, .has_spacing = true};
+
+    for (int i = 0; i < 3; i++) {
+        info.n[i] = g->n[i];
+        info.spacing_mm[i] = g->voxel_mm[i];
+        /* of the whole volume, so that boxes of one volume lie exactly side by side */
+        info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
+    }
+    snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
+    st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
+fail:
+    fbp_inputs_clear(&inputs);
+    return st;
+}
+
+/* Between slices of the conversion: does the user want to stop? */
+static int stops(void *user)
+{
+    const fbp_plan *p = user;
+    const struct fbp_progress now = {.struct_size = sizeof now,
+                                     .done = p->info.updates,
+                                     .total = p->info.updates,
+                                     .views_read = p->tables.job.n_views,
+                                     .slabs_done = p->work.n_slabs,
+                                     .n_slabs = p->work.n_slabs};
+
+    return p->params.progress ? p->params.progress(p->params.user, &now) : 0;
+}
+
+/* All floats are there: the output, by the range that they have. */
+fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
+                            const char *output, const struct fbp_report *report, fbp_sink **out)
+{
+    const struct fbp_grid *g = &p->info.volume;
+    const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
+    const size_t threads =
+        p->crew.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
+    double range[2] = {report->min, report->max};
+
+    FBP_TRY(fbp_spool_range(values, range));
+    FBP_TRY(fbp_plan_sink_open(p, source, output, range, out));
+    return fbp_spool_copy(values, *out, room < 1 ? 1 : room < threads ? room : threads, stops, p);
+}
+
+fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
+{
+    const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
+
+    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == wanted[2])
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu: see "
+                    "fbp_plan_info()",
+                    n[0], n[1], n[2], wanted[0], wanted[1], wanted[2]);
+}
+
+/* What became of the output. */
+void fbp_plan_report_output(const fbp_sink *sink, struct fbp_report *report)
+{
+    const struct fbp_array_info *info = fbp_sink_info(sink);
+
+    report->hash = fbp_sink_hash(sink);
+    report->output_clipped = fbp_sink_clipped(sink);
+    report->output_scale = info->scale;
+    report->output_offset = info->offset;
+    if (info->scale != 0) {
+        report->output_range[0] = info->offset;
+        report->output_range[1] =
+            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
+    }
+}
+
+void fbp_plan_say_what_is_left(const fbp_sink *sink, const char *output)
+{
+    const size_t kept = fbp_sink_kept(sink);
+
+    fbp_message_clear();
+    if (kept > 0)
+        (void)!fbp_fail(FBP_ERR_CANCELLED,
+                        "interrupted: nothing was written as %s, but %zu of %zu slices are kept: "
+                        "--resume goes on from there",
+                        output, kept, fbp_sink_info(sink)->n[2]);
+    else
+        (void)!fbp_fail(FBP_ERR_CANCELLED, "interrupted: nothing was written and nothing is kept");
+}

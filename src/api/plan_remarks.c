@@ -1,0 +1,149 @@
+/* What the user is told about a plan, and about views that have passed. */
+#include "api/plan.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Does a scan of filtered views leave something of the parameters aside? */
+static bool asks_for_filter(const struct fbp_recon_params *p)
+{
+    return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
+           p->spatial_filter || p->half_width > 0 || p->pad ||
+           p->angular_weights != FBP_ANGULAR_DEFAULT;
+}
+
+/* It was not held: say what would. */
+static void note_kernel(const fbp_plan *p)
+{
+    char line[400], bytes[32], remedy[120] = "";
+
+    if (!p->unpacked_needs)
+        return;
+    if (p->unpacked_needs > p->info.memory_limit)
+        snprintf(remedy, sizeof remedy, "raise --memory to %s, or ",
+                 fbp_bytes_text(bytes, sizeof bytes, p->unpacked_needs));
+    snprintf(
+        line, sizeof line,
+        "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
+        "%s in place of %s, so that values differ in their last digits: %sunpack it",
+        fbp_plan_source_name(p), p->tables.job.chosen.kernel, p->kernel_unpacked, remedy);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Along x and y: the middle of the farther side, from the axis.  That the corners of a square lie
+ * outside a round field of view is usual and no reason to warn. */
+static double side_reach(const struct fbp_grid *g)
+{
+    double reach = 0;
+
+    for (int i = 0; i < 2; i++)
+        reach = fmax(reach, fmax(fabs(fbp_grid_coordinate(g, i, 0)),
+                                 fabs(fbp_grid_coordinate(g, i, (double)g->n[i] - 1))));
+    return reach;
+}
+
+/* Who asks for more than can be seen, and more than the default volume, is told so. */
+static void warn_about_volume(const fbp_plan *p)
+{
+    const struct fbp_geometry_facts *f = &p->tables.job.facts;
+    const struct fbp_grid *g = &p->info.volume;
+    const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
+    const double lo = fbp_grid_coordinate(g, 2, 0),
+                 hi = lo + (double)(g->n[2] - 1) * g->voxel_mm[2];
+    struct fbp_grid usual;
+    char line[300];
+
+    if (fbp_grid_default(fbp_scan_views(p->scan), &usual) != FBP_OK)
+        return;
+    const double reach = side_reach(g), most = fmax(f->fov_radius_mm, side_reach(&usual));
+    const double end = (double)usual.n[2] / 2 * usual.voxel_mm[2];
+    const double first = fmin(z[0], usual.centre_mm[2] - end);
+    const double last = fmax(z[1], usual.centre_mm[2] + end);
+    if (reach > most + 0.51 * fmax(g->voxel_mm[0], g->voxel_mm[1])) {
+        snprintf(line, sizeof line,
+                 "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+                 "beyond it are not right: give a smaller volume, or --mask 0",
+                 reach, f->fov_radius_mm);
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    }
+    if (p->scan->panel.n_rows > 1 && (lo < first - slack || hi > last + slack)) {
+        snprintf(line, sizeof line,
+                 "the volume has slices from z = %.5g to %.5g mm, but all views see the axis from "
+                 "%.5g to %.5g mm: slices beyond are not right: give a smaller volume, or --mask 0",
+                 lo, hi, z[0], z[1]);
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    }
+}
+
+void fbp_plan_remark(const fbp_plan *p)
+{
+    char line[600];
+
+    if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    if (p->scan->note)
+        fbp_plan_note(p, FBP_LOG_NOTE, p->scan->note);
+    fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    if (p->tables.prep.n_left_out > 0) {
+        snprintf(line, sizeof line, "%zu bad pixels are left out of the means",
+                 p->tables.prep.n_left_out);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
+    warn_about_volume(p);
+    for (size_t i = 0;
+         !p->tables.job.filtered && fbp_geometry_remark(&p->tables.job.facts, i, line, sizeof line);
+         i++)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    if (!p->backend->has_precisions &&
+        (p->params.precision == FBP_PRECISION_FAST || p->params.precision == FBP_PRECISION_HALF)) {
+        snprintf(line, sizeof line, "%s has one precision, exact: --precision changes nothing",
+                 p->backend->name);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
+    if (p->tables.job.filtered && asks_for_filter(&p->params))
+        fbp_plan_note(
+            p, FBP_LOG_NOTE,
+            "the views are weighted and filtered already: choices of filter and weights change "
+            "nothing");
+    p->backend->remark(&p->tables.job, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    if (p->follow && p->work.n_slabs > p->n_devices) {
+        snprintf(line, sizeof line,
+                 "memory holds %zu of %zu slabs of the volume: only these follow the scan, and "
+                 "after the last view the others read it again: raise --memory or --device-memory "
+                 "to finish at once",
+                 p->n_devices, p->work.n_slabs);
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    }
+    note_kernel(p);
+    if (p->tables.prep.n_bridges > 0) {
+        snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
+                 p->tables.prep.n_bridges);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
+}
+
+/* What the views showed as they passed: an error where there was nothing in any of them. */
+fbp_status fbp_plan_tell_look(const fbp_plan *p, fbp_look *look, fbp_source *source,
+                              struct fbp_report *report)
+{
+    char line[800];
+
+    FBP_TRY(fbp_look_sum_up(look, source, p->top_down, fbp_plan_source_name(p), report));
+    fbp_look_dead(look, report, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_look_exposure(report, p->scan->n_views, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+    const bool padded = p->tables.job.pad;
+    fbp_look_truncated(report, p->scan->n_views, padded, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, padded ? FBP_LOG_NOTE : FBP_LOG_WARNING, line);
+    return FBP_OK;
+}

@@ -1,0 +1,185 @@
+/* Running a plan. */
+#include "api/plan.h"
+
+#include "array/format.h"
+#include "array/spool.h"
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/sizes.h"
+#include "base/stop.h"
+#include "run/follow.h"
+
+#include <stdio.h>
+
+/* The run's bars into the file that was asked for. */
+static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
+{
+    const size_t *n = p->info.volume.n;
+    char title[200];
+
+    if (!timeline)
+        return FBP_OK;
+    snprintf(title, sizeof title,
+             "%s, kernel %s %s: %zu &#215; %zu &#215; %zu voxels from %zu views, %.1f ms",
+             p->info.backend, p->info.kernel, p->info.isa, n[0], n[1], n[2], p->scan->n_views,
+             1e3 * seconds);
+    return fbp_timeline_svg(timeline, title, p->timeline);
+}
+
+/* output: what the sink's floats are converted to; NULL: the sink is the output. */
+static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
+                         struct fbp_report *report, double start)
+{
+    fbp_sink *converted = NULL;
+    fbp_timeline *timeline = NULL;
+    fbp_look *look = NULL;
+    fbp_mask *mask = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_plan_check_sink(p, sink));
+    FBP_TRY(fbp_look_create(&look, &p->tables.job));
+    if (p->params.mask)
+        FBP_TRY_GOTO(fbp_mask_create(&mask, &p->tables.job, p->params.mask_value));
+    if (p->timeline)
+        FBP_TRY_GOTO(fbp_timeline_create(&timeline));
+    const struct fbp_run_request request = {.job = &p->tables.job,
+                                            .backend = p->backend,
+                                            .work = &p->work,
+                                            .source = source,
+                                            .top_down = p->top_down,
+                                            .sink = sink,
+                                            .devices = p->devices,
+                                            .n_devices = p->n_devices,
+                                            .crew = p->crew.n ? &p->crew : NULL,
+                                            .no_overlap = p->params.no_overlap != 0,
+                                            .timeline = timeline,
+                                            .look = look,
+                                            .mask = mask,
+                                            .progress = p->params.progress,
+                                            .user = p->params.user};
+    FBP_TRY_GOTO(fbp_run(&request, report));
+    FBP_TRY_GOTO(fbp_go_on()); /* else the last block may lack something */
+    st = fbp_source_unchanged(source);
+    if (st != FBP_OK) { /* nobody knows which slices are of which data */
+        fbp_sink_forget(sink);
+        goto fail;
+    }
+    st = fbp_plan_tell_look(p, look, source, report);
+    if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
+        fbp_sink_forget(sink);
+    if (st != FBP_OK)
+        goto fail;
+    struct fbp_span finishing = fbp_span_host(timeline);
+    const double computed = fbp_seconds();
+    if (output)
+        FBP_TRY_GOTO(fbp_plan_convert(p, source, sink, output, report, &converted));
+    FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : sink));
+    report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
+    fbp_plan_report_output(converted ? converted : sink, report);
+    report->finish = fbp_seconds() - computed;
+    report->total = fbp_seconds() - start;
+    FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
+    FBP_TRY_GOTO(draw_timeline(p, timeline, report->total));
+fail:
+    fbp_sink_close(&converted);
+    fbp_timeline_destroy(&timeline);
+    fbp_look_destroy(&look);
+    fbp_mask_destroy(&mask);
+    return st;
+}
+
+/* Is there room for a report, if one is wanted?  Zeros, until there is something to tell. */
+static fbp_status begin_report(struct fbp_report *report)
+{
+    if (!report)
+        return FBP_OK;
+    FBP_TRY(FBP_CHECK(report, report));
+    FBP_GIVE(report, report, &(const struct fbp_report){0});
+    return FBP_OK;
+}
+
+fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
+                           struct fbp_report *report)
+{
+    const double start = fbp_seconds();
+    struct fbp_report own_report = {0};
+    fbp_source *own = NULL, *reduced = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    FBP_TRY(begin_report(report));
+    FBP_TRY(fbp_own_process(p->process, "plan"));
+    if (source)
+        FBP_TRY(fbp_plan_check_source(p, source));
+    else
+        FBP_TRY(fbp_plan_source_open(p, &own));
+    fbp_source *const stored = source ? source : own;
+    FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, &own_report, start));
+fail:
+    if (report)
+        FBP_GIVE(report, report, &own_report);
+    fbp_plan_source_drop(stored, &reduced);
+    fbp_plan_source_close(p, &own);
+    return st;
+}
+
+fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
+{
+    const double start = fbp_seconds();
+    const bool found = p->params.auto_range != 0; /* the range of the output, once it is there */
+    struct fbp_report own_report = {0};
+    fbp_source *source = NULL, *reduced = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_message_clear();
+    FBP_TRY(begin_report(report));
+    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
+    FBP_TRY_GOTO(fbp_plan_check_source(p, source));
+    FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
+    FBP_TRY_GOTO(
+        fbp_plan_sink_open(p, reduced, output, found ? NULL : p->params.output_range, &sink));
+    if (p->follow) /* devices shall be ready when the first view is */
+        FBP_TRY_GOTO(fbp_plan_open(p));
+    FBP_TRY_GOTO(run_to(p, reduced, sink, found ? output : NULL, &own_report, start));
+    if (found)
+        fbp_spool_discard(&sink);
+fail:
+    if (st == FBP_ERR_CANCELLED)
+        fbp_plan_say_what_is_left(sink, output);
+    fbp_sink_close(&sink);
+    fbp_plan_source_drop(source, &reduced);
+    fbp_plan_source_close(p, &source);
+    if (report)
+        FBP_GIVE(report, report, &own_report);
+    return st;
+}
+
+void fbp_plan_timeline(fbp_plan *p, const char *path)
+{
+    p->timeline = path;
+}
+
+fbp_status fbp_plan_open(fbp_plan *p)
+{
+    fbp_message_clear();
+    FBP_TRY(fbp_own_process(p->process, "plan"));
+    if (p->crew.n)
+        return FBP_OK;
+    return fbp_crew_open(&p->crew, p->backend, &p->tables.job, &p->work, p->devices, p->n_devices);
+}
+
+fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
+{
+    *out = NULL;
+    FBP_TRY(fbp_plan_open(p));
+    return fbp_crew_alloc(&p->crew, bytes, out);
+}
+
+void fbp_plan_release(fbp_plan *p, void *memory)
+{
+    if (memory && p->process == getpid())
+        fbp_crew_release(&p->crew, memory);
+}

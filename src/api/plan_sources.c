@@ -1,0 +1,124 @@
+/* The views of a plan: opened, reduced, held, and compared with what the scan says. */
+#include "api/plan.h"
+
+#include "array/format.h"
+#include "array/growing.h"
+#include "array/hold.h"
+
+/* The caller's source, or the scan's projections: views as they are stored. */
+fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
+{
+    *source = p->params.source;
+    if (*source)
+        return FBP_OK;
+    if (!p->scan->projections)
+        return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
+    if (p->params.follow)
+        return fbp_source_follow(source, p->scan->projections, &p->scan->raw,
+                                 p->params.follow_timeout_s);
+    return fbp_source_open(source, p->scan->projections, &p->scan->raw);
+}
+
+/* Views as the scan has them, on top of stored ones if they are not those; *out goes first.  In
+ * memory, if they are to be read in any order and the file cannot be. */
+fbp_status fbp_plan_source_reduce(const fbp_plan *p, fbp_source *stored, fbp_source **out)
+{
+    *out = stored;
+    if (fbp_reduces(&p->reduction))
+        FBP_TRY(
+            fbp_source_reduce(out, stored, &p->reduction, p->top_down, p->tables.prep.left_out));
+    return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
+}
+
+void fbp_plan_source_drop(fbp_source *stored, fbp_source **out)
+{
+    if (*out != stored)
+        fbp_source_close(out);
+}
+
+void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
+{
+    if (!p->params.source)
+        fbp_source_close(source);
+}
+
+static enum fbp_row_order order_of(const struct fbp_scan *s, const struct fbp_array_info *info)
+{
+    return s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+}
+
+/* Are there as many stored views and pixels as the scan says? */
+static fbp_status check_size(const fbp_plan *p, const struct fbp_array_info *info)
+{
+    const struct fbp_panel *panel = &p->reduction.stored;
+
+    if (info->n[0] == panel->n_columns && info->n[1] == panel->n_rows &&
+        info->n[2] == fbp_stored_views(p->scan))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: holds %zu views of %zu rows x %zu columns, the scan says %zu of %zu x "
+                    "%zu: correct the scan file",
+                    fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0],
+                    fbp_stored_views(p->scan), panel->n_rows, panel->n_columns);
+}
+
+/* What reading them takes, and what they are. */
+static void take_facts(fbp_plan *p, const fbp_source *source)
+{
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const uint64_t bytes =
+        (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+    const enum fbp_type stored = source->below ? source->stored_type : info->type;
+
+    p->in_order = fbp_source_in_order(source);
+    p->unpacks = fbp_source_unpacks(source);
+    p->held_bytes = fbp_source_bytes(source, 0);
+    p->reader_bytes = fbp_source_bytes(source, 1) - p->held_bytes;
+    p->hold_bytes = fbp_hold_bytes(source);
+    p->follow = fbp_source_grows(source);
+    p->type = info->scale != 0 ? FBP_F32 : info->type; /* scaled numbers are no counts */
+    p->info.input_bytes = source->below ? source->stored_bytes : bytes;
+    if (info->scale == 0 && stored != FBP_F32 && stored != FBP_F64 &&
+        !fbp_scan_is_intensity(p->scan))
+        fbp_plan_note(
+            p, FBP_LOG_WARNING,
+            "projections are integers but neither flat nor i0 is given: they are taken as line "
+            "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
+}
+
+/* The projections must be what the scan says; tells which way their rows run. */
+fbp_status fbp_plan_take_source(fbp_plan *p)
+{
+    fbp_source *source = NULL, *reduced = NULL;
+    fbp_status st = FBP_OK;
+
+    fbp_reduction_of(p->scan, &p->reduction);
+    FBP_TRY(fbp_plan_source_open(p, &source));
+    const struct fbp_array_info *info = fbp_source_info(source);
+    if (info->taken[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
+    FBP_TRY_GOTO(check_size(p, info));
+    p->top_down = order_of(p->scan, info) == FBP_ROWS_TOP_DOWN;
+    FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
+    take_facts(p, reduced);
+    fbp_plan_source_drop(source, &reduced);
+fail:
+    fbp_plan_source_close(p, &source);
+    return st;
+}
+
+fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
+{
+    const struct fbp_array_info *info = fbp_source_info(source);
+    const struct fbp_panel *panel = &p->reduction.stored;
+
+    if (info->n[0] == panel->n_columns && info->n[1] == panel->n_rows &&
+        info->n[2] == fbp_stored_views(p->scan) &&
+        (order_of(p->scan, info) == FBP_ROWS_TOP_DOWN) == p->top_down &&
+        ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.raw != FBP_U16))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "views: %zu of %zu rows x %zu columns, %s, are not like those the plan was "
+                    "made for: make another plan",
+                    info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
+}
