@@ -16,55 +16,6 @@
 
 enum { N_THREADS = 4 };
 
-/* A run's workers, so that a failure in one stops them all. */
-struct run {
-    struct run_state state;
-    struct worker *workers;
-    size_t n_workers;
-};
-
-void fbp_run_failed(struct run_state *s, fbp_status status)
-{
-    struct run *run = (struct run *)(void *)s; /* state is the first member */
-
-    pthread_mutex_lock(&s->lock);
-    if (s->status == FBP_OK) {
-        s->status = status;
-        snprintf(s->message, sizeof s->message, "%s", fbp_message());
-    }
-    pthread_mutex_unlock(&s->lock);
-    atomic_store(&s->stop, true);
-    for (size_t i = 0; i < run->n_workers; i++)
-        fbp_worker_abort(&run->workers[i]);
-}
-
-/* Tell how far it is; s->lock is held.  Is it to be cancelled? */
-static bool tell(struct run_state *s)
-{
-    const struct fbp_progress p = {.struct_size = sizeof p,
-                                   .done = s->updates_done,
-                                   .total = s->updates_total,
-                                   .views_read = s->views_read,
-                                   .slabs_done = s->slabs_done,
-                                   .n_slabs = s->n_slabs,
-                                   .seconds = fbp_seconds() - s->started,
-                                   .waiting_for = s->waiting_for};
-
-    return s->rq->progress && s->rq->progress(s->rq->user, &p);
-}
-
-fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
-{
-    FBP_TRY(fbp_go_on());
-    pthread_mutex_lock(&s->lock);
-    s->updates_done += updates;
-    s->slabs_done += slabs;
-    s->views_read = views_read;
-    const bool cancel = tell(s);
-    pthread_mutex_unlock(&s->lock);
-    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : fbp_go_on();
-}
-
 static bool has_layer(const struct fbp_run_request *rq, size_t layer)
 {
     for (size_t half = 0; half < fbp_halves(rq->job); half++) {
@@ -90,9 +41,9 @@ static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp
 }
 
 /* Begin worker i with the slabs that are its share and still missing. */
-static fbp_status begin_worker(struct run *run, size_t i)
+static fbp_status begin_worker(struct run_state *run, size_t i)
 {
-    const struct fbp_run_request *rq = run->state.rq;
+    const struct fbp_run_request *rq = run->rq;
     const struct fbp_work *work = rq->work;
     struct fbp_slab *slabs = NULL;
     size_t n = 0;
@@ -100,16 +51,15 @@ static fbp_status begin_worker(struct run *run, size_t i)
     FBP_TRY(fbp_calloc((void **)&slabs, work->n_slabs, sizeof *slabs, "slab list"));
     for (size_t at = rq->first_worker + i; at < work->n_slabs; at += work->n_workers) {
         slabs[n] = missing_part(rq, fbp_work_slab(work, rq->job, at));
-        run->state.updates_total +=
-            (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * rq->job->n_views *
-            fbp_layer_slices(rq->job, slabs[n].z0, slabs[n].z0 + slabs[n].nz);
+        run->updates_total += (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * rq->job->n_views *
+                              fbp_layer_slices(rq->job, slabs[n].z0, slabs[n].z0 + slabs[n].nz);
         if (slabs[n].nz == 0)
-            run->state.report.slabs_resumed++;
+            run->report.slabs_resumed++;
         else
             n++;
     }
-    run->state.n_slabs += n;
-    const fbp_status st = fbp_worker_begin(&run->workers[i], &run->state, slabs, n);
+    run->n_slabs += n;
+    const fbp_status st = fbp_worker_begin(&run->workers[i], run, slabs, n);
     free(slabs);
     return st;
 }
@@ -127,7 +77,7 @@ static bool run_stops(void *user)
     if (atomic_load(&s->stop))
         return true;
     pthread_mutex_lock(&s->lock);
-    const bool cancel = tell(s);
+    const bool cancel = fbp_run_tell(s);
     pthread_mutex_unlock(&s->lock);
     return cancel;
 }
@@ -145,7 +95,7 @@ static void *stage_main(void *arg)
 }
 
 /* All stages of all workers at once, until the last has left. */
-static void run_stages(struct run *run, pthread_t *threads, struct stage_start *starts)
+static void run_stages(struct run_state *run, pthread_t *threads, struct stage_start *starts)
 {
     static void (*const stages[N_THREADS])(struct worker *) = {
         fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
@@ -155,9 +105,8 @@ static void run_stages(struct run *run, pthread_t *threads, struct stage_start *
         for (int k = 0; k < N_THREADS; k++) {
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
             if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) != 0) {
-                fbp_run_failed(&run->state,
-                               fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: "
-                                                       "close other programs"));
+                fbp_run_failed(run, fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: "
+                                                            "close other programs"));
                 break;
             }
             n++;
@@ -188,15 +137,14 @@ static fbp_status add_counts(struct run_state *s, const struct worker *w)
     return FBP_OK;
 }
 
-static void sum_up(struct run *run, struct fbp_report *out, double seconds)
+static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
-    struct run_state *s = &run->state;
     const double now = fbp_seconds();
     double fetched_at = 0;
     size_t n_written = 0;
 
-    for (size_t i = 0; i < run->n_workers; i++) {
-        const struct worker *w = &run->workers[i];
+    for (size_t i = 0; i < s->n_workers; i++) {
+        const struct worker *w = &s->workers[i];
         n_written += w->n_written;
         fetched_at = fmax(fetched_at, w->fetched_at);
         s->report.read += w->busy[0];
@@ -257,7 +205,7 @@ void fbp_crew_release(const struct fbp_crew *crew, void *memory)
 }
 
 /* All workers at work, with the crew's devices. */
-static fbp_status run_crew(struct run *run, struct fbp_report *report)
+static fbp_status run_crew(struct run_state *run, struct fbp_report *report)
 {
     const size_t n = N_THREADS * run->n_workers;
     pthread_t *threads = NULL;
@@ -266,25 +214,24 @@ static fbp_status run_crew(struct run *run, struct fbp_report *report)
 
     FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
     FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
-    FBP_TRY_GOTO(fbp_ledger_create(&run->state.uncounted, run->state.rq->job));
+    FBP_TRY_GOTO(fbp_ledger_create(&run->uncounted, run->rq->job));
     for (size_t i = 0; i < run->n_workers; i++)
         FBP_TRY_GOTO(begin_worker(run, i));
-    fbp_ledger_clear(&run->state.uncounted);
-    run->state.report.open = fbp_seconds() - run->state.started;
+    fbp_ledger_clear(&run->uncounted);
+    run->report.open = fbp_seconds() - run->started;
     run_stages(run, threads, starts);
-    st = run->state.status;
-    fbp_message_adopt(run->state.message);
+    st = run->status;
+    fbp_message_adopt(run->message);
     for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
-        st = add_device_statistics(&run->state, &run->workers[i]);
+        st = add_device_statistics(run, &run->workers[i]);
     for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
-        st = add_counts(&run->state, &run->workers[i]);
-    sum_up(run, report, fbp_seconds() - run->state.started);
+        st = add_counts(run, &run->workers[i]);
+    sum_up(run, report, fbp_seconds() - run->started);
 fail:
-    fbp_ledger_clear(&run->state.uncounted);
+    fbp_ledger_clear(&run->uncounted);
     for (size_t i = 0; i < run->n_workers; i++) {
         fbp_worker_end(&run->workers[i]);
-        const fbp_status settled =
-            fbp_timeline_settle(run->state.rq->timeline, run->workers[i].dev);
+        const fbp_status settled = fbp_timeline_settle(run->rq->timeline, run->workers[i].dev);
         st = st == FBP_OK ? settled : st;
     }
     free(threads);
@@ -294,13 +241,13 @@ fail:
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
-    struct run run = {.state = {.rq = rq, .found = FBP_NO_STATISTICS}};
+    struct run_state run = {.rq = rq, .found = FBP_NO_STATISTICS};
     struct fbp_crew own = {0};
     fbp_status st = FBP_OK;
 
-    run.state.started = fbp_seconds();
-    pthread_mutex_init(&run.state.lock, NULL);
-    pthread_mutex_init(&run.state.turn, NULL);
+    run.started = fbp_seconds();
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_mutex_init(&run.turn, NULL);
     struct fbp_span opening = fbp_span_host(rq->timeline);
     if (!rq->crew)
         st = fbp_crew_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
@@ -311,7 +258,7 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
     if (st == FBP_OK)
         st = run_crew(&run, report);
     fbp_crew_close(&own);
-    pthread_mutex_destroy(&run.state.lock);
-    pthread_mutex_destroy(&run.state.turn);
+    pthread_mutex_destroy(&run.lock);
+    pthread_mutex_destroy(&run.turn);
     return st;
 }

@@ -3,27 +3,7 @@
 #define FBP_SRC_WORKER_H
 
 #include "base/queue.h"
-#include "run/run.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-
-/** What all workers of a run share. */
-struct run_state {
-    const struct fbp_run_request *rq;
-    pthread_mutex_t lock; /**< all below */
-    fbp_status status;    /**< the first failure, and its message */
-    char message[1200];
-    atomic_bool stop;
-    uint64_t updates_done, updates_total;
-    size_t slabs_done, n_slabs, views_read;
-    size_t waiting_for; /**< view that is awaited, from 1; 0: none */
-    double started;
-    struct fbp_ledger uncounted; /**< rows that no worker counts yet; while workers begin */
-    pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
-    struct fbp_statistics found; /**< of the voxels written */
-    struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
-};
+#include "run/state.h"
 
 struct raw_slot {
     void *host;
@@ -113,11 +93,5 @@ void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);
 void fbp_stage_write(struct worker *w);
-
-/** Latch this thread's failure for the run and stop it. */
-void fbp_run_failed(struct run_state *s, fbp_status status);
-
-/** Account for updates; asks the user whether to go on. */
-fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
 #endif /* FBP_SRC_WORKER_H */

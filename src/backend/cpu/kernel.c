@@ -1,6 +1,5 @@
 #include "backend/cpu/kernel.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Fastest first. */
@@ -35,19 +34,4 @@ const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *
             (name ? strcmp(name, kernels[i]->name) == 0 : worth_it(job, kernels[i])))
             return kernels[i];
     return NULL;
-}
-
-size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)
-{
-    return n_layers * job->grid.n[1] * job->grid.n[0];
-}
-
-void cpu_clip(double a, double b, double *lo, double *hi)
-{
-    if (b > 0)
-        *lo = fmax(*lo, -a / b);
-    else if (b < 0)
-        *hi = fmin(*hi, -a / b);
-    else if (!(a > 0))
-        *hi = *lo;
 }

@@ -49,9 +49,6 @@ extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column;
 /** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
 extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 
-/** Floats of a slab that holds every voxel once. */
-size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers);
-
 /** The fastest kernel that scan and volume allow; of that name, or NULL, if one is given. */
 const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name);
 
@@ -67,6 +64,9 @@ static inline ptrdiff_t cpu_floor(double a)
 {
     return (ptrdiff_t)(a + 65536) - 65536;
 }
+
+/** Floats of a slab that holds every voxel once (kernel_parts.c). */
+size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers);
 
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);

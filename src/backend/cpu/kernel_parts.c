@@ -1,0 +1,19 @@
+/* What several kernels are made of. */
+#include "backend/cpu/kernel.h"
+
+#include <math.h>
+
+size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)
+{
+    return n_layers * job->grid.n[1] * job->grid.n[0];
+}
+
+void cpu_clip(double a, double b, double *lo, double *hi)
+{
+    if (b > 0)
+        *lo = fmax(*lo, -a / b);
+    else if (b < 0)
+        *hi = fmin(*hi, -a / b);
+    else if (!(a > 0))
+        *hi = *lo;
+}

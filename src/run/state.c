@@ -1,0 +1,46 @@
+#include "run/state.h"
+
+#include "base/clock.h"
+#include "base/stop.h"
+#include "run/worker.h"
+
+#include <stdio.h>
+
+void fbp_run_failed(struct run_state *s, fbp_status status)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_OK) {
+        s->status = status;
+        snprintf(s->message, sizeof s->message, "%s", fbp_message());
+    }
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&s->stop, true);
+    for (size_t i = 0; i < s->n_workers; i++)
+        fbp_worker_abort(&s->workers[i]);
+}
+
+bool fbp_run_tell(struct run_state *s)
+{
+    const struct fbp_progress p = {.struct_size = sizeof p,
+                                   .done = s->updates_done,
+                                   .total = s->updates_total,
+                                   .views_read = s->views_read,
+                                   .slabs_done = s->slabs_done,
+                                   .n_slabs = s->n_slabs,
+                                   .seconds = fbp_seconds() - s->started,
+                                   .waiting_for = s->waiting_for};
+
+    return s->rq->progress && s->rq->progress(s->rq->user, &p);
+}
+
+fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read)
+{
+    FBP_TRY(fbp_go_on());
+    pthread_mutex_lock(&s->lock);
+    s->updates_done += updates;
+    s->slabs_done += slabs;
+    s->views_read = views_read;
+    const bool cancel = fbp_run_tell(s);
+    pthread_mutex_unlock(&s->lock);
+    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : fbp_go_on();
+}
