@@ -12,6 +12,7 @@
 #include "run/run.h"
 #include "scan/reduce.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct fbp_plan {
@@ -36,6 +37,7 @@ struct fbp_plan {
     struct fbp_crew crew; /**< of n_devices once the plan is open */
     const char *timeline; /**< file that is drawn after a run */
     pid_t process;        /**< that made it */
+    atomic_bool stop;     /**< the run that goes on, or the next one, is to end */
 };
 
 /** A line for the caller's log (plan.c). */

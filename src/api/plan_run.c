@@ -26,6 +26,8 @@ static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline,
     return fbp_timeline_svg(timeline, title, p->timeline);
 }
 
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
+
 /* output: what the sink's floats are converted to; NULL: the sink is the output. */
 static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
                          struct fbp_report *report, double start)
@@ -55,6 +57,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
                                             .timeline = timeline,
                                             .look = look,
                                             .mask = mask,
+                                            .stop = &p->stop,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
     FBP_TRY_GOTO(fbp_run(&request, report));
@@ -98,8 +101,8 @@ static fbp_status begin_report(struct fbp_report *report)
     return FBP_OK;
 }
 
-fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
-                           struct fbp_report *report)
+static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
+                              struct fbp_report *report)
 {
     const double start = fbp_seconds();
     struct fbp_report own_report = {0};
@@ -124,7 +127,18 @@ fail:
     return st;
 }
 
-fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
+fbp_status fbp_plan_run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink,
+                           struct fbp_report *report)
+{
+    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
+    const fbp_status st = run_between(p, source, sink, report);
+
+    (void)fbp_stop_scope(before);
+    atomic_store(&p->stop, false);
+    return st;
+}
+
+static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *report)
 {
     const double start = fbp_seconds();
     const bool found = p->params.auto_range != 0; /* the range of the output, once it is there */
@@ -155,6 +169,21 @@ fail:
     if (report)
         FBP_GIVE(report, report, &own_report);
     return st;
+}
+
+fbp_status fbp_plan_run(fbp_plan *p, const char *output, struct fbp_report *report)
+{
+    struct fbp_stop_scope scope = {.flag = &p->stop}, *const before = fbp_stop_scope(&scope);
+    const fbp_status st = run_file(p, output, report);
+
+    (void)fbp_stop_scope(before);
+    atomic_store(&p->stop, false);
+    return st;
+}
+
+void fbp_plan_stop(fbp_plan *p)
+{
+    atomic_store(&p->stop, true);
 }
 
 void fbp_plan_timeline(fbp_plan *p, const char *path)

@@ -12,7 +12,8 @@ struct loop {
     fbp_pool_fn *fn;
     void *user;
     size_t next, n_items, n_running;
-    bool skip; /* what has not begun */
+    bool skip;               /* what has not begun */
+    const atomic_bool *flag; /* of the caller's scope: its items may be stopped by it, too */
     struct loop *later;
 };
 
@@ -47,6 +48,15 @@ static void unlink_loop(fbp_pool *p, struct loop *l)
     *at = l->later;
 }
 
+static void run_item(struct loop *l, size_t item, int worker)
+{
+    struct fbp_stop_scope scope = {.flag = l->flag};
+
+    (void)fbp_stop_scope(&scope);
+    l->fn(l->user, item, worker);
+    (void)fbp_stop_scope(NULL);
+}
+
 static void *worker_main(void *arg)
 {
     const struct worker_start start = *(struct worker_start *)arg;
@@ -67,7 +77,7 @@ static void *worker_main(void *arg)
             unlink_loop(p, l);
         pthread_mutex_unlock(&p->lock);
         if (!skip)
-            l->fn(l->user, item, start.index);
+            run_item(l, item, start.index);
         pthread_mutex_lock(&p->lock);
         if (--l->n_running == 0 && l->next == l->n_items)
             pthread_cond_broadcast(&p->done);
@@ -158,7 +168,7 @@ static void wait_or_skip(fbp_pool *p, struct loop *l)
 
 static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, bool first)
 {
-    struct loop l = {.fn = fn, .user = user, .n_items = n_items};
+    struct loop l = {.fn = fn, .user = user, .n_items = n_items, .flag = fbp_stop_flag()};
 
     if (n_items == 0)
         return;

@@ -2,8 +2,6 @@
 
 #include "base/clock.h"
 
-#include <stdatomic.h>
-
 static const double ASKED_EVERY = 0.05; /* seconds */
 
 /* Not sig_atomic_t: other threads than the one that was interrupted look at it. */
@@ -22,15 +20,24 @@ struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next)
     struct fbp_stop_scope *before = scope;
 
     scope = next;
-    if (next)
+    if (next && next->asked)
         next->next = fbp_seconds() + ASKED_EVERY;
     return before;
 }
 
+const atomic_bool *fbp_stop_flag(void)
+{
+    return scope ? scope->flag : NULL;
+}
+
 static bool scope_says_so(void)
 {
-    if (!scope || scope->said)
-        return scope != NULL;
+    if (!scope)
+        return false;
+    if (scope->flag && atomic_load_explicit(scope->flag, memory_order_relaxed))
+        return true;
+    if (scope->said || !scope->asked)
+        return scope->said;
     const double now = fbp_seconds();
     if (now < scope->next)
         return false;

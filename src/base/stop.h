@@ -9,9 +9,12 @@
 #include "base/private.h"
 #include "base/status.h"
 
-/** Who may cancel what this thread does, beside fbp_stop(): asked a few times a second. */
+#include <stdatomic.h>
+
+/** Who may cancel what this thread does, beside fbp_stop(). */
 struct fbp_stop_scope {
-    bool (*asked)(void *user);
+    const atomic_bool *flag;   /**< looked at every time; NULL: none */
+    bool (*asked)(void *user); /**< a few times a second; NULL: nobody */
     void *user;
     double next; /**< when it is asked next */
     bool said;   /**< it said so, and is not asked again */
@@ -20,8 +23,10 @@ struct fbp_stop_scope {
 /** From now on ask `scope`, NULL: nobody, in this thread; returns who was asked before. */
 struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *scope);
 
-/** Was fbp_stop() called, or did the scope say so? */
-FBP_PRIVATE_API bool fbp_stopped(void);
+/** The flag of this thread's scope, for threads that work for it; NULL: none. */
+const atomic_bool *fbp_stop_flag(void);
+
+/* fbp_stopped() (fbp/types.h): was fbp_stop() called, or did the scope say so? */
 
 /** FBP_OK, or FBP_ERR_CANCELLED if fbp_stopped().  Cheap enough for every block of a loop. */
 FBP_PRIVATE_API fbp_status fbp_go_on(void);

@@ -85,7 +85,8 @@ static bool run_stops(void *user)
 static void *stage_main(void *arg)
 {
     const struct stage_start *start = arg;
-    struct fbp_stop_scope scope = {.asked = run_stops, .user = start->worker->run};
+    struct fbp_stop_scope scope = {
+        .flag = start->worker->run->rq->stop, .asked = run_stops, .user = start->worker->run};
 
     fbp_message_clear();
     (void)fbp_stop_scope(&scope);

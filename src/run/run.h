@@ -7,6 +7,8 @@
 #include "run/mask.h"
 #include "run/timeline.h"
 
+#include <stdatomic.h>
+
 struct worker;
 
 /** Opened devices with their buffers, for one run after another. */
@@ -41,6 +43,7 @@ struct fbp_run_request {
     const fbp_mask *mask;        /**< of what is written; NULL: none */
     fbp_look *look;              /**< at the views as they pass; NULL: none */
     bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
+    const atomic_bool *stop;     /**< set: the run is to end; NULL: nobody does */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;
 };
