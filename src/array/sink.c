@@ -406,6 +406,8 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
             s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
     if (s->kind == FBP_SINK_MEMORY)
         memcpy((char *)s->memory + z0 * s->slice_bytes, data, nz * s->slice_bytes);
+    if (s->kind == FBP_SINK_CALLED)
+        FBP_TRY(s->calls->write(s, z0, nz, data));
     if (s->kind == FBP_SINK_STACK)
         return fbp_sink_stack_write(s, z0, nz, data);
     if (s->kind == FBP_SINK_FILE && s->info.scale != 0)
@@ -435,6 +437,8 @@ fbp_status fbp_sink_finish(fbp_sink *s)
         FBP_TRY(fbp_sink_publish(s));
     if (s->kind == FBP_SINK_STACK)
         FBP_TRY(fbp_sink_stack_publish(s));
+    if (s->kind == FBP_SINK_CALLED)
+        FBP_TRY(s->calls->finish(s));
     s->finished = true;
     return FBP_OK;
 }
@@ -483,6 +487,8 @@ void fbp_sink_close(fbp_sink **sink)
     if (s->process != getpid()) /* the files are its parent's */
         s->owned = s->log_made = s->lock_made = s->made_folder = false;
     remove_unfinished(s);
+    if (s->calls)
+        s->calls->close(s);
     if (s->made_folder && !s->finished)
         rmdir(s->folder); /* it stays if there is anything in it */
     if (s->log_fd >= 0)

@@ -15,7 +15,15 @@ enum fbp_sink_kind {
     FBP_SINK_HASH,
     FBP_SINK_FILE,
     FBP_SINK_STACK, /**< a file a slice */
-    FBP_SINK_MEMORY
+    FBP_SINK_MEMORY,
+    FBP_SINK_CALLED /**< a function of the caller's */
+};
+
+/** What a sink of kind FBP_SINK_CALLED does. */
+struct fbp_sink_calls {
+    fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+    fbp_status (*finish)(struct fbp_sink *s);
+    void (*close)(struct fbp_sink *s);
 };
 
 struct fbp_sink {
@@ -28,9 +36,11 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
-    size_t slice_bytes; /**< as stored */
-    uint64_t *hash;     /**< of each slice; HASH only */
-    float *memory;      /**< of the caller; MEMORY only */
+    size_t slice_bytes;             /**< as stored */
+    uint64_t *hash;                 /**< of each slice; HASH only */
+    float *memory;                  /**< of the caller; MEMORY only */
+    struct fbp_called_sink *called; /**< and the next: CALLED only (array/called_sink.c) */
+    const struct fbp_sink_calls *calls;
     pthread_mutex_t lock;
     unsigned char *have; /**< 1 a slice that is written; under `lock` */
     size_t n_have;

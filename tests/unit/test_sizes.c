@@ -36,7 +36,9 @@ WHOLE(report, exposure);
 WHOLE(scan, n_assumed);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);
+WHOLE(sink_callback, concurrent);
 WHOLE(sink_params, range);
+WHOLE(source_callback, concurrent);
 
 static void assert_refused_for(fbp_status st, const char *word)
 {

@@ -1,0 +1,133 @@
+/* Slices that a function of the caller's takes. */
+#include "fbp/callback.h"
+
+#include "array/bytes.h"
+#include "array/called.h"
+#include "array/sink.h"
+
+#include "base/mem.h"
+#include "base/sizes.h"
+#include "base/stop.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct fbp_called_sink {
+    struct fbp_sink_callback callback;
+    pthread_mutex_t turn; /* of begin() and end(), and of write() unless it may be concurrent */
+    bool asked, begun;
+};
+
+/* begin(), before the first slice; *c->turn is held. */
+static fbp_status begin(struct fbp_sink *s)
+{
+    struct fbp_called_sink *c = s->called;
+    char why[FBP_WHY_BYTES] = "";
+
+    if (c->asked)
+        return c->begun ? FBP_OK : fbp_fail(FBP_ERR_IO, "output: could not be begun");
+    c->asked = true;
+    if (c->callback.begin)
+        FBP_TRY(fbp_called_status(c->callback.begin(c->callback.user, s->info.n, why, sizeof why),
+                                  "output: to begin it", why));
+    c->begun = true;
+    return FBP_OK;
+}
+
+static fbp_status write_some(struct fbp_called_sink *c, size_t z, size_t n, const float *data)
+{
+    char why[FBP_WHY_BYTES] = "", what[100];
+
+    FBP_TRY(fbp_go_on());
+    snprintf(what, sizeof what, "output: slices %zu to %zu", z, z + n - 1);
+    return fbp_called_status(c->callback.write(c->callback.user, z, n, data, why, sizeof why), what,
+                             why);
+}
+
+static fbp_status write_called(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    struct fbp_called_sink *c = s->called;
+    const size_t at_once = c->callback.at_once, slice = s->info.n[0] * s->info.n[1];
+
+    pthread_mutex_lock(&c->turn);
+    fbp_status st = begin(s);
+    if (c->callback.concurrent)
+        pthread_mutex_unlock(&c->turn);
+    for (size_t k = 0; k < nz && st == FBP_OK; k += at_once)
+        st = write_some(c, z0 + k, nz - k < at_once ? nz - k : at_once, data + k * slice);
+    if (!c->callback.concurrent)
+        pthread_mutex_unlock(&c->turn);
+    return st;
+}
+
+static fbp_status end(struct fbp_sink *s, bool complete)
+{
+    struct fbp_called_sink *c = s->called;
+    char why[FBP_WHY_BYTES] = "";
+
+    if (!c->begun)
+        return FBP_OK;
+    c->begun = false;
+    if (!c->callback.end)
+        return FBP_OK;
+    return fbp_called_status(c->callback.end(c->callback.user, complete, why, sizeof why),
+                             "output: to finish it", why);
+}
+
+static fbp_status finish_called(struct fbp_sink *s)
+{
+    return end(s, true);
+}
+
+static void close_called(struct fbp_sink *s)
+{
+    if (s->process == getpid()) /* nobody is told of a sink that ends as it is closed */
+        (void)!end(s, false);
+    pthread_mutex_destroy(&s->called->turn);
+    free(s->called);
+}
+
+static const struct fbp_sink_calls calls = {
+    .write = write_called, .finish = finish_called, .close = close_called};
+
+static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_callback *callback)
+{
+    uint64_t bytes;
+
+    FBP_TRY(fbp_array_bytes("output", &s->info, &bytes));
+    s->slice_bytes = s->info.n[0] * s->info.n[1] * sizeof(float);
+    FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
+    FBP_TRY(fbp_calloc((void **)&s->called, 1, sizeof *s->called, "a sink"));
+    s->calls = &calls;
+    s->called->callback = *callback;
+    s->called->callback.at_once += callback->at_once == 0;
+    pthread_mutex_init(&s->called->turn, NULL);
+    return FBP_OK;
+}
+
+fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_callback *given,
+                             const size_t n[3])
+{
+    struct fbp_sink_callback callback;
+    struct fbp_sink *s = NULL;
+
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(FBP_TAKE(sink_callback, &callback, given));
+    if (!callback.write)
+        return fbp_fail(FBP_ERR_INVALID, "fbp_sink_callback: write: found NULL, expected a "
+                                         "function");
+    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
+    s->kind = FBP_SINK_CALLED;
+    s->process = getpid();
+    s->fd = s->log_fd = s->lock_fd = -1;
+    s->info = (struct fbp_array_info){
+        .struct_size = sizeof s->info, .n = {n[0], n[1], n[2]}, .type = FBP_F32};
+    pthread_mutex_init(&s->lock, NULL);
+    const fbp_status st = fill_in(s, &callback);
+    if (st == FBP_OK)
+        *out = s;
+    else
+        fbp_sink_close(&s);
+    return st;
+}
