@@ -27,8 +27,6 @@
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H
 
-#include "fbp-lab/bench.h"
-#include "fbp-lab/s1.h"
 #include "fbp/recon.h"
 
 #include "backend/ledger.h"
@@ -143,15 +141,6 @@ struct fbp_statistics {
 
 typedef struct fbp_device fbp_device;
 
-/** The kernels of S1 (fbp-lab/s1.h), for a job whose kernel is `matrix`, precision fast. */
-struct fbp_s1_kernels {
-    /** NULL beyond the last. */
-    const struct fbp_s1_shape *(*shape)(size_t index);
-    /** One run over a batch of all views into the whole volume; returns when it is done. */
-    fbp_status (*run)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
-                      void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out);
-};
-
 struct fbp_backend {
     const char *name, *summary;
     bool in_host;   /**< its memory is the host's, and counts as such; set where it has no own */
@@ -248,15 +237,8 @@ struct fbp_backend {
     /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
-    /** Measure what the device of this index does at best.  NULL: nothing of that is known. */
-    fbp_status (*limits)(int index, struct fbp_limits *out);
-    /** Updates a second that the job's kernel could do if it did nothing but what it needs most of,
-     *  and what that is.  NULL where `limits` is. */
-    double (*limit)(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
-                    size_t n);
-
-    /** NULL: there are none. */
-    const struct fbp_s1_kernels *s1;
+    /** What benchmarks alone ask for, by name (backend/experiments.h).  NULL: there is none. */
+    const void *(*experiment)(const char *name);
 
     /** Facts that follow from what is given above; a backend leaves them alone. */
     bool own_memory;     /**< views are uploaded to it: `alloc` */

@@ -22,6 +22,12 @@ static void summary_alone(int index, struct fbp_device_info *out)
     (void)out;
 }
 
+static const void *no_experiment(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 static bool matrix_alone(struct fbp_job *job, const char *name)
 {
     job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = ""};
@@ -217,6 +223,8 @@ void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *o
         out->count = one_device;
     if (!out->describe)
         out->describe = summary_alone;
+    if (!out->experiment)
+        out->experiment = no_experiment;
     fill_choice(out);
     fill_memory(out);
     fill_order(out);

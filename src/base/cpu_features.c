@@ -1,7 +1,8 @@
 #include "base/cpu_features.h"
 
+#include "base/environment.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ static unsigned detect(void)
 
 unsigned fbp_cpu_flags(void)
 {
-    const char *level = getenv("FBP_CPU");
+    const char *level = fbp_environment(FBP_ENV_CPU);
     unsigned flags = detect();
 
     if (level && strcmp(level, "c") == 0)

@@ -2,6 +2,7 @@
 #include "fbp-lab/bench.h"
 
 #include "backend/device.h"
+#include "backend/experiments.h"
 #include "backend/rows.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -32,6 +33,7 @@ struct exact {
 
 struct fbp_bench {
     const struct fbp_backend *backend;
+    const struct fbp_limit_kernels *limits; /* NULL: none are measured */
     fbp_pool *pool;
     struct fbp_bench_info info;
     struct fbp_scan scan;         /* views that are used */
@@ -72,8 +74,9 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *give
     b->info.has_precisions = b->backend->has_precisions;
     b->info.n_threads = params->n_threads > 0 ? params->n_threads : fbp_core_count();
     FBP_TRY_GOTO(fbp_pool_create(&b->pool, b->info.n_threads));
-    if (b->backend->limits)
-        FBP_TRY_GOTO(b->backend->limits(0, &b->info.limits));
+    b->limits = b->backend->experiment("limits");
+    if (b->limits)
+        FBP_TRY_GOTO(b->limits->measure(0, &b->info.limits));
     *out = b;
     return FBP_OK;
 fail:
@@ -455,9 +458,9 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
             fbp_fail(FBP_ERR_UNSUPPORTED,
                      "precision: %s has no kernel \"%s\" of this one, only more exact ones",
                      b->backend->name, out->kernel));
-    if (b->backend->limits)
-        out->limit_gups =
-            1e-9 * b->backend->limit(&tables.job, &b->info.limits, out->limit, sizeof out->limit);
+    if (b->limits)
+        out->limit_gups = 1e-9 * b->limits->of_kernel(&tables.job, &b->info.limits, out->limit,
+                                                      sizeof out->limit);
     FBP_TRY_GOTO(trial_open(b, &tables.job, &t));
     FBP_TRY_GOTO(measure(b, &t, out));
     FBP_TRY_GOTO(compare_exact(b, precision, out));

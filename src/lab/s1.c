@@ -2,6 +2,7 @@
 #include "fbp-lab/s1.h"
 
 #include "backend/device.h"
+#include "backend/experiments.h"
 #include "backend/rows.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -31,6 +32,7 @@ struct fbp_s1 {
     struct fbp_recon_params params;
     float *views; /* of the host, unfiltered [n_views][n_rows][n_columns] */
     struct side fast;
+    const struct fbp_s1_kernels *kernels;
 };
 
 static size_t view_samples(const struct fbp_scan *scan)
@@ -143,7 +145,8 @@ fbp_status fbp_s1_open(fbp_s1 **out, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_take_params(&s->params, params));
     params = &s->params;
     FBP_TRY_GOTO(fbp_bench_device(params->device, &s->fast.backend));
-    if (!s->fast.backend->s1)
+    s->kernels = s->fast.backend->experiment("s1");
+    if (!s->kernels)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED, "S1: %s has no texture units: use a cuda device",
                               s->fast.backend->name));
     if (!fbp_kind_has_source(scan->kind) || scan->n_views > MOST_LAYERS)
@@ -176,7 +179,7 @@ void fbp_s1_close(fbp_s1 **s)
 
 const struct fbp_s1_shape *fbp_s1_shape_at(const fbp_s1 *s, size_t index)
 {
-    return s->fast.backend->s1->shape(index);
+    return s->kernels->shape(index);
 }
 
 static fbp_status run_once(fbp_s1 *s, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out)
@@ -184,7 +187,7 @@ static fbp_status run_once(fbp_s1 *s, size_t index, enum fbp_s1_part part, struc
     struct side *f = &s->fast;
     const struct fbp_batch all = batch_of(f, 0, s->scan->n_views);
 
-    return f->backend->s1->run(f->dev, &all, f->filtered, f->volume, index, part, out);
+    return s->kernels->run(f->dev, &all, f->filtered, f->volume, index, part, out);
 }
 
 static int by_seconds(const void *a, const void *b)

@@ -1,5 +1,6 @@
 #include "plan/job.h"
 
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sizes.h"
@@ -252,7 +253,7 @@ void fbp_job_clear(struct fbp_job_tables *t)
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
-    const char *name = job->kernel ? job->kernel : getenv("FBP_KERNEL");
+    const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
 
     if (name && backend->choose(job, name))
         return FBP_OK;

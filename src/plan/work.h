@@ -27,8 +27,7 @@ struct fbp_work_request {
  *
  * Or filtered views stay: they are read and filtered once, for the first `riding` slices of a
  * worker's first slab, which get batch after batch; then all others get all views, block after
- * block, each written while the next is computed (S1's split volume, and its volume streamed
- * through small buffers).
+ * block, each written while the next is computed.
  */
 struct fbp_work {
     size_t n_workers;
@@ -76,7 +75,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
 
 /**
  * First view and number of views of batch b (struct fbp_batch).  Batches start with one group of
- * views and double, so that computing starts early (S1's ramp); the last ones are the largest, so
+ * views and double, so that computing starts early; the last ones are the largest, so
  * that it goes on while finished slices are written.
  */
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fbp_cuda_host *cuda_host;
+const struct fbp_module_host *gpu_host;
 
 enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, MOST_LAYERS = 2048 /* of a texture */ };
 
@@ -27,14 +27,14 @@ fbp_status cuda_failed(cudaError_t error, const char *call)
 
     (void)cudaGetLastError(); /* one that can be recovered from is forgotten */
     if (error == cudaErrorMemoryAllocation)
-        return cuda_host->fail(FBP_ERR_NOMEM,
-                               "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
-                               "programs that use the device",
-                               name, call, text);
-    return cuda_host->fail(FBP_ERR_DEVICE,
-                           "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
-                           "use --device cpu",
-                           name, call, text);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
+                              "programs that use the device",
+                              name, call, text);
+    return gpu_host->fail(FBP_ERR_DEVICE,
+                          "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
+                          "use --device cpu",
+                          name, call, text);
 }
 
 static int count(char *why, size_t n)
@@ -205,7 +205,7 @@ static fbp_status find_principal(struct cuda_device *dev)
 
     dev->principal = malloc(n * sizeof *dev->principal);
     if (!dev->principal)
-        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu principal points", n);
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu principal points", n);
     for (size_t k = 0; k < n; k++)
         cuda_find_principal(dev->job, k, &dev->principal[k]);
     return FBP_OK;
@@ -233,7 +233,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 
     *out = NULL;
     if (!dev)
-        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *dev);
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     dev->index = found.ordinal[index];
@@ -278,6 +278,15 @@ static fbp_status limits(int index, struct fbp_limits *out)
     return cuda_limits(found.ordinal[index], out);
 }
 
+static const void *experiment(const char *name)
+{
+    static const struct fbp_limit_kernels all = {limits, cuda_kernel_limit};
+
+    return strcmp(name, "limits") == 0 ? (const void *)&all
+           : strcmp(name, "s1") == 0   ? (const void *)&cuda_s1
+                                       : NULL;
+}
+
 static const struct fbp_backend backend = {
     .name = "cuda",
     .summary = "NVIDIA GPUs",
@@ -315,9 +324,7 @@ static const struct fbp_backend backend = {
     .time = cuda_time,
     .expect = cuda_expect,
     .counts = cuda_counts,
-    .limits = limits,
-    .limit = cuda_kernel_limit,
-    .s1 = &cuda_s1,
+    .experiment = experiment,
 };
 
 /* The devices that this module has code for. */
@@ -337,19 +344,17 @@ static void find_devices(int n)
     }
 }
 
-FBP_API const struct fbp_backend *fbp_cuda_module(const struct fbp_cuda_host *host, char *why,
-                                                  size_t n);
+FBP_API fbp_module_fn fbp_cuda_module;
 
-const struct fbp_backend *fbp_cuda_module(const struct fbp_cuda_host *host, char *why, size_t n)
+const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, char *why, size_t n)
 {
     int driver = 0, devices = 0;
 
-    if (host->version != FBP_CUDA_MODULE_VERSION || host->job_size != sizeof(struct fbp_job) ||
-        host->backend_size != sizeof(struct fbp_backend)) {
+    if (!fbp_module_fits(host)) {
         snprintf(why, n, "libfbp_cuda.so is of another version than this library: reinstall both");
         return NULL;
     }
-    cuda_host = host;
+    gpu_host = host;
     cudaError_t error = cudaDriverGetVersion(&driver);
     if (error == cudaSuccess && driver / 1000 < CUDART_VERSION / 1000) {
         snprintf(why, n, "the driver is for CUDA %d.%d, the module needs %d.0 or later: update it",

@@ -9,16 +9,13 @@
 
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/kernel.h"
-#include "backend/cuda/module.h"
 #include "backend/cuda/tables.h"
 #include "backend/cuda/tune.h"
+#include "backend/gpu/host.h"
 #include "backend/partners.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/** What the module was handed by the library. */
-extern const struct fbp_cuda_host *cuda_host;
 
 /** Marks that a stage can tell apart; older ones wait for a later point, which is never wrong. */
 enum { CUDA_EVENTS = 64 };

@@ -35,7 +35,8 @@ static void *open_library(void)
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
-    const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
+    const char *const roots[] = {gpu_host->environment(FBP_ENV_CUDA_HOME),
+                                 gpu_host->environment(FBP_ENV_CUDA_PATH), "/usr/local/cuda",
                                  "/opt/cuda"};
     static const size_t N_NAMES = 2, N_FOLDERS = 4, N_ROOTS = 4;
     void *handle = NULL;
@@ -86,13 +87,13 @@ static fbp_status check(int result, const char *call)
     if (result == SUCCESS)
         return FBP_OK;
     if (result == ALLOC_FAILED)
-        return cuda_host->fail(FBP_ERR_NOMEM,
-                               "cuda: %s: no device memory is left: lower --device-memory, or "
-                               "close other programs that use the device",
-                               call);
-    return cuda_host->fail(FBP_ERR_DEVICE,
-                           "cuda: %s failed with code %d: use --spatial, which does without cuFFT",
-                           call, result);
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: %s: no device memory is left: lower --device-memory, or "
+                              "close other programs that use the device",
+                              call);
+    return gpu_host->fail(FBP_ERR_DEVICE,
+                          "cuda: %s failed with code %d: use --spatial, which does without cuFFT",
+                          call, result);
 }
 
 #define FFT_TRY(call) FBP_TRY(check((call), #call))
@@ -103,7 +104,7 @@ fbp_status cuda_fft_create(cufft_plan *out, size_t n, size_t rows, size_t *work_
 
     *out = CUFFT_NO_PLAN;
     if (n > INT_MAX / 2 || rows > INT_MAX / 2)
-        return cuda_host->fail(FBP_ERR_UNSUPPORTED, "cuda: no transform of %zu points", n);
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: no transform of %zu points", n);
     FFT_TRY(fft.create(out));
     FFT_TRY(fft.set_auto_allocation(*out, 0));
     FFT_TRY(fft.make_plan_many(*out, 1, &length, NULL, 1, length, NULL, 1, length, C2C, (int)rows,

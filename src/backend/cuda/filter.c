@@ -78,8 +78,8 @@ static struct cuda_weights weights_of(const struct cuda_device *dev)
 
     if (dev->job->filtered)
         return out;
-    cuda_host->weights_rays(weights, &out.rays);
-    if (cuda_host->weights_separable(weights)) {
+    gpu_host->weights_rays(weights, &out.rays);
+    if (gpu_host->weights_separable(weights)) {
         out.image = (const void *)(dev->memory + dev->tables.image);
         out.lines = (const void *)(dev->memory + dev->tables.lines);
     } else {
@@ -282,7 +282,7 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
 
 static fbp_status no_memory(size_t bytes)
 {
-    return cuda_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes for tables", bytes);
+    return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes for tables", bytes);
 }
 
 static fbp_status put(const struct cuda_device *dev, size_t at, const void *data, size_t bytes)
@@ -431,15 +431,15 @@ static fbp_status open_weights(const struct cuda_device *dev)
     const struct fbp_job *job = dev->job;
     const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
 
-    if (cuda_host->weights_separable(job->weights)) {
-        FBP_TRY(put_weights(dev, dev->tables.image, job->panel.n_rows, cuda_host->weights_image));
-        return put_weights(dev, dev->tables.lines, job->n_views, cuda_host->weights_line);
+    if (gpu_host->weights_separable(job->weights)) {
+        FBP_TRY(put_weights(dev, dev->tables.image, job->panel.n_rows, gpu_host->weights_image));
+        return put_weights(dev, dev->tables.lines, job->n_views, gpu_host->weights_line);
     }
     struct fbp_ray_view *views = malloc(bytes);
     if (!views)
         return no_memory(bytes);
     for (size_t k = 0; k < job->n_views; k++)
-        cuda_host->weights_view(job->weights, k, &views[k]);
+        gpu_host->weights_view(job->weights, k, &views[k]);
     const fbp_status st = put(dev, dev->tables.rays, views, bytes);
     free(views);
     return st;
@@ -456,10 +456,10 @@ static fbp_status open_plan(struct cuda_device *dev)
         if (work <= t->work_bytes)
             break;
         if (t->rows_a_call == 1)
-            return cuda_host->fail(FBP_ERR_UNSUPPORTED,
-                                   "cuda: cuFFT wants %zu bytes for a row of %zu points: use "
-                                   "--spatial",
-                                   work, t->row_length);
+            return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                                  "cuda: cuFFT wants %zu bytes for a row of %zu points: use "
+                                  "--spatial",
+                                  work, t->row_length);
         cuda_fft_destroy(&dev->plan);
         t->rows_a_call = (t->rows_a_call + 1) / 2;
     }

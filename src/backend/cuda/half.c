@@ -20,21 +20,21 @@ static double most_weight(const struct fbp_job *job, double *row)
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double image = 0, line = 0;
 
-    if (!cuda_host->weights_separable(job->weights)) {
+    if (!gpu_host->weights_separable(job->weights)) {
         /* Weights vary little along a column: a margin of 2 is ample. */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr / 2> 0 ? nr / 2 : 1) {
-                cuda_host->weights_row(job->weights, k, r, row);
+                gpu_host->weights_row(job->weights, k, r, row);
                 image = most_of(row, nc, image);
             }
         return 2 * image;
     }
     for (size_t r = 0; r < nr; r++) {
-        cuda_host->weights_image(job->weights, r, row);
+        gpu_host->weights_image(job->weights, r, row);
         image = most_of(row, nc, image);
     }
     for (size_t k = 0; k < job->n_views; k++) {
-        cuda_host->weights_line(job->weights, k, row);
+        gpu_host->weights_line(job->weights, k, row);
         line = most_of(row, nc, line);
     }
     return image * line;
@@ -57,7 +57,7 @@ fbp_status cuda_half_scale(const struct fbp_job *job, float *out)
     int exponent = 0;
 
     if (!row)
-        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: no memory for a row of weights");
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for a row of weights");
     const double most = most_weight(job, row) * MOST_INTEGRAL / 2 *
                         (job->columns ? most_of_columns(job->columns) : 1);
     free(row);

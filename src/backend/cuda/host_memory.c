@@ -34,11 +34,10 @@ static void touch(struct block *b, int n_threads)
 {
     fbp_pool *pool = NULL;
 
-    if (cuda_host->pool_create(&pool, n_threads < MOST_THREADS ? n_threads : MOST_THREADS) !=
-        FBP_OK)
+    if (gpu_host->pool_create(&pool, n_threads < MOST_THREADS ? n_threads : MOST_THREADS) != FBP_OK)
         return; /* pinning touches them, too */
-    cuda_host->pool_for(pool, (b->bytes + PIECE - 1) / PIECE, touch_piece, b);
-    cuda_host->pool_destroy(&pool);
+    gpu_host->pool_for(pool, (b->bytes + PIECE - 1) / PIECE, touch_piece, b);
+    gpu_host->pool_destroy(&pool);
 }
 
 /* Whole huge pages; false if the system has none left. */
@@ -99,10 +98,10 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
         return FBP_OK;
     (void)cudaGetLastError();
     *out = NULL;
-    return cuda_host->fail(FBP_ERR_NOMEM,
-                           "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
-                           "--memory, or raise the limit of locked memory (ulimit -l)",
-                           bytes);
+    return gpu_host->fail(FBP_ERR_NOMEM,
+                          "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
+                          "--memory, or raise the limit of locked memory (ulimit -l)",
+                          bytes);
 }
 
 /* The block of that address, taken out of the list. */

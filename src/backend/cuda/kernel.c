@@ -128,7 +128,7 @@ static void make_view(const struct fbp_job *job, const struct cuda_principal *pr
     double p[3], c[3][4];
 
     for (int i = 0; i < 3; i++)
-        p[i] = cuda_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
+        p[i] = gpu_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
     for (int r = 0; r < 3; r++) {
         c[r][3] = m[4 * r + 3];
         for (int i = 0; i < 3; i++) {

@@ -4,13 +4,13 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backend/backend.h"
+#include "backend/experiments.h"
 
 FBP_BEGIN
 /** Measure the device of this ordinal. */
 fbp_status cuda_limits(int ordinal, struct fbp_limits *out);
 
-/** As the backend's slot `limit`. */
+/** As fbp_limit_kernels.of_kernel. */
 double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
                          size_t n);
 

@@ -77,7 +77,7 @@ static fbp_status alloc_views(struct cuda_device *dev, const struct fbp_buffer *
     struct cuda_views *v = calloc(1, sizeof *v);
 
     if (!v)
-        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *v);
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *v);
     v->n_groups = buffer->n_views / dev->job->turns;
     v->n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
     if (v->n_groups * dev->job->turns < buffer->n_views)

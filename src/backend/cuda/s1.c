@@ -51,7 +51,7 @@ static void make_matrix(const struct fbp_job *job, unsigned texels, size_t view,
         for (int i = 0; i < 3; i++) {
             const double voxel = part == FBP_S1_ALL ? g->voxel_mm[i] : TINY_VOXEL_MM;
             c[r][i] = m[4 * r + i] * voxel;
-            c[r][3] += m[4 * r + i] * cuda_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
+            c[r][3] += m[4 * r + i] * gpu_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
         }
     }
     for (int r = 0; r < 3; r++)
@@ -213,7 +213,7 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
 
     *out = (struct fbp_s1_time){0};
     if (!r.kernel || dev->kernel != &cuda_kernel_matrix_fast)
-        return cuda_host->fail(FBP_ERR_INVALID, "S1: there is no kernel %zu for this job", index);
+        return gpu_host->fail(FBP_ERR_INVALID, "S1: there is no kernel %zu for this job", index);
     CUDA_TRY(cudaSetDevice(dev->index));
     FBP_TRY(prepare(&r, out));
     FBP_TRY(time_with_events(&r, &out->seconds));

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backend/backend.h"
+#include "backend/experiments.h"
 
 /** Most views of a launch. */
 enum { CUDA_S1_VIEWS = 128 };

@@ -29,7 +29,7 @@ static fbp_status make_room(struct cuda_stamps *s)
     cudaEvent_t *more = realloc(s->events, room * sizeof *more);
 
     if (!more)
-        return cuda_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu stamps", room);
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu stamps", room);
     s->events = more;
     while (s->room < room) {
         CUDA_TRY(cudaEventCreate(&s->events[s->room]));

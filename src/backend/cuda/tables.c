@@ -41,7 +41,7 @@ size_t cuda_column_taps(const struct fbp_job *job)
 
 enum cuda_way cuda_way_of(const struct fbp_job *job)
 {
-    const char *wanted = getenv("FBP_FFT");
+    const char *wanted = gpu_host->environment(FBP_ENV_FFT);
 
     if (job->filtered)
         return CUDA_NO_FILTER;
@@ -72,7 +72,7 @@ static void lay_out_weights(const struct fbp_job *job, struct cuda_tables *t)
 
     if (job->filtered)
         return;
-    if (cuda_host->weights_separable(job->weights)) {
+    if (gpu_host->weights_separable(job->weights)) {
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
     } else {

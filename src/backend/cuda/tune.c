@@ -43,7 +43,7 @@ static int n_trials(const struct cuda_tuning *t)
 /* A shape that the environment names, or -1. */
 static int shape_wanted(int n_shapes)
 {
-    const char *wanted = getenv("FBP_SHAPE");
+    const char *wanted = gpu_host->environment(FBP_ENV_SHAPE);
     const int shape = wanted ? atoi(wanted) : -1;
 
     return shape < n_shapes ? shape : -1;
@@ -52,7 +52,7 @@ static int shape_wanted(int n_shapes)
 /* May a run of the job measure?  Its passes are long enough and so many that two rounds fit. */
 static bool may_measure(const struct cuda_kernel *k, const struct fbp_job *job, int n_candidates)
 {
-    const char *tune = getenv("FBP_TUNE");
+    const char *tune = gpu_host->environment(FBP_ENV_TUNE);
     const size_t *n = job->grid.n, passes = job->n_views / k->turns / CUDA_PASS;
 
     return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&

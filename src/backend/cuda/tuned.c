@@ -1,5 +1,7 @@
 #include "backend/cuda/tuned.h"
 
+#include "backend/gpu/host.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,8 @@ enum { MOST_BYTES = 1 << 16, MOST_PATH = 4096 };
 /* The file, its folders made if `make`; false if there is no place for one. */
 static bool find_file(char path[MOST_PATH], bool make)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = gpu_host->environment(FBP_ENV_CACHE);
+    const char *home = gpu_host->environment(FBP_ENV_HOME);
     int n;
 
     if (cache && cache[0] == '/') /* relative ones are to be ignored */

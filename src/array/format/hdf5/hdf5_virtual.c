@@ -3,6 +3,7 @@
  * https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
 #include "array/format/hdf5/hdf5_lib.h"
 
+#include "base/environment.h"
 #include "base/mem.h"
 
 #include <limits.h>
@@ -61,7 +62,7 @@ static size_t folder_of(const char *path)
 static hid_t try_prefixes(const struct virtual_set *v, const char *name)
 {
     static const char origin[] = "${ORIGIN}";
-    const char *p = getenv("HDF5_VDS_PREFIX");
+    const char *p = fbp_environment(FBP_ENV_HDF5_PREFIX);
     hid_t file = -1;
 
     while (p && *p && file < 0) {

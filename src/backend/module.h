@@ -1,0 +1,62 @@
+/** @file module.h  Backends in modules of their own, and the border to the library (internal).
+ *
+ * The library does not need what a module is linked with, and exports no internal names: a module
+ * gets what it needs of the library in a table and hands back its backend.  A backend's load.c says
+ * which file and what to look at first; finding, opening and "why not" are here, for all of them.
+ */
+#ifndef FBP_SRC_MODULE_H
+#define FBP_SRC_MODULE_H
+
+#include "backend/backend.h"
+
+#include "base/environment.h"
+
+/** Raised with every change of what crosses the border. */
+enum { FBP_MODULE_VERSION = 12 };
+
+struct fbp_module_host {
+    unsigned version;              /**< FBP_MODULE_VERSION */
+    size_t job_size, backend_size; /**< of the structs, as a second look at the version */
+    fbp_status (*fail)(fbp_status status, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+    const char *(*environment)(enum fbp_variable variable);
+    double (*coordinate)(const struct fbp_grid *g, int axis, double i);
+    bool (*weights_separable)(const fbp_weights *weights);
+    void (*weights_image)(const fbp_weights *weights, size_t row, double *out);
+    void (*weights_line)(const fbp_weights *weights, size_t view, double *out);
+    void (*weights_row)(const fbp_weights *weights, size_t view, size_t row, double *out);
+    void (*weights_rays)(const fbp_weights *weights, struct fbp_rays *out);
+    void (*weights_view)(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
+    fbp_status (*pool_create)(fbp_pool **out, int n_threads);
+    void (*pool_destroy)(fbp_pool **pool);
+    void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+};
+
+/** The one function that a module exports: its backend; NULL with the sentence in `why` if it does
+ *  not fit this library, or if the system does not fit it. */
+typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
+                                                size_t n);
+
+/** The first line of that function: is the module of the version of the library that opened it? */
+static inline bool fbp_module_fits(const struct fbp_module_host *host)
+{
+    return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
+           host->backend_size == sizeof(struct fbp_backend);
+}
+
+/** A module, and what became of opening it. */
+struct fbp_module {
+    const char *file;   /**< beside the library, in ../lib, or where the system looks */
+    const char *symbol; /**< of its fbp_module_fn */
+    const char *needs;  /**< to build it, if this build has none; NULL: it has */
+    /** May it be opened?  If not, `why` gets the sentence. */
+    bool (*may_open)(char *why, size_t n);
+    bool tried;
+    const struct fbp_backend *backend;
+    char why[300];
+};
+
+/** Its backend, opened when first asked for; NULL with the sentence in `why`. */
+const struct fbp_backend *fbp_module_load(struct fbp_module *module, char *why, size_t n);
+
+#endif /* FBP_SRC_MODULE_H */

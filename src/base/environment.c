@@ -1,0 +1,24 @@
+#include "base/environment.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name, *meaning;
+} variables[FBP_N_VARIABLES] = {
+    [FBP_ENV_KERNEL] = {"FBP_KERNEL", "the kernel to take where --kernel names none and the scan "
+                                      "allows it"},
+    [FBP_ENV_CPU] = {"FBP_CPU", "c, avx2: no later instructions of the CPU than these"},
+    [FBP_ENV_FFT] = {"FBP_FFT", "cufft: filter by that library on a GPU, however short rows are"},
+    [FBP_ENV_SHAPE] = {"FBP_SHAPE", "the number of the shape that a GPU's kernel takes"},
+    [FBP_ENV_TUNE] = {"FBP_TUNE", "0: do not time the shapes of a GPU's kernel"},
+    [FBP_ENV_CUDA_HOME] = {"CUDA_HOME", "where CUDA is installed, to find cuFFT"},
+    [FBP_ENV_CUDA_PATH] = {"CUDA_PATH", "the same, by its other name"},
+    [FBP_ENV_CACHE] = {"XDG_CACHE_HOME", "folder of what is kept from run to run"},
+    [FBP_ENV_HOME] = {"HOME", "its .cache where that is not set"},
+    [FBP_ENV_HDF5_PREFIX] = {"HDF5_VDS_PREFIX", "folders of the files that an HDF5 file refers to"},
+};
+
+const char *fbp_environment(enum fbp_variable variable)
+{
+    return getenv(variables[variable].name);
+}

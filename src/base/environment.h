@@ -1,0 +1,26 @@
+/** @file environment.h  Variables of the environment: the library reads these and no others
+ * (internal).
+ *
+ * What each does stands in one table in environment.c, and for users in docs/recipes.md.
+ */
+#ifndef FBP_SRC_ENVIRONMENT_H
+#define FBP_SRC_ENVIRONMENT_H
+
+enum fbp_variable {
+    FBP_ENV_KERNEL = 0,
+    FBP_ENV_CPU,
+    FBP_ENV_FFT,
+    FBP_ENV_SHAPE,
+    FBP_ENV_TUNE,
+    FBP_ENV_CUDA_HOME,
+    FBP_ENV_CUDA_PATH,
+    FBP_ENV_CACHE,
+    FBP_ENV_HOME,
+    FBP_ENV_HDF5_PREFIX,
+    FBP_N_VARIABLES
+};
+
+/** Its value now; NULL if it is not set. */
+const char *fbp_environment(enum fbp_variable variable);
+
+#endif /* FBP_SRC_ENVIRONMENT_H */
