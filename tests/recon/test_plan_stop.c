@@ -1,0 +1,294 @@
+/*
+ * A run is ended from another thread, or by a signal handler, whatever it is doing.  How long that
+ * takes is printed; only what nobody would wait for fails, as machines are loaded.
+ */
+#include "recon/fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+#include <time.h>
+
+static const double MOST_S = 2;
+enum { LATER_MS = 60 }; /* from when a stage is at work to the stop */
+
+/* One run at a time; a signal handler looks at it. */
+static fbp_plan *plan;
+static _Atomic double stopped_at;
+static atomic_bool at_work, by_signal, run_is_over;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+static void stop_now(int signal)
+{
+    (void)signal;
+    atomic_store(&stopped_at, now());
+    fbp_plan_stop(plan);
+}
+
+/* Called by whoever sees that the stage is at work. */
+static void start_clock(void)
+{
+    const struct itimerval once = {.it_value = {0, LATER_MS * 1000}};
+
+    if (!atomic_exchange(&at_work, true) && by_signal)
+        setitimer(ITIMER_REAL, &once, NULL);
+}
+
+static void *stopper(void *arg)
+{
+    while (!at_work && !run_is_over)
+        sleep_ms(1);
+    if (by_signal || run_is_over)
+        return arg;
+    sleep_ms(LATER_MS);
+    stop_now(0);
+    return arg;
+}
+
+/* A run that is to be stopped while `stage` is at work. */
+struct job {
+    const char *stage, *device, *output; /* output NULL: a slow sink of the program's */
+    size_t columns, rows, views, volume[3];
+    long read_ms, read_steps, write_ms;
+    size_t reads; /* at work from this read on; 0: not by reads */
+    bool by_updates, by_slabs, by_writes, compress;
+    atomic_size_t n_reads;
+};
+
+static int give(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows, void *out,
+                char *why, size_t n_why)
+{
+    struct job *j = user;
+    float *x = out;
+    const size_t read = atomic_fetch_add(&j->n_reads, 1) + 1;
+
+    (void)why, (void)n_why;
+    for (size_t i = 0; i < n_slices * n_rows * j->columns; i++)
+        x[i] = (float)((i * 2654435761u + slice0 + row0) % 1000);
+    if (j->reads > 0 && read >= j->reads)
+        start_clock();
+    for (long i = 0; i < j->read_steps; i++) {
+        sleep_ms(j->read_ms);
+        if (fbp_stopped())
+            return 1;
+    }
+    return 0;
+}
+
+static int take(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why)
+{
+    const struct job *j = user;
+
+    (void)z0, (void)nz, (void)slices, (void)why, (void)n_why;
+    if (j->by_writes)
+        start_clock();
+    sleep_ms(j->write_ms);
+    return 0;
+}
+
+static int progress(void *user, const struct fbp_progress *p)
+{
+    const struct job *j = user;
+
+    if ((j->by_updates && p->done > 0) ||
+        (j->by_slabs && p->n_slabs > 0 && p->slabs_done == p->n_slabs))
+        start_clock();
+    return 0;
+}
+
+static fbp_status run(const struct job *j)
+{
+    const struct fbp_sink_callback to = {
+        .struct_size = sizeof to, .write = take, .user = (void *)(uintptr_t)j};
+    fbp_sink *sink = NULL;
+
+    if (j->output)
+        return fbp_plan_run(plan, j->output, NULL);
+    OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
+    const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
+    fbp_sink_close(&sink);
+    return st;
+}
+
+static void make_plan(struct job *j, struct fbp_scan *scan, fbp_source **source)
+{
+    const struct fbp_source_callback from = {.struct_size = sizeof from, .read = give, .user = j};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {j->columns, j->rows, j->views}, .type = FBP_F32};
+
+    *scan = (struct fbp_scan){
+        .struct_size = sizeof *scan,
+        .n_views = j->views,
+        .panel = {j->columns, j->rows},
+        .row_order = FBP_ROWS_BOTTOM_UP,
+        .volume = {{j->volume[0], j->volume[1], j->volume[2]}, {1, 1, 1}, {0, 0, 0}}};
+    add_views(scan, &(struct orbit){.start_deg = 11, .pitch_mm = {1, 1}});
+    OK(fbp_source_callback(source, &from, &info));
+    OK(fbp_plan_create(&plan, scan,
+                       fbp_recon_params(.device = j->device, .source = *source,
+                                        .compress = j->compress, .progress = progress, .user = j)));
+}
+
+static void stop_it(struct job *j, bool signal_does)
+{
+    struct fbp_scan scan;
+    fbp_source *source = NULL;
+    pthread_t thread;
+
+    atomic_store(&j->n_reads, 0);
+    make_plan(j, &scan, &source);
+    at_work = run_is_over = false;
+    by_signal = signal_does;
+    assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
+    const fbp_status st = run(j);
+    const double took = now() - stopped_at;
+    run_is_over = true;
+    pthread_join(thread, NULL);
+    if (st != FBP_ERR_CANCELLED)
+        fail_msg("%s: %d %s", j->stage, (int)st, fbp_message());
+    print_message("%-34s %-6s %-7s %4.0f ms\n", j->stage, j->device,
+                  signal_does ? "signal" : "thread", 1e3 * took);
+    assert_true(took < MOST_S);
+    if (j->output)
+        assert_int_not_equal(access(j->output, F_OK), 0);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    fbp_scan_clear(&scan);
+}
+
+static void stops_whatever_it_does(void **state)
+{
+    struct job jobs[] = {
+        {"reading, 20 ms a view", "cpu", NULL, 40, 30, 300, {30, 30, 20}, 20, 1, 0, .reads = 3},
+        {"reading, a call of 20 s that asks",
+         "cpu",
+         NULL,
+         40,
+         30,
+         300,
+         {30, 30, 20},
+         10,
+         2000,
+         0,
+         .reads = 1},
+        {"reading, 20 ms a view", "mock:0", NULL, 40, 30, 300, {30, 30, 20}, 20, 1, 0, .reads = 3},
+        {"filtering", "cpu", NULL, 4000, 200, 2000, {4, 4, 150}, 0, 0, 0, .reads = 20},
+        {"backprojecting",
+         "cpu",
+         NULL,
+         300,
+         300,
+         2000,
+         {360, 360, 300},
+         0,
+         0,
+         0,
+         .by_updates = true},
+        {"backprojecting", "ref", NULL, 100, 100, 64, {250, 250, 250}, 0, 0, 0, .reads = 64},
+        {"backprojecting",
+         "mock:0",
+         NULL,
+         100,
+         100,
+         2000,
+         {200, 200, 200},
+         0,
+         0,
+         0,
+         .by_updates = true},
+        {"writing, 20 ms a slice",
+         "cpu",
+         NULL,
+         40,
+         30,
+         20,
+         {30, 30, 300},
+         0,
+         0,
+         20,
+         .by_writes = true},
+        {"writing, 20 ms a slice",
+         "mock:0",
+         NULL,
+         40,
+         30,
+         20,
+         {30, 30, 300},
+         0,
+         0,
+         20,
+         .by_writes = true},
+        {"compressing the output",
+         "cpu",
+         "stopped.nii.gz",
+         60,
+         60,
+         8,
+         {300, 300, 300},
+         0,
+         0,
+         0,
+         .by_slabs = true,
+         .compress = true},
+    };
+    char *path = temporary("stopped.nii.gz");
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof jobs / sizeof *jobs; i++) {
+        if (jobs[i / 2].output)
+            jobs[i / 2].output = path;
+        stop_it(&jobs[i / 2], i % 2 == 1);
+    }
+    free(path);
+}
+
+/* Before the run it ends the next one, and that one only. */
+static void ends_one_run(void **state)
+{
+    struct job j = {"", "cpu", "hash:", 40, 30, 20, {30, 30, 20}, 0, 0, 0, .n_reads = 0};
+    struct fbp_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+    struct fbp_scan scan;
+    fbp_source *source = NULL;
+
+    (void)state;
+    make_plan(&j, &scan, &source);
+    OK(fbp_plan_run(plan, "hash:", &a));
+    const size_t before = j.n_reads;
+    fbp_plan_stop(plan);
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
+    assert_int_equal(j.n_reads, before);
+    OK(fbp_plan_run(plan, "hash:", &b));
+    assert_true(a.hash == b.hash && a.hash != 0);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stops_whatever_it_does),
+        cmocka_unit_test(ends_one_run),
+    };
+    const struct sigaction action = {.sa_handler = stop_now};
+
+    alarm(0);
+    if (sigaction(SIGALRM, &action, NULL) != 0)
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
