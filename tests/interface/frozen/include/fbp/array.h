@@ -203,7 +203,8 @@ struct fbp_comparison {
 };
 
 /**
- * Compare two volumes of equal size, slice by slice.  A NaN on either side makes rmse NaN.
+ * Compare two volumes of equal size, slice by slice.  A NaN on one side makes rmse NaN; elements
+ * that are NaN on both, such as masked ones, do not count.
  *
  * inside_radius_mm: only elements whose distance from the z axis through the volume's middle is
  * at most this; 0 = all.  Needs spacing in `a` or `b` when positive.

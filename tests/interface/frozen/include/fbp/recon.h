@@ -229,10 +229,24 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double
 
 /**
  * Reconstruct into `output` (any sink path).  A plan can run more than once.
- * @return also FBP_ERR_CANCELLED; nothing is then left under the final name.
+ * @return also FBP_ERR_CANCELLED (fbp_plan_stop(), fbp_stop(), progress); nothing is then left
+ * under the final name.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run(fbp_plan *plan, const char *output,
                                                struct fbp_report *report);
+
+/**
+ * End the plan's run soon: it returns FBP_ERR_CANCELLED, and what is not finished is cleaned up as
+ * after any other failure.  Any thread and a signal handler may call it.  If no run goes on, the
+ * next one ends at once; the run after that is not concerned.  fbp_stop() ends all calls of the
+ * process.
+ *
+ * Reading, filtering, backprojecting and writing look at it many times a second.  What cannot be
+ * interrupted is finished first: one call of the caller's own callbacks (which may ask
+ * fbp_stopped()), one read or write of a file that the system holds up, what a device has begun,
+ * and bringing a finished file to disk.
+ */
+FBP_API void fbp_plan_stop(fbp_plan *plan);
 
 /**
  * Open the plan's devices and allocate their memory now, so that runs need not; they stay open

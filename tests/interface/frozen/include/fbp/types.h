@@ -52,7 +52,7 @@ typedef enum fbp_status {
     FBP_ERR_IO = -3,          /**< source or sink failed; errno text in the message */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device cannot do it */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failure; the plan is dead */
-    FBP_ERR_CANCELLED = -6,   /**< a callback asked to stop, or fbp_stop() was called */
+    FBP_ERR_CANCELLED = -6,   /**< a callback, fbp_plan_stop() or fbp_stop() asked to stop */
 } fbp_status;
 
 /**
@@ -89,6 +89,10 @@ FBP_API const char *fbp_version(void);
  * call it.  There is no way back.
  */
 FBP_API void fbp_stop(void);
+
+/** Is the call that this thread works for to end, as fbp_stop(), fbp_plan_stop() or a callback has
+ * asked?  For callbacks that take long: they ask a few times a second, and fail if so. */
+FBP_API bool fbp_stopped(void);
 
 /**
  * Hard limit of this process's resident set [bytes], from now on: of plans, and of the children in
