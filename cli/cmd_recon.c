@@ -11,7 +11,7 @@ static const struct opt table[] = {
             "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, .raw, .tif, or a "
             "stack of slices such as out/%04d.tif or .png; null: discards it, hash: prints a "
             "hash of its values; with --slice also .png, a picture"),
-    OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .names = recon_output_types,
+    OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32", .help = "how values are stored"),
     OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
         .fallback = "-1000,3000 in HU",

@@ -24,7 +24,8 @@ static const struct opt table[] = {
         .help = "the volume is a cube of N voxels a side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
         .help = "number of projections"),
-    OPT(S, phantom, .name = "phantom", .arg = "NAME", .fallback = "shepp-logan",
+    OPT(S, phantom, .name = "phantom", .arg = "NAME|FILE", .list = fbp_phantom_name,
+        .fallback = "shepp-logan",
         .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file: a line "
                 "\"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm), RTK's or LEAP's "
                 "(docs/phantoms.md)"),

@@ -11,6 +11,8 @@ struct view_args {
     bool mip, force, quiet, json;
 };
 
+static const char *const devices[] = {"auto", "cpu", NULL}; /* that draw */
+
 #define V struct view_args
 static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
@@ -22,7 +24,7 @@ static const struct opt table[] = {
         .fallback = "the range of what is shown", .help = "values of black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel that the slices cross, from 0"),
-    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
+    OPT(V, device, .name = "device", .arg = "NAME", .names = devices, .fallback = "auto",
         .help = "auto or cpu; others are not in this release"),
     FORCE_OPTION(V, force),
     OPT(V, json, .name = "json", .help = "print one JSON object"),

@@ -3,6 +3,7 @@
 #define FBP_CLI_GEOMETRY_H
 
 #include "adjust.h"
+#include "choices.h"
 
 /** A file and what is known beside it. */
 struct geometry_from {
@@ -24,7 +25,7 @@ struct geometry_from {
 #define GEOMETRY_FROM_OPTIONS(S)                                                                  \
     OPT(S, from.path, .name = "from", .positional = true, .required = true,                       \
         .help = "a scan, or a geometry file"),                                                    \
-    OPT(S, from.format, .name = "from-format", .arg = "NAME",                                     \
+    OPT(S, from.format, .name = "from-format", .arg = "NAME", .list = choices_geometry_read,       \
         .fallback = "by content, then by name", .help = "format to read"),                        \
     OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,                 \
         .help = "columns x rows of the detector, where the file does not say them"),              \

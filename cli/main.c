@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "manual/manual.h"
 #include "say.h"
 #include "signals.h"
 #include "words.h"
@@ -188,8 +189,11 @@ static int unknown_command(int argc, char **argv)
 
 static int help(int argc, char **argv)
 {
+    const int made = manual_run(argc, argv);
     int n_words;
 
+    if (made != OPT_GO_ON)
+        return made;
     if (argc == 0) {
         help_all(stdout);
         return OPT_DONE;

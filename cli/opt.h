@@ -26,7 +26,7 @@ enum opt_type {
     OPT_SIZES,   /**< size_t[] */
     OPT_DOUBLES, /**< double[] */
     OPT_RANGES,  /**< struct opt_range[], joined by commas */
-    OPT_ENUM,    /**< by name; value = index in names; an empty name cannot be chosen */
+    OPT_ENUM,    /**< by name; value = index of the name; an empty name cannot be chosen */
 };
 
 /** Whole numbers from `first` on, `end` excluded. */
@@ -43,7 +43,8 @@ struct opt {
     char letter;              /**< 'o' for -o; 0 = none */
     const char *arg;          /**< metavariable, with the unit where there is one */
     double min, max;          /**< inclusive; both 0: any finite number the field holds */
-    const char *const *names; /**< OPT_ENUM: ends with NULL */
+    const char *const *names; /**< OPT_ENUM: ends with NULL; of OPT_STRING: what is proposed */
+    const char *(*list)(size_t i); /**< names from a list of the library (choices.h) instead */
     bool positional, required;
     const char *fallback; /**< default, for the help */
     const char *help;
@@ -81,6 +82,7 @@ struct command {
 #define COMMAND_OPTS(table) .opts = (table), .n_opts = sizeof(table) / sizeof *(table)
 
 enum { OPT_GO_ON = -1, OPT_DONE = 0, OPT_USAGE = 2 };
+enum { OPT_ABOUT = 1200 }; /* room for what opt_about() says */
 
 /**
  * Fill `args` (which holds the defaults) from argv[0..argc), the words after the command's name.
@@ -94,12 +96,16 @@ int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 bool opt_takes_value(const struct opt *opt);
+/** Name i that can be chosen, "" where none can; NULL beyond the last. */
+const char *opt_choice(const struct opt *opt, size_t i);
 /** Put `text` into the option's field of `args`; false if it is malformed or out of range. */
 bool opt_set_value(const struct opt *opt, const char *text, void *args);
 /** What a value must be, such as "a whole number from 1 to 16". */
 void opt_describe(const struct opt *opt, char *buf, size_t n);
 
 void opt_help(FILE *f, const struct command *command);
+/** What the help says of an option, but for its default; returns buf. */
+char *opt_about(const struct opt *opt, char *buf, size_t n);
 /** "fbp 1.2.3" */
 void opt_version(FILE *f);
 

@@ -25,21 +25,36 @@ static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
     return at;
 }
 
-/* "(cone, parallel)" */
+/* Add " (cone, parallel)" to a text. */
 static void list_names(const struct opt *o, char *buf, size_t n)
 {
-    size_t len = 0;
+    size_t len = strlen(buf);
+    const char *name, *before = " (";
 
-    for (size_t i = 0; o->names[i] && len < n; i++)
-        if (*o->names[i])
-            len += (size_t)snprintf(buf + len, n - len, "%s%s", len ? ", " : "(", o->names[i]);
+    for (size_t i = 0; (name = opt_choice(o, i)) && len < n; i++)
+        if (*name) {
+            len += (size_t)snprintf(buf + len, n - len, "%s%s", before, name);
+            before = ", ";
+        }
     if (len < n)
         snprintf(buf + len, n - len, ")");
 }
 
+char *opt_about(const struct opt *o, char *buf, size_t n)
+{
+    char other[40];
+    size_t len = (size_t)snprintf(buf, n, "%s", o->help);
+
+    if (!o->positional && word_shown(o->name, other, sizeof other) && len < n)
+        snprintf(buf + len, n - len, " (also --%s)", other);
+    if (o->type == OPT_ENUM)
+        list_names(o, buf, n);
+    return buf;
+}
+
 static void help_line(FILE *f, const struct opt *o)
 {
-    char extra[400], left[120], other[40];
+    char about[OPT_ABOUT], extra[400], left[120];
     int n;
 
     if (o->positional)
@@ -54,15 +69,7 @@ static void help_line(FILE *f, const struct opt *o)
         fprintf(f, "%s\n%*s", left, HELP_COLUMN, "");
     else
         fprintf(f, "%-*s", HELP_COLUMN, left);
-    size_t at = wrap(f, o->help, HELP_COLUMN, HELP_COLUMN);
-    if (!o->positional && word_shown(o->name, other, sizeof other)) {
-        snprintf(extra, sizeof extra, "(also --%s)", other);
-        at = wrap(f, extra, at, HELP_COLUMN);
-    }
-    if (o->type == OPT_ENUM) {
-        list_names(o, extra, sizeof extra);
-        at = wrap(f, extra, at, HELP_COLUMN);
-    }
+    const size_t at = wrap(f, opt_about(o, about, sizeof about), HELP_COLUMN, HELP_COLUMN);
     if (o->fallback) {
         snprintf(extra, sizeof extra, "[default: %s]", o->fallback);
         if (at + 1 + strlen(extra) > HELP_WIDTH) /* keep it in one piece */

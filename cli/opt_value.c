@@ -158,6 +158,13 @@ static bool set_ranges(const struct opt *o, const char *text, void *field)
     return true;
 }
 
+const char *opt_choice(const struct opt *o, size_t i)
+{
+    if (o->list)
+        return o->list(i);
+    return o->names ? o->names[i] : NULL;
+}
+
 /* "Ram_Lak" and "ramlak" are ram-lak. */
 static bool same_name(const char *a, const char *b)
 {
@@ -173,9 +180,11 @@ static bool same_name(const char *a, const char *b)
 
 static bool set_enum(const struct opt *o, const char *text, void *field)
 {
+    const char *name;
+
     text = word_value(text);
-    for (unsigned i = 0; o->names[i]; i++)
-        if (*text && same_name(text, o->names[i])) {
+    for (unsigned i = 0; (name = opt_choice(o, i)); i++)
+        if (*text && same_name(text, name)) {
             *(unsigned *)field = i;
             return true;
         }
@@ -252,13 +261,14 @@ void opt_describe(const struct opt *o, char *buf, size_t n)
         [OPT_DOUBLES] = "numbers",
         [OPT_RANGES] = "whole numbers from 0, a TO above its FROM",
     };
+    const char *name;
     int len = 0;
 
     if (o->type == OPT_ENUM) {
         len = snprintf(buf, n, "one of");
-        for (size_t i = 0, k = 0; o->names[i] && (size_t)len < n; i++)
-            if (*o->names[i])
-                len += snprintf(buf + len, n - (size_t)len, "%s%s", k++ ? ", " : " ", o->names[i]);
+        for (size_t i = 0, k = 0; (name = opt_choice(o, i)) && (size_t)len < n; i++)
+            if (*name)
+                len += snprintf(buf + len, n - (size_t)len, "%s%s", k++ ? ", " : " ", name);
         return;
     }
     len = snprintf(buf, n, "%s", noun[o->type]);

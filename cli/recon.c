@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-const char *const recon_filters[] = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", NULL};
-const char *const recon_pads[] = {"none", "cosine", "ellipse", NULL};
-const char *const recon_weights[] = {"", "auto", "equal", NULL};
-const char *const recon_precisions[] = {"", "exact", "fast", "half", NULL};
-
-/* As enum fbp_type. */
-const char *const recon_output_types[] = {"", "uint8", "", "uint16", "", "", "", "float32", NULL};
-
 /* Pictures; the library looks after volumes. */
 static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
 {

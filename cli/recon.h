@@ -3,6 +3,7 @@
 #define FBP_CLI_RECON_H
 
 #include "adjust.h"
+#include "choices.h"
 
 /** What was found to be water. */
 struct recon_water {
@@ -32,11 +33,6 @@ struct recon_args {
 #define RECON_ARGS \
     .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
 
-/** Names of the enums, for the option tables. */
-extern const char *const recon_pads[], *const recon_filters[], *const recon_weights[],
-                                                                   *const recon_precisions[],
-                                                                       *const recon_output_types[];
-
 #define R struct recon_args
 // clang-format off
 /** The options that decide how a volume is computed; rows of an option table. */
@@ -65,7 +61,7 @@ extern const char *const recon_pads[], *const recon_filters[], *const recon_weig
         .fallback = "1",                                                                          \
         .help = "join N x N pixels: means of counts, before their logarithm"),                    \
     ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                               \
-    OPT(R, p.filter, .name = "filter", .arg = "NAME", .names = recon_filters,                     \
+    OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = choices_filter,                     \
         .fallback = "ram-lak", .help = "window on the ramp"),                            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1", .help = "where the filter ends, as a fraction of Nyquist"),     \
@@ -77,22 +73,22 @@ extern const char *const recon_pads[], *const recon_filters[], *const recon_weig
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "the whole row",                                                     \
         .help = "cut the spatial kernel off after S taps a side; implies --spatial"),             \
-    OPT(R, p.pad, .name = "pad", .arg = "NAME", .names = recon_pads, .fallback = "none",          \
+    OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = choices_pad, .fallback = "none",          \
         .help = "carry rows on beyond the panel, for an object that is wider: ellipse (the best " \
                 "guess) or cosine"),                                                              \
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none",      \
         .help = "give voxels that some view does not see this value"),                           \
-    OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .names = recon_weights,   \
+    OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,   \
         .fallback = "the scan's, or auto",                                               \
         .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,                  \
         .fallback = "1/mm",                                                              \
         .help = "values in Hounsfield units, given the attenuation of water [1/mm]"),             \
-    OPT(R, p.device, .name = "device", .arg = "NAME", .fallback = "auto",                \
+    OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",                \
         .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                    \
-    OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .fallback = "the fastest", \
+    OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "matrix takes any geometry, column untilted circular scans"), \
-    OPT(R, p.precision, .name = "precision", .arg = "NAME", .names = recon_precisions,            \
+    OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
         .fallback = "the device's", .help = "speed against exactness"),                  \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                     \
         .fallback = "all cores", .help = "threads to compute with"),                     \

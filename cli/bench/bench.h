@@ -3,6 +3,7 @@
 #ifndef FBP_CLI_BENCH_H
 #define FBP_CLI_BENCH_H
 
+#include "choices.h"
 #include "cli.h"
 #include "simulate.h"
 
@@ -11,7 +12,7 @@
 // clang-format off
 /** Rows of the option tables; S: the struct of the parameters. */
 #define BENCH_DEVICE(S)                                                                           \
-    OPT(S, device, .name = "device", .arg = "NAME", .fallback = "auto",                           \
+    OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",                           \
         .help = "where to compute; fbp devices lists them")
 #define BENCH_THREADS(S)                                                                          \
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                         \
@@ -21,9 +22,9 @@
         .help = "hard limit of the memory this process holds, such as 8G or 600M")
 /** What a plan chooses where it is left to. */
 #define BENCH_KERNEL(S)                                                                           \
-    OPT(S, kernel, .name = "kernel", .arg = "NAME", .fallback = "the plan's",                     \
+    OPT(S, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the plan's",                     \
         .help = "as of fbp recon"),                                                               \
-    OPT(S, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,              \
+    OPT(S, precision, .name = "precision", .arg = "NAME", .list = choices_precision,              \
         .fallback = "the device's", .help = "exact, fast or half, where the device has them")
 // clang-format on
 

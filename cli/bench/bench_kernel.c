@@ -1,4 +1,5 @@
 #include "bench/bench_kernel.h"
+#include "choices.h"
 
 #include "commit.h"
 
@@ -20,11 +21,11 @@ struct bench_row *bench_table_row(struct bench_table *t, const char *name)
 
 const char *bench_precision(const char *isa)
 {
-    static const char *const names[] = {"exact", "fast", "half"};
+    const char *name;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (cli_ends_with(isa, names[i]))
-            return names[i];
+    for (size_t i = 0; (name = choices_precision(i)); i++)
+        if (*name && cli_ends_with(isa, name))
+            return name;
     return "";
 }
 

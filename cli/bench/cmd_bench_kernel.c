@@ -14,11 +14,12 @@ struct kernel_args {
 #define K struct kernel_args
 static const struct opt table[] = {
     BENCH_JOB(K, "all three"),
-    OPT(K, kernel, .name = "kernel", .arg = "NAME", .fallback = "every one",
+    OPT(K, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name,
+        .fallback = "every one",
         .help = "matrix takes any geometry, column untilted circular scans, mirror, rot180, rot90 "
                 "and their combinations those with these symmetries"),
     BENCH_DEVICE(K),
-    OPT(K, precision, .name = "precision", .arg = "NAME", .names = recon_precisions,
+    OPT(K, precision, .name = "precision", .arg = "NAME", .list = choices_precision,
         .fallback = "every one", .help = "exact, fast or half, where the device has them"),
     BENCH_THREADS(K),
     OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096,
@@ -33,9 +34,6 @@ static const struct opt table[] = {
         .help = "print one JSON object, a measurement of it for each line"),
 };
 #undef K
-
-static const char *const kernels[] = {"matrix", "column",        "mirror",      "rot180",
-                                      "rot90",  "rot180+mirror", "rot90+mirror"};
 
 /* A run of the command. */
 struct kernel_run {
@@ -91,12 +89,13 @@ static int measure_precisions(struct kernel_run *r, const struct bench_job *j, c
 
 static int measure_kernels(struct kernel_run *r, const struct bench_job *j)
 {
+    const char *kernel;
     int rc = 0;
 
     if (r->args->kernel)
         return measure_precisions(r, j, r->args->kernel);
-    for (size_t k = 0; rc == 0 && k < sizeof kernels / sizeof *kernels; k++)
-        rc = measure_precisions(r, j, kernels[k]);
+    for (size_t k = 0; rc == 0 && (kernel = fbp_kernel_name(k)); k++)
+        rc = measure_precisions(r, j, kernel);
     return rc;
 }
 

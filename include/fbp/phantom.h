@@ -64,6 +64,8 @@ struct fbp_phantom {
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name,
                                                      double half_mm, double scale);
+/** Names that fbp_phantom_create() knows, i from 0; NULL beyond the last. */
+FBP_API const char *fbp_phantom_name(size_t i);
 FBP_API void fbp_phantom_clear(struct fbp_phantom *phantom);
 
 /** Exact integral along the infinite line through p with unit direction dir; dimensionless.  Not

@@ -308,6 +308,14 @@ struct fbp_device_info {
  *  out[0].struct_size, which is that of all, is wrong. */
 FBP_API size_t fbp_devices(struct fbp_device_info *out, size_t n);
 
+/** Kinds of devices that fbp_recon_params.device names, i from 0: "auto", then those of this build,
+ *  whether they can be used here or not; NULL beyond the last. */
+FBP_API const char *fbp_device_name(size_t i);
+
+/** Kernels that fbp_recon_params.kernel names, i from 0: "matrix", "column" …; NULL beyond the
+ *  last.  A device need not have all of them. */
+FBP_API const char *fbp_kernel_name(size_t i);
+
 FBP_END
 
 #endif /* FBP_RECON_H */

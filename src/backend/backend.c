@@ -37,6 +37,16 @@ static const struct fbp_backend *completed(const struct fbp_backend *given)
     return out;
 }
 
+const char *fbp_device_name(size_t i)
+{
+    if (i == 0)
+        return "auto";
+    for (const struct fbp_backend *const *b = fbp_backends; *b; b++)
+        if (!(*b)->for_tests && --i == 0)
+            return (*b)->name;
+    return NULL;
+}
+
 const struct fbp_backend *fbp_backend_find(const char *name)
 {
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,13 +75,28 @@ static fbp_status from_table(struct fbp_phantom *out, const struct row *rows, si
     return FBP_OK;
 }
 
+const char *fbp_phantom_name(size_t i)
+{
+    return i < COUNT(tables) ? tables[i].name : NULL;
+}
+
+static fbp_status unknown(const char *name)
+{
+    char known[200] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < COUNT(tables) && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
+                                tables[i].name);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "phantom: '%s' is neither a name nor a file: use %s or a text file of shapes",
+                    name, known);
+}
+
 static fbp_status from_file(struct fbp_phantom *out, const char *path, double scale)
 {
     if (access(path, F_OK) != 0 && errno == ENOENT)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "phantom: '%s' is neither a name nor a file: use shepp-logan, "
-                        "shepp-logan-original, defrise or a text file of shapes",
-                        path);
+        return unknown(path);
     return fbp_phantom_load(out, path, scale);
 }
 

@@ -16,12 +16,11 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     snprintf(name, sizeof name, "%.*s", (int)n, text);
     *backend = strcmp(name, "auto") == 0 ? fbp_backend_auto() : fbp_backend_find(name);
     if (!*backend) {
-        char known[200] = "auto";
-        for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
-            if ((*b)->for_tests)
-                continue;
-            strncat(known, ", ", sizeof known - strlen(known) - 1);
-            strncat(known, (*b)->name, sizeof known - strlen(known) - 1);
+        char known[200] = "";
+        const char *one;
+        for (size_t i = 0; (one = fbp_device_name(i)); i++) {
+            strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
+            strncat(known, one, sizeof known - strlen(known) - 1);
         }
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
                         name, known);

@@ -202,8 +202,8 @@ static void test_help(void **state)
                      o->arg ? " " : "", o->arg ? o->arg : "");
             if (!strstr(text, dashed))
                 fail_msg("%s: the help lacks %s", commands[k]->name, dashed);
-            for (size_t j = 0; o->names && o->names[j]; j++)
-                assert_non_null(strstr(text, o->names[j]));
+            for (size_t j = 0; o->type == OPT_ENUM && opt_choice(o, j); j++)
+                assert_non_null(strstr(text, opt_choice(o, j)));
         }
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
             if (strcspn(line, "\n") > 80)
@@ -221,7 +221,7 @@ static void test_tables(void **state)
             const struct opt *o = &commands[k]->opts[i];
             assert_true(o->name && o->help && o->help[0]);
             assert_true(!opt_takes_value(o) || o->positional || o->arg);
-            assert_true(o->type != OPT_ENUM || o->names);
+            assert_true(o->type != OPT_ENUM || opt_choice(o, 0));
             assert_true(o->min <= o->max);
             for (size_t j = 0; j < i; j++) {
                 const struct opt *q = &commands[k]->opts[j];
@@ -242,8 +242,8 @@ static void test_filters(void **state)
         if (strcmp(cmd_recon.opts[k].name, "filter") == 0)
             filter = &cmd_recon.opts[k];
     assert_non_null(filter);
-    for (; filter->names[i]; i++)
-        assert_string_equal(filter->names[i], fbp_filter_name((enum fbp_filter)i));
+    for (; opt_choice(filter, i); i++)
+        assert_string_equal(opt_choice(filter, i), fbp_filter_name((enum fbp_filter)i));
     assert_null(fbp_filter_name((enum fbp_filter)i));
 }
 

@@ -35,3 +35,8 @@ const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *
             return kernels[i];
     return NULL;
 }
+
+const char *fbp_kernel_name(size_t i)
+{
+    return i < N_KERNELS ? kernels[N_KERNELS - 1 - i]->name : NULL;
+}

@@ -1,0 +1,97 @@
+#include "manual/manual.h"
+
+#include <string.h>
+
+enum manual_value manual_value_of(const struct opt *o)
+{
+    static const char *const paths[] = {"FILE", "VOLUME", "SCAN", "DIR", "FOLDER"};
+    bool path = o->positional;
+
+    if (!o->positional && !opt_takes_value(o))
+        return MANUAL_NONE;
+    for (size_t i = 0; o->arg && i < sizeof paths / sizeof *paths; i++)
+        path = path || strstr(o->arg, paths[i]);
+    if (opt_choice(o, 0))
+        return path ? MANUAL_BOTH : MANUAL_CHOICE;
+    return path ? MANUAL_PATH : MANUAL_OTHER;
+}
+
+void manual_choices(FILE *f, const struct opt *o)
+{
+    const char *name, *before = "";
+
+    for (size_t i = 0; (name = opt_choice(o, i)); i++)
+        if (*name) {
+            fprintf(f, "%s%s", before, name);
+            before = " ";
+        }
+}
+
+size_t manual_first_word(const char *name)
+{
+    return strcspn(name, " ");
+}
+
+bool manual_is_first(size_t c)
+{
+    const size_t len = manual_first_word(commands[c]->name);
+
+    for (size_t i = 0; i < c; i++)
+        if (manual_first_word(commands[i]->name) == len &&
+            strncmp(commands[i]->name, commands[c]->name, len) == 0)
+            return false;
+    return true;
+}
+
+static int usage(void)
+{
+    cli_error("help: expected --commands, --man [COMMAND] or --completion bash, zsh or fish");
+    return OPT_USAGE;
+}
+
+static int completion(const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *f);
+    } shells[] = {{"bash", manual_bash}, {"zsh", manual_zsh}, {"fish", manual_fish}};
+
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].name) == 0) {
+            shells[i].print(stdout);
+            return OPT_DONE;
+        }
+    return usage();
+}
+
+/* The command may be one word or two, or two in one. */
+static int page(int argc, char **argv)
+{
+    char name[80];
+
+    if (argc == 0) {
+        manual_page(stdout, NULL);
+        return OPT_DONE;
+    }
+    snprintf(name, sizeof name, "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+    for (size_t i = 0; i < n_commands; i++)
+        if (strcmp(commands[i]->name, name) == 0) {
+            manual_page(stdout, commands[i]);
+            return OPT_DONE;
+        }
+    return usage();
+}
+
+int manual_run(int argc, char **argv)
+{
+    if (argc == 1 && strcmp(argv[0], "--commands") == 0) {
+        for (size_t i = 0; i < n_commands; i++)
+            printf("%s\n", commands[i]->name);
+        return OPT_DONE;
+    }
+    if (argc >= 1 && argc <= 3 && strcmp(argv[0], "--man") == 0)
+        return page(argc - 1, argv + 1);
+    if (argc == 2 && strcmp(argv[0], "--completion") == 0)
+        return completion(argv[1]);
+    return OPT_GO_ON;
+}
