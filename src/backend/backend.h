@@ -255,9 +255,9 @@ FBP_PRIVATE_API const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** How many of a backend's devices can be used; if 0, `why` gets the sentence.  *backend becomes
  *  the loaded and completed one. */
-FBP_PRIVATE_API int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
+int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** The first backend that has a usable device. */
-FBP_PRIVATE_API const struct fbp_backend *fbp_backend_auto(void);
+const struct fbp_backend *fbp_backend_auto(void);
 
 #endif /* FBP_SRC_BACKEND_H */
