@@ -10,7 +10,8 @@ set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/cuda/*.c src/backend/cuda/*.cu)
+file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/gpu/*.c src/backend/cuda/*.c
+    src/backend/cuda/*.cu)
 list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/load\\.c$")
 add_library(fbp_cuda MODULE ${FBP_CUDA_SOURCES})
 target_include_directories(fbp_cuda PRIVATE include src)

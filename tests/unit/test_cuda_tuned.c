@@ -1,5 +1,5 @@
 /* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
-#include "backend/cuda/tuned.c"
+#include "backend/gpu/tuned.c"
 
 static const struct fbp_module_host host = {.environment = fbp_environment};
 const struct fbp_module_host *gpu_host = &host;

@@ -1,7 +1,7 @@
 #include "backend/cuda/tune.h"
 
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/tuned.h"
+#include "backend/gpu/tuned.h"
 
 #include <math.h>
 #include <stdio.h>

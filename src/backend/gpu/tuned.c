@@ -1,4 +1,4 @@
-#include "backend/cuda/tuned.h"
+#include "backend/gpu/tuned.h"
 
 #include "backend/gpu/host.h"
 

@@ -4,8 +4,8 @@
  * "key<TAB>shape".  It is a convenience: whatever is wrong with it or with its folder, a run goes
  * on without, and a damaged file is written anew.
  */
-#ifndef FBP_SRC_CUDA_TUNED_H
-#define FBP_SRC_CUDA_TUNED_H
+#ifndef FBP_SRC_GPU_TUNED_H
+#define FBP_SRC_GPU_TUNED_H
 
 /** The shape kept for `key`, or -1 if there is none below n_shapes. */
 int cuda_tuned_recall(const char *key, int n_shapes);
@@ -13,4 +13,4 @@ int cuda_tuned_recall(const char *key, int n_shapes);
 /** Keep a shape; keys have neither tabs nor line ends. */
 void cuda_tuned_keep(const char *key, int shape);
 
-#endif /* FBP_SRC_CUDA_TUNED_H */
+#endif /* FBP_SRC_GPU_TUNED_H */
