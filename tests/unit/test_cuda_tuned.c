@@ -29,7 +29,7 @@ static int start_empty(void **state)
 
 static void write_file(const char *text)
 {
-    cuda_tuned_keep("folders", 0);
+    gpu_tuned_keep("folders", 0);
     FILE *file = fopen(FILE_, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
@@ -39,25 +39,25 @@ static void write_file(const char *text)
 static void what_is_kept_is_found(void **state)
 {
     (void)state;
-    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), -1);
-    cuda_tuned_keep("a card, matrix", 2);
-    cuda_tuned_keep("a card, matrix exact", 1);
-    cuda_tuned_keep("another, matrix", 3);
-    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 2);
-    assert_int_equal(cuda_tuned_recall("a card, matrix exact", 4), 1);
-    cuda_tuned_keep("a card, matrix", 0);
-    assert_int_equal(cuda_tuned_recall("a card, matrix", 4), 0);
-    assert_int_equal(cuda_tuned_recall("another, matrix", 4), 3);
-    assert_int_equal(cuda_tuned_recall("a card", 4), -1);
+    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), -1);
+    gpu_tuned_keep("a card, matrix", 2);
+    gpu_tuned_keep("a card, matrix exact", 1);
+    gpu_tuned_keep("another, matrix", 3);
+    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), 2);
+    assert_int_equal(gpu_tuned_recall("a card, matrix exact", 4), 1);
+    gpu_tuned_keep("a card, matrix", 0);
+    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), 0);
+    assert_int_equal(gpu_tuned_recall("another, matrix", 4), 3);
+    assert_int_equal(gpu_tuned_recall("a card", 4), -1);
 }
 
 /* Of a version that had more shapes. */
 static void shapes_that_are_not_there(void **state)
 {
     (void)state;
-    cuda_tuned_keep("key", 7);
-    assert_int_equal(cuda_tuned_recall("key", 8), 7);
-    assert_int_equal(cuda_tuned_recall("key", 7), -1);
+    gpu_tuned_keep("key", 7);
+    assert_int_equal(gpu_tuned_recall("key", 8), 7);
+    assert_int_equal(gpu_tuned_recall("key", 7), -1);
 }
 
 static void damage_is_ignored_and_mended(void **state)
@@ -77,9 +77,9 @@ static void damage_is_ignored_and_mended(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         write_file(damaged[i]);
-        assert_int_equal(cuda_tuned_recall("key", 4), -1);
-        cuda_tuned_keep("key", 3);
-        assert_int_equal(cuda_tuned_recall("key", 4), 3);
+        assert_int_equal(gpu_tuned_recall("key", 4), -1);
+        gpu_tuned_keep("key", 3);
+        assert_int_equal(gpu_tuned_recall("key", 4), 3);
     }
 }
 
@@ -103,13 +103,13 @@ static void processes_do_not_disturb_each_other(void **state)
     char key[64];
 
     (void)state;
-    cuda_tuned_keep("before", 1);
+    gpu_tuned_keep("before", 1);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
             for (int k = 0; k < TIMES; k++) {
                 snprintf(key, sizeof key, "process %d, key %d", i, k);
-                cuda_tuned_keep(key, i);
-                if (cuda_tuned_recall("before", 4) != 1)
+                gpu_tuned_keep(key, i);
+                if (gpu_tuned_recall("before", 4) != 1)
                     _exit(1);
             }
             _exit(0);
@@ -119,19 +119,19 @@ static void processes_do_not_disturb_each_other(void **state)
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
     }
-    cuda_tuned_keep("after", 2);
-    assert_int_equal(cuda_tuned_recall("after", 4), 2);
+    gpu_tuned_keep("after", 2);
+    assert_int_equal(gpu_tuned_recall("after", 4), 2);
     assert_int_equal(files_there(), 1);
 }
 
 static void a_folder_in_its_place_is_no_error(void **state)
 {
     (void)state;
-    cuda_tuned_keep("folders", 0);
+    gpu_tuned_keep("folders", 0);
     assert_int_equal(unlink(FILE_), 0);
     assert_int_equal(mkdir(FILE_, 0777), 0);
-    cuda_tuned_keep("key", 1);
-    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    gpu_tuned_keep("key", 1);
+    assert_int_equal(gpu_tuned_recall("key", 4), -1);
     assert_int_equal(files_there(), 1);
 }
 
@@ -139,12 +139,12 @@ static void no_place_is_no_error(void **state)
 {
     (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    cuda_tuned_keep("key", 1);
-    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    gpu_tuned_keep("key", 1);
+    assert_int_equal(gpu_tuned_recall("key", 4), -1);
     setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
     unsetenv("HOME");
-    cuda_tuned_keep("key", 1);
-    assert_int_equal(cuda_tuned_recall("key", 4), -1);
+    gpu_tuned_keep("key", 1);
+    assert_int_equal(gpu_tuned_recall("key", 4), -1);
 }
 
 int main(void)

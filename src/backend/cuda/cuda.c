@@ -2,6 +2,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
 #include "backend/cuda/s1.h"
+#include "backend/gpu/limits.h"
 
 #include "backend/rows.h"
 
@@ -87,7 +88,7 @@ static void describe(int index, struct fbp_device_info *out)
 
 static bool choose(struct fbp_job *job, const char *name)
 {
-    const struct cuda_kernel *k = cuda_kernel_find(job, name);
+    const struct gpu_kernel *k = cuda_kernel_find(job, name);
 
     if (!k)
         return false;
@@ -109,7 +110,7 @@ static void append(char *line, size_t n, const char *part)
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     static const char *const names[] = {"", "exact", "fast", "half"};
-    const enum fbp_precision is = cuda_kernel_of(job)->precision;
+    const enum fbp_precision is = gpu_kernel_of(job)->precision;
     const char *filter = !job->spatial_filter && cuda_way_of(job) == CUDA_IN_SPACE
                              ? "cuFFT was not found: rows are filtered in space, which is slower; "
                                "LD_LIBRARY_PATH may name its folder"
@@ -124,14 +125,14 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                  names[job->precision], names[is]);
     append(line, n, precision);
     append(line, n, filter);
-    if (cuda_tune_is_due(cuda_kernel_of(job), job, found.ordinal[0]))
+    if (cuda_tune_is_due(gpu_kernel_of(job), job, found.ordinal[0]))
         append(line, n,
                "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
                "FBP_TUNE=0 none does");
 }
 
 /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
-static size_t texture_bytes(const struct cuda_kernel *k, size_t n_texels, size_t n_rows,
+static size_t texture_bytes(const struct gpu_kernel *k, size_t n_texels, size_t n_rows,
                             size_t n_layers)
 {
     const size_t texel = (size_t)k->channels * (size_t)k->bits / 8;
@@ -145,23 +146,23 @@ static size_t texture_bytes(const struct cuda_kernel *k, size_t n_texels, size_t
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    const struct cuda_kernel *k = cuda_kernel_of(job);
+    const struct gpu_kernel *k = gpu_kernel_of(job);
     const size_t n_groups = (n_views + job->turns - 1) / job->turns;
 
-    return k->channels ? texture_bytes(k, cuda_row_texels(k, job), n_rows, n_groups)
+    return k->channels ? texture_bytes(k, gpu_row_texels(k, job), n_rows, n_groups)
                        : k->views_bytes(job, n_groups, n_rows);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
 {
-    return cuda_volume_size(cuda_kernel_of(job), job, n_layers) * sizeof(float);
+    return gpu_volume_size(gpu_kernel_of(job), job, n_layers) * sizeof(float);
 }
 
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3400}};
-    const struct cuda_kernel *k = cuda_kernel_of(job);
+    const struct gpu_kernel *k = gpu_kernel_of(job);
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
     *out = (struct fbp_rates){.upload = 1 / 54e9,
@@ -207,7 +208,7 @@ static fbp_status find_principal(struct cuda_device *dev)
     if (!dev->principal)
         return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu principal points", n);
     for (size_t k = 0; k < n; k++)
-        cuda_find_principal(dev->job, k, &dev->principal[k]);
+        gpu_find_principal(dev->job, k, &dev->principal[k]);
     return FBP_OK;
 }
 
@@ -280,7 +281,7 @@ static fbp_status limits(int index, struct fbp_limits *out)
 
 static const void *experiment(const char *name)
 {
-    static const struct fbp_limit_kernels all = {limits, cuda_kernel_limit};
+    static const struct fbp_limit_kernels all = {limits, gpu_kernel_limit};
 
     return strcmp(name, "limits") == 0 ? (const void *)&all
            : strcmp(name, "s1") == 0   ? (const void *)&cuda_s1

@@ -57,7 +57,7 @@ struct cuda_device {
     char *memory;
     bool counts_once; /**< the ledger is filled */
     cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
-    struct cuda_principal *principal;
+    struct gpu_principal *principal;
     float half_scale;     /**< of views in fp16; 0: not asked for yet */
     cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };

@@ -227,7 +227,7 @@ static __device__ inline void add_from_view(const cuda_seen &s, const line &l, f
 /* Stages are a ring: the window of view i + STAGES - 1 is on its way while view i is added. */
 template <bool COLUMN, class Shape>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
-    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
+    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
                 const __grid_constant__ cuda_plain in, const float *__restrict__ views,
                 float *__restrict__ volume)
 {
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     typedef typename Shape::Window Window;
     enum { COPIES = CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
     extern __shared__ __align__(128) char windows[];
-    __shared__ cuda_seen list[2 * CUDA_PASS];
+    __shared__ cuda_seen list[2 * GPU_PASS];
     const unsigned ring = (unsigned)__cvta_generic_to_shared(windows);
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
     const float tx = (float)min(p.x, g.nx - 1) - g.x_ref;
@@ -277,7 +277,7 @@ template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct
 {
     typedef typename Shape::Tile Tile;
     typedef typename Shape::Window Window;
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
     const cuda_plain in = cuda_plain_of(bp->job, bp->batch->n_rows);
     const float *views = (const float *)bp->views->memory + bp->first * in.group;
     const size_t bytes = (size_t)Window::STAGES * Window::BYTES;
@@ -321,9 +321,9 @@ template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 }
 
 template <bool COLUMN>
-static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    const double pixels = cuda_pixels_a_voxel(job);
+    const double pixels = gpu_pixels_a_voxel(job);
     const int small_16[2] = {COLUMN ? SMALL_16X4 : SMALL_16X3, COLUMN ? SMALL_16X3 : SMALL_16X4};
     int n = 0;
 
@@ -354,14 +354,14 @@ template <bool COLUMN>
 static constexpr cuda_kernel kernel_of(const char *name, bool (*usable)(const struct fbp_job *job))
 {
     return {
-        .name = name,
-        .precision = FBP_PRECISION_EXACT,
-        .turns = 1,
-        .usable = usable,
-        .views_bytes = cuda_plain_bytes,
+        .gpu = {.name = name,
+                .precision = FBP_PRECISION_EXACT,
+                .turns = 1,
+                .usable = usable,
+                .views_bytes = cuda_plain_bytes,
+                .n_shapes = SHAPES,
+                .candidates = candidates<COLUMN>},
         .store = cuda_plain_store,
-        .n_shapes = SHAPES,
-        .candidates = candidates<COLUMN>,
         .backproject = launch<COLUMN>,
     };
 }

@@ -46,10 +46,10 @@ static __device__ inline void add_view(const cuda_seen &view, const layout &in, 
 
 template <bool COLUMN, class Tile>
 static __global__ void __launch_bounds__(Tile::THREADS)
-    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g, const cuda_plain extent,
+    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g, const cuda_plain extent,
                 const layout in, float *__restrict__ volume)
 {
-    __shared__ cuda_seen list[2 * CUDA_PASS];
+    __shared__ cuda_seen list[2 * GPU_PASS];
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
     const float tx = (float)p.x - g.x_ref, ty = (float)p.y - g.y_ref;
     const float tz = (float)(g.z0 + p.z) - g.z_ref;
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(Tile::THREADS)
 
 template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)
 {
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, (float)bp->views->texels,
                        1 / bp->views->scale};
     const cuda_plain extent = cuda_plain_of(bp->job, bp->batch->n_rows);
@@ -87,7 +87,7 @@ template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
     return launches[bp->shape](bp);
 }
 
-static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     (void)job;
     if (n_slices <= 4) {
@@ -103,14 +103,21 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_M
 static bool columns_fit(const struct fbp_job *job)
 {
     return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job) &&
-           cuda_pixels_a_voxel(job) >= 2;
+           gpu_pixels_a_voxel(job) >= 2;
 }
 
-#define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH)                               \
-    {                                                                                      \
-        .name = NAME, .precision = PRECISION, .turns = 1, .usable = USABLE, .channels = 1, \
-        .bits = BITS, .halves_columns = true, .store = STORE, .n_shapes = SHAPES,          \
-        .candidates = candidates, .backproject = LAUNCH                                    \
+#define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH) \
+    {                                                        \
+        .gpu = {.name = NAME,                                \
+                .precision = PRECISION,                      \
+                .turns = 1,                                  \
+                .usable = USABLE,                            \
+                .channels = 1,                               \
+                .bits = BITS,                                \
+                .halves_columns = true,                      \
+                .n_shapes = SHAPES,                          \
+                .candidates = candidates},                   \
+        .store = STORE, .backproject = LAUNCH                \
     }
 
 /* A batch has fewer views than a texture may have layers. */

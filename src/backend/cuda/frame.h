@@ -29,7 +29,7 @@ static __device__ inline float cuda_texel_of(float texels, int column)
 /** Textures whose coordinates CUDA_ROUND can take. */
 static inline bool cuda_fits_texture(const struct fbp_job *job)
 {
-    return job->wide.n_columns <= CUDA_MOST_TEXELS && job->wide.n_rows <= CUDA_MOST_TEXELS;
+    return job->wide.n_columns <= GPU_MOST_TEXELS && job->wide.n_rows <= GPU_MOST_TEXELS;
 }
 
 /** Columns of a plane, X x Y at a time: nx x ny of them, slices nz. */

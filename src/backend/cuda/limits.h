@@ -10,10 +10,6 @@ FBP_BEGIN
 /** Measure the device of this ordinal. */
 fbp_status cuda_limits(int ordinal, struct fbp_limits *out);
 
-/** As fbp_limit_kernels.of_kernel. */
-double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
-                         size_t n);
-
 /** Launch: multiply-adds without memory; *n is their number. */
 cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream);
 

@@ -36,13 +36,13 @@ static fbp_status make_texture(struct cuda_views *v)
 
 static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
 {
-    const struct cuda_kernel *k = dev->kernel;
+    const struct gpu_kernel *k = &dev->kernel->gpu;
     const int bits[4] = {k->bits, k->channels > 1 ? k->bits : 0, k->channels > 2 ? k->bits : 0,
                          k->channels > 3 ? k->bits : 0};
 
     v->scale = 1;
     if (k->bits == 16 && dev->half_scale == 0)
-        FBP_TRY(cuda_half_scale(dev->job, &dev->half_scale));
+        FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     if (k->bits == 16)
         v->scale = dev->half_scale;
     if (!k->channels) {
@@ -51,8 +51,8 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
     }
     const struct cudaChannelFormatDesc texel =
         cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
-    const struct cudaExtent extent = {cuda_row_texels(k, dev->job), v->n_rows, v->n_groups};
-    v->texels = cuda_texels_a_column(k, dev->job);
+    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    v->texels = gpu_texels_a_column(k, dev->job);
     CUDA_TRY(
         cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
     return make_texture(v);

@@ -6,7 +6,7 @@
 enum { TILE = 32, THREAD_ROWS = 8 };
 
 struct unpack {
-    cuda_domain domain;
+    gpu_domain domain;
     int turns, nx, ny;
     int lane, lanes;       /* first lane of the half; of all */
     int layer, layer_step; /* of the first slice, in the slab; to the next slice's */
@@ -18,7 +18,7 @@ static __global__ void unpack_slices(const unpack p, const float *__restrict__ v
                                      float *__restrict__ out)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const cuda_domain &d = p.domain;
+    const gpu_domain &d = p.domain;
     int at_x = x, at_y = y, lane = p.lane;
 
     if (x >= p.nx)
@@ -55,7 +55,7 @@ static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
 /* Where n is odd, the middle is in two orbits: the lane that counts is the first. */
 static __device__ bool counts(const unpack &p, int lane, int2 at)
 {
-    const cuda_domain &d = p.domain;
+    const gpu_domain &d = p.domain;
 
     for (; lane > 0; lane--) {
         if (at.x >= d.x0 && at.y >= d.y0)
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(TILE *THREAD_ROWS)
     unpack_quarters(const unpack p, const float4 *__restrict__ volume, float *__restrict__ out)
 {
     __shared__ float turned[2][TILE][TILE + 1];
-    const cuda_domain &d = p.domain;
+    const gpu_domain &d = p.domain;
     const int x0 = blockIdx.x * TILE, y0 = blockIdx.y * TILE, me = threadIdx.x;
     const float4 *layer = volume + (size_t)(p.layer + blockIdx.z) * d.nx * d.ny;
     float *slice = out + (size_t)blockIdx.z * p.nx * p.nx;
@@ -119,7 +119,7 @@ static void find_half(const struct cuda_fetch *f, size_t z, unpack *p)
 static void launch(const unpack &p, unsigned n_slices, const struct cuda_fetch *f, float *out)
 {
     enum { THREADS = 128 };
-    const cuda_domain &d = p.domain;
+    const gpu_domain &d = p.domain;
 
     if (p.turns == 4 && p.lanes == 4)
         unpack_quarters<<<dim3((d.nx + TILE - 1) / TILE, (d.ny + TILE - 1) / TILE, n_slices),
@@ -142,7 +142,7 @@ cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f)
                 .scale = (float)job->scale,
                 .shift = (float)job->shift};
 
-    cuda_find_domain(job, &p.domain);
+    gpu_find_domain(job, &p.domain);
     for (size_t z = f->z0; z < f->z1; z += MOST_SLICES) {
         const unsigned m = (unsigned)(f->z1 - z < MOST_SLICES ? f->z1 - z : MOST_SLICES);
         find_half(f, z, &p);

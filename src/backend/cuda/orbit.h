@@ -13,25 +13,7 @@
 
 #include "backend/cuda/kernel.h"
 
-/** Orbits are numbered by the columns of one quarter or half of the grid, or all of it, from
- *  (x0, y0) on; where n is odd the middle belongs to two quarters (halves), and both hold all of
- *  it.  A place (tx, ty) is counted from the reference voxel; a quarter turn takes it to
- *  (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
-struct cuda_domain {
-    int x0, y0, nx, ny;
-    float s, ex, ey;
-};
-
 FBP_BEGIN
-/** Have scan and volume the symmetries `flags` (FBP_SYM_…)?  Rows run up, and views may be read
- *  part beside part. */
-bool cuda_has_symmetry(const struct fbp_job *job, unsigned flags);
-
-void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out);
-
-/** Floats of a slab: [layer][y][x][lane], y and x of the domain. */
-size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers);
-
 /** Launch: slices of a slab, unpacked. */
 cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f);
 FBP_END
@@ -58,7 +40,7 @@ struct cuda_spot {
     float v, dv; /**< row at the reference slice, rows a slice */
 };
 
-static __device__ inline cuda_spot cuda_spot_of(const cuda_view &view, float tx, float ty)
+static __device__ inline cuda_spot cuda_spot_of(const gpu_view &view, float tx, float ty)
 {
     const float r = cuda_reciprocal(fmaf(tx, view.w[0], fmaf(ty, view.w[1], view.w[3])));
     return {fmaf(tx, view.u[0], fmaf(ty, view.u[1], view.u[3])) * r, r,
@@ -66,7 +48,7 @@ static __device__ inline cuda_spot cuda_spot_of(const cuda_view &view, float tx,
 }
 
 /** The next place of an orbit. */
-template <int T> static __device__ inline void cuda_turn(const cuda_domain &d, float *tx, float *ty)
+template <int T> static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
 {
     const float x = *tx;
     if constexpr (T == 4) {

@@ -83,7 +83,7 @@ static __device__ inline void add_taps(const taps<S::LANES> &q, float wl, float 
 /* A group of views at place I. */
 template <class S, int I>
 static __device__ inline void
-add_place(const cuda_view &view, const typename S::packed *__restrict__ samples,
+add_place(const gpu_view &view, const typename S::packed *__restrict__ samples,
           const cuda_plain &in, float tx, float ty, float tz, float (&sum)[S::SLICES][S::LANES])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
@@ -119,9 +119,9 @@ add_place(const cuda_view &view, const typename S::packed *__restrict__ samples,
 
 /* A group of views at place I and all further ones. */
 template <class S, int I = 0>
-static __device__ inline void add_places(const cuda_view &view,
+static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
-                                         const cuda_plain &in, const cuda_domain &d, float tx,
+                                         const cuda_plain &in, const gpu_domain &d, float tx,
                                          float ty, float tz, float (&sum)[S::SLICES][S::LANES])
 {
     add_place<S, I>(view, samples, in, tx, ty, tz, sum);
@@ -133,8 +133,8 @@ static __device__ inline void add_places(const cuda_view &view,
 
 template <class S>
 static __global__ void __launch_bounds__(S::Tile::THREADS)
-    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
-                const __grid_constant__ cuda_domain d, const __grid_constant__ cuda_plain in,
+    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
+                const __grid_constant__ gpu_domain d, const __grid_constant__ cuda_plain in,
                 const typename S::packed *__restrict__ views, float *__restrict__ volume)
 {
     const cuda_place_in_volume p = cuda_place_of_thread<typename S::Tile>(d.nx, d.ny);
@@ -153,33 +153,33 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
 template <class S> static cudaError_t launch(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
     const cuda_plain in = cuda_plain_of(bp->job, bp->batch->n_rows);
     const auto *views = (const typename S::packed *)bp->views->memory + bp->first * in.group;
-    cuda_domain d;
+    gpu_domain d;
 
-    cuda_find_domain(bp->job, &d);
+    gpu_find_domain(bp->job, &d);
     backproject<S><<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
-        bp->pass, *g, d, in, views, bp->volume + cuda_orbit_volume_size(bp->job, bp->layer));
+        bp->pass, *g, d, in, views, bp->volume + gpu_orbit_volume_size(bp->job, bp->layer));
     return cudaGetLastError();
 }
 
 template <unsigned FLAGS> static bool usable(const struct fbp_job *job)
 {
-    return cuda_has_symmetry(job, FLAGS);
+    return gpu_has_symmetry(job, FLAGS);
 }
 
 template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const char *name)
 {
     return {
-        .name = name,
-        .precision = FBP_PRECISION_EXACT,
-        .turns = S::TURNS,
-        .mirrored = S::HALVES == 2,
-        .usable = usable<FLAGS>,
-        .views_bytes = cuda_plain_bytes,
+        .gpu = {.name = name,
+                .precision = FBP_PRECISION_EXACT,
+                .turns = S::TURNS,
+                .mirrored = S::HALVES == 2,
+                .usable = usable<FLAGS>,
+                .views_bytes = cuda_plain_bytes,
+                .volume_size = gpu_orbit_volume_size},
         .store = cuda_plain_store,
-        .volume_size = cuda_orbit_volume_size,
         .backproject = launch<S>,
         .fetch = cuda_orbit_fetch,
     };

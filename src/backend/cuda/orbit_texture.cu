@@ -25,9 +25,8 @@ struct layout {
 };
 
 template <class S, int I>
-static __device__ inline void add_place(const cuda_view &view, const layout &in, int layer,
-                                        float tx, float ty, float tz,
-                                        float (&sum)[S::SLICES][S::LANES])
+static __device__ inline void add_place(const gpu_view &view, const layout &in, int layer, float tx,
+                                        float ty, float tz, float (&sum)[S::SLICES][S::LANES])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
     const float column =
@@ -54,8 +53,8 @@ static __device__ inline void add_place(const cuda_view &view, const layout &in,
 
 /* A group of views at place I and all further ones. */
 template <class S, int I = 0>
-static __device__ inline void add_places(const cuda_view &view, const layout &in, int layer,
-                                         const cuda_domain &d, float tx, float ty, float tz,
+static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
+                                         const gpu_domain &d, float tx, float ty, float tz,
                                          float (&sum)[S::SLICES][S::LANES])
 {
     add_place<S, I>(view, in, layer, tx, ty, tz, sum);
@@ -67,8 +66,8 @@ static __device__ inline void add_places(const cuda_view &view, const layout &in
 
 template <class S>
 static __global__ void __launch_bounds__(S::Tile::THREADS)
-    backproject(const __grid_constant__ cuda_pass pass, const cuda_grid g,
-                const __grid_constant__ cuda_domain d, const __grid_constant__ layout in,
+    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
+                const __grid_constant__ gpu_domain d, const __grid_constant__ layout in,
                 float *__restrict__ volume)
 {
     const cuda_place_in_volume p = cuda_place_of_thread<typename S::Tile>(d.nx, d.ny);
@@ -87,7 +86,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
 template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
     const struct cuda_views *v = bp->views;
     const float texels = (float)v->texels, columns = (float)bp->job->wide.n_columns;
     const layout in = {.views = v->texture,
@@ -96,11 +95,11 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
                        .width = texels * columns + (texels - 1),
                        .rows = (float)bp->batch->n_rows,
                        .inverse = 1 / v->scale};
-    cuda_domain d;
+    gpu_domain d;
 
-    cuda_find_domain(bp->job, &d);
+    gpu_find_domain(bp->job, &d);
     backproject<S><<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
-        bp->pass, *g, d, in, bp->volume + cuda_orbit_volume_size(bp->job, bp->layer));
+        bp->pass, *g, d, in, bp->volume + gpu_orbit_volume_size(bp->job, bp->layer));
     return cudaGetLastError();
 }
 
@@ -118,10 +117,10 @@ template <int T, int H, int B> static cudaError_t launch(const struct cuda_bp *b
 }
 
 template <int T, int H, int B>
-static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_MOST_SHAPES])
+static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    const unsigned texels = cuda_texels_a_column(cuda_kernel_of(job), job);
-    const bool wide = H == 1 && T * B == 64, apart = texels * cuda_columns_a_voxel(job) > 1.6;
+    const unsigned texels = gpu_texels_a_column(gpu_kernel_of(job), job);
+    const bool wide = H == 1 && T * B == 64, apart = texels * gpu_columns_a_voxel(job) > 1.6;
     const int likeliest = wide && apart ? OF_TWO_LAYERS : OF_ONE_LAYER;
 
     (void)n_slices;
@@ -132,25 +131,25 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[CUDA_M
 
 template <unsigned FLAGS> static bool usable(const struct fbp_job *job)
 {
-    return cuda_has_symmetry(job, FLAGS) && cuda_fits_texture(job);
+    return gpu_has_symmetry(job, FLAGS) && cuda_fits_texture(job);
 }
 
 template <int T, int H, int B, unsigned FLAGS>
 static constexpr cuda_kernel kernel_of(const char *name)
 {
     return {
-        .name = name,
-        .precision = B == 16 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST,
-        .turns = T,
-        .mirrored = H == 2,
-        .usable = usable<FLAGS>,
-        .channels = T * H,
-        .bits = B,
-        .halves_columns = true,
+        .gpu = {.name = name,
+                .precision = B == 16 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST,
+                .turns = T,
+                .mirrored = H == 2,
+                .usable = usable<FLAGS>,
+                .channels = T * H,
+                .bits = B,
+                .halves_columns = true,
+                .volume_size = gpu_orbit_volume_size,
+                .n_shapes = SHAPES,
+                .candidates = candidates<T, H, B>},
         .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
-        .volume_size = cuda_orbit_volume_size,
-        .n_shapes = SHAPES,
-        .candidates = candidates<T, H, B>,
         .backproject = launch<T, H, B>,
         .fetch = cuda_orbit_fetch,
     };

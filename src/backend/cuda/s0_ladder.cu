@@ -141,7 +141,7 @@ static __device__ void walk_apart(const s0_views<I * J> &views, cudaTextureObjec
 
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
 static __global__ void __launch_bounds__(THREADS)
-    backproject(const __grid_constant__ s0_views<I * J> views, const cuda_grid g,
+    backproject(const __grid_constant__ s0_views<I * J> views, const gpu_grid g,
                 cudaTextureObject_t texture, int length, float *volume)
 {
     const int x = COALESCED ? blockIdx.x * TILE_X + threadIdx.x : blockIdx.x;
@@ -168,7 +168,7 @@ template <int N> static s0_views<N> views_of(const struct cuda_bp *bp, int first
 
     for (int i = 0; i < N; i++) {
         const int at = first + i < bp->pass.n ? first + i : bp->pass.n - 1;
-        const struct cuda_view *v = &bp->pass.view[at];
+        const struct gpu_view *v = &bp->pass.view[at];
         out.of[i] = {{v->u[0], v->u[1], v->u[3]}, {v->v[0], v->v[1], v->v[2], v->v[3]},
                      {v->w[0], v->w[1], v->w[3]}, (float)v->column + 0.5f,
                      (float)v->row + 0.5f,        first + i < bp->pass.n ? 1.0f : 0.0f,
@@ -180,7 +180,7 @@ template <int N> static s0_views<N> views_of(const struct cuda_bp *bp, int first
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
 static cudaError_t launch(const struct cuda_bp *bp)
 {
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
     const int length = DIRECT || g->nz < LINE ? g->nz : LINE;
     const unsigned along_z = (g->nz + length - 1) / length;
     const dim3 block(COALESCED ? TILE_X : THREADS, COALESCED ? TILE_Y : 1);
@@ -197,17 +197,19 @@ static cudaError_t launch(const struct cuda_bp *bp)
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J>
 static constexpr struct cuda_kernel kernel(const char *name)
 {
-    return {.name = name,
-            .precision = FBP_PRECISION_FAST,
-            .turns = 1,
-            .by_name = true,
-            .pass = CUDA_PASS / (I * J) * (I * J),
-            .usable = usable,
-            .channels = 1,
-            .bits = 32,
-            .convolve = cuda_s0_convolve,
-            .store = cuda_store_fp32,
-            .backproject = launch<COALESCED, I, PACKED, DIRECT, J>};
+    return {
+        .gpu = {.name = name,
+                .precision = FBP_PRECISION_FAST,
+                .turns = 1,
+                .by_name = true,
+                .pass = GPU_PASS / (I * J) * (I * J),
+                .usable = usable,
+                .channels = 1,
+                .bits = 32},
+        .convolve = cuda_s0_convolve,
+        .store = cuda_store_fp32,
+        .backproject = launch<COALESCED, I, PACKED, DIRECT, J>,
+    };
 }
 
 #define S0_J(i)                                          \

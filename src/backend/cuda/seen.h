@@ -46,7 +46,7 @@ struct cuda_shadow {
 };
 
 /* Of the corner that the thread's number names; then of all corners of its eight threads. */
-static __device__ inline cuda_shadow cuda_shadow_of(const cuda_view &view, float tx, float ty,
+static __device__ inline cuda_shadow cuda_shadow_of(const gpu_view &view, float tx, float ty,
                                                     float tz)
 {
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
@@ -69,7 +69,7 @@ static __device__ inline cuda_shadow cuda_shadow_of(const cuda_view &view, float
     return s;
 }
 
-static __device__ inline bool cuda_is_seen(const cuda_shadow &s, const cuda_view &view,
+static __device__ inline bool cuda_is_seen(const cuda_shadow &s, const gpu_view &view,
                                            const cuda_plain &in)
 {
     return !s.before ||
@@ -77,7 +77,7 @@ static __device__ inline bool cuda_is_seen(const cuda_shadow &s, const cuda_view
             s.v1 > (float)(-1 - view.row) && s.v0 < (float)(in.rows - view.row));
 }
 
-static __device__ inline bool cuda_is_inside(const cuda_shadow &s, const cuda_view &view,
+static __device__ inline bool cuda_is_inside(const cuda_shadow &s, const gpu_view &view,
                                              const cuda_plain &in)
 {
     return s.before && s.u0 >= (float)-view.column &&
@@ -87,7 +87,7 @@ static __device__ inline bool cuda_is_inside(const cuda_shadow &s, const cuda_vi
 
 /* The window begins at a multiple of 16 bytes, which the views' rows do as well. */
 template <class Window>
-static __device__ inline void cuda_find_window(const cuda_shadow &s, const cuda_view &view,
+static __device__ inline void cuda_find_window(const cuda_shadow &s, const gpu_view &view,
                                                cuda_seen *out)
 {
     const float left = floorf(s.u0), bottom = floorf(s.v0);
@@ -106,20 +106,20 @@ static __device__ inline void cuda_find_window(const cuda_shadow &s, const cuda_
 
 /**
  * The views of `pass` that see the block's box, in their order, into list[0 … n): n is returned.
- * list holds 2 CUDA_PASS; all threads of the block call it, and have it when it returns.
+ * list holds 2 GPU_PASS; all threads of the block call it, and have it when it returns.
  */
 template <class Tile, class Window>
-static __device__ inline int cuda_find_seen(const cuda_pass &pass, const cuda_grid &g,
+static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
                                             const cuda_plain &in, cuda_seen *list)
 {
-    static_assert(CUDA_PASS == 32, "a warp counts the views of a pass");
-    __shared__ bool seen[CUDA_PASS];
+    static_assert(GPU_PASS == 32, "a warp counts the views of a pass");
+    __shared__ bool seen[GPU_PASS];
     __shared__ int n;
     const int x = blockIdx.x * Tile::X, y = blockIdx.y * Tile::Y, z = blockIdx.z * Tile::DEPTH;
 
-    for (int i = threadIdx.x; i < 8 * CUDA_PASS; i += Tile::THREADS) {
+    for (int i = threadIdx.x; i < 8 * GPU_PASS; i += Tile::THREADS) {
         const int k = i / 8, corner = i % 8;
-        const cuda_view &view = pass.view[min(k, pass.n - 1)];
+        const gpu_view &view = pass.view[min(k, pass.n - 1)];
         const int cx = min(corner & 1 ? x + Tile::X - 1 : x, g.nx - 1);
         const int cy = min(corner & 2 ? y + Tile::Y - 1 : y, g.ny - 1);
         const int cz = corner & 4 ? z + Tile::DEPTH - 1 : z;
@@ -127,7 +127,7 @@ static __device__ inline int cuda_find_seen(const cuda_pass &pass, const cuda_gr
                                              (float)(g.z0 + cz) - g.z_ref);
         if (corner > 0)
             continue;
-        cuda_seen *const out = &list[CUDA_PASS + k];
+        cuda_seen *const out = &list[GPU_PASS + k];
 #pragma unroll
         for (int j = 0; j < 4; j++)
             out->u[j] = view.u[j], out->v[j] = view.v[j], out->w[j] = view.w[j];
@@ -140,10 +140,10 @@ static __device__ inline int cuda_find_seen(const cuda_pass &pass, const cuda_gr
         seen[k] = k < pass.n && cuda_is_seen(s, view, in);
     }
     __syncthreads();
-    if (threadIdx.x < CUDA_PASS) {
+    if (threadIdx.x < GPU_PASS) {
         const unsigned all = __ballot_sync(~0u, seen[threadIdx.x]);
         if (seen[threadIdx.x])
-            list[__popc(all & ((1u << threadIdx.x) - 1))] = list[CUDA_PASS + threadIdx.x];
+            list[__popc(all & ((1u << threadIdx.x) - 1))] = list[GPU_PASS + threadIdx.x];
         n = __popc(all);
     }
     __syncthreads();

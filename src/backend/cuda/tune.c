@@ -17,7 +17,7 @@ static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32 };
 
 /* What the best shape depends on, and out of which; false if the driver does not say. */
-static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal,
+static bool make_key(const struct gpu_kernel *k, const struct fbp_job *job, int ordinal,
                      int likeliest, char out[CUDA_TUNE_KEY])
 {
     static const char *const precisions[] = {"", "exact", "fast", "half"};
@@ -31,7 +31,7 @@ static bool make_key(const struct cuda_kernel *k, const struct fbp_job *job, int
              "%.100s, %d multiprocessors, driver for CUDA %d.%d, fbp %s, %s %s, 2^(%.0f/2) pixels, "
              "likeliest %d",
              p.name, p.multiProcessorCount, driver / 1000, driver % 1000 / 10, FBP_VERSION, k->name,
-             precisions[k->precision], round(2 * log2(cuda_pixels_a_voxel(job))), likeliest);
+             precisions[k->precision], round(2 * log2(gpu_pixels_a_voxel(job))), likeliest);
     return true;
 }
 
@@ -50,24 +50,24 @@ static int shape_wanted(int n_shapes)
 }
 
 /* May a run of the job measure?  Its passes are long enough and so many that two rounds fit. */
-static bool may_measure(const struct cuda_kernel *k, const struct fbp_job *job, int n_candidates)
+static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int n_candidates)
 {
     const char *tune = gpu_host->environment(FBP_ENV_TUNE);
-    const size_t *n = job->grid.n, passes = job->n_views / k->turns / CUDA_PASS;
+    const size_t *n = job->grid.n, passes = job->n_views / k->turns / GPU_PASS;
 
     return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
            n[2] >= LEAST_SLICES &&
-           (double)n[0] * (double)n[1] * (double)n[2] * CUDA_PASS >= LEAST_UPDATES &&
+           (double)n[0] * (double)n[1] * (double)n[2] * GPU_PASS >= LEAST_UPDATES &&
            passes >= (size_t)(LEAST_ROUNDS * n_candidates + OTHER_PASSES);
 }
 
-bool cuda_tune_is_due(const struct cuda_kernel *k, const struct fbp_job *job, int ordinal)
+bool cuda_tune_is_due(const struct gpu_kernel *k, const struct fbp_job *job, int ordinal)
 {
-    int candidates[CUDA_MOST_SHAPES];
+    int candidates[GPU_MOST_SHAPES];
     char key[CUDA_TUNE_KEY];
 
     return k->n_shapes > 1 && may_measure(k, job, k->candidates(job, job->grid.n[2], candidates)) &&
-           make_key(k, job, ordinal, candidates[0], key) && cuda_tuned_recall(key, k->n_shapes) < 0;
+           make_key(k, job, ordinal, candidates[0], key) && gpu_tuned_recall(key, k->n_shapes) < 0;
 }
 
 static bool make_events(struct cuda_tuning *t, int n)
@@ -83,12 +83,12 @@ static bool make_events(struct cuda_tuning *t, int n)
 static int shape_kept(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
-    const struct cuda_kernel *k = dev->kernel;
+    const struct gpu_kernel *k = &dev->kernel->gpu;
 
     if (!may_measure(k, dev->job, t->n_candidates) ||
         !make_key(k, dev->job, dev->index, t->candidates[0], t->key))
         return -1;
-    const int shape = cuda_tuned_recall(t->key, k->n_shapes);
+    const int shape = gpu_tuned_recall(t->key, k->n_shapes);
     t->active = shape < 0 && make_events(t, n_trials(t));
     return shape;
 }
@@ -96,7 +96,7 @@ static int shape_kept(struct cuda_device *dev)
 void cuda_tune_open(struct cuda_device *dev)
 {
     struct cuda_tuning *t = &dev->tuning;
-    const struct cuda_kernel *k = dev->kernel;
+    const struct gpu_kernel *k = &dev->kernel->gpu;
 
     if (k->n_shapes < 2)
         return;
@@ -117,10 +117,10 @@ void cuda_tune_open(struct cuda_device *dev)
 /* Is the pass to be timed?  Only like is compared with like: slices see their own part of views. */
 static bool counts(const struct cuda_tuning *t, const struct cuda_bp *bp)
 {
-    const struct cuda_grid *g = &bp->grid;
+    const struct gpu_grid *g = &bp->grid;
 
-    return t->active && t->n < n_trials(t) && bp->pass.n == CUDA_PASS && g->nz >= LEAST_SLICES &&
-           (double)g->nx * g->ny * g->nz * CUDA_PASS >= LEAST_UPDATES &&
+    return t->active && t->n < n_trials(t) && bp->pass.n == GPU_PASS && g->nz >= LEAST_SLICES &&
+           (double)g->nx * g->ny * g->nz * GPU_PASS >= LEAST_UPDATES &&
            (t->n == 0 || (g->z0 == t->z0 && g->nz == t->nz));
 }
 
@@ -155,7 +155,7 @@ static void decide(struct cuda_device *dev)
             least = ms, dev->shape = t->candidates[i];
     }
     if (isfinite(least))
-        cuda_tuned_keep(t->key, dev->shape);
+        gpu_tuned_keep(t->key, dev->shape);
     t->active = false;
 }
 
@@ -202,7 +202,7 @@ void cuda_tune_close(struct cuda_device *dev)
     if (t->active && t->n >= LEAST_ROUNDS * t->n_candidates &&
         cudaEventSynchronize(t->trials[t->n - 1].end) == cudaSuccess)
         decide(dev);
-    for (int i = 0; i < CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES; i++) {
+    for (int i = 0; i < CUDA_TUNE_ROUNDS * GPU_MOST_SHAPES; i++) {
         if (t->trials[i].begin)
             (void)cudaEventDestroy(t->trials[i].begin);
         if (t->trials[i].end)

@@ -23,11 +23,11 @@ struct cuda_trial {
 
 struct cuda_tuning {
     bool active;
-    int candidates[CUDA_MOST_SHAPES], n_candidates;
+    int candidates[GPU_MOST_SHAPES], n_candidates;
     int thin[2]; /**< for passes of up to 4, and of up to 8 slices */
     int n;       /**< passes timed so far; of candidate n % n_candidates */
     int z0, nz;  /**< slices of all of them */
-    struct cuda_trial trials[CUDA_TUNE_ROUNDS * CUDA_MOST_SHAPES];
+    struct cuda_trial trials[CUDA_TUNE_ROUNDS * GPU_MOST_SHAPES];
     char key[CUDA_TUNE_KEY];
 };
 
@@ -36,7 +36,7 @@ struct cuda_tuning {
 void cuda_tune_open(struct cuda_device *dev);
 
 /** Would a run of the job on the device measure? */
-bool cuda_tune_is_due(const struct cuda_kernel *kernel, const struct fbp_job *job, int ordinal);
+bool cuda_tune_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job, int ordinal);
 
 /** Before and after the launch of a pass: which shape it is to have, and its time if it counts. */
 void cuda_tune_begin(struct cuda_device *dev, struct cuda_bp *bp);

@@ -6,24 +6,24 @@
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = cuda_volume_size(dev->kernel, dev->job, slab->nz) * sizeof(float);
+    const size_t bytes = gpu_volume_size(&dev->kernel->gpu, dev->job, slab->nz) * sizeof(float);
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
     return FBP_OK;
 }
 
-static struct cuda_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
+static struct gpu_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
 {
     const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
 
-    return (struct cuda_grid){.nx = (int)n[0],
-                              .ny = (int)n[1],
-                              .nz = (int)(z1 - z0),
-                              .z0 = (int)fbp_layer_slice(job, z0),
-                              .x_ref = (float)ref[0],
-                              .y_ref = (float)ref[1],
-                              .z_ref = (float)ref[2]};
+    return (struct gpu_grid){.nx = (int)n[0],
+                             .ny = (int)n[1],
+                             .nz = (int)(z1 - z0),
+                             .z0 = (int)fbp_layer_slice(job, z0),
+                             .x_ref = (float)ref[0],
+                             .y_ref = (float)ref[1],
+                             .z_ref = (float)ref[2]};
 }
 
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
@@ -32,7 +32,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
-    const size_t most = dev->kernel->pass ? (size_t)dev->kernel->pass : CUDA_PASS;
+    const size_t most = dev->kernel->gpu.pass ? (size_t)dev->kernel->gpu.pass : GPU_PASS;
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
@@ -46,13 +46,13 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    if (!dev->kernel->volume_size)
+    if (!dev->kernel->gpu.volume_size)
         bp.volume += bp.layer * slice;
     CUDA_TRY(cudaSetDevice(dev->index));
     for (size_t k = 0; k < n; k += most) {
         bp.first = group0 + k;
-        cuda_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
-                       batch->row0, &bp.pass);
+        gpu_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
+                      batch->row0, &bp.pass);
         cuda_tune_begin(dev, &bp);
         CUDA_TRY(dev->kernel->backproject(&bp));
         cuda_tune_end(dev, &bp);

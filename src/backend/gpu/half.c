@@ -1,5 +1,6 @@
 /* The factor that brings filtered views into fp16's range. */
-#include "backend/cuda/cuda.h"
+#include "backend/gpu/host.h"
+#include "backend/gpu/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,13 +52,13 @@ static double most_of_columns(const struct fbp_column_filter *f)
 }
 
 /* The taps of the ramp add up to at most 1/2 in magnitude, windows only lower them. */
-fbp_status cuda_half_scale(const struct fbp_job *job, float *out)
+fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 {
     double *row = malloc(job->panel.n_columns * sizeof *row);
     int exponent = 0;
 
     if (!row)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for a row of weights");
+        return gpu_host->fail(FBP_ERR_NOMEM, "device: no memory for a row of weights");
     const double most = most_weight(job, row) * MOST_INTEGRAL / 2 *
                         (job->columns ? most_of_columns(job->columns) : 1);
     free(row);

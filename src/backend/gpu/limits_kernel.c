@@ -1,12 +1,12 @@
 /* Which ceiling of the device a kernel is to be seen beside. */
-#include "backend/cuda/kernel.h"
-#include "backend/cuda/limits.h"
+#include "backend/gpu/kernel.h"
+#include "backend/gpu/limits.h"
 
 #include <stdio.h>
 
 enum { TAP_BYTES = 4 * sizeof(float) };
 
-static double fetches(const struct cuda_kernel *k, const struct fbp_limits *l)
+static double fetches(const struct gpu_kernel *k, const struct fbp_limits *l)
 {
     const double rates[3][2] = {{l->texture_r16f, l->texture_r32f},
                                 {l->texture_rg16f, l->texture_rg32f},
@@ -20,10 +20,10 @@ static double fetches(const struct cuda_kernel *k, const struct fbp_limits *l)
  * four fp32 taps of an update, as many of them a load as voxels are served by one; a kernel that
  * keeps taps from voxel to voxel may do more.  Shared memory is the first cache's, and as fast.
  */
-double cuda_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
-                         size_t n)
+double gpu_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limits, char *what,
+                        size_t n)
 {
-    const struct cuda_kernel *k = cuda_kernel_of(job);
+    const struct gpu_kernel *k = gpu_kernel_of(job);
     const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 

@@ -1,9 +1,7 @@
 /* What the kernels of symmetric scans share: when they can be used, their domain and volume. */
-#include "backend/cuda/orbit.h"
+#include "backend/gpu/kernel.h"
 
-#include "backend/cuda/cuda.h"
-
-bool cuda_has_symmetry(const struct fbp_job *job, unsigned flags)
+bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
 {
     flags |= FBP_SYM_COLUMN;
     return (job->facts.symmetry & flags) == flags && !job->in_order && fbp_rows_run_up(job);
@@ -23,17 +21,17 @@ static float rest(size_t n)
 }
 
 /* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). */
-void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out)
+void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out)
 {
     const size_t *n = job->grid.n;
     const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
 
-    *out = (struct cuda_domain){.x0 = (int)x0,
-                                .y0 = (int)y0,
-                                .nx = (int)(n[0] - x0),
-                                .ny = (int)(n[1] - y0),
-                                .ex = rest(n[0]),
-                                .ey = rest(n[1])};
+    *out = (struct gpu_domain){.x0 = (int)x0,
+                               .y0 = (int)y0,
+                               .nx = (int)(n[0] - x0),
+                               .ny = (int)(n[1] - y0),
+                               .ex = rest(n[0]),
+                               .ey = rest(n[1])};
     if (job->turns == 4) {
         const bool forward = counter_clockwise(job);
         out->s = forward ? -1.0f : 1.0f;
@@ -41,10 +39,10 @@ void cuda_find_domain(const struct fbp_job *job, struct cuda_domain *out)
     }
 }
 
-size_t cuda_orbit_volume_size(const struct fbp_job *job, size_t n_layers)
+size_t gpu_orbit_volume_size(const struct fbp_job *job, size_t n_layers)
 {
-    struct cuda_domain d;
+    struct gpu_domain d;
 
-    cuda_find_domain(job, &d);
+    gpu_find_domain(job, &d);
     return job->turns * fbp_halves(job) * (size_t)d.nx * (size_t)d.ny * n_layers;
 }

@@ -68,7 +68,7 @@ static int shape_of(const char *line, const char *key)
     return *end == '\0' && shape < 1000 ? (int)shape : -1;
 }
 
-int cuda_tuned_recall(const char *key, int n_shapes)
+int gpu_tuned_recall(const char *key, int n_shapes)
 {
     char path[MOST_PATH], *rest = NULL;
     char *text = find_file(path, false) ? read_lines(path) : NULL;
@@ -97,7 +97,7 @@ static bool write_lines(FILE *file, char *old, const char *key, int shape)
     return ok && fprintf(file, "%s\t%d\n", key, shape) > 0;
 }
 
-void cuda_tuned_keep(const char *key, int shape)
+void gpu_tuned_keep(const char *key, int shape)
 {
     char path[MOST_PATH], part[MOST_PATH + 8];
 

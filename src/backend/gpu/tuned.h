@@ -8,9 +8,9 @@
 #define FBP_SRC_GPU_TUNED_H
 
 /** The shape kept for `key`, or -1 if there is none below n_shapes. */
-int cuda_tuned_recall(const char *key, int n_shapes);
+int gpu_tuned_recall(const char *key, int n_shapes);
 
 /** Keep a shape; keys have neither tabs nor line ends. */
-void cuda_tuned_keep(const char *key, int shape);
+void gpu_tuned_keep(const char *key, int shape);
 
 #endif /* FBP_SRC_GPU_TUNED_H */

@@ -1,0 +1,71 @@
+/* Which kernel takes a job, and how its views and volume lie. */
+#include "backend/gpu/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum fbp_precision precision_of(const struct fbp_job *job)
+{
+    return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_FAST : job->precision;
+}
+
+/* What filtered views amount to is not known, so that no scale makes them fit fp16. */
+bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
+{
+    return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) && k->usable(job);
+}
+
+const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
+                                         const struct fbp_job *job, const char *name)
+{
+    for (const struct gpu_kernel *const *at = kernels; *at; at++)
+        if ((!name || strcmp(name, (*at)->name) == 0) && gpu_kernel_suits(*at, job))
+            return *at;
+    return NULL;
+}
+
+/* Along u (row 0 of the matrices) or v (row 1). */
+static double most_pixels(const struct fbp_job *job, int row)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k], *r = m + 4 * row;
+        for (int axis = 0; axis < 3; axis++) {
+            const double slope = r[axis] - r[3] * m[8 + axis] / m[11];
+            most = fmax(most, fabs(slope / m[11]) * job->grid.voxel_mm[axis]);
+        }
+    }
+    return most;
+}
+
+double gpu_columns_a_voxel(const struct fbp_job *job)
+{
+    return most_pixels(job, 0);
+}
+
+double gpu_pixels_a_voxel(const struct fbp_job *job)
+{
+    return fmax(most_pixels(job, 0), most_pixels(job, 1));
+}
+
+unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
+{
+    const double few = 1.2; /* with more columns a voxel caches would hold too little */
+    const bool fit = 2 * job->wide.n_columns + 1 <= GPU_MOST_TEXELS;
+
+    return kernel->halves_columns && fit && gpu_columns_a_voxel(job) < few ? 2 : 1;
+}
+
+size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job)
+{
+    const size_t a_column = gpu_texels_a_column(kernel, job);
+
+    return a_column * job->wide.n_columns + (a_column - 1);
+}
+
+size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job, size_t n_layers)
+{
+    return kernel->volume_size ? kernel->volume_size(job, n_layers)
+                               : n_layers * job->grid.n[1] * job->grid.n[0];
+}

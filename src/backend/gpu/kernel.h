@@ -1,0 +1,141 @@
+/** @file kernel.h  A way of backprojecting on a GPU, whatever it is programmed in: which scans it
+ * takes, its layouts of views and volume, and what it is handed of a pass (internal; C and CUDA).
+ *
+ * backend/gpu is what GPUs have in common: the choice of a kernel, passes, symmetric scans, shapes
+ * that are kept, the scale of fp16.  It is compiled into each GPU's module, which brings the
+ * kernels and the calls (backend/cuda).
+ */
+#ifndef FBP_SRC_GPU_KERNEL_H
+#define FBP_SRC_GPU_KERNEL_H
+
+#include "backend/backend.h"
+#include "backend/partners.h"
+
+/** Views, or groups of views that are taken together, of one pass over the volume: as many as fit
+ *  the cache for constants.  A voxel adds them one by one, so passes are no part of the result. */
+enum { GPU_PASS = 32 };
+
+/** Shapes of a kernel. */
+enum { GPU_MOST_SHAPES = 8 };
+
+/**
+ * One view as kernels see it.  With t = index - reference voxel,
+ *
+ *     w = w[0] tx + w[1] ty + w[2] tz + w[3],   u w and v w likewise,   w(iso-centre) = 1,
+ *
+ * u and v relative to the integer pixel (column, row) near the principal point, where fp32 has most
+ * digits left; `row` counts from the first row of the batch.  All voxels lie before the source:
+ * others are refused when the plan is made.
+ */
+struct gpu_view {
+    float u[4], v[4], w[4];
+    int column, row;
+};
+
+/** The views of a pass; a kernel parameter, so it lies in constant memory. */
+struct gpu_pass {
+    int n;
+    struct gpu_view view[GPU_PASS];
+};
+
+/** What is computed of the volume: slices (layers) from z0 on. */
+struct gpu_grid {
+    int nx, ny, nz;
+    int z0;                    /**< global index of the first */
+    float x_ref, y_ref, z_ref; /**< the reference voxel */
+};
+
+struct gpu_kernel {
+    const char *name;
+    enum fbp_precision precision; /**< exact, fast or half */
+    size_t turns;                 /**< views and halves that it takes together: lanes */
+    bool mirrored;
+    bool by_name; /**< a paper's variant: used where it is asked for, never chosen */
+    int pass;     /**< views of a pass at most; 0: GPU_PASS */
+    /** Do scan and volume allow it? */
+    bool (*usable)(const struct fbp_job *job);
+    /** Texels of views kept in a layered texture: channels and bits of one; 0: plain memory. */
+    int channels, bits;
+    /** The texture may have two texels a column (gpu_texels_a_column()). */
+    bool halves_columns;
+    /** Bytes of filtered views in plain memory. */
+    size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
+    /** Floats of a slab; NULL: every voxel once, [z][y][x]. */
+    size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
+    /** Tiles and windows that it is compiled for; all give the same bits (tuned.h). */
+    int n_shapes;
+    /** Those that may be the fastest for passes of n_slices, the likeliest first; returns how many.
+     */
+    int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
+};
+
+/** Orbits are numbered by the columns of one quarter or half of the grid, or all of it, from
+ *  (x0, y0) on; where n is odd the middle belongs to two quarters (halves), and both hold all of
+ *  it.  A place (tx, ty) is counted from the reference voxel; a quarter turn takes it to
+ *  (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
+struct gpu_domain {
+    int x0, y0, nx, ny;
+    float s, ex, ey;
+};
+
+/** Integer column and row nearest to the principal point of a view. */
+struct gpu_principal {
+    int column, row;
+};
+
+/** Texels of a texture along either axis, at most: coordinates are rounded in fp32. */
+enum { GPU_MOST_TEXELS = 16384 };
+
+FBP_BEGIN
+/** Is it as exact as the job asks, and do scan and volume allow it? */
+bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
+
+/** The first of kernels[] (fastest first, ended by NULL) that suits the job; of that name if one is
+ *  given.  NULL: none. */
+const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
+                                         const struct fbp_job *job, const char *name);
+
+/** The kernel that was chosen for the job. */
+static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
+{
+    return (const struct gpu_kernel *)job->chosen.own;
+}
+
+/** Floats of a slab in the kernel's layout. */
+size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job, size_t n_layers);
+
+void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out);
+
+/** Views `view0` … of the scan as a pass. */
+void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
+                   size_t n, size_t row0, struct gpu_pass *out);
+
+/** The power of two that brings filtered views into fp16's range; decided from the job alone. */
+fbp_status gpu_half_scale(const struct fbp_job *job, float *out);
+
+/** The most pixels that a voxel's edge covers in any view, at the iso-centre; the most columns. */
+double gpu_pixels_a_voxel(const struct fbp_job *job);
+double gpu_columns_a_voxel(const struct fbp_job *job);
+
+/**
+ * Texels that rows in a texture have for a column: 1; or 2, the means of neighbours in between, so
+ * that samples are the same, but what the units round is half as large.  They take coordinates, and
+ * the product of both that is the weight of a corner, to 1/256, which shows where a column is not
+ * narrower than a voxel.
+ */
+unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
+
+/** ... and of a whole row: of two a column, one before the first, too. */
+size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
+
+/** Have scan and volume the symmetries `flags` (FBP_SYM_…)?  Rows run up, and views may be read
+ *  part beside part. */
+bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
+
+void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out);
+
+/** Floats of a slab: [layer][y][x][lane], y and x of the domain. */
+size_t gpu_orbit_volume_size(const struct fbp_job *job, size_t n_layers);
+FBP_END
+
+#endif /* FBP_SRC_GPU_KERNEL_H */

@@ -1,0 +1,47 @@
+/* Views as kernels see them. */
+#include "backend/gpu/host.h"
+#include "backend/gpu/kernel.h"
+
+#include <math.h>
+
+void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)
+{
+    const double *m = job->matrices[view];
+    const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
+
+    out->column = (int)fmin(fmax(round(m[3] / m[11]), 0), last[0]);
+    out->row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
+}
+
+/* Coefficients in double, rounded once. */
+static void make_view(const struct fbp_job *job, const struct gpu_principal *principal,
+                      const double *m, size_t row0, struct gpu_view *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    double p[3], c[3][4];
+
+    for (int i = 0; i < 3; i++)
+        p[i] = gpu_host->coordinate(g, i, floor(((double)g->n[i] - 1) / 2));
+    for (int r = 0; r < 3; r++) {
+        c[r][3] = m[4 * r + 3];
+        for (int i = 0; i < 3; i++) {
+            c[r][i] = m[4 * r + i] * g->voxel_mm[i];
+            c[r][3] += m[4 * r + i] * p[i];
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        out->u[i] = (float)(c[0][i] - principal->column * c[2][i]);
+        out->v[i] = (float)(c[1][i] - principal->row * c[2][i]);
+        out->w[i] = (float)c[2][i];
+    }
+    out->column = principal->column;
+    out->row = principal->row - (int)row0;
+}
+
+void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
+                   size_t n, size_t row0, struct gpu_pass *out)
+{
+    out->n = (int)n;
+    for (size_t k = 0; k < n; k++)
+        make_view(job, &principal[view0 + k], job->matrices[view0 + k], row0, &out->view[k]);
+}
