@@ -4,6 +4,8 @@
 #include "say.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -175,36 +177,68 @@ static void put_intensity(struct guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* Numbers with spaces, commas or semicolons between them, n + 1 at most; returns how many. */
-static size_t scan_numbers(FILE *f, double *v, size_t n)
+/* n bytes of a file; false, with errno: they cannot be read. */
+static bool read_all(int fd, char *text, size_t n)
 {
-    size_t got = 0;
-    int c = 0;
-
-    while (got <= n && fscanf(f, " %lf", &v[got]) == 1) {
-        got++;
-        while ((c = getc(f)) == ',' || c == ';' || c == ' ' || c == '\t')
-            ;
-        if (c != EOF)
-            ungetc(c, f);
+    while (n > 0) {
+        const ssize_t got = read(fd, text, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EIO; /* it has become shorter */
+        if (got <= 0)
+            return false;
+        text += got;
+        n -= (size_t)got;
     }
-    return got;
+    return true;
+}
+
+/* The text of a file that may be a list of angles; free().  NULL: it is too large for one, or
+ * cannot be read, which is said. */
+static char *read_list(const char *path)
+{
+    static const off_t most = 16 << 20;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info = {.st_size = 0};
+    char *text = NULL;
+    bool read = fd >= 0 && fstat(fd, &info) == 0;
+
+    if (read && info.st_size <= most) {
+        text = calloc((size_t)info.st_size + 1, 1);
+        read = text && read_all(fd, text, (size_t)info.st_size);
+    }
+    if (!read)
+        init_unreadable(path);
+    if (fd >= 0)
+        close(fd);
+    if (read)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* All numbers of a text file, n of them exactly; free().  NULL: they are not, or it cannot be read,
  * which is said. */
 static double *read_numbers(const char *path, size_t n)
 {
-    FILE *f = fopen(path, "re");
-    double *v = f ? calloc(n + 1, sizeof *v) : NULL;
+    char *text = read_list(path);
+    double *v = text ? calloc(n + 1, sizeof *v) : NULL;
+    char *at = text, *end;
+    size_t got = 0;
 
-    if (f)
+    if (text)
         (void)init_tried(v ? FBP_OK : FBP_ERR_NOMEM);
-    const bool good = v && scan_numbers(f, v, n) == n && feof(f);
-    if (!f || ferror(f))
-        init_unreadable(path);
-    if (f)
-        fclose(f);
+    while (v && got <= n) {
+        at += strspn(at, " \t\r\n,;");
+        v[got] = strtod(at, &end);
+        if (end == at)
+            break;
+        at = end;
+        got++;
+    }
+    const bool good = v && got == n && *at == '\0';
+    free(text);
     if (good)
         return v;
     free(v);

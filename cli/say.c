@@ -65,6 +65,11 @@ void say_add(cJSON *measurement)
         cJSON_Delete(measurement); /* no memory for it: that has been noticed */
 }
 
+bool say_failed(void)
+{
+    return said.error[0] != '\0';
+}
+
 void say_error(const char *line)
 {
     char safe[sizeof said.error];

@@ -37,7 +37,7 @@ void workplace_remove(const struct workplace *w)
     const int error = errno;
     if (dir)
         closedir(dir);
-    if (rmdir(w->dir) != 0)
+    if (rmdir(w->dir) != 0 && !say_failed()) /* one failure, one line */
         say_warning(false, "%s: cannot be emptied: %s: remove it", w->dir,
                     strerror(dir ? errno : error));
 }

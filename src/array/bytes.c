@@ -135,27 +135,22 @@ static bool is_missing(int error)
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int error = errno;
-    ssize_t some = 0;
+    fbp_status status = FBP_OK;
     struct stat st;
 
     *got = 0;
     if (fd < 0)
-        return is_missing(error)
+        return is_missing(errno)
                    ? FBP_OK
-                   : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
-    if (fstat(fd, &st) != 0)
-        some = -1;
-    else if (S_ISREG(st.st_mode)) /* what is taken out of a pipe is gone */
-        do
-            some = read(fd, head, n);
-        while (some < 0 && errno == EINTR);
-    error = errno;
+                   : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0) {
+        status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    } else if (S_ISREG(st.st_mode)) { /* what is taken out of a pipe is gone */
+        *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
+        status = fbp_read_at(fd, path, 0, head, *got);
+    }
     close(fd);
-    if (some < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(error));
-    *got = (size_t)some;
-    return FBP_OK;
+    return status;
 }
 
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
@@ -166,19 +161,14 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
     return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
-fbp_status fbp_open_stream(const char *path, FILE **out)
+fbp_status fbp_is_there(const char *path, bool *there)
 {
-    uint64_t size;
-    int fd;
-
-    *out = NULL;
-    FBP_TRY(fbp_open_file(path, &fd, &size));
-    *out = fdopen(fd, "rb");
-    if (*out)
+    *there = path && access(path, F_OK) == 0;
+    if (!path)
+        return fbp_fail_nomem(1, "a path");
+    if (*there || is_missing(errno) || errno == EACCES)
         return FBP_OK;
-    const int error = errno;
-    close(fd);
-    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(error));
+    return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", path, strerror(errno));
 }
 
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n)

@@ -41,9 +41,9 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 struct stat;
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** fbp_open_file() as a stream; unlike fopen() it refuses a named pipe instead of waiting for its
- * writer. */
-fbp_status fbp_open_stream(const char *path, FILE **out);
+/** Is there such a file, as far as it may be known?  NULL is a name for which there was no memory.
+ */
+fbp_status fbp_is_there(const char *path, bool *there);
 
 /** The whole of a text file, with a final '\0' that *n does not count.  free() it. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);

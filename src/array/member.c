@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,15 +37,17 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
 size_t fbp_member_output(const char *path, const char *extensions)
 {
     const size_t n = strlen(path);
-    char *name = fbp_strdup(path);
+    char name[PATH_MAX]; /* what is longer no system call takes */
     size_t length = n;
 
-    if (name && !fbp_has_extension(name, extensions))
+    if (n >= sizeof name)
+        return n;
+    memcpy(name, path, n + 1);
+    if (!fbp_has_extension(name, extensions))
         for (char *colon; length == n && (colon = strrchr(name, ':'));) {
             *colon = '\0';
             if (fbp_has_extension(name, extensions))
                 length = (size_t)(colon - name);
         }
-    free(name);
     return length;
 }

@@ -140,9 +140,8 @@ static fbp_status check_journal(const struct fbp_part_inputs *in, int fd, const 
         return refuse(path, strange(&st));
     if (is_input(in, &st))
         return refuse_input(path);
-    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
-    if (n < 0)
-        return cannot("read", path);
+    const size_t n = (uint64_t)st.st_size < sizeof text ? (size_t)st.st_size : sizeof text - 1;
+    FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
         return refuse(path, "it is no journal");
     *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* as much of it was read */

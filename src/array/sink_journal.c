@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FIRST_LINE = 160, MAX_JOURNAL = 1 << 28 };
@@ -39,9 +40,12 @@ fbp_status fbp_journal_create(struct fbp_sink *s)
 /* The first line; "": torn, as after a kill. */
 static fbp_status read_first(const struct fbp_sink *s, char line[FIRST_LINE])
 {
-    size_t n = 0;
+    struct stat st;
 
-    FBP_TRY(fbp_read_most(s->log_fd, s->log, 0, line, FIRST_LINE - 1, &n));
+    if (fstat(s->log_fd, &st) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot look at it: %s", s->log, strerror(errno));
+    const size_t n = st.st_size < FIRST_LINE ? (size_t)st.st_size : FIRST_LINE - 1;
+    FBP_TRY(fbp_read_at(s->log_fd, s->log, 0, line, n));
     line[n] = '\0';
     char *end = strchr(line, '\n');
     line[end ? end + 1 - line : 0] = '\0';

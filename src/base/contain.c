@@ -183,7 +183,8 @@ static fbp_status died(const char *path, const char *library, enum outcome outco
                         "%s: %s was not done with it after %.0f s: the disk is slow or busy, or "
                         "the file is damaged: try again with a copy of it on a fast disk",
                         path, library, limits->seconds);
-    return fbp_fail(FBP_ERR_INVALID,
+    /* Nobody knows what it would have found. */
+    return fbp_fail(FBP_ERR_IO,
                     "%s: %s failed inside (%s): the file is damaged, or there was not enough "
                     "memory: copy it again, or close other programs",
                     path, library, sig ? strsignal(sig) : "it gave up");

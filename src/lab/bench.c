@@ -17,6 +17,7 @@
 #include "plan/work.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LEAST_RUNS = 5, MOST_RUNS = 99, FEW_VIEWS = 16, FEW_VOXELS = 64 << 20, FETCH_SLICES = 16 };
@@ -195,11 +196,13 @@ static fbp_status explained(const fbp_bench *b, fbp_status st)
 {
     if (st != FBP_ERR_NOMEM)
         return st;
+    char why[400];
+    snprintf(why, sizeof why, "%s", fbp_message());
     fbp_message_clear();
     return fbp_fail(st,
-                    "bench: %zu views into %zu slices at a time need more memory than there is: "
-                    "take fewer (--views, --slices)",
-                    b->info.n_views, b->info.n_slices);
+                    "bench: %zu views into %zu slices at a time: %s, or take fewer (--views, "
+                    "--slices)",
+                    b->info.n_views, b->info.n_slices, why);
 }
 
 static struct fbp_recon_params params_of(const fbp_bench *b, const char *kernel,

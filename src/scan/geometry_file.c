@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HEAD_BYTES = 4096 };
@@ -88,13 +87,17 @@ static fbp_status read_head(const char *path, bool pattern, unsigned char head[H
     return st;
 }
 
-static fbp_status is_of(const struct fbp_geometry_format *format, const char *path, bool folder,
+static fbp_status is_of(const struct fbp_geometry_format *format, const char *path,
                         const unsigned char *head, size_t n, bool *is)
 {
-    *is = false;
-    if (folder)
-        return format->detect_folder ? format->detect_folder(path, is) : FBP_OK;
     *is = format->detect && format->detect(path, head, n);
+    if (*is || !format->look)
+        return FBP_OK;
+    const fbp_status st = format->look(path, head, n, is);
+    if (st == FBP_OK || st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
+        return st;
+    fbp_message_clear(); /* whoever reads it will say it again */
+    *is = false;
     return FBP_OK;
 }
 
@@ -103,16 +106,14 @@ fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_fo
     unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
     bool is = false;
-    struct stat info;
     size_t n = 0;
 
     *out = NULL;
     FBP_TRY(read_head(path, pattern, head, &n));
-    const bool folder = n == 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (!formats[i]->load || (pattern && !formats[i]->file_a_view))
             continue;
-        FBP_TRY(is_of(formats[i], path, folder, head, n, &is));
+        FBP_TRY(is_of(formats[i], path, head, n, &is));
         if (is) {
             *out = formats[i];
             return FBP_OK;

@@ -24,8 +24,9 @@ struct fbp_geometry_format {
     /** Does the file (of a pattern: the first one) start like one of ours?  head: its first n bytes
      *  (at most 4096; 0 of a folder).  NULL: known by its name alone. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Is this folder one of ours?  NULL: none is. */
-    fbp_status (*detect_folder)(const char *path, bool *is);
+    /** Where the head does not tell: is this file, or this folder (n is 0), one of ours?  An error
+     * if that cannot be found out, which is not to say that it is damaged.  NULL: none is. */
+    fbp_status (*look)(const char *path, const unsigned char *head, size_t n, bool *is);
     /** Whole scan in *out, which is zero; on failure the caller clears it.  NULL: not read. */
     fbp_status (*load)(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known);

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 enum {
-    FAULT_QUICK = 1,  /**< one of the few of the ordinary tests */
-    FAULT_VARIES = 2, /**< what it prints is not the same every time */
-    FAULT_EVERY = 4,  /**< every malloc() of it fails once in the ordinary tests */
-    FAULT_REFUSED = 8 /**< it would write over what it reads: never done, whatever fails */
+    FAULT_QUICK = 1,   /**< one of the few of the ordinary tests */
+    FAULT_VARIES = 2,  /**< what it prints is not the same every time */
+    FAULT_EVERY = 4,   /**< every malloc() of it fails once in the ordinary tests */
+    FAULT_REFUSED = 8, /**< never done, whatever fails: it would write over what it reads, say */
+    FAULT_ZEROS = 16   /**< libhdf5 takes zeros where a read ends too early */
 };
 
 /** A command: its words, in a folder whose neighbour ../in holds the inputs. */

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FAST " --threads 2 -q"
+#define FAST    " --threads 2 -q"
+#define TO_JSON " ../in/%s -o g.json -q"
 
 const char *const fault_inputs[] = {
     "simulate --size 16 --views 12 --scale 0.02 -o cone.json -q",
@@ -37,24 +38,27 @@ const struct fault_seeds fault_seeds[] = {
     {"array.nii", "info ../in/%s", FAULT_QUICK},
     {"array.nii.gz", "info ../in/%s", 0},
     {"array.npy", "info ../in/%s", 0},
-    {"array.h5", "info ../in/%s", FAULT_QUICK},
+    {"array.h5", "info ../in/%s", FAULT_QUICK | FAULT_ZEROS},
     {"array.mat", "info ../in/%s", FAULT_QUICK},
     {"array.tif", "info ../in/%s", FAULT_QUICK},
     {"array.png", "info ../in/%s", FAULT_QUICK},
     {"scan", "recon ../in/%s -o v.mha --size 4" FAST, 0},
-    {"geometry.hdf5", "recon ../in/%s -o v.mha --size 4" FAST, 0},
+    {"geometry.hdf5", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_ZEROS},
     {"geometry.helsinki", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
-    {"geometry.tigre", "geometry check ../in/%s", 0},
-    {"geometry.tigre-json", "geometry check ../in/%s", 0},
-    {"geometry.astra", "geometry check ../in/%s", 0},
-    {"geometry.astra-cone-vec", "geometry check ../in/%s --detector 6x4", 0},
-    {"geometry.bruker", "geometry check ../in/%s", 0},
-    {"geometry.ctsimu", "geometry check ../in/%s", 0},
-    {"geometry.leap", "geometry check ../in/%s", 0},
-    {"geometry.nikon", "geometry check ../in/%s", 0},
-    {"geometry.plastimatch", "geometry check ../in/%s", 0},
-    {"geometry.rtk", "geometry check ../in/%s --detector 6x4 --pitch 0.8,0.8", FAULT_QUICK},
-    {"geometry.matrices", "geometry check ../in/%s --detector 6x4 --pitch 0.8,0.8", 0},
+    {"scan", "geometry convert" TO_JSON, 0},
+    {"geometry.tigre", "geometry convert" TO_JSON, 0},
+    {"geometry.tigre-json", "geometry convert" TO_JSON, 0},
+    {"geometry.astra", "geometry convert" TO_JSON, 0},
+    {"geometry.astra-cone-vec",
+     "geometry convert" TO_JSON " --from-format astra-cone-vec --detector 6x4", 0},
+    {"geometry.bruker", "geometry convert" TO_JSON, 0},
+    {"geometry.ctsimu", "geometry convert" TO_JSON, 0},
+    {"geometry.hdf5", "geometry convert" TO_JSON, FAULT_ZEROS},
+    {"geometry.leap", "geometry convert" TO_JSON, 0},
+    {"geometry.nikon", "geometry convert" TO_JSON, 0},
+    {"geometry.plastimatch", "geometry convert" TO_JSON " --detector 6x4", 0},
+    {"geometry.rtk", "geometry convert" TO_JSON " --detector 6x4 --pitch 0.8,0.8", FAULT_QUICK},
+    {"geometry.matrices", "geometry convert" TO_JSON " --detector 6x4 --pitch 0.8,0.8", 0},
     {NULL, NULL, 0},
 };
 
@@ -93,7 +97,7 @@ const struct fault_case fault_cases[] = {
     {"recon rctd", "recon ../in/set.rctd -o v.mha --size 4" FAST, NULL, 0},
     {"recon from nii.gz", "recon ../in/nii.gz.json -o v.mha" FAST, NULL, 0},
     {"recon from nrrd", "recon ../in/nrrd.json -o v.mha" FAST, NULL, 0},
-    {"recon from h5", "recon ../in/h5.json -o v.mha" FAST, NULL, FAULT_QUICK},
+    {"recon from h5", "recon ../in/h5.json -o v.mha" FAST, NULL, FAULT_QUICK | FAULT_ZEROS},
     {"recon from tif", "recon ../in/tif.json -o v.mha" FAST, NULL, 0},
     {"recon from tifs", "recon ../in/tifs.json -o v.mha" FAST, NULL, FAULT_QUICK},
     {"recon from pngs", "recon ../in/pngs.json -o v.mha" FAST, NULL, 0},
@@ -157,6 +161,8 @@ const struct fault_case fault_cases[] = {
     {"help", "recon --help", NULL, 0},
     {"replace a view", "view ../in/pngs/003.png -o ../in/pngs/003.png -q", NULL,
      FAULT_QUICK | FAULT_EVERY | FAULT_REFUSED},
+    {"replace other data sets", "recon ../in/cone.json -o ../in/v.h5:/other" FAST, NULL,
+     FAULT_REFUSED},
     {"replace samples", "recon ../in/cone.json -o ../in/cone.mha" FAST, NULL, FAULT_REFUSED},
     {"join a folder", "recon ../in/tifs.json -o ../in/tifs/x.tif" FAST, NULL, FAULT_REFUSED},
     {"join a folder as a stack", "recon ../in/pngs.json -o ../in/pngs/%02d.png --size 6" FAST, NULL,

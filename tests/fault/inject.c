@@ -36,20 +36,21 @@ int __libc_start_main(int (*main_fn)(int, char **, char **), int argc, char **ar
 
 static struct fault_state nothing = {.kind = -1};
 static struct fault_state *state = &nothing;
-static bool armed, trace;
+static bool armed;
+static int trace = -1; /* standard error, which contained children close; -1: say nothing */
 
 static void say_where(int kind)
 {
     void *frames[48];
     char text[80];
 
-    if (!trace)
+    if (trace < 0)
         return;
     armed = false; /* what prints calls malloc(), too */
     const int n = snprintf(text, sizeof text, "inject: %s %ld of process %d fails in\n",
                            fault_kinds[kind], state->n, (int)getpid());
-    (void)!write(STDERR_FILENO, text, (size_t)n);
-    backtrace_symbols_fd(frames, backtrace(frames, 48), STDERR_FILENO);
+    (void)!write(trace, text, (size_t)n);
+    backtrace_symbols_fd(frames, backtrace(frames, 48), trace);
     armed = true;
 }
 
@@ -70,8 +71,8 @@ void fault_arm(struct fault_state *shared)
     state = shared;
     if (state->kind < 0)
         return;
-    trace = getenv("FBP_FAULT_TRACE") != NULL;
-    if (trace) {
+    if (getenv("FBP_FAULT_TRACE")) {
+        trace = dup(STDERR_FILENO);
         void *frame; /* loads what a backtrace needs */
         backtrace(&frame, 1);
     }

@@ -1,4 +1,5 @@
 /* CTSimU metadata: which files hold projections, darks and flats, and in which layout. */
+#include "array/bytes.h"
 #include "array/format.h"
 #include "array/stack.h"
 #include "scan/format/ctsimu.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char projections_path[] = "output.projections";
 
@@ -28,7 +28,7 @@ static const char *text_at(const cJSON *root, const char *path)
 }
 
 /* File k of a pattern such as "flat_%04d.raw". */
-static bool file_is_there(const char *pattern, size_t k)
+static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 {
     const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
     char *name = NULL;
@@ -38,11 +38,31 @@ static bool file_is_there(const char *pattern, size_t k)
         width = end[1] - '0';
         end += 2;
     }
-    if (at && *end == 'd')
-        name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
-    const bool found = name && access(name, R_OK) == 0;
+    *there = false;
+    if (!at || *end != 'd')
+        return FBP_OK;
+    name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
+    const fbp_status st = fbp_is_there(name, there);
     free(name);
-    return found;
+    return st;
+}
+
+/* Of n files of a pattern: the first one's number, 0 or 1, and how many there are if some may be
+ * missing. */
+static fbp_status look_for_files(const char *pattern, bool may_miss, size_t *first, size_t *n)
+{
+    bool zero, one, last = false;
+
+    FBP_TRY(file_is_there(pattern, 0, &zero));
+    FBP_TRY(file_is_there(pattern, 1, &one));
+    *first = !zero && one;
+    while (may_miss && *n > 1) {
+        FBP_TRY(file_is_there(pattern, *first + *n - 1, &last));
+        if (last)
+            break;
+        --*n;
+    }
+    return FBP_OK;
 }
 
 /* Names with a %d count from 0, or from 1 if there is no file 0.  *there: take those of the n files
@@ -59,14 +79,12 @@ static fbp_status name_files(const char *file, const char *name, size_t n, size_
         *out = path;
         return FBP_OK;
     }
-    if (!file_is_there(path, 0) && file_is_there(path, 1))
-        first = 1;
-    while (there && n > 1 && !file_is_there(path, first + n - 1))
-        n--;
+    const fbp_status st = look_for_files(path, there != NULL, &first, &n);
     if (there)
         *there = n;
-    *out = fbp_format("%s %zu %zu", path, first, first + n - 1);
+    *out = st == FBP_OK ? fbp_format("%s %zu %zu", path, first, first + n - 1) : NULL;
     free(path);
+    FBP_TRY(st);
     if (!*out)
         return fbp_fail_nomem(strlen(name), "a path");
     return fbp_stack_is(*out) ? FBP_OK

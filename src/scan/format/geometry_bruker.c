@@ -7,6 +7,7 @@
  */
 #include "scan/geometry_file.h"
 
+#include "array/bytes.h"
 #include "array/format.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -233,8 +234,10 @@ static fbp_status refuse_shifts(const struct fbp_ini *ini)
     if (!says(ini, "Random Movement", "ON") || n < 4)
         return FBP_OK;
     char *table = fbp_format("%.*s.csv", (int)(n - 4), ini->path);
-    const bool is_there = table && access(table, F_OK) == 0;
+    bool is_there;
+    const fbp_status st = fbp_is_there(table, &is_there);
     free(table);
+    FBP_TRY(st);
     if (!is_there)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,

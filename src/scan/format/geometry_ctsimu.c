@@ -1,13 +1,14 @@
 /* CTSimU: a scenario and the metadata of what was made of it are two files that belong together. */
+#include "array/bytes.h"
 #include "array/inputs.h"
 #include "scan/format/ctsimu.h"
 #include "scan/scan_json.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char scenario_type[] = "CTSimU Scenario", metadata_type[] = "CTSimU Metadata";
 
@@ -18,15 +19,17 @@ static bool is_type(const cJSON *root, const char *type)
     return found && strcmp(found, type) == 0;
 }
 
-/* A file beside another one, if it is there. */
-static char *there(const char *base, const char *name)
+/* A file beside another one; NULL if it is not there. */
+static fbp_status find(const char *base, const char *name, char **out)
 {
+    bool there = false;
     char *path = fbp_path_join(base, name);
+    const fbp_status st = fbp_is_there(path, &there);
 
-    if (path && access(path, R_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
+    *out = there ? path : NULL;
+    if (!there)
+        free(path);
+    return st;
 }
 
 static fbp_status read_typed(const char *path, const char *type, cJSON **out)
@@ -39,20 +42,21 @@ static fbp_status read_typed(const char *path, const char *type, cJSON **out)
 }
 
 /* "tetra.json" -> "tetra_metadata.json", beside it or in projections/; NULL: there is none. */
-static char *metadata_of(const char *scenario)
+static fbp_status metadata_of(const char *scenario, char **found)
 {
     static const char *const folders[] = {"", "projections/"};
     const char *slash = strrchr(scenario, '/'), *name = slash ? slash + 1 : scenario;
     const char *dot = strrchr(name, '.');
     const size_t n = dot ? (size_t)(dot - name) : strlen(name);
-    char *found = NULL;
 
-    for (size_t i = 0; !found && i < sizeof folders / sizeof *folders; i++) {
+    *found = NULL;
+    for (size_t i = 0; !*found && i < sizeof folders / sizeof *folders; i++) {
         char *beside = fbp_format("%s%.*s_metadata.json", folders[i], (int)n, name);
-        found = beside ? there(scenario, beside) : NULL;
+        const fbp_status st = beside ? find(scenario, beside, found) : fbp_fail_nomem(n, "a path");
         free(beside);
+        FBP_TRY(st);
     }
-    return found;
+    return FBP_OK;
 }
 
 static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJSON *root,
@@ -61,7 +65,8 @@ static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJ
     cJSON *metadata = NULL;
 
     FBP_TRY(fbp_ct_scenario(out, path, root, known));
-    char *beside = metadata_of(path);
+    char *beside;
+    FBP_TRY(metadata_of(path, &beside));
     if (!beside)
         return FBP_OK; /* a geometry without projections */
     fbp_status st = read_typed(beside, metadata_type, &metadata);
@@ -75,12 +80,12 @@ static fbp_status load_scenario(struct fbp_scan *out, const char *path, const cJ
 }
 
 /* The scenario that metadata name: where they say, or under that name beside them. */
-static char *scenario_of(const char *path, const char *name)
+static fbp_status scenario_of(const char *path, const char *name, char **found)
 {
     const char *slash = strrchr(name, '/');
-    char *found = there(path, name);
 
-    return found || !slash ? found : there(path, slash + 1);
+    FBP_TRY(find(path, name, found));
+    return *found || !slash ? FBP_OK : find(path, slash + 1, found);
 }
 
 static fbp_status load_metadata(struct fbp_scan *out, const char *path, const cJSON *root,
@@ -88,10 +93,12 @@ static fbp_status load_metadata(struct fbp_scan *out, const char *path, const cJ
 {
     const cJSON *name = fbp_ct_at(root, "acquisition_geometry.path_to_CTSimU_JSON");
     const cJSON *embedded = fbp_ct_at(root, "simulation.ctsimu_scenario");
-    char *found = cJSON_IsString(name) ? scenario_of(path, name->valuestring) : NULL;
+    char *found = NULL;
     cJSON *scenario = NULL;
     fbp_status st;
 
+    if (cJSON_IsString(name))
+        FBP_TRY(scenario_of(path, name->valuestring, &found));
     if (found) {
         st = read_typed(found, scenario_type, &scenario);
         if (st == FBP_OK)

@@ -7,6 +7,7 @@
  */
 #include "scan/geometry_file.h"
 
+#include "array/bytes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/rotation.h"
@@ -159,7 +160,10 @@ static fbp_status note_angles(struct fbp_scan *out, const char *path)
     fbp_status st = FBP_OK;
 
     for (int i = 0; i < 2; i++) {
-        if (st == FBP_OK && names[i] && access(names[i], F_OK) == 0)
+        bool there = false;
+        if (st == FBP_OK)
+            st = fbp_is_there(names[i], &there);
+        if (there)
             st = fbp_scan_note_ignored(out, path, "angles", names[i],
                                        "they are taken to be AngularStep apart");
         free(names[i]);

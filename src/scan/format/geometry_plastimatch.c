@@ -236,22 +236,21 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 }
 
 /* The first .txt file of a folder is one of these. */
-static fbp_status detect_folder(const char *path, bool *is)
+static fbp_status look(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct files files = {0};
     double v[N_NUMBERS];
-    fbp_status st = list_folder(path, &files);
 
-    *is = false;
+    (void)head;
+    if (n > 0 || !is_folder(path))
+        return FBP_OK;
+    fbp_status st = list_folder(path, &files);
     if (st == FBP_OK && files.n > 0) {
         st = read_file(files.names[0], v);
         *is = st == FBP_OK;
     }
     files_clear(&files);
-    if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
-        return st;
-    fbp_message_clear();
-    return FBP_OK;
+    return st;
 }
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -360,7 +359,7 @@ const struct fbp_geometry_format fbp_geometry_plastimatch = {
     .extensions = ".txt",
     .file_a_view = true,
     .detect = detect,
-    .detect_folder = detect_folder,
+    .look = look,
     .load = load,
     .save = save,
     .saves = FBP_KIND_BIT(FBP_CONE),

@@ -29,7 +29,7 @@ fbp_status fbp_tigre_to_scan(const struct fbp_tigre *t, const char *path,
                              const struct fbp_geometry_known *known, struct fbp_scan *out);
 
 /** Is it a MAT file with a struct `geo`?  head: its first n bytes. */
-bool fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n);
+fbp_status fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n, bool *is);
 
 /** From a MAT file of a struct `geo` and a list `angles`. */
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path);

@@ -110,8 +110,8 @@ static fbp_status read_json(const struct fbp_json *o, struct fbp_tigre *t)
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
-    return (memmem(head, n, "\"DSD\"", 5) && memmem(head, n, "\"nDetector\"", 11)) ||
-           fbp_tigre_is_mat(path, head, n);
+    (void)path;
+    return memmem(head, n, "\"DSD\"", 5) && memmem(head, n, "\"nDetector\"", 11);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -140,6 +140,7 @@ const struct fbp_geometry_format fbp_geometry_tigre = {
     .about = "TIGRE's geometry: JSON, or read from MAT",
     .extensions = ".mat",
     .detect = detect,
+    .look = fbp_tigre_is_mat,
     .load = load,
     .save = fbp_tigre_save,
     .saves = FBP_KINDS_OF_LINES,

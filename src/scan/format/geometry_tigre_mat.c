@@ -193,18 +193,6 @@ static fbp_status read_open(struct fbp_tigre *t, const char *path, mat_t *file)
     return st;
 }
 
-static void silent(int level, char *message)
-{
-    (void)level;
-    (void)message;
-}
-
-static mat_t *open_mat(const char *path)
-{
-    Mat_LogInitFunc("fbp", silent);
-    return Mat_Open(path, MAT_ACC_RDONLY);
-}
-
 /* All lists of a geometry, for copying. */
 enum { N_LISTS = 7 };
 static void lists_of(struct fbp_tigre *t, struct fbp_tigre_list *out[N_LISTS])
@@ -235,7 +223,7 @@ static fbp_status read_in_child(void *arg, struct fbp_blob *reply)
     const char *path = arg;
     struct fbp_tigre t = {0};
     struct fbp_tigre_list *lists[N_LISTS];
-    mat_t *file = open_mat(path);
+    mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
 
     if (!file)
         return fbp_fail(FBP_ERR_INVALID, "%s: is no MAT file that can be read: save it as -v7",
@@ -283,7 +271,6 @@ static fbp_status take_reply(struct fbp_tigre *t, const char *path, const struct
 
 /* What matio may take: a geometry is small, whatever else is in the file. */
 static const struct fbp_child_limits limits = {.memory_bytes = (uint64_t)1 << 30, .seconds = 60};
-static const char library[] = "the MAT library";
 
 fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 {
@@ -298,7 +285,7 @@ fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
     if (st == FBP_OK)
         st = check(path, head, sizeof head);
     if (st == FBP_OK)
-        st = fbp_contain(path, library, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
+        st = fbp_mat_contain(path, &limits, read_in_child, (void *)(uintptr_t)path, &reply);
     if (st == FBP_OK)
         st = take_reply(t, path, &reply);
     free(reply.bytes);
@@ -307,7 +294,7 @@ fbp_status fbp_tigre_read_mat(struct fbp_tigre *t, const char *path)
 
 static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
 {
-    mat_t *file = open_mat(arg);
+    mat_t *file = Mat_Open(arg, MAT_ACC_RDONLY);
     matvar_t *geo = file ? Mat_VarReadInfo(file, "geo") : NULL;
     unsigned char found = geo && geo->class_type == MAT_C_STRUCT ? 1 : 0;
 
@@ -322,18 +309,17 @@ static fbp_status look_in_child(void *arg, struct fbp_blob *reply)
     return fbp_blob_put(reply, &found, 1);
 }
 
-bool fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n)
+fbp_status fbp_tigre_is_mat(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     static const char magic[] = "MATLAB ";
     struct fbp_blob reply = {0};
 
     if (n < 128 || memcmp(head, magic, sizeof magic - 1) != 0)
-        return false;
-    const bool found = check(path, head, n) == FBP_OK &&
-                       fbp_contain(path, library, &limits, look_in_child, (void *)(uintptr_t)path,
-                                   &reply) == FBP_OK &&
-                       reply.n == 1 && reply.bytes[0];
+        return FBP_OK;
+    fbp_status st = check(path, head, n);
+    if (st == FBP_OK)
+        st = fbp_mat_contain(path, &limits, look_in_child, (void *)(uintptr_t)path, &reply);
+    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
     free(reply.bytes);
-    fbp_message_clear(); /* whoever reads it will say it again */
-    return found;
+    return st;
 }

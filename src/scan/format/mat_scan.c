@@ -203,7 +203,7 @@ static fbp_status contain(fbp_contained_fn *fn, const char *path, struct fbp_blo
 {
     const struct fbp_child_limits limits = fbp_mat_limits(path);
 
-    return fbp_contain(path, FBP_MAT_NAME, &limits, fn, (void *)(uintptr_t)path, reply);
+    return fbp_mat_contain(path, &limits, fn, (void *)(uintptr_t)path, reply);
 }
 
 static fbp_status load(struct fbp_scan *out, const char *path,
@@ -231,22 +231,22 @@ static fbp_status is_one(void *arg, struct fbp_blob *reply)
 }
 
 /* Other programs keep geometries in MAT files, too: only the struct tells. */
-static bool detect(const char *path, const unsigned char *head, size_t n)
+static fbp_status look_inside(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct fbp_blob reply = {0};
 
     if (!fbp_mat_detect(path, head, n))
-        return false;
-    const bool found = contain(is_one, path, &reply) == FBP_OK && reply.n == 1 && reply.bytes[0];
+        return FBP_OK;
+    const fbp_status st = contain(is_one, path, &reply);
+    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
     free(reply.bytes);
-    fbp_message_clear(); /* whoever reads it will say it again */
-    return found;
+    return st;
 }
 
 const struct fbp_geometry_format fbp_geometry_helsinki = {
     .name = "helsinki",
     .about = "MAT file of a fan-beam scan, Helsinki Tomography Challenge",
     .extensions = ".mat",
-    .detect = detect,
+    .look = look_inside,
     .load = load,
 };

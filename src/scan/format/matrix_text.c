@@ -6,11 +6,12 @@
 #include "base/mem.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const size_t MOST_BYTES = (size_t)4 << 30;
 
 struct numbers {
     const char *path;
@@ -76,26 +77,25 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line, lo
     }
 }
 
-static fbp_status read_lines(struct numbers *a, FILE *f, locale_t c_locale)
+/* Lines of text[n], which ends with a 0 and is changed. */
+static fbp_status read_lines(struct numbers *a, char *text, size_t n, locale_t c_locale)
 {
-    char *text = NULL;
-    size_t room = 0, line = 0;
-    ssize_t length;
-    fbp_status st = FBP_OK;
+    const char *const end = text + n;
+    size_t line = 0;
 
-    while (st == FBP_OK && (length = getline(&text, &room, f)) >= 0) {
-        const size_t mark = line == 0 && strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* UTF-8 */
+    if (strncmp(text, "\xEF\xBB\xBF", 3) == 0) /* UTF-8 */
+        text += 3;
+    for (char *next; text < end; text = next) {
+        char *newline = memchr(text, '\n', (size_t)(end - text));
+        next = newline ? newline + 1 : text + (end - text);
         line++;
-        if (strlen(text) != (size_t)length)
-            st = fbp_fail(FBP_ERR_INVALID, "%s: line %zu: a zero byte: give a text file", a->path,
-                          line);
-        else
-            st = read_line(a, text + mark, line, c_locale);
+        if (memchr(text, '\0', (size_t)(next - text)))
+            return fbp_fail(FBP_ERR_INVALID, "%s: line %zu: a zero byte: give a text file", a->path,
+                            line);
+        if (newline)
+            *newline = '\0';
+        FBP_TRY(read_line(a, text, line, c_locale));
     }
-    free(text);
-    FBP_TRY(st);
-    if (!feof(f))
-        return fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", a->path, strerror(errno));
     if (a->n == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: holds no numbers: give 12 numbers a view", a->path);
     if (a->n % 12 != 0)
@@ -110,18 +110,19 @@ fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
 {
     struct numbers a = {.path = path};
     locale_t c_locale = (locale_t)0;
+    char *text = NULL;
+    size_t n = 0;
     fbp_status st;
-    FILE *f;
 
     fbp_message_clear();
     *out = NULL;
     *n_views = 0;
-    FBP_TRY(fbp_open_stream(path, &f));
+    FBP_TRY(fbp_read_text(path, MOST_BYTES, &text, &n));
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    st = c_locale ? read_lines(&a, f, c_locale) : fbp_fail_nomem(sizeof a, "a locale");
+    st = c_locale ? read_lines(&a, text, n, c_locale) : fbp_fail_nomem(sizeof a, "a locale");
     if (c_locale)
         freelocale(c_locale);
-    fclose(f);
+    free(text);
     if (st != FBP_OK) {
         free(a.v);
         return st;

@@ -92,8 +92,10 @@ static fbp_status decode(fbp_source *src, size_t k, unsigned char *scratch, unsi
     if (!deflated && c->bytes != h->chunk_bytes)
         return cannot_inflate(src, k);
     FBP_TRY(fbp_read_at(src->fd, src->path, c->at, deflated || shuffled ? scratch : out, c->bytes));
-    if (deflated &&
-        (uncompress(inflated, &got, scratch, c->bytes) != Z_OK || got != h->chunk_bytes))
+    const int code = deflated ? uncompress(inflated, &got, scratch, c->bytes) : Z_OK;
+    if (code == Z_MEM_ERROR)
+        return fbp_fail_nomem(h->chunk_bytes, "zlib");
+    if (code != Z_OK || got != h->chunk_bytes)
         return cannot_inflate(src, k);
     if (shuffled)
         unshuffle(deflated ? inflated : scratch, size, n, out);

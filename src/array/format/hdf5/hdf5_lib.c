@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,18 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     else
         snprintf(buf, n, "%s%s", text[0] ? ", the library says: " : "", text);
     return buf;
+}
+
+/* Did a call of the system's fail that should not have?  A file that is not there is one that a
+ * link leads to. */
+bool fbp_hdf5_system_failed(void)
+{
+    static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
+
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (strcmp(system_error, strerror(harmless[i])) == 0)
+            return false;
+    return system_error[0] != '\0';
 }
 
 /* "file write failed: time = …, error message = 'No space left on device', buf = …" */
@@ -93,13 +106,16 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
 {
     const struct entry *e = arg;
 
-    no_memory = false;
     system_error[0] = '\0';
-    H5Eset_auto2(H5E_DEFAULT, on_error, NULL);
-    const fbp_status st = e->fn(e->arg, reply);
-    if (!no_memory)
+    no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* the library's own beginning */
+    const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
+    const bool told = st != FBP_OK && strstr(fbp_message(), system_error);
+    const bool lost = fbp_hdf5_system_failed() && strcmp(system_error, strerror(ENOMEM)) != 0;
+    if (lost ? told : !no_memory)
         return st;
     fbp_message_clear();
+    if (lost) /* what it did not find may be there */
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, system_error);
     return fbp_fail(FBP_ERR_NOMEM,
                     "%s: " FBP_HDF5_NAME " has not enough memory for it: close other programs",
                     e->path);

@@ -61,6 +61,9 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 /** The library's own reason for its last failure, or "" */
 const char *fbp_hdf5_reason(char *buf, size_t n);
 
+/** In a child: did a call of the system's fail, whatever the library made of it? */
+bool fbp_hdf5_system_failed(void);
+
 /** Integers, floats, and enumerations of integers. */
 bool fbp_hdf5_is_numeric(hid_t type);
 

@@ -131,26 +131,43 @@ static hid_t create(hid_t file, const struct wanted *w)
     return data;
 }
 
+/* The stdio driver keeps the system's reason to itself, but leaves it in errno, among others that
+ * are none. */
+static fbp_status not_made(const struct wanted *w, const char *what)
+{
+    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM};
+    const int error = errno;
+    char why[200];
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (error == reasons[i])
+            return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s", w->path,
+                            what, strerror(error));
+    fbp_hdf5_reason(why, sizeof why);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s%s", w->path, what,
+                    *why ? why : ": there may not be enough memory");
+}
+
 static fbp_status build(const struct wanted *w, haddr_t *offset)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
-    char why[200];
+    char what[120];
 
+    snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
+    errno = 0;
     H5Pset_fapl_stdio(access); /* the usual driver resolves links, and the draft has only one */
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(how, 0); /* of the root group */
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, how, access);
+    if (file < 0) /* the library forgets why at its next call */
+        return not_made(w, what);
     const hid_t data = create(file, w);
-    if (data < 0 || !put_attributes(data, w->info)) {
-        fbp_hdf5_reason(why, sizeof why);
-        return fbp_fail(FBP_ERR_INVALID, "%s: the data set \"%s\" cannot be created%s", w->path,
-                        w->data_set, *why ? why : ": there may not be enough memory");
-    }
+    if (data < 0 || !put_attributes(data, w->info))
+        return not_made(w, what);
     *offset = H5Dget_offset(data);
     if (H5Dclose(data) < 0 || H5Fclose(file) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header cannot be written%s", w->path,
-                        fbp_hdf5_reason(why, sizeof why));
+        return not_made(w, "the HDF5 header cannot be written");
     return FBP_OK;
 }
 
@@ -163,8 +180,12 @@ static fbp_status spare_others(const struct wanted *w)
 
     if (access(w->file, F_OK) != 0)
         return FBP_OK;
-    if (fbp_hdf5_open(w->file, w->path, &file) != FBP_OK ||
-        fbp_hdf5_list(file, w->file, &list) != FBP_OK) {
+    fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
+    if (st == FBP_OK)
+        st = fbp_hdf5_list(file, w->file, &list);
+    if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO || fbp_hdf5_system_failed())
+        return st; /* there may be others */
+    if (st != FBP_OK) {
         fbp_message_clear();
         return FBP_OK;
     }

@@ -114,7 +114,7 @@ static fbp_status open_mat(struct fbp_source *src)
     if (src->growing)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: a MAT file cannot be followed while it grows",
                         src->path);
-    fbp_status st = fbp_contain(src->path, FBP_MAT_NAME, &limits, read_array, &w, &reply);
+    fbp_status st = fbp_mat_contain(src->path, &limits, read_array, &w, &reply);
     if (st == FBP_OK && !fbp_blob_take(&reply, &at, &info, sizeof info))
         st = fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
     free(reply.bytes);

@@ -65,6 +65,8 @@ static fbp_status inflate_some(struct walker *w, int *code)
         w->packed -= n;
     }
     *code = inflate(&w->z, Z_NO_FLUSH);
+    if (*code == Z_MEM_ERROR)
+        return fbp_fail_nomem(CHUNK, "zlib");
     return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : cannot_inflate(w);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,16 +42,57 @@ struct fbp_child_limits fbp_mat_limits(const char *file)
                                      .seconds = 60 + (double)bytes / 5e6};
 }
 
-static void ignore(int level, char *message)
+/* In the child: the library said that memory ended. */
+static bool no_memory;
+
+static void listen(int level, char *message)
 {
     (void)level;
-    (void)message;
+    no_memory |= strcasestr(message, "alloc") || strcasestr(message, "memory");
+}
+
+struct entry {
+    fbp_contained_fn *fn;
+    void *arg;
+    const char *path;
+};
+
+/* The library often gives nothing where it has no memory or cannot read, and says no word; what is
+ * left then is errno. */
+static fbp_status enter(void *arg, struct fbp_blob *reply)
+{
+    const struct entry *e = arg;
+
+    no_memory = false;
+    errno = 0;
+    Mat_LogInitFunc("fbp", listen); /* it begins with HDF5, which may have no memory for that */
+    no_memory |= errno == ENOMEM;
+    const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
+    const int error = errno;
+    if (no_memory || error == ENOMEM) {
+        fbp_message_clear();
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "%s: " FBP_MAT_NAME " has not enough memory for it: close other programs",
+                        e->path);
+    }
+    const bool lost = error == EIO || error == EMFILE || error == ENFILE;
+    if (!lost || (st != FBP_OK && strstr(fbp_message(), strerror(error))))
+        return st;
+    fbp_message_clear();
+    return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, strerror(error));
+}
+
+fbp_status fbp_mat_contain(const char *path, const struct fbp_child_limits *limits,
+                           fbp_contained_fn *fn, void *arg, struct fbp_blob *reply)
+{
+    struct entry e = {fn, arg, path};
+
+    return fbp_contain(path, FBP_MAT_NAME, limits, enter, &e, reply);
 }
 
 fbp_status fbp_mat_open(const char *file, mat_t **out)
 {
     FBP_TRY(fbp_mat_check(file));
-    Mat_LogInitFunc("fbp", ignore);
     *out = Mat_Open(file, MAT_ACC_RDONLY);
     if (*out)
         return FBP_OK;

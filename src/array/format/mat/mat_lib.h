@@ -18,6 +18,11 @@ struct fbp_child_limits fbp_mat_limits(const char *file);
 /** Is every variable there, and every compressed one as its checksum says? */
 fbp_status fbp_mat_check(const char *file);
 
+/** fbp_contain(); what the library does not find where memory ended or the system could not read is
+ *  an error, whatever `fn` made of it. */
+fbp_status fbp_mat_contain(const char *path, const struct fbp_child_limits *limits,
+                           fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
+
 /** Check, and open for reading; Mat_Close(). */
 fbp_status fbp_mat_open(const char *file, mat_t **out);
 
