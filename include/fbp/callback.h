@@ -22,7 +22,7 @@ typedef int fbp_read_fn(void *user, size_t slice0, size_t n_slices, size_t row0,
                         void *out, char *why, size_t n_why);
 
 /** A source of the caller's. */
-struct fbp_source_callback {
+struct fbp_source_functions {
     size_t struct_size;
     fbp_read_fn *read;
     void *user;
@@ -39,11 +39,11 @@ struct fbp_source_callback {
  * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED (big_endian), FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_callback(fbp_source **out,
-                                                      const struct fbp_source_callback *callback,
+                                                      const struct fbp_source_functions *callback,
                                                       const struct fbp_array_info *info);
 
 /** A sink of the caller's. */
-struct fbp_sink_callback {
+struct fbp_sink_functions {
     size_t struct_size;
     /** Once, before the first slice: the volume will have n[2] slices of n[1] rows of n[0].  NULL:
      *  not wanted. */
@@ -66,7 +66,7 @@ struct fbp_sink_callback {
  * n         of the volume, as fbp_plan_info() tells
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_callback(fbp_sink **out,
-                                                    const struct fbp_sink_callback *callback,
+                                                    const struct fbp_sink_functions *callback,
                                                     const size_t n[3]);
 
 FBP_END

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct fbp_called_sink {
-    struct fbp_sink_callback callback;
+    struct fbp_sink_functions callback;
     pthread_mutex_t turn; /* of begin() and end(), and of write() unless it may be concurrent */
     bool asked, begun;
 };
@@ -90,7 +90,7 @@ static void close_called(struct fbp_sink *s)
 static const struct fbp_sink_calls calls = {
     .write = write_called, .finish = finish_called, .close = close_called};
 
-static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_callback *callback)
+static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_functions *callback)
 {
     uint64_t bytes;
 
@@ -105,17 +105,17 @@ static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_callback *ca
     return FBP_OK;
 }
 
-fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_callback *given,
+fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *given,
                              const size_t n[3])
 {
-    struct fbp_sink_callback callback;
+    struct fbp_sink_functions callback;
     struct fbp_sink *s = NULL;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(sink_callback, &callback, given));
+    FBP_TRY(FBP_TAKE(sink_functions, &callback, given));
     if (!callback.write)
-        return fbp_fail(FBP_ERR_INVALID, "fbp_sink_callback: write: found NULL, expected a "
+        return fbp_fail(FBP_ERR_INVALID, "fbp_sink_functions: write: found NULL, expected a "
                                          "function");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->kind = FBP_SINK_CALLED;

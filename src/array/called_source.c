@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct called {
-    struct fbp_source_callback callback;
+    struct fbp_source_functions callback;
     pthread_mutex_t turn; /* of calls, unless they may be concurrent */
 };
 
@@ -94,7 +94,7 @@ static void close_called(fbp_source *src)
     free(c);
 }
 
-static fbp_status fill_in(fbp_source *src, const struct fbp_source_callback *callback,
+static fbp_status fill_in(fbp_source *src, const struct fbp_source_functions *callback,
                           const struct fbp_array_info *info)
 {
     struct called *c = NULL;
@@ -124,19 +124,19 @@ static fbp_status fill_in(fbp_source *src, const struct fbp_source_callback *cal
     return FBP_OK;
 }
 
-fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_callback *given,
+fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functions *given,
                                const struct fbp_array_info *theirs)
 {
-    struct fbp_source_callback callback;
+    struct fbp_source_functions callback;
     struct fbp_array_info info;
     fbp_source *src = NULL;
 
     fbp_message_clear();
     *out = NULL;
-    FBP_TRY(FBP_TAKE(source_callback, &callback, given));
+    FBP_TRY(FBP_TAKE(source_functions, &callback, given));
     FBP_TRY(FBP_TAKE(array_info, &info, theirs));
     if (!callback.read)
-        return fbp_fail(FBP_ERR_INVALID, "fbp_source_callback: read: found NULL, expected a "
+        return fbp_fail(FBP_ERR_INVALID, "fbp_source_functions: read: found NULL, expected a "
                                          "function");
     if (info.big_endian)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "callback: samples must be in this machine's order");

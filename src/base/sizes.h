@@ -34,8 +34,8 @@
 #define FBP_FIRST_scan                 FBP_BYTES_TO(struct fbp_scan, n_assumed)
 #define FBP_FIRST_scan_known           FBP_BYTES_TO(struct fbp_scan_known, pitch_mm)
 #define FBP_FIRST_sheet_params         FBP_BYTES_TO(struct fbp_sheet_params, hi)
-#define FBP_FIRST_sink_callback        FBP_BYTES_TO(struct fbp_sink_callback, concurrent)
-#define FBP_FIRST_source_callback      FBP_BYTES_TO(struct fbp_source_callback, concurrent)
+#define FBP_FIRST_sink_functions       FBP_BYTES_TO(struct fbp_sink_functions, concurrent)
+#define FBP_FIRST_source_functions     FBP_BYTES_TO(struct fbp_source_functions, concurrent)
 #define FBP_FIRST_sink_params          FBP_BYTES_TO(struct fbp_sink_params, range)
 
 /** A caller's struct, of which `least` bytes are needed, into `own` of n bytes. */

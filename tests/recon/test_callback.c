@@ -111,14 +111,14 @@ static struct fbp_scan make_scan(void)
 static fbp_status run_program(const struct fbp_recon_params *params, struct program *p,
                               const size_t n[3], size_t concurrent, size_t volume_less)
 {
-    const struct fbp_source_callback in = {
+    const struct fbp_source_functions in = {
         .struct_size = sizeof in, .read = give, .user = p, .concurrent = concurrent};
-    const struct fbp_sink_callback out = {.struct_size = sizeof out,
-                                          .begin = begin,
-                                          .write = take,
-                                          .end = end,
-                                          .user = p,
-                                          .concurrent = concurrent};
+    const struct fbp_sink_functions out = {.struct_size = sizeof out,
+                                           .begin = begin,
+                                           .write = take,
+                                           .end = end,
+                                           .user = p,
+                                           .concurrent = concurrent};
     const struct fbp_array_info info = {.struct_size = sizeof info,
                                         .n = {n[0], n[1], n[2]},
                                         .type = p->type,
@@ -312,8 +312,8 @@ static void wrong_sizes(void **state)
 {
     struct fbp_scan scan = make_scan();
     float *views = read_array(scan.projections);
-    const struct fbp_source_callback none = {.struct_size = sizeof none};
-    const struct fbp_sink_callback no_sink = {.struct_size = sizeof no_sink};
+    const struct fbp_source_functions none = {.struct_size = sizeof none};
+    const struct fbp_sink_functions no_sink = {.struct_size = sizeof no_sink};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
     fbp_source *source = NULL;

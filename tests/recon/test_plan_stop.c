@@ -113,7 +113,7 @@ static int progress(void *user, const struct fbp_progress *p)
 
 static fbp_status run(const struct job *j)
 {
-    const struct fbp_sink_callback to = {
+    const struct fbp_sink_functions to = {
         .struct_size = sizeof to, .write = take, .user = (void *)(uintptr_t)j};
     fbp_sink *sink = NULL;
 
@@ -127,7 +127,7 @@ static fbp_status run(const struct job *j)
 
 static void make_plan(struct job *j, struct fbp_scan *scan, fbp_source **source)
 {
-    const struct fbp_source_callback from = {.struct_size = sizeof from, .read = give, .user = j};
+    const struct fbp_source_functions from = {.struct_size = sizeof from, .read = give, .user = j};
     const struct fbp_array_info info = {
         .struct_size = sizeof info, .n = {j->columns, j->rows, j->views}, .type = FBP_F32};
 

@@ -36,9 +36,9 @@ WHOLE(report, exposure);
 WHOLE(scan, n_assumed);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);
-WHOLE(sink_callback, concurrent);
+WHOLE(sink_functions, concurrent);
 WHOLE(sink_params, range);
-WHOLE(source_callback, concurrent);
+WHOLE(source_functions, concurrent);
 
 static void assert_refused_for(fbp_status st, const char *word)
 {
