@@ -34,10 +34,10 @@ struct fbp_plan {
     enum fbp_type type;
     struct fbp_work work;
     struct fbp_plan_summary info;
-    struct fbp_crew crew; /**< of n_devices once the plan is open */
-    const char *timeline; /**< file that is drawn after a run */
-    pid_t process;        /**< that made it */
-    atomic_bool stop;     /**< the run that goes on, or the next one, is to end */
+    struct fbp_workers workers; /**< of n_devices once the plan is open */
+    const char *timeline;       /**< file that is drawn after a run */
+    pid_t process;              /**< that made it */
+    atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
 };
 
 /** A line for the caller's log (plan.c). */

@@ -126,7 +126,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     if (!*plan)
         return;
     if ((*plan)->process == getpid()) /* a child has neither its threads nor its devices */
-        fbp_crew_close(&(*plan)->crew);
+        fbp_workers_close(&(*plan)->workers);
     fbp_job_clear(&(*plan)->tables);
     free(*plan);
     *plan = NULL;

@@ -92,7 +92,7 @@ fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sin
     const struct fbp_grid *g = &p->info.volume;
     const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
     const size_t threads =
-        p->crew.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
+        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* whose memory is free */
     double range[2] = {report->min, report->max};
 
     FBP_TRY(fbp_spool_range(values, range));

@@ -52,7 +52,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
                                             .sink = sink,
                                             .devices = p->devices,
                                             .n_devices = p->n_devices,
-                                            .crew = p->crew.n ? &p->crew : NULL,
+                                            .workers = p->workers.n ? &p->workers : NULL,
                                             .no_overlap = p->params.no_overlap != 0,
                                             .timeline = timeline,
                                             .look = look,
@@ -195,20 +195,21 @@ fbp_status fbp_plan_open(fbp_plan *p)
 {
     fbp_message_clear();
     FBP_TRY(fbp_own_process(p->process, "plan"));
-    if (p->crew.n)
+    if (p->workers.n)
         return FBP_OK;
-    return fbp_crew_open(&p->crew, p->backend, &p->tables.job, &p->work, p->devices, p->n_devices);
+    return fbp_workers_open(&p->workers, p->backend, &p->tables.job, &p->work, p->devices,
+                            p->n_devices);
 }
 
 fbp_status fbp_plan_alloc(fbp_plan *p, size_t bytes, void **out)
 {
     *out = NULL;
     FBP_TRY(fbp_plan_open(p));
-    return fbp_crew_alloc(&p->crew, bytes, out);
+    return fbp_workers_alloc(&p->workers, bytes, out);
 }
 
 void fbp_plan_release(fbp_plan *p, void *memory)
 {
     if (memory && p->process == getpid())
-        fbp_crew_release(&p->crew, memory);
+        fbp_workers_release(&p->workers, memory);
 }

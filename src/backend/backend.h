@@ -99,7 +99,7 @@ struct fbp_batch {
     size_t row0, n_rows;
     size_t load_row0, load_rows;
     size_t place; /**< views of a part that lie before it in its buffer of filtered views */
-    bool stays;   /**< used again: all batches of that buffer have the same rows */
+    bool kept;    /**< used again: all batches of that buffer have the same rows */
 };
 
 /** Slices [z0, z0 + nz) of the grid, or layers where halves are mirrored (backend/partners.h). */

@@ -141,10 +141,10 @@ struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_s
     return out;
 }
 
-/* All views, as all slices need them: what stays. */
+/* All views, as all slices need them: what is kept. */
 static struct fbp_batch all_views(const struct fbp_job *job)
 {
-    struct fbp_batch out = {.n_views = job->n_views, .stays = true};
+    struct fbp_batch out = {.n_views = job->n_views, .kept = true};
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
@@ -159,7 +159,7 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
     size_t view0, n_views;
 
     fbp_work_views(w, job, b, &view0, &n_views);
-    if (!w->stays)
+    if (!w->kept)
         return fbp_work_batch_of(job, slab, view0, n_views);
     out = all_views(job);
     out.view0 = out.place = view0;
@@ -179,8 +179,8 @@ bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
 }
 
 /* Views that stay against the slices of a slab that did not get them batch after batch. */
-static size_t staying_tasks(const struct fbp_work *w, const struct fbp_job *job,
-                            const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
+static size_t kept_tasks(const struct fbp_work *w, const struct fbp_job *job,
+                         const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
 {
     const size_t end = slab->z0 + slab->nz;
 
@@ -199,24 +199,24 @@ static size_t staying_tasks(const struct fbp_work *w, const struct fbp_job *job,
 size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out)
 {
-    const size_t riding = w->stays && w->riding < slab->nz ? w->riding : slab->nz;
+    const size_t streamed = w->kept && w->streamed < slab->nz ? w->streamed : slab->nz;
 
-    if (w->stays && !first)
-        return staying_tasks(w, job, slab, slab->z0, out);
+    if (w->kept && !first)
+        return kept_tasks(w, job, slab, slab->z0, out);
     for (size_t b = 0; out && b < w->n_batches; b++) {
         const bool last = b + 1 == w->n_batches;
         out[b] = (struct fbp_task){.slab = *slab,
                                    .batch = fbp_work_batch(w, job, slab, b),
                                    .z0 = slab->z0,
-                                   .z1 = slab->z0 + riding,
-                                   .step = last ? w->finish_slices : riding,
+                                   .z1 = slab->z0 + streamed,
+                                   .step = last ? w->finish_slices : streamed,
                                    .loads = true,
                                    .first = b == 0,
-                                   .last = last && riding == slab->nz,
+                                   .last = last && streamed == slab->nz,
                                    .final = last};
     }
     return w->n_batches +
-           staying_tasks(w, job, slab, slab->z0 + riding, out ? out + w->n_batches : NULL);
+           kept_tasks(w, job, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
 }
 
 /* Rows of all batches of all slabs, of each worker's first if views stay: the most at once, and how
@@ -226,7 +226,7 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     double rows = 0;
 
     w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; !fbp_stopped() && i < w->n_slabs && (i < w->n_workers || !w->stays); i++) {
+    for (size_t i = 0; !fbp_stopped() && i < w->n_slabs && (i < w->n_workers || !w->kept); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
@@ -265,7 +265,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
-    w->n_filtered = w->stays ? 1 : HOST_BUFFERS;
+    w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_blocks = own_memory ? DEVICE_BLOCKS : 1;
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
@@ -279,7 +279,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->raw_bytes = samples * fbp_raw_size(job);
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
     w->filtered_bytes =
-        rq->backend->filtered_bytes(job, w->stays ? job->n_views : w->batch_views, w->filter_rows);
+        rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
 
     const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
@@ -454,13 +454,13 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
     return FBP_OK;
 }
 
-/* Filtered views that stay, with as few slabs as fit, each share of riding slices, and blocks of
- * several sizes: small ones are fetched early, large ones are computed quicker. */
+/* Filtered views that are kept, with as few slabs as fit, each share of streamed slices, and blocks
+ * of several sizes: small ones are fetched early, large ones are computed quicker. */
 static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
                                struct fbp_work *best)
 {
     struct fbp_work w = {
-        .n_workers = rq->n_workers, .group_views = rq->backend->group_views, .stays = true};
+        .n_workers = rq->n_workers, .group_views = rq->backend->group_views, .kept = true};
 
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
@@ -468,7 +468,7 @@ static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
         const size_t step = (n_layers(rq->job) / rq->n_workers + parts - 1) / parts;
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
-            w.riding = (w.slab_slices * eighths + 7) / 8;
+            w.streamed = (w.slab_slices * eighths + 7) / 8;
             FBP_TRY(take_quicker(&w, rq, best));
         }
     }

@@ -25,7 +25,7 @@ struct fbp_work_request {
  * slabs i, i + n, …  Each slab passes over all batches once; in its last batch it is finished, and
  * written, block after block.
  *
- * Or filtered views stay: they are read and filtered once, for the first `riding` slices of a
+ * Or filtered views are kept: they are read and filtered once, for the first `streamed` slices of a
  * worker's first slab, which get batch after batch; then all others get all views, block after
  * block, each written while the next is computed.
  */
@@ -38,8 +38,8 @@ struct fbp_work {
     bool follow;                   /**< batches are one group each; joined, up to batch_views */
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
-    bool stays;           /**< filtered views stay on the device */
-    size_t riding;        /**< slices that get them batch after batch; the slab's if they do not */
+    bool kept;            /**< filtered views are kept on the device */
+    size_t streamed;      /**< slices that get them batch after batch; the slab's if they do not */
     size_t load_rows, filter_rows;                 /**< most rows of any batch */
     size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< of one buffer */

@@ -166,47 +166,47 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
     *out = s->report;
 }
 
-fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
-                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
-                         size_t n_devices)
+fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
+                            const struct fbp_job *job, const struct fbp_work *work,
+                            const int *devices, size_t n_devices)
 {
     fbp_status st = FBP_OK;
 
-    *out = (struct fbp_crew){0};
-    FBP_TRY(fbp_calloc((void **)&out->workers, n_devices, sizeof *out->workers, "workers"));
+    *out = (struct fbp_workers){0};
+    FBP_TRY(fbp_calloc((void **)&out->list, n_devices, sizeof *out->list, "workers"));
     while (st == FBP_OK && out->n < n_devices) {
-        st = fbp_worker_open(&out->workers[out->n], backend, job, work, devices[out->n]);
+        st = fbp_worker_open(&out->list[out->n], backend, job, work, devices[out->n]);
         out->n++; /* a half-built one, too */
     }
     if (st != FBP_OK)
-        fbp_crew_close(out);
+        fbp_workers_close(out);
     return st;
 }
 
-void fbp_crew_close(struct fbp_crew *crew)
+void fbp_workers_close(struct fbp_workers *workers)
 {
-    for (size_t i = 0; i < crew->n; i++)
-        fbp_worker_close(&crew->workers[i]);
-    free(crew->workers);
-    *crew = (struct fbp_crew){0};
+    for (size_t i = 0; i < workers->n; i++)
+        fbp_worker_close(&workers->list[i]);
+    free(workers->list);
+    *workers = (struct fbp_workers){0};
 }
 
-fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out)
+fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out)
 {
-    const struct worker *w = &crew->workers[0];
+    const struct worker *w = &workers->list[0];
 
     return w->backend->host_alloc(w->dev, bytes, "views or a volume", out);
 }
 
-void fbp_crew_release(const struct fbp_crew *crew, void *memory)
+void fbp_workers_release(const struct fbp_workers *workers, void *memory)
 {
-    const struct worker *w = &crew->workers[0];
+    const struct worker *w = &workers->list[0];
 
     fbp_host_put(w->backend, w->dev, memory);
 }
 
-/* All workers at work, with the crew's devices. */
-static fbp_status run_crew(struct run_state *run, struct fbp_report *report)
+/* All workers at work, each with its device. */
+static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 {
     const size_t n = N_THREADS * run->n_workers;
     pthread_t *threads = NULL;
@@ -243,22 +243,22 @@ fail:
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 {
     struct run_state run = {.rq = rq, .found = FBP_NO_STATISTICS};
-    struct fbp_crew own = {0};
+    struct fbp_workers own = {0};
     fbp_status st = FBP_OK;
 
     run.started = fbp_seconds();
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.turn, NULL);
     struct fbp_span opening = fbp_span_host(rq->timeline);
-    if (!rq->crew)
-        st = fbp_crew_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
+    if (!rq->workers)
+        st = fbp_workers_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
     if (st == FBP_OK)
         st = fbp_span_end(&opening, FBP_LANE_HOST, 0, "devices opened");
-    run.workers = rq->crew ? rq->crew->workers : own.workers;
+    run.workers = rq->workers ? rq->workers->list : own.list;
     run.n_workers = rq->n_devices;
     if (st == FBP_OK)
-        st = run_crew(&run, report);
-    fbp_crew_close(&own);
+        st = run_workers(&run, report);
+    fbp_workers_close(&own);
     pthread_mutex_destroy(&run.lock);
     pthread_mutex_destroy(&run.turn);
     return st;

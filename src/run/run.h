@@ -12,20 +12,20 @@
 struct worker;
 
 /** Opened devices with their buffers, for one run after another. */
-struct fbp_crew {
-    struct worker *workers;
+struct fbp_workers {
+    struct worker *list;
     size_t n;
 };
 
-/** A half-opened crew is closed again. */
-fbp_status fbp_crew_open(struct fbp_crew *out, const struct fbp_backend *backend,
-                         const struct fbp_job *job, const struct fbp_work *work, const int *devices,
-                         size_t n_devices);
-void fbp_crew_close(struct fbp_crew *crew);
+/** A half-opened device is closed again. */
+fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
+                            const struct fbp_job *job, const struct fbp_work *work,
+                            const int *devices, size_t n_devices);
+void fbp_workers_close(struct fbp_workers *workers);
 
 /** Memory of the host that all of them copy from and to. */
-fbp_status fbp_crew_alloc(const struct fbp_crew *crew, size_t bytes, void **out);
-void fbp_crew_release(const struct fbp_crew *crew, void *memory);
+fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
+void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
 /** What runs: tables, a division of the work, where views come from and slices go to. */
 struct fbp_run_request {
@@ -37,13 +37,13 @@ struct fbp_run_request {
     fbp_sink *sink;
     const int *devices; /**< n_devices indices of the backend's devices */
     size_t n_devices;
-    const struct fbp_crew *crew; /**< of these devices; NULL: opened for this run */
-    size_t first_worker;         /**< of work->n_workers; devices[i] is worker first_worker + i */
-    fbp_timeline *timeline;      /**< NULL: not wanted */
-    const fbp_mask *mask;        /**< of what is written; NULL: none */
-    fbp_look *look;              /**< at the views as they pass; NULL: none */
-    bool no_overlap;             /**< one stage at a time, as fbp_recon_params says */
-    const atomic_bool *stop;     /**< set: the run is to end; NULL: nobody does */
+    const struct fbp_workers *workers; /**< of these devices; NULL: opened for this run */
+    size_t first_worker;     /**< of work->n_workers; devices[i] is worker first_worker + i */
+    fbp_timeline *timeline;  /**< NULL: not wanted */
+    const fbp_mask *mask;    /**< of what is written; NULL: none */
+    fbp_look *look;          /**< at the views as they pass; NULL: none */
+    bool no_overlap;         /**< one stage at a time, as fbp_recon_params says */
+    const atomic_bool *stop; /**< set: the run is to end; NULL: nobody does */
     int (*progress)(void *user, const struct fbp_progress *p);
     void *user;
 };

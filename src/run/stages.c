@@ -114,9 +114,10 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     if (batch->load_rows > 0)
         FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
                               goes_on, w->run));
-    FBP_TRY(w->work->follow ? fbp_follow_load(w, batch, slot->host)
-                            : fbp_load(rq->source, rq->top_down, rq->job, batch,
-                                       rq->job->in_order ? NULL : w->movers, rq->look, slot->host));
+    FBP_TRY(w->work->follow
+                ? fbp_follow_load(w, batch, slot->host)
+                : fbp_load(rq->source, rq->top_down, rq->job, batch,
+                           rq->job->in_order ? NULL : w->io_threads, rq->look, slot->host));
     return end_views(w, &span, FBP_LANE_READ, slot->task);
 }
 
@@ -126,11 +127,11 @@ struct held {
     const struct fbp_batch *batch;
 };
 
-static fbp_status look_at_held(void *user, size_t k, int mover)
+static fbp_status look_at_held(void *user, size_t k, int thread)
 {
     const struct held *h = user;
 
-    (void)mover;
+    (void)thread;
     fbp_look_at(h->worker->run->rq->look, h->batch, k, h->worker->views, true);
     return FBP_OK;
 }
@@ -143,7 +144,7 @@ static fbp_status look_at_views(const struct worker *w)
     for (size_t i = 0; i < w->n_tasks; i++) {
         struct held held = {w, &w->tasks[i].batch};
         if (w->tasks[i].loads)
-            FBP_TRY(fbp_pool_try(w->movers, held.batch->n_views, look_at_held, &held));
+            FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
     }
     return FBP_OK;
 }
@@ -223,7 +224,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 
     if (backend(w)->own_memory && batch->load_rows > 0)
         FBP_TRY(upload_task(w, raw));
-    if (!batch->stays) /* else nothing is written over */
+    if (!batch->kept) /* else nothing is written over */
         FBP_TRY(after(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(begin_span(w, FBP_STAGE_FILTER, &span));
@@ -399,7 +400,7 @@ static void add_statistics(struct run_state *run, const float *x, size_t n)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* Slices that one of the movers writes. */
+/* Slices that one of the io threads writes. */
 struct store {
     struct worker *worker;
     const struct piece_slot *piece;
@@ -422,11 +423,11 @@ static fbp_status store_item(void *user, size_t item, int worker)
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
 {
-    fbp_pool *movers = w->backend->own_memory ? w->movers : NULL;
-    const size_t at_once = movers ? 1 : p->nz;
+    fbp_pool *io_threads = w->backend->own_memory ? w->io_threads : NULL;
+    const size_t at_once = io_threads ? 1 : p->nz;
     struct store store = {w, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2), at_once};
 
-    return fbp_pool_try(movers, (p->nz + at_once - 1) / at_once, store_item, &store);
+    return fbp_pool_try(io_threads, (p->nz + at_once - 1) / at_once, store_item, &store);
 }
 
 /* A piece is here: hand it to the sink. */

@@ -7,7 +7,7 @@
 #include "plan/roi.h"
 #include "plan/shares.h"
 
-enum { MOST_MOVERS = 8 };
+enum { MOST_IO_THREADS = 8 };
 
 static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
 {
@@ -29,7 +29,7 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
     const struct fbp_buffer raw = {FBP_FOR_RAW, work->raw_device_bytes, work->batch_views,
                                    work->load_rows};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED, work->filtered_bytes,
-                                        work->stays ? job->n_views : work->batch_views,
+                                        work->kept ? job->n_views : work->batch_views,
                                         work->filter_rows};
     const struct fbp_buffer volume = {FBP_FOR_VOLUME, work->volume_bytes, 0, 0};
 
@@ -37,7 +37,7 @@ static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
         FBP_TRY(b->alloc(w->dev, &raw, &w->raw[i].device));
     for (size_t i = 0; i < work->n_filtered; i++)
         FBP_TRY(b->alloc(w->dev, &filtered, &w->filtered[i].memory));
-    for (size_t i = 1; work->stays && i < MAX_SLOTS; i++)
+    for (size_t i = 1; work->kept && i < MAX_SLOTS; i++)
         w->filtered[i].memory = w->filtered[0].memory;
     for (size_t i = 0; i < work->n_volumes; i++)
         FBP_TRY(b->alloc(w->dev, &volume, &w->volumes[i].memory));
@@ -102,11 +102,11 @@ static void find_callers_memory(struct worker *w)
         w->volume = volume;
 }
 
-int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job)
+int fbp_worker_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
 {
     if (!backend->own_memory && !job->unpacks)
         return 1;
-    return job->n_threads < MOST_MOVERS ? job->n_threads : MOST_MOVERS;
+    return job->n_threads < MOST_IO_THREADS ? job->n_threads : MOST_IO_THREADS;
 }
 
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
@@ -114,8 +114,8 @@ fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
-    if (fbp_worker_movers(backend, job) > 1)
-        FBP_TRY(fbp_pool_create(&w->movers, fbp_worker_movers(backend, job)));
+    if (fbp_worker_io_threads(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_worker_io_threads(backend, job)));
     return make_buffers(w, job);
 }
 
@@ -143,7 +143,7 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struc
     FBP_TRY(w->backend->expect(w->dev, &w->ledger));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
-    const size_t n_filtered = work->stays ? MAX_SLOTS : work->n_filtered;
+    const size_t n_filtered = work->kept ? MAX_SLOTS : work->n_filtered;
     FBP_TRY(make_queue(&w->filtered_free, n_filtered, true));
     FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
     FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
@@ -198,8 +198,8 @@ void fbp_worker_close(struct worker *w)
             fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
-    if (w->movers)
-        fbp_pool_destroy(&w->movers);
+    if (w->io_threads)
+        fbp_pool_destroy(&w->io_threads);
     if (w->dev)
         b->close(&w->dev);
 }

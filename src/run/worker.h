@@ -44,7 +44,7 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *movers; /**< read, and write for a device that computes beside the host; or NULL */
+    fbp_pool *io_threads;  /**< read, and write if the device has memory of its own; or NULL */
     struct run_state *run; /**< from here on: of a run */
     struct fbp_task *tasks;
     size_t n_tasks;
@@ -68,7 +68,7 @@ struct worker {
 
 /** Threads that read: several where the host does not compute, and where samples are to be
  *  decoded. */
-int fbp_worker_movers(const struct fbp_backend *backend, const struct fbp_job *job);
+int fbp_worker_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Open a device with its buffers; a half-built worker can be closed. */
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,

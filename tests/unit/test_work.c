@@ -135,7 +135,7 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
                 next[z] += t->batch.n_views;
                 finished[z] = t->final;
             }
-            if (t->batch.stays) {
+            if (t->batch.kept) {
                 assert_int_equal(t->batch.place, t->batch.view0);
                 assert_int_equal(t->batch.n_rows, w->filter_rows);
             }
@@ -144,7 +144,7 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
     }
     for (size_t z = 0; z < job->grid.n[2]; z++)
         assert_true(next[z] == job->n_views && finished[z]);
-    assert_int_equal(read, job->n_views * (w->stays ? w->n_workers : w->n_slabs));
+    assert_int_equal(read, job->n_views * (w->kept ? w->n_workers : w->n_slabs));
     free(next);
     free(finished);
 }
@@ -178,16 +178,16 @@ static void filtered_views_stay_where_that_is_quicker(void **state)
     (void)state;
     setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, (struct fbp_rates){0}, 0, 1); /* nothing known: the fewest slabs */
-    assert_true(!w.stays && w.n_slabs == 1 && w.seconds == 0);
+    assert_true(!w.kept && w.n_slabs == 1 && w.seconds == 0);
     w = divide_mock(&c, card, 0, 1); /* bound by backprojection: fetches overlap it */
-    assert_true(w.stays && w.n_slabs == 1 && w.riding < 256);
+    assert_true(w.kept && w.n_slabs == 1 && w.streamed < 256);
     assert_true(w.view_reads <= 1);
     slow_bus.upload *= 10; /* bound by uploads: slices in the lower half finish earlier */
     w = divide_mock(&c, slow_bus, 0, 1);
-    assert_true(!w.stays && w.n_slabs == 2);
+    assert_true(!w.kept && w.n_slabs == 2);
     fast_bus.upload /= 1000;
     w = divide_mock(&c, fast_bus, 0, 3);
-    assert_true(w.stays && w.n_slabs == 3);
+    assert_true(w.kept && w.n_slabs == 3);
     drop(&c);
 }
 
@@ -200,12 +200,12 @@ static void volumes_stream_past_views_that_stay(void **state)
     (void)state;
     setup(&c, 90, 128, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
     w = divide_mock(&c, card, 40 << 20, 1);
-    assert_true(w.stays && w.n_slabs > 2 && w.n_volumes == 2);
+    assert_true(w.kept && w.n_slabs > 2 && w.n_volumes == 2);
     assert_true(w.view_reads <= 1);
     w = divide_mock(&c, card, 40 << 20, 2);
-    assert_true(w.stays && w.n_slabs >= 2);
+    assert_true(w.kept && w.n_slabs >= 2);
     w = divide_mock(&c, card, 8 << 20, 1); /* not all views fit: rows of each slab are uploaded */
-    assert_true(!w.stays && w.n_slabs > 2);
+    assert_true(!w.kept && w.n_slabs > 2);
     drop(&c);
 }
 

@@ -277,7 +277,7 @@ static fbp_status run_backproject(void *user)
     const fbp_status st = fbp_backend_cpu.backproject(c->dev->inner, &c->batch, c->src, &c->slab,
                                                       c->z0, c->z1, c->volume);
     /* A batch is used up with the slab's last slices. */
-    if (c->batch.n_rows > 0 && !c->batch.stays && c->z1 == c->slab.z0 + c->slab.nz &&
+    if (c->batch.n_rows > 0 && !c->batch.kept && c->z1 == c->slab.z0 + c->slab.nz &&
         !fbp_mock_plant.keep_batches)
         poison(c->dst, bytes);
     return st;
