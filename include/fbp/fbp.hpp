@@ -348,6 +348,12 @@ class plan
     {
         heard(fbp_plan_open(p_.get()));
     }
+    /** Ends the run that goes on in another thread, or the next one; a signal handler may call it.
+     */
+    void stop() noexcept
+    {
+        fbp_plan_stop(p_.get());
+    }
     report run(const std::string &output)
     {
         report out;

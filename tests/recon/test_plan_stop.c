@@ -279,11 +279,42 @@ static void ends_one_run(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* Devices that stay open are as good as new after a run that was stopped half-way. */
+static void opened_devices_go_on(void **state)
+{
+    static const char *const devices[] = {"cpu", "mock:0,1"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct job j = {"half-way",   devices[i], "hash:", 90, 90,          64,
+                        {90, 90, 90}, 2,          1,       0,  .reads = 20, .compress = false};
+        struct fbp_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+        struct fbp_scan scan;
+        fbp_source *source = NULL;
+        pthread_t thread;
+        make_plan(&j, &scan, &source);
+        OK(fbp_plan_open(plan));
+        at_work = true;
+        OK(fbp_plan_run(plan, "hash:", &a));
+        at_work = run_is_over = by_signal = false;
+        atomic_store(&j.n_reads, 0);
+        assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
+        assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
+        pthread_join(thread, NULL);
+        OK(fbp_plan_run(plan, "hash:", &b));
+        assert_true(a.hash == b.hash && a.hash != 0);
+        fbp_plan_destroy(&plan);
+        fbp_source_close(&source);
+        fbp_scan_clear(&scan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops_whatever_it_does),
         cmocka_unit_test(ends_one_run),
+        cmocka_unit_test(opened_devices_go_on),
     };
     const struct sigaction action = {.sa_handler = stop_now};
 
