@@ -4,7 +4,7 @@
  * of the same files into one small buffer; and the least that a program can do to get floats, a
  * loop of pread() and a conversion into the same batch.
  */
-#include "array/format.h"
+#include "array/file/format.h"
 #include "array/names.h"
 #include "make.h"
 

@@ -1,7 +1,7 @@
 /* The output of a plan: opened, checked, converted, reported. */
 #include "api/plan.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "array/spool.h"
 #include "base/hash.h"
 

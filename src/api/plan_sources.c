@@ -1,8 +1,8 @@
 /* The views of a plan: opened, reduced, held, and compared with what the scan says. */
 #include "api/plan.h"
 
-#include "array/format.h"
-#include "array/growing.h"
+#include "array/file/format.h"
+#include "array/file/growing.h"
 #include "array/hold.h"
 
 /* The caller's source, or the scan's projections: views as they are stored. */

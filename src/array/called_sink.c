@@ -1,7 +1,7 @@
 /* Slices that a function of the caller's takes. */
 #include "fbp/callback.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/called.h"
 #include "array/sink.h"
 

@@ -1,10 +1,10 @@
 /* Views that a function of the caller's gives. */
 #include "fbp/callback.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/called.h"
-#include "array/format.h"
-#include "array/values.h"
+#include "array/file/format.h"
+#include "array/file/values.h"
 
 #include "base/mem.h"
 #include "base/sizes.h"

@@ -1,6 +1,6 @@
 #include "array/hold.h"
-#include "array/format.h"
-#include "array/values.h"
+#include "array/file/format.h"
+#include "array/file/values.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

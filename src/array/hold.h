@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_HOLD_H
 #define FBP_SRC_HOLD_H
 
-#include "array/growing.h"
+#include "array/file/growing.h"
 
 /** Memory that fbp_source_hold() takes beside `below`'s own. */
 uint64_t fbp_hold_bytes(const fbp_source *below);

@@ -1,6 +1,6 @@
 #include "array/inputs.h"
-#include "array/bytes.h"
-#include "array/format.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
 #include "array/names.h"
 #include "array/stack.h"
 

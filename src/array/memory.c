@@ -1,5 +1,5 @@
 /* Arrays in the caller's memory as sources and sinks. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/sink.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 #include "array/names.h"
-#include "array/format.h"
+#include "array/file/format.h"
 
 #include "base/mem.h"
 #include "base/text.h"

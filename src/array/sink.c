@@ -1,6 +1,6 @@
-#include "array/bytes.h"
-#include "array/member.h"
-#include "array/outfile.h"
+#include "array/file/bytes.h"
+#include "array/file/member.h"
+#include "array/file/outfile.h"
 #include "array/sink_stack.h"
 
 #include "base/hash.h"

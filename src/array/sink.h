@@ -2,10 +2,10 @@
 #ifndef FBP_SRC_SINK_H
 #define FBP_SRC_SINK_H
 
-#include "array/format.h"
+#include "array/file/format.h"
+#include "array/file/piece.h"
 #include "array/names.h"
 #include "array/part.h"
-#include "array/piece.h"
 
 #include <pthread.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* The temporary file of a sink: locked, reserved, and at last published. */
-#include "array/bytes.h"
-#include "array/describe.h"
-#include "array/outfile.h"
+#include "array/file/bytes.h"
+#include "array/file/describe.h"
+#include "array/file/outfile.h"
 #include "array/sink.h"
 
 #include "base/mem.h"

@@ -4,8 +4,8 @@
  * all whole, and get their names, has a line "publish"; that is on disk before the first name.
  *
  * Version 1 had no such line, and no journal where nothing could be resumed. */
-#include "array/bytes.h"
-#include "array/outfile.h"
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
 #include "array/sink_stack.h"
 
 #include "base/hash.h"

@@ -1,6 +1,6 @@
 #include "array/sink_stack.h"
-#include "array/bytes.h"
-#include "array/outfile.h"
+#include "array/file/bytes.h"
+#include "array/file/outfile.h"
 #include "array/stack.h"
 
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 #include "array/spool.h"
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/sink.h"
 
 #include "base/mem.h"

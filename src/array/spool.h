@@ -7,7 +7,7 @@
 #ifndef FBP_SRC_SPOOL_H
 #define FBP_SRC_SPOOL_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /**
  * The sink for the floats.  Name, folder and room of the output are tried first.

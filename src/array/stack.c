@@ -1,10 +1,10 @@
 /* Views in a file each, named by a pattern with two numbers, as MetaImage writes them, or by their
  * folder. */
 #include "array/stack.h"
-#include "array/bytes.h"
-#include "array/member.h"
+#include "array/file/bytes.h"
+#include "array/file/member.h"
+#include "array/file/values.h"
 #include "array/names.h"
-#include "array/values.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

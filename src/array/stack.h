@@ -3,7 +3,7 @@
 #ifndef FBP_SRC_STACK_H
 #define FBP_SRC_STACK_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /** Is this a pattern, "views/%04d.mha 1 360": a name with a place for a number (%d, or %0Nd padded
  *  with zeros to N digits), and the first and the last number?  Or a folder? */

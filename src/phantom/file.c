@@ -1,7 +1,7 @@
 /* Phantom files: which format, the project's own one, and what all readers need. */
 #include "phantom/file.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 
 #include <ctype.h>

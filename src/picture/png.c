@@ -1,7 +1,7 @@
 #include "picture/png.h"
 
+#include "array/file/outfile.h"
 #include "array/format/png/png_memory.h"
-#include "array/outfile.h"
 
 /* libpng calls this instead of returning; it must not return either. */
 static void on_error(png_structp png, png_const_charp text)

@@ -1,6 +1,6 @@
 #include "run/follow.h"
 
-#include "array/growing.h"
+#include "array/file/growing.h"
 #include "backend/partners.h"
 #include "backend/rows.h"
 #include "base/clock.h"

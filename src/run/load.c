@@ -1,6 +1,6 @@
 #include "run/load.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "backend/rows.h"
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 #include "run/worker.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* Geometry files: which format, what is missing. */
 #include "scan/geometry_file.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/stack.h"
 #include "base/mem.h"
 #include "base/sizes.h"

@@ -1,8 +1,8 @@
 /* Fewer views and larger pixels than a scan has stored. */
 #include "scan/reduce.h"
 
-#include "array/format.h"
-#include "array/growing.h"
+#include "array/file/format.h"
+#include "array/file/growing.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
-#include "array/format.h"
+#include "array/file/format.h"
 #include "array/stack.h"
 #include "base/sizes.h"
 #include "geometry/kind.h"

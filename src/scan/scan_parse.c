@@ -1,6 +1,6 @@
 /* From a file to JSON, with the place of a mistake. */
-#include "array/bytes.h"
-#include "scan/json_text.h"
+#include "array/file/bytes.h"
+#include "base/json_text.h"
 #include "scan/scan_json.h"
 
 #include "base/mem.h"

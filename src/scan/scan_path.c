@@ -1,5 +1,5 @@
 /* Names of arrays inside a scan file, which moves together with them. */
-#include "array/member.h"
+#include "array/file/member.h"
 #include "scan/scan_parts.h"
 
 #include "base/text.h"

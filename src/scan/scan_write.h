@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_SCAN_WRITE_H
 #define FBP_SRC_SCAN_WRITE_H
 
-#include "array/outfile.h"
+#include "array/file/outfile.h"
 
 #include <locale.h>
 

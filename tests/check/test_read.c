@@ -4,9 +4,9 @@
  */
 #include "unit/hdf5_files.h"
 
-#include "array/bytes.h"
-#include "array/format.h"
-#include "array/values.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/values.h"
 #include "base/pool.h"
 
 #define H5 FBP_TEST_DIR "/check_read.h5"

@@ -1,7 +1,7 @@
 /* What is done with an input, a function a kind of file. */
 #include "harness.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "fbp-lab/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"

@@ -2,7 +2,7 @@
  * pace, the device, the slabs and the form of the files. */
 #include "recon/fixture.h"
 
-#include "array/growing.h"
+#include "array/file/growing.h"
 #include "backend/mock/mock.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* HDF5: every type, byte order, layout and filter; selections, threads, damage; the sink. */
 #include "unit/hdf5_files.h"
 
-#include "array/format.h"
-#include "array/member.h"
+#include "array/file/format.h"
+#include "array/file/member.h"
 #include "base/text.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * is another scan. */
 #include "unit/hdf5_files.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "array/inputs.h"
 #include "fbp/scan.h"
 

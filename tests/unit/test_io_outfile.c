@@ -1,7 +1,7 @@
 /* Small files: whole under their names or not at all, and nobody else's file is touched. */
 #include "unit/io_util.h"
 
-#include "array/outfile.h"
+#include "array/file/outfile.h"
 #include "fbp/array.h"
 #include "scan/scan_write.h"
 

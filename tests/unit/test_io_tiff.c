@@ -1,7 +1,7 @@
 /* TIFF: every type, codec, byte order and shape; folders; what is refused and why. */
 #include "unit/tiff_files.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

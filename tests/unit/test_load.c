@@ -1,7 +1,7 @@
 /* Views of a file whose rows run downwards arrive upwards, whatever fits a band. */
 #include "unit/io_util.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "backend/rows.h"
 #include "run/load.h"
 

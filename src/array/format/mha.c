@@ -1,10 +1,10 @@
 /* MetaImage, .mha (header and samples) and .mhd (header beside a file of samples): lines
  * "Key = value", the last of them ElementDataFile.  https://itk.org/Wiki/ITK/MetaIO/Documentation
  */
-#include "array/axes.h"
-#include "array/bytes.h"
-#include "array/format.h"
-#include "array/inflate.h"
+#include "array/file/axes.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"

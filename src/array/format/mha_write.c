@@ -1,7 +1,7 @@
 /* MetaImage headers for sinks; `Unit` is a key of our own, which other readers ignore; what
  * integers mean is said by MetaImage's ElementToIntensityFunction. */
-#include "array/bytes.h"
-#include "array/format.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -3,10 +3,10 @@
  * Of the library only names and the matrix of a q-form are used: it prints on standard error, and
  * goes on with less where memory ends.
  */
-#include "array/axes.h"
-#include "array/bytes.h"
-#include "array/format.h"
-#include "array/inflate.h"
+#include "array/file/axes.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* NIfTI-1 headers for sinks: .nii, and .nii.gz, which is the same file behind gzip. */
-#include "array/format.h"
+#include "array/file/format.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,8 +1,8 @@
 /* NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
-#include "array/bytes.h"
-#include "array/describe.h"
-#include "array/format.h"
+#include "array/file/bytes.h"
+#include "array/file/describe.h"
+#include "array/file/format.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -4,8 +4,8 @@
 
 #include "fbp-lab/rabbitct.h"
 
-#include "array/format.h"
-#include "array/outfile.h"
+#include "array/file/format.h"
+#include "array/file/outfile.h"
 #include "base/private.h"
 
 /** Bytes of a matrix before the image it belongs to. */

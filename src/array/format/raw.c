@@ -1,5 +1,5 @@
 /* Plain little-endian samples, [z][y][x], nothing else; what integers mean stands beside them. */
-#include "array/describe.h"
+#include "array/file/describe.h"
 
 #include "base/mem.h"
 #include "base/text.h"

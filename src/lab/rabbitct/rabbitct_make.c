@@ -1,7 +1,7 @@
 /* A RabbitCT data set from a scan: filtered views, matrices, references. */
 #include "fbp-lab/rabbitct.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/rabbitct.h"
 #include "base/mem.h"
 #include "base/sizes.h"

@@ -6,7 +6,7 @@
  */
 #include "array/format/rabbitct.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Writing RabbitCT data sets: as another version, and in parts. */
 #include "array/format/rabbitct.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* CTSimU metadata: which files hold projections, darks and flats, and in which layout. */
-#include "array/bytes.h"
-#include "array/format.h"
+#include "array/file/bytes.h"
+#include "array/file/format.h"
 #include "array/stack.h"
 #include "scan/format/ctsimu.h"
 #include "scan/scan_parts.h"

@@ -5,7 +5,7 @@
 #include "scan/geometry_file.h"
 #include "scan/geometry_upright.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "scan/scan_parts.h"

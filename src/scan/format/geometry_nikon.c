@@ -7,7 +7,7 @@
  */
 #include "scan/geometry_file.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/rotation.h"

@@ -4,7 +4,7 @@
  * plastimatch, src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load). */
 #include "scan/geometry_file.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/stack.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "scan/format/geometry_rtk.h"
 #include "scan/geometry_file.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "scan/scan_parts.h"

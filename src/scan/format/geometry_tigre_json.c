@@ -1,5 +1,5 @@
 /* TIGRE's geometry as a JSON dictionary of the attributes of its Python class, with its angles. */
-#include "array/format.h"
+#include "array/file/format.h"
 #include "scan/format/geometry_tigre.h"
 #include "scan/scan_json.h"
 

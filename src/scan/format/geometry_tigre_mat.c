@@ -3,7 +3,7 @@
  * only (base/contain.h). */
 #include "scan/format/geometry_tigre.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/hdf5/hdf5_lib.h"
 #include "array/format/mat/mat_lib.h"
 #include "base/mem.h"

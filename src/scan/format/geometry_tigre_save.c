@@ -1,6 +1,6 @@
 /* Views as TIGRE's geometry: a source at (DSO, 0, 0) in a frame E of three angles, a panel turned
  * in it. */
-#include "array/format.h"
+#include "array/file/format.h"
 #include "scan/format/geometry_tigre.h"
 #include "scan/scan_write.h"
 

@@ -1,6 +1,6 @@
 #include "scan/format/ini.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "base/mem.h"
 #include "scan/scan_parts.h"
 

@@ -1,7 +1,7 @@
 /* Plain text matrices: numbers, blanks or commas, comments. */
 #include "fbp/scan.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* HDF5: the library says where samples are, this program reads them itself where it can. */
 #include "array/format/hdf5/hdf5.h"
-#include "array/bytes.h"
-#include "array/column_major.h"
+#include "array/file/bytes.h"
+#include "array/file/column_major.h"
 #include "array/format/hdf5/hdf5_lib.h"
 
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_HDF5_H
 #define FBP_SRC_HDF5_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "base/contain.h"
 
 enum fbp_hdf5_how {

@@ -1,11 +1,11 @@
 /* Chunks of a data set, several at once: read at their offsets, inflated, put in their places.
  *
  * Decoded ones stay a while, as neighbouring rows and slices are often in the same chunk. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
+#include "array/file/inflate.h"
+#include "array/file/values.h"
 #include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
-#include "array/inflate.h"
-#include "array/values.h"
 
 #include "base/mem.h"
 #include "base/pool.h"

@@ -1,8 +1,8 @@
 /* What the library says about a data set: size, type, and where its samples lie. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
+#include "array/file/inflate.h"
 #include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
-#include "array/inflate.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 #include "array/format/hdf5/hdf5_lib.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 
 #include "base/mem.h"
 

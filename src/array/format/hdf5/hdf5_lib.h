@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_HDF5_LIB_H
 #define FBP_SRC_HDF5_LIB_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "base/contain.h"
 
 #include <hdf5.h>

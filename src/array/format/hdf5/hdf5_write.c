@@ -1,9 +1,9 @@
 /* An HDF5 file around the samples of a sink: the library makes it without a sample (a hole is in
  * their place), and what stands before them is the header. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
+#include "array/file/member.h"
+#include "array/file/outfile.h"
 #include "array/format/hdf5/hdf5_lib.h"
-#include "array/member.h"
-#include "array/outfile.h"
 
 #include "base/mem.h"
 #include "base/text.h"

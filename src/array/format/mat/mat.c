@@ -2,8 +2,8 @@
  *
  * A(k, r, c) of size [views rows columns] is [view][row][column]; A(r, c) is one image, or with
  * "?sinogram" behind its name A(k, c) the views of one row. */
-#include "array/bytes.h"
-#include "array/column_major.h"
+#include "array/file/bytes.h"
+#include "array/file/column_major.h"
 #include "array/format/mat/mat_lib.h"
 
 #include "base/mem.h"

@@ -2,7 +2,7 @@
  * does not compare checksums, and takes sizes at their word: every variable must be there, every
  * compressed one inflate to its end, every array of numbers have as many as its sizes say.
  * Layout: MAT-File Format, The MathWorks, 1999 to 2023. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/mat/mat_lib.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 #include "array/format/mat/mat_lib.h"
-#include "array/inflate.h"
+#include "array/file/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"

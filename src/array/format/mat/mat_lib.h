@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_MAT_LIB_H
 #define FBP_SRC_MAT_LIB_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 #include "base/contain.h"
 
 #include <matio.h>

@@ -1,9 +1,9 @@
 /* NRRD, .nrrd (header and samples) and .nhdr (header, samples in other files).
  * https://teem.sourceforge.net/nrrd/format.html */
 #include "array/format/nrrd/nrrd.h"
-#include "array/axes.h"
-#include "array/bytes.h"
-#include "array/inflate.h"
+#include "array/file/axes.h"
+#include "array/file/bytes.h"
+#include "array/file/inflate.h"
 
 #include "base/mem.h"
 #include "base/text.h"

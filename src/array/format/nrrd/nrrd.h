@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_NRRD_H
 #define FBP_SRC_NRRD_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /** Keys of our own: value = scale * number + offset. */
 #define NRRD_SCALE  "fbp scale"

@@ -1,5 +1,5 @@
 /* Lines "field: value" behind the magic, "key:=value" and comments, up to an empty line. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/nrrd/nrrd.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* Samples in several files, by a list of names or a pattern with three numbers: each file holds one
  * slice or, with a last number 3, several. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/nrrd/nrrd.h"
 
 #include "base/mem.h"

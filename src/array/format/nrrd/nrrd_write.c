@@ -1,6 +1,6 @@
 /* NRRD headers for sinks, attached and detached.  NRRD has no field for what integers mean: two
  * keys of our own, which other readers ignore, say it. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/nrrd/nrrd.h"
 
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* PNG: one slice, greyscale of 1 to 16 bits.  Rows are decoded as they are asked for; going back
  * starts anew. */
-#include "array/bytes.h"
-#include "array/describe.h"
+#include "array/file/bytes.h"
+#include "array/file/describe.h"
+#include "array/file/inflate.h"
 #include "array/format/png/png_memory.h"
-#include "array/inflate.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 #include "array/format/tiff/imagej.h"
-#include "array/bytes.h"
-#include "array/describe.h"
+#include "array/file/bytes.h"
+#include "array/file/describe.h"
 
 #include "base/text.h"
 

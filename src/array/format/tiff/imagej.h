@@ -8,12 +8,12 @@
 #ifndef FBP_SRC_IMAGEJ_H
 #define FBP_SRC_IMAGEJ_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /**
  * malloc'ed description of a volume: images, slices, unit, spacing, origin (in voxels), what
- * integers stand for, and, as "fbp=…", the line of array/describe.h, which other programs ignore.
- * NULL when out of memory.
+ * integers stand for, and, as "fbp=…", the line of array/file/describe.h, which other programs
+ * ignore. NULL when out of memory.
  */
 char *fbp_imagej_describe(const struct fbp_array_info *info);
 

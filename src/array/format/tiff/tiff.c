@@ -1,8 +1,8 @@
 /* TIFF and BigTIFF: a page a slice.  Pages that are not compressed are read past libtiff. */
 #include "array/format/tiff/tiff.h"
-#include "array/describe.h"
+#include "array/file/describe.h"
+#include "array/file/values.h"
 #include "array/format/tiff/imagej.h"
-#include "array/values.h"
 
 #include "base/mem.h"
 

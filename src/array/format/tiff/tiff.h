@@ -5,7 +5,7 @@
 #ifndef FBP_SRC_TIFF_H
 #define FBP_SRC_TIFF_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 #include <setjmp.h>
 #include <tiffio.h>

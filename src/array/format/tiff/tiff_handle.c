@@ -1,5 +1,5 @@
 /* libtiff over a shared descriptor, without its global state; bands of decoded rows. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/tiff/tiff.h"
 
 #include "base/mem.h"

@@ -2,7 +2,7 @@
  * where memory ends, and stops in freeing the list (4.5.0, _TIFFVSetField); it has no need of them.
  * So its view of the file holds those entries only that say what a page's samples are.  The
  * description of the first page is read here. */
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 #include "array/format/tiff/tiff.h"
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* A page's tags: what can be read, what is refused and why.  TIFF 6.0; BigTIFF has the same tags.
  */
+#include "array/file/inflate.h"
 #include "array/format/tiff/tiff.h"
-#include "array/inflate.h"
 
 #include <stdio.h>
 

@@ -5,9 +5,9 @@
  * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels a mm, with
  * the ResolutionUnit "none", as the description's unit is mm.  ImageJ itself writes stacks beyond
  * 4 GiB with one directory, in which every other reader finds one slice; they are BigTIFF here. */
-#include "array/format.h"
+#include "array/file/format.h"
 #include "array/format/tiff/imagej.h"
-#include "array/piece.h"
+#include "array/file/piece.h"
 
 #include "base/mem.h"
 #include "base/stop.h"

@@ -1,5 +1,5 @@
-#include "array/outfile.h"
-#include "array/bytes.h"
+#include "array/file/outfile.h"
+#include "array/file/bytes.h"
 
 #include "fbp/array.h"
 

@@ -1,4 +1,4 @@
-#include "array/axes.h"
+#include "array/file/axes.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* A cursor in a zlib stream: forward is cheap, back starts again; memory does not grow. */
-#include "array/inflate.h"
-#include "array/bytes.h"
+#include "array/file/inflate.h"
+#include "array/file/bytes.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-#include "array/piece.h"
-#include "array/bytes.h"
+#include "array/file/piece.h"
+#include "array/file/bytes.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

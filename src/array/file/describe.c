@@ -1,9 +1,9 @@
-#include "array/describe.h"
+#include "array/file/describe.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "scan/json_text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

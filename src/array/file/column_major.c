@@ -1,6 +1,6 @@
-#include "array/column_major.h"
+#include "array/file/column_major.h"
 
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 
 #include "base/mem.h"
 

@@ -3,8 +3,8 @@
  * how far they are: woken by inotify where the system tells of writes, and every two milliseconds
  * in any case, as it does not of those by other machines or through mapped memory.
  */
-#include "array/growing.h"
-#include "array/bytes.h"
+#include "array/file/growing.h"
+#include "array/file/bytes.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

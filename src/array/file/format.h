@@ -8,15 +8,16 @@
 
 #include "fbp/array.h"
 
+#include "array/file/watch.h"
 #include "array/inputs.h"
-#include "array/watch.h"
+#include "array/file/watch.h"
 #include "base/private.h"
 #include "base/status.h"
 
 /** An opened array.  Formats fill this in. */
 struct fbp_source {
     char *path;   /**< as given, for messages */
-    char *file;   /**< the part of it that names the file (array/member.h) */
+    char *file;   /**< the part of it that names the file (array/file/member.h) */
     char *member; /**< and the array inside it; NULL: none */
     /** What it is read from: `path`, then files that it leads to, of samples above all.  A format
      *  that opens another file adds its name. */
@@ -42,8 +43,9 @@ struct fbp_source {
     /** Of a growing source of several files: views that are complete, from the first on, and bytes
      *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
-    struct fbp_follow *follow; /**< who waits for views (array/growing.h); NULL: all are there */
-    fbp_source *below;         /**< what it reads from, of another's (scan/reduce.h); NULL: files */
+    struct fbp_follow
+        *follow;       /**< who waits for views (array/file/growing.h); NULL: all are there */
+    fbp_source *below; /**< what it reads from, of another's (scan/reduce.h); NULL: files */
     enum fbp_type stored_type; /**< of a source on another: type there, and bytes that all of it */
     uint64_t stored_bytes;     /**< is read from */
 };

@@ -1,7 +1,7 @@
 /* cJSON says of text that it does not understand and of memory that has ended that there is no
  * value.  So text that it refuses is looked at once more, without memory: if that finds no mistake,
  * memory was it. */
-#include "scan/json_text.h"
+#include "base/json_text.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* Numbers are converted in blocks, each while the caches still have what was read of it. */
-#include "array/values.h"
-#include "array/bytes.h"
+#include "array/file/values.h"
+#include "array/file/bytes.h"
 
 #include <string.h>
 

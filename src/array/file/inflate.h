@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_INFLATE_H
 #define FBP_SRC_INFLATE_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /** Bytes that deflate makes of one, at most: 258 of two bits. */
 enum { FBP_DEFLATE_AT_MOST = 1032 };

@@ -1,4 +1,4 @@
-#include "array/bytes.h"
+#include "array/file/bytes.h"
 
 #include "base/mem.h"
 #include "base/stop.h"

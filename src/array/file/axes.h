@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_AXES_H
 #define FBP_SRC_AXES_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /**
  * Spacing and origin of src->info from the steps between neighbours along each index, in mm.

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_FOLLOW_H
 #define FBP_SRC_FOLLOW_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /** Is it still being written, so that reading may have to wait? */
 bool fbp_source_grows(const fbp_source *src);

@@ -1,6 +1,6 @@
-#include "array/member.h"
+#include "array/file/member.h"
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-#include "array/watch.h"
-#include "array/bytes.h"
+#include "array/file/watch.h"
+#include "array/file/bytes.h"
 #include "array/stack.h"
 
 #include "base/mem.h"

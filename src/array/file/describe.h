@@ -4,7 +4,7 @@
 #ifndef FBP_SRC_DESCRIBE_H
 #define FBP_SRC_DESCRIBE_H
 
-#include "array/format.h"
+#include "array/file/format.h"
 
 /** malloc'ed {"fbp": 1, "type": …, "size": …, …} of type, size, row order, unit, scale and place;
  *  NULL when out of memory. */
