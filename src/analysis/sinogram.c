@@ -1,6 +1,6 @@
 #include "analysis/sinogram.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "geometry/kind.h"

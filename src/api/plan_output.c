@@ -1,7 +1,9 @@
 /* The output of a plan: opened, checked, converted, reported. */
 #include "api/plan.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
+#include "array/reads.h"
+#include "scan/scan_inputs.h"
 #include "array/spool.h"
 #include "base/hash.h"
 

@@ -1,7 +1,7 @@
 /* Running a plan. */
 #include "api/plan.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/spool.h"
 #include "base/clock.h"
 #include "base/process.h"

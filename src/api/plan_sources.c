@@ -1,7 +1,7 @@
 /* The views of a plan: opened, reduced, held, and compared with what the scan says. */
 #include "api/plan.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/file/growing.h"
 #include "array/hold.h"
 

@@ -3,14 +3,7 @@
 #ifndef FBP_SRC_NAMES_H
 #define FBP_SRC_NAMES_H
 
-#include "base/status.h"
-
-/** The parts of "views/%04d.mha 1 360": pieces of the text, lengths, numbers. */
-struct fbp_pattern {
-    const char *prefix, *suffix;
-    int n_prefix, n_suffix, width;
-    unsigned long long first, last;
-};
+#include "array/file/pattern.h"
 
 struct fbp_names {
     struct fbp_pattern pattern;
@@ -19,16 +12,6 @@ struct fbp_names {
     char note[300]; /**< of a folder: what was taken */
 };
 
-/** The place for a number in text[n], the last one: %d, or %0Nd.  Fills in all but the numbers. */
-bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
-/** malloc'ed name with this number in it; NULL when out of memory. */
-char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
-
-/** Is there a number where the pattern has its place in the name of a file, without folders? */
-bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
-
-/** A pattern with its two numbers? */
-bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 /** A folder, or files of one as a shell names them, "views/p_*.tif", where no file is called so? */
 bool fbp_names_is_folder(const char *path);
 

@@ -1,6 +1,6 @@
 #include "array/part.h"
 #include "array/file/bytes.h"
-#include "array/stack.h"
+#include "array/stack_names.h"
 
 #include "base/mem.h"
 

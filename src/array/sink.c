@@ -1,6 +1,7 @@
 #include "array/file/bytes.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
+#include "array/reads.h"
 #include "array/sink_stack.h"
 
 #include "base/hash.h"
@@ -24,63 +25,6 @@ static const struct fbp_sink_format *const formats[] = {
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-fbp_status fbp_layout_one(struct fbp_layout *out, const char *path)
-{
-    out->data_path = fbp_strdup(path);
-    return out->data_path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
-}
-
-fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
-                           const char *samples, const char **name)
-{
-    const char *slash;
-
-    out->data_path = fbp_format("%.*s%s", (int)(strlen(path) - strlen(own)), path, samples);
-    out->side_path = fbp_strdup(path);
-    if (!out->data_path || !out->side_path)
-        return fbp_fail_nomem(strlen(path), "a path");
-    slash = strrchr(out->data_path, '/');
-    *name = slash ? slash + 1 : out->data_path;
-    return FBP_OK;
-}
-
-fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
-                          struct fbp_piece *to)
-{
-    return layout->put_header ? layout->put_header(info, to)
-                              : fbp_piece_put(to, layout->header, layout->header_bytes);
-}
-
-void fbp_layout_clear(struct fbp_layout *layout)
-{
-    free(layout->header);
-    free(layout->side_path);
-    free(layout->side_text);
-    free(layout->data_path);
-    memset(layout, 0, sizeof *layout);
-}
-
-uint64_t fbp_sink_part_bytes(const struct fbp_sink *s)
-{
-    return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2];
-}
-
-void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped)
-{
-    pthread_mutex_lock(&s->lock);
-    s->clipped += clipped;
-    for (size_t z = z0; z < z0 + nz; z++) {
-        s->n_have += !s->have[z];
-        s->have[z] = 1;
-    }
-    pthread_mutex_unlock(&s->lock);
-}
-
-void fbp_sink_mark(struct fbp_sink *s, size_t z0, size_t nz)
-{
-    fbp_sink_mark_clipped(s, z0, nz, 0);
-}
-
 /* The file that a format would write for this name. */
 static fbp_status name_file(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_format *format)
@@ -91,35 +35,6 @@ static fbp_status name_file(struct fbp_sink *s, const char *path,
     free(s->path);
     s->path = fbp_format("%.*s", (int)n, path);
     return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
-}
-
-enum { MOST_LINKS = 40 };
-
-fbp_status fbp_sink_follow_link(char **path, const char *extensions)
-{
-    char target[4096];
-    ssize_t n = -1;
-
-    for (int i = 0; i <= MOST_LINKS; i++) {
-        n = readlink(*path, target, sizeof target - 1);
-        if (n < 0) /* no link, or nothing there */
-            return FBP_OK;
-        target[n] = '\0';
-        char *next = fbp_path_join(*path, target);
-        if (!next)
-            return fbp_fail_nomem((size_t)n, "a path");
-        if (!fbp_has_extension(next, extensions)) {
-            (void)!fbp_fail(FBP_ERR_INVALID,
-                            "%s: is a link to %s, whose name does not end in %s: name that file "
-                            "itself, or remove the link",
-                            *path, next, extensions);
-            free(next);
-            return FBP_ERR_INVALID;
-        }
-        free(*path);
-        *path = next;
-    }
-    return fbp_fail(FBP_ERR_INVALID, "%s: is one of too many links: name the file itself", *path);
 }
 
 static fbp_status find_format(struct fbp_sink *s, const char *path)
@@ -141,20 +56,6 @@ static fbp_status find_format(struct fbp_sink *s, const char *path)
                         "null: or hash:",
                         path, known);
     return fbp_output_check(s->path);
-}
-
-fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given)
-{
-    *given = false;
-    for (int i = 0; i < 3; i++)
-        *given |= info->spacing_mm[i] != 0;
-    for (int i = 0; i < 3 && *given; i++)
-        if (!(info->spacing_mm[i] > 0) || !isfinite(info->spacing_mm[i]) ||
-            !isfinite(info->origin_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: spacing %g mm, origin %g mm along axis %d cannot be written", path,
-                            info->spacing_mm[i], info->origin_mm[i], i);
-    return FBP_OK;
 }
 
 /* Names of all files, where a link leads; `path` is s->path, perhaps with an array inside it. */
@@ -202,6 +103,26 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
     return FBP_OK;
 }
 
+/* A fbp_run_there_fn for PATH.part. */
+static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                         void *scratch)
+{
+    const uint64_t total = (uint64_t)nz * s->slice_bytes;
+    uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes, h = 0;
+
+    for (uint64_t done = 0; done < total;) {
+        const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
+        if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
+            fbp_message_clear(); /* such slices are simply computed again */
+            return false;
+        }
+        h = fbp_hash(h, scratch, n);
+        done += n;
+        at += n;
+    }
+    return h == hash;
+}
+
 static fbp_status write_header(const struct fbp_sink *s)
 {
     struct fbp_piece p = {0};
@@ -226,7 +147,7 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     FBP_TRY(fbp_sink_reserve(s));
     if (s->part_offset)
         FBP_TRY(write_header(s));
-    return fresh ? FBP_OK : fbp_journal_resume(s);
+    return fresh ? FBP_OK : fbp_journal_resume(s, run_is_there);
 }
 
 static fbp_status open_file(struct fbp_sink *s, const char *path,
@@ -347,18 +268,6 @@ fbp_status fbp_sink_open(fbp_sink **out, const char *path, const struct fbp_arra
 fail:
     fbp_sink_close(&s);
     return st;
-}
-
-bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
-{
-    struct fbp_sink *s = (struct fbp_sink *)(uintptr_t)sink; /* only its lock is changed */
-    bool all = z0 <= s->info.n[2] && nz <= s->info.n[2] - z0;
-
-    pthread_mutex_lock(&s->lock);
-    for (size_t z = z0; all && z < z0 + nz; z++)
-        all = s->have[z];
-    pthread_mutex_unlock(&s->lock);
-    return all;
 }
 
 static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const float *data)

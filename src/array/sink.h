@@ -2,9 +2,9 @@
 #ifndef FBP_SRC_SINK_H
 #define FBP_SRC_SINK_H
 
-#include "array/file/format.h"
+#include "array/array.h"
+#include "array/file/pattern.h"
 #include "array/file/piece.h"
-#include "array/names.h"
 #include "array/part.h"
 
 #include <pthread.h>
@@ -60,8 +60,6 @@ struct fbp_sink {
     int fd, log_fd, lock_fd;
 };
 
-void fbp_layout_clear(struct fbp_layout *layout);
-
 /** Bytes of the temporary file. */
 uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);
 
@@ -105,8 +103,12 @@ fbp_status fbp_journal_publish(const struct fbp_sink *s);
 /** Was a run stopped while its slices got their names?  *n_slices: how many; 0: no. */
 fbp_status fbp_journal_published(const struct fbp_sink *s, size_t *n_slices);
 
-/** Read the journal, check the hash of every run against PATH.part and mark those that agree. */
-fbp_status fbp_journal_resume(struct fbp_sink *s);
+/** Are slices [z0, z0+nz) in a temporary file, with this hash?  scratch: FBP_PIECE_BYTES. */
+typedef bool fbp_run_there_fn(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                              void *scratch);
+
+/** Read the journal, ask of every run whether it is there, and mark those that are. */
+fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_run_there_fn *is_there);
 
 /** Note that slices [z0, z0+nz) are written; the hash of what is stored, chained over pieces. */
 fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash);

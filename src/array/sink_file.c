@@ -22,35 +22,6 @@ static fbp_status cannot(const char *what, const char *path)
     return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-static fbp_status lock_second(struct fbp_sink *s, const struct fbp_part_inputs *inputs)
-{
-    bool left = false;
-    char *line;
-
-    FBP_TRY(fbp_part_lock(inputs, s->lock_path, &s->lock_fd, &left, &s->lock_made));
-    if (left) /* the journal of an output of that name, which stays as it is */
-        return FBP_OK;
-    if (ftruncate(s->lock_fd, 0) < 0)
-        return fbp_fail_write(s->lock_path, errno, 0);
-    line = fbp_format(FBP_PART_LOCK "of %s\n", s->path);
-    const fbp_status st = line ? fbp_append(s->lock_fd, s->lock_path, line)
-                               : fbp_fail_nomem(strlen(s->path), "a path");
-    free(line);
-    return st;
-}
-
-fbp_status fbp_sink_lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, const char *name,
-                         bool *left)
-{
-    FBP_TRY(fbp_part_lock(inputs, s->log, &s->log_fd, left, &s->log_made));
-    if (!name)
-        return FBP_OK;
-    s->lock_path = fbp_format("%s.part.log", name);
-    if (!s->lock_path)
-        return fbp_fail_nomem(strlen(name), "a path");
-    return lock_second(s, inputs);
-}
-
 /* Make room for the temporary files: PATH.part itself, and those of publishing. */
 static fbp_status clear_parts(const struct fbp_sink *s, const struct fbp_part_inputs *inputs,
                               bool ours, bool part)

@@ -6,9 +6,8 @@
  * Version 1 had no such line, and no journal where nothing could be resumed. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "array/sink_stack.h"
+#include "array/sink.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -110,29 +109,8 @@ fbp_status fbp_journal_append(const struct fbp_sink *s, size_t z0, size_t nz, ui
     return fbp_append(s->log_fd, s->log, line);
 }
 
-static bool run_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
-                         void *scratch)
-{
-    const uint64_t total = (uint64_t)nz * s->slice_bytes;
-
-    if (s->kind == FBP_SINK_STACK)
-        return nz == 1 && fbp_sink_stack_has_file(s, z0, hash, scratch);
-    uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes, h = 0;
-
-    for (uint64_t done = 0; done < total;) {
-        const size_t n = total - done < FBP_PIECE_BYTES ? (size_t)(total - done) : FBP_PIECE_BYTES;
-        if (fbp_read_at(s->fd, s->part, at, scratch, n) != FBP_OK) {
-            fbp_message_clear(); /* such slices are simply computed again */
-            return false;
-        }
-        h = fbp_hash(h, scratch, n);
-        done += n;
-        at += n;
-    }
-    return h == hash;
-}
-
-static void take_line(struct fbp_sink *s, const char *line, void *scratch)
+static void take_line(struct fbp_sink *s, const char *line, fbp_run_there_fn *is_there,
+                      void *scratch)
 {
     unsigned long long z0 = 0, nz = 0, hash = 0;
 
@@ -140,11 +118,11 @@ static void take_line(struct fbp_sink *s, const char *line, void *scratch)
     if (sscanf(line, "%llu %llu %16llx", &z0, &nz, &hash) != 3 || z0 >= s->info.n[2] ||
         nz > s->info.n[2] - z0)
         return;
-    if (run_is_there(s, (size_t)z0, (size_t)nz, hash, scratch))
+    if (is_there(s, (size_t)z0, (size_t)nz, hash, scratch))
         fbp_sink_mark(s, (size_t)z0, (size_t)nz);
 }
 
-fbp_status fbp_journal_resume(struct fbp_sink *s)
+fbp_status fbp_journal_resume(struct fbp_sink *s, fbp_run_there_fn *is_there)
 {
     char *text = NULL, *line, *newline;
     void *scratch = NULL;
@@ -157,7 +135,7 @@ fbp_status fbp_journal_resume(struct fbp_sink *s)
     line = line ? line + 1 : text + n;
     for (; (newline = strchr(line, '\n')); line = newline + 1) {
         *newline = '\0';
-        take_line(s, line, scratch);
+        take_line(s, line, is_there, scratch);
     }
     s->owned = true;
     if (ftruncate(s->log_fd, (off_t)(line - text)) < 0) /* a last line torn by a kill */

@@ -1,7 +1,7 @@
 #include "array/sink_stack.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "array/stack.h"
+#include "array/stack_names.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -354,6 +354,39 @@ static fbp_status name_unpadded(const struct fbp_sink *s, char **out)
     return *out ? FBP_OK : fbp_fail_nomem(strlen(s->path), "a path");
 }
 
+static bool holds(const char *path, uint64_t hash, void *scratch)
+{
+    uint64_t size = 0, h = 0;
+    bool whole = true;
+    int fd = -1;
+
+    if (fbp_open_file(path, &fd, &size) != FBP_OK)
+        return false;
+    for (uint64_t at = 0; whole && at < size; at += FBP_PIECE_BYTES) {
+        const size_t n = size - at < FBP_PIECE_BYTES ? (size_t)(size - at) : FBP_PIECE_BYTES;
+        whole = fbp_read_at(fd, path, at, scratch, n) == FBP_OK;
+        h = whole ? fbp_hash(h, scratch, n) : h;
+    }
+    close(fd);
+    return whole && h == hash;
+}
+
+/* Is the file of a slice there, whole?  A fbp_run_there_fn. */
+static bool file_is_there(const struct fbp_sink *s, size_t z0, size_t nz, uint64_t hash,
+                          void *scratch)
+{
+    static const char *const behind[] = {".part", ""};
+    bool found = false;
+
+    for (size_t i = 0; !found && nz == 1 && i < 2; i++) {
+        char *name = name_of(s, z0, behind[i]);
+        found = name && holds(name, hash, scratch);
+        free(name);
+    }
+    fbp_message_clear(); /* such slices are simply computed again */
+    return found;
+}
+
 static fbp_status lock(struct fbp_sink *s, const struct fbp_part_inputs *inputs, bool *left)
 {
     char *unpadded;
@@ -376,7 +409,7 @@ static fbp_status begin(struct fbp_sink *s, const struct fbp_part_inputs *inputs
     if (left && resume)
         FBP_TRY(fbp_journal_find(s, &found));
     if (found) {
-        FBP_TRY(fbp_journal_resume(s));
+        FBP_TRY(fbp_journal_resume(s, file_is_there));
         return clear_missing(s, inputs);
     }
     FBP_TRY(clear_parts(s, inputs, left));
@@ -427,20 +460,6 @@ static struct fbp_array_info slice_info(const struct fbp_sink *s, size_t z)
     one.n[2] = 1;
     one.origin_mm[2] += (double)z * one.spacing_mm[2];
     return one;
-}
-
-fbp_status fbp_tiff_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                           const float *values, uint64_t *clipped)
-{
-    struct fbp_layout layout = {0};
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_sink_tiff.layout(p->path, slice, 0, &layout));
-    FBP_TRY_GOTO(fbp_layout_put(&layout, slice, p));
-    st = fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
-fail:
-    fbp_layout_clear(&layout);
-    return st;
 }
 
 static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, const float *values)
@@ -567,35 +586,4 @@ void fbp_sink_stack_remove(struct fbp_sink *s)
         free(part);
     }
     unlink(s->log);
-}
-
-static bool holds(const char *path, uint64_t hash, void *scratch)
-{
-    uint64_t size = 0, h = 0;
-    bool whole = true;
-    int fd = -1;
-
-    if (fbp_open_file(path, &fd, &size) != FBP_OK)
-        return false;
-    for (uint64_t at = 0; whole && at < size; at += FBP_PIECE_BYTES) {
-        const size_t n = size - at < FBP_PIECE_BYTES ? (size_t)(size - at) : FBP_PIECE_BYTES;
-        whole = fbp_read_at(fd, path, at, scratch, n) == FBP_OK;
-        h = whole ? fbp_hash(h, scratch, n) : h;
-    }
-    close(fd);
-    return whole && h == hash;
-}
-
-bool fbp_sink_stack_has_file(const struct fbp_sink *s, size_t z, uint64_t hash, void *scratch)
-{
-    static const char *const behind[] = {".part", ""};
-    bool found = false;
-
-    for (size_t i = 0; !found && i < 2; i++) {
-        char *name = name_of(s, z, behind[i]);
-        found = name && holds(name, hash, scratch);
-        free(name);
-    }
-    fbp_message_clear(); /* such slices are simply computed again */
-    return found;
 }

@@ -17,12 +17,5 @@ fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const 
 fbp_status fbp_sink_stack_publish(struct fbp_sink *s);
 /** Remove what is there of an unfinished stack. */
 void fbp_sink_stack_remove(struct fbp_sink *s);
-/** Is the file of slice z there, whole? */
-bool fbp_sink_stack_has_file(const struct fbp_sink *s, size_t z, uint64_t hash, void *scratch);
-
-/** One slice as a file: all of it goes through `p`. */
-typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
-                                 const float *values, uint64_t *clipped);
-fbp_encode_fn fbp_png_encode, fbp_tiff_encode;
 
 #endif /* FBP_SRC_SINK_STACK_H */

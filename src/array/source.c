@@ -1,99 +1,42 @@
+/* Opening sources: by content, by name, by a description; of one file or of many. */
+#include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
-#include "array/file/format.h"
 #include "array/file/growing.h"
 #include "array/file/member.h"
-#include "array/file/values.h"
+#include "array/formats.h"
 #include "array/stack.h"
+#include "array/stack_names.h"
 
 #include "base/mem.h"
-#include "base/stop.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    size_t size;
-} types[] = {
-    [FBP_TYPE_NONE] = {"none", 0}, [FBP_U8] = {"uint8", 1},    [FBP_I8] = {"int8", 1},
-    [FBP_U16] = {"uint16", 2},     [FBP_I16] = {"int16", 2},   [FBP_U32] = {"uint32", 4},
-    [FBP_I32] = {"int32", 4},      [FBP_F32] = {"float32", 4}, [FBP_F64] = {"float64", 8},
-};
-
-enum { N_TYPES = sizeof types / sizeof *types };
-
-static const struct fbp_format *const formats[] = {
-    &fbp_format_mha,   &fbp_format_npy,  &fbp_format_tiff,     &fbp_format_png, &fbp_format_nrrd,
-    &fbp_format_nifti, &fbp_format_hdf5, &fbp_format_rabbitct, &fbp_format_mat};
-
-enum { N_FORMATS = sizeof formats / sizeof *formats, HEAD_BYTES = 4096, CHUNK_BYTES = 1 << 16 };
-
-const struct fbp_format *fbp_source_format(size_t i)
-{
-    return i < N_FORMATS ? formats[i] : NULL;
-}
-
-size_t fbp_type_size(enum fbp_type type)
-{
-    return (size_t)type < N_TYPES ? types[type].size : 0;
-}
-
-const char *fbp_type_name(enum fbp_type type)
-{
-    return (size_t)type < N_TYPES ? types[type].name : "none";
-}
-
-enum fbp_type fbp_type_from_name(const char *name)
-{
-    for (size_t i = 1; name && i < N_TYPES; i++)
-        if (strcmp(types[i].name, name) == 0)
-            return (enum fbp_type)i;
-    return FBP_TYPE_NONE;
-}
-
-bool fbp_has_extension(const char *path, const char *extensions)
-{
-    const size_t length = strlen(path);
-
-    for (const char *p = extensions; *p;) {
-        const size_t n = strcspn(p, " ");
-        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
-            return true;
-        p += n + strspn(p + n, " ");
-    }
-    return false;
-}
+enum { HEAD_BYTES = 4096 };
 
 static const struct fbp_format *by_content(const char *path, const unsigned char *head, size_t n)
 {
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (formats[i]->detect(path, head, n))
-            return formats[i];
-    return NULL;
-}
+    const struct fbp_format *f;
 
-const struct fbp_format *fbp_format_of_name(const char *path)
-{
-    for (size_t i = 0; i < N_FORMATS; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no entry is NULL */
-        if (fbp_has_extension(path, formats[i]->extensions))
-            return formats[i];
+    for (size_t i = 0; (f = fbp_source_format(i)); i++)
+        if (f->detect(path, head, n))
+            return f;
     return NULL;
 }
 
 static fbp_status unknown_format(const char *path)
 {
+    const struct fbp_format *f;
     char known[256] = "";
 
-    for (size_t i = 0; i < N_FORMATS; i++)
+    for (size_t i = 0; (f = fbp_source_format(i)); i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
-                 formats[i]->extensions); // NOLINT(clang-analyzer-core.NullDereference): never
+                 f->extensions);
     return fbp_fail(
         FBP_ERR_UNSUPPORTED,
         "%s: not a known array format (known: %s): convert it, or describe a headerless "
@@ -207,9 +150,9 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
     if (!src->growing) /* before anything is read of it */
-        FBP_TRY(fbp_watch_add(&src->watch, src->path));
+        FBP_TRY(fbp_watch_array(&src->watch, src->path));
     if (fbp_stack_is(src->path))
-        return fbp_stack_open(src, raw);
+        return fbp_stack_open(src, raw, fbp_source_open);
     if (is_to_come(src, raw))
         return open_raw(src, raw, 0);
     FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
@@ -237,7 +180,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     }
     FBP_TRY_GOTO(open_file(src, raw));
     for (size_t i = 1; i < src->inputs.n && !growing; i++) /* to which the first has led */
-        FBP_TRY_GOTO(fbp_watch_add(&src->watch, src->inputs.names[i]));
+        FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     *out = src;
     return FBP_OK;
@@ -251,135 +194,14 @@ fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_
     return fbp_source_open_as(out, path, raw, false);
 }
 
-bool fbp_source_in_order(const fbp_source *src)
+fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fbp_raw *raw,
+                             double timeout_s)
 {
-    return src->in_order || src->growing;
-}
+    fbp_status st;
 
-uint64_t fbp_source_bytes(const fbp_source *src, int n)
-{
-    return src->held_bytes + (uint64_t)n * src->reader_bytes;
-}
-
-bool fbp_source_unpacks(const fbp_source *src)
-{
-    return src->unpacks && !fbp_source_in_order(src);
-}
-
-const struct fbp_array_info *fbp_source_info(const fbp_source *src)
-{
-    return &src->info;
-}
-
-void fbp_source_close(fbp_source **src)
-{
-    if (!*src)
-        return;
-    fbp_follow_destroy(&(*src)->follow);
-    if ((*src)->close)
-        (*src)->close(*src);
-    if ((*src)->fd >= 0)
-        close((*src)->fd);
-    fbp_inputs_clear(&(*src)->inputs);
-    fbp_watch_clear(&(*src)->watch);
-    free((*src)->path);
-    free((*src)->file);
-    free((*src)->member);
-    free(*src);
-    *src = NULL;
-}
-
-/* `count` samples in one run, `first` samples behind the start. */
-static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
-{
-    return fbp_read_values(src->fd, src->path, src->offset + first * fbp_type_size(src->info.type),
-                           &src->info, count, out);
-}
-
-/* Rows of one slice of a format that reads them itself. */
-static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, float *out)
-{
-    const size_t nx = src->info.n[0], row_bytes = nx * fbp_type_size(src->info.type);
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
-    const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
-    const bool past_caches = fbp_past_caches(n_rows * nx);
-    fbp_status st = FBP_OK;
-    void *scratch = NULL;
-
-    FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
-    for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
-        const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
-        st = src->read(src, slice, row0 + r, n, scratch);
-        if (st == FBP_OK)
-            fbp_to_values(&src->info, scratch, n * nx, past_caches, out + r * nx);
-    }
-    fbp_free(scratch);
+    FBP_TRY(fbp_source_open_as(out, path, raw, true));
+    st = fbp_follow_create(&(*out)->follow, *out, timeout_s);
+    if (st != FBP_OK)
+        fbp_source_close(out);
     return st;
-}
-
-/* Is it in the volume, and there already? */
-static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
-                              size_t n_rows)
-{
-    const size_t *n = src->info.n;
-
-    if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
-                        "%zu rows",
-                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
-    if (n_slices == 0 || n_rows == 0)
-        return FBP_OK;
-    FBP_TRY(fbp_go_on());
-    return fbp_source_await(src, slice0 + n_slices, NULL, NULL, NULL);
-}
-
-fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
-                                 size_t n_rows, void *out)
-{
-    const size_t *n = src->info.n, size = fbp_type_size(src->info.type);
-    const bool whole = n_rows == n[1] && !src->read; /* slices in one run */
-    const size_t runs = n_rows == 0 ? 0 : whole ? n_slices > 0 : n_slices;
-    const size_t samples = (whole ? n_slices : 1) * n_rows * n[0];
-    char *to = out;
-
-    fbp_message_clear();
-    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
-    if (src->read_block && runs)
-        return src->read_block(src, slice0, n_slices, row0, n_rows, false, out);
-    for (size_t i = 0; i < runs; i++, to += samples * size) {
-        const uint64_t first = ((uint64_t)(slice0 + i) * n[1] + row0) * n[0];
-        if (src->read) {
-            FBP_TRY(src->read(src, slice0 + i, row0, n_rows, to));
-            continue;
-        }
-        FBP_TRY(fbp_read_numbers(src->fd, src->path, src->offset + first * size, &src->info,
-                                 samples, to));
-    }
-    return FBP_OK;
-}
-
-fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
-                           size_t n_rows, float *out)
-{
-    const size_t *n = src->info.n;
-
-    fbp_message_clear();
-    if (src->info.type == FBP_F32 && src->info.scale == 0)
-        return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
-    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
-    if (n_slices == 0 || n_rows == 0)
-        return FBP_OK;
-    if (src->read_block)
-        return src->read_block(src, slice0, n_slices, row0, n_rows, true, out);
-    if (!src->read && n_rows == n[1])
-        return read_run(src, (uint64_t)slice0 * n[1] * n[0], n_slices * n[1] * n[0], out);
-    for (size_t i = 0; i < n_slices; i++, out += n_rows * n[0]) {
-        if (src->read)
-            FBP_TRY(read_rows(src, slice0 + i, row0, n_rows, out));
-        else
-            FBP_TRY(
-                read_run(src, ((uint64_t)(slice0 + i) * n[1] + row0) * n[0], n_rows * n[0], out));
-    }
-    return FBP_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 char *fbp_bytes_about(char *buf, size_t n, double bytes)
 {
@@ -108,4 +109,17 @@ char *fbp_path_join(const char *base, const char *path)
     if (path[0] == '/' || !slash)
         return fbp_strdup(path);
     return fbp_format("%.*s%s", (int)(slash - base + 1), base, path);
+}
+
+bool fbp_has_extension(const char *path, const char *extensions)
+{
+    const size_t length = strlen(path);
+
+    for (const char *p = extensions; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
 }

@@ -6,6 +6,8 @@
 
 #include "base/private.h"
 
+#include <stdbool.h>
+
 /** fbp_bytes_text() of a size that is only calculated, and may be beyond any integer. */
 FBP_PRIVATE_API char *fbp_bytes_about(char *buf, size_t n, double bytes);
 
@@ -14,6 +16,9 @@ const char *fbp_nearest(const char *word, const char *const *candidates, size_t 
 
 /** malloc'ed "dir-of(base)/path", or a copy of an absolute path; NULL when out of memory. */
 char *fbp_path_join(const char *base, const char *path);
+
+/** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
+bool fbp_has_extension(const char *path, const char *extensions);
 
 /** malloc'ed copy of text; NULL when out of memory. */
 char *fbp_strdup(const char *text);

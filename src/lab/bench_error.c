@@ -1,6 +1,6 @@
 #include "lab/bench_error.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "base/mem.h"
 #include "lab/bench_views.h"
 #include "phantom/shadow.h"

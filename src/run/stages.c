@@ -5,7 +5,7 @@
  */
 #include "run/worker.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/hold.h"
 #include "backend/device.h"
 #include "backend/rows.h"

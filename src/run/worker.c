@@ -1,6 +1,6 @@
 #include "run/worker.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "base/mem.h"

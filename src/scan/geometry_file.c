@@ -2,7 +2,7 @@
 #include "scan/geometry_file.h"
 
 #include "array/file/bytes.h"
-#include "array/stack.h"
+#include "array/stack_names.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* Fewer views and larger pixels than a scan has stored. */
 #include "scan/reduce.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/file/growing.h"
 #include "base/mem.h"
 #include "base/sizes.h"

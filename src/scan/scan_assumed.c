@@ -1,6 +1,6 @@
 /* What a scan file says that nobody has measured: kept, and repeated, until somebody confirms it.
  */
-#include "array/file/format.h"
+#include "array/array.h"
 #include "base/sizes.h"
 #include "scan/scan_parts.h"
 #include "scan/scan_write.h"

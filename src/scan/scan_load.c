@@ -1,6 +1,7 @@
 /* From a scan file to a scan: paths, layout, sizes; views and volume have files of their own. */
-#include "array/file/format.h"
-#include "array/stack.h"
+#include "array/array.h"
+#include "array/formats.h"
+#include "array/stack_names.h"
 #include "base/sizes.h"
 #include "geometry/kind.h"
 #include "scan/geometry_file.h"

@@ -4,8 +4,8 @@
  */
 #include "unit/hdf5_files.h"
 
+#include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
 #include "array/file/values.h"
 #include "base/pool.h"
 

@@ -2,7 +2,7 @@
 #include "harness.h"
 #include "seeds_foreign.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "fbp-lab/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "unit/foreign_texts.h"

@@ -1,7 +1,8 @@
 /* What is done with an input, a function a kind of file. */
 #include "harness.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
+#include "array/formats.h"
 #include "fbp-lab/rabbitct.h"
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"

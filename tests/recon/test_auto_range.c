@@ -5,7 +5,7 @@
  */
 #include "recon/fixture.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/spool.h"
 
 #include <glob.h>

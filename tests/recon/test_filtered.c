@@ -4,7 +4,7 @@
 #include "fbp-lab/feed.h"
 #include "fbp-lab/rabbitct.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "backend/mock/mock.h"
 #include "plan/job.h"
 #include "run/filtered.h"

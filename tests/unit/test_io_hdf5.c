@@ -1,7 +1,7 @@
 /* HDF5: every type, byte order, layout and filter; selections, threads, damage; the sink. */
 #include "unit/hdf5_files.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "array/file/member.h"
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
 #include "unit/tiff_files.h"
 #include "unit/tiff_header.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,10 +1,12 @@
 /* What a scan is read from: no output may replace any of these files, and a change of any of them
  * is another scan. */
+#include "base/text.h"
 #include "unit/hdf5_files.h"
 
-#include "array/file/format.h"
-#include "array/inputs.h"
+#include "array/array.h"
+#include "array/reads.h"
 #include "fbp/scan.h"
+#include "scan/scan_inputs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

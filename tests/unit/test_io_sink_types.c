@@ -3,7 +3,7 @@
 #include "unit/some_volume.h"
 #include "unit/tiff_header.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 
 #include <dirent.h>
 #include <fcntl.h>

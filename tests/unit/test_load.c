@@ -1,7 +1,7 @@
 /* Views of a file whose rows run downwards arrive upwards, whatever fits a band. */
 #include "unit/io_util.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "backend/rows.h"
 #include "run/load.h"
 

@@ -6,7 +6,7 @@
  */
 #include "recon/fixture.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "backend/rows.h"
 #include "plan/job.h"
 #include "plan/shares.h"

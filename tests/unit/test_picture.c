@@ -1,7 +1,7 @@
 /* Pictures: which way is up, the numbers of a drawing, clean failures. */
 #include "fbp/picture.h"
 
-#include "array/file/format.h"
+#include "array/array.h"
 #include "base/vec.h"
 #include "picture/png.h"
 

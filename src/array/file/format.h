@@ -1,15 +1,17 @@
-/** @file format.h  The tables of array formats: one file a format, one line a table (internal).
+/** @file format.h  What an array format is: how its files are known, read and written (internal).
  *
- * A reader turns a header into fbp_array_info and a place of the samples; if they lie in one
- * uncompressed run, array/source.c does the rest, else the format brings its own read().
+ * A format is one struct fbp_format, in a file or folder of its own in array/format/.  Its reader
+ * turns a header into fbp_array_info and a place of the samples; if they lie in one uncompressed
+ * run, array/file/source_read.c does the rest, else the format brings its own read().  Its writer
+ * gives the bytes before the samples, or encodes one slice as a whole file.
  */
 #ifndef FBP_SRC_FORMAT_H
 #define FBP_SRC_FORMAT_H
 
 #include "fbp/array.h"
 
-#include "array/file/watch.h"
-#include "array/inputs.h"
+#include "array/file/inputs.h"
+#include "array/file/piece.h"
 #include "array/file/watch.h"
 #include "base/private.h"
 #include "base/status.h"
@@ -50,10 +52,6 @@ struct fbp_source {
     uint64_t stored_bytes;     /**< is read from */
 };
 
-/** fbp_source_open(); `growing`: of a file that is still being written. */
-fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
-                              bool growing);
-
 /** Is this source to be read in order?  Compressed ones are, and those that are still growing. */
 FBP_PRIVATE_API bool fbp_source_in_order(const fbp_source *src);
 
@@ -70,18 +68,6 @@ uint64_t fbp_source_bytes(const fbp_source *src, int n);
 /** Would several threads read it faster?  Not one in order, and none that is only copied. */
 bool fbp_source_unpacks(const fbp_source *src);
 
-/** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
- *  fbp_sink_write() says so by fbp_sink_written(). */
-float *fbp_sink_samples(const fbp_sink *sink);
-void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
-const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
-
-/** What was written so far is wrong: nothing is kept when the sink is closed. */
-void fbp_sink_forget(fbp_sink *sink);
-
-/** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
-size_t fbp_sink_kept(const fbp_sink *sink);
-
 struct fbp_format {
     const char *name;
     const char *extensions; /**< ".mha .mhd" */
@@ -94,17 +80,6 @@ struct fbp_format {
 
 extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
     fbp_format_mat, fbp_format_tiff, fbp_format_png, fbp_format_nrrd, fbp_format_nifti;
-
-/** The format of files with such a name; NULL if none has it. */
-const struct fbp_format *fbp_format_of_name(const char *path);
-
-/** Does the path end in one of ".mha .mhd .nii.gz", in upper or lower case? */
-bool fbp_has_extension(const char *path, const char *extensions);
-
-/** Format number i of the table of arrays; NULL beyond the last. */
-const struct fbp_format *fbp_source_format(size_t i);
-
-struct fbp_piece;
 
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
@@ -130,6 +105,8 @@ fbp_status fbp_layout_one(struct fbp_layout *out, const char *path);
 fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char *own,
                            const char *samples, const char **name);
 
+void fbp_layout_clear(struct fbp_layout *layout);
+
 struct fbp_sink_format {
     const char *name;
     const char *extensions;
@@ -152,5 +129,10 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
 
 /** A NIfTI description that starts like this goes on with the unit of the values. */
 #define FBP_NIFTI_UNIT "fbp: unit "
+
+/** One slice as a file: all of it goes through `p`. */
+typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
+                                 const float *values, uint64_t *clipped);
+fbp_encode_fn fbp_png_encode, fbp_tiff_encode;
 
 #endif /* FBP_SRC_FORMAT_H */

@@ -352,7 +352,7 @@ void fbp_follow_destroy(struct fbp_follow **follow)
     *follow = NULL;
 }
 
-static fbp_status make_follow(struct fbp_follow **out, const fbp_source *src, double timeout_s)
+fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s)
 {
     const size_t n = header_bytes(src);
     struct fbp_follow *f = NULL;
@@ -368,16 +368,4 @@ static fbp_status make_follow(struct fbp_follow **out, const fbp_source *src, do
     *out = f;
     FBP_TRY(fbp_calloc((void **)&f->header, n + 1, 1, "a header"));
     return n > 0 ? fbp_read_at(src->fd, src->path, 0, f->header, n) : FBP_OK;
-}
-
-fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fbp_raw *raw,
-                             double timeout_s)
-{
-    fbp_status st;
-
-    FBP_TRY(fbp_source_open_as(out, path, raw, true));
-    st = make_follow(&(*out)->follow, *out, timeout_s);
-    if (st != FBP_OK)
-        fbp_source_close(out);
-    return st;
 }

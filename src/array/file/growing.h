@@ -1,6 +1,6 @@
-/** @file follow.h  Waiting for the views of a source that is still being written (internal). */
-#ifndef FBP_SRC_FOLLOW_H
-#define FBP_SRC_FOLLOW_H
+/** @file growing.h  Waiting for the views of a source that is still being written (internal). */
+#ifndef FBP_SRC_GROWING_H
+#define FBP_SRC_GROWING_H
 
 #include "array/file/format.h"
 
@@ -25,7 +25,10 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
  */
 double fbp_source_complete_at(const fbp_source *src);
 
+/** Begin to follow src, which is opened as growing; *out may be left half made. */
+fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s);
+
 /** End the waiting; *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 
-#endif /* FBP_SRC_FOLLOW_H */
+#endif /* FBP_SRC_GROWING_H */

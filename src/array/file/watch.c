@@ -1,6 +1,5 @@
 #include "array/file/watch.h"
 #include "array/file/bytes.h"
-#include "array/stack.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,7 +17,7 @@ static bool no_memory(struct fbp_watch *w)
     return false;
 }
 
-static bool add(void *user, const char *file)
+bool fbp_watch_file(void *user, const char *file)
 {
     struct fbp_watch *w = user;
     struct stat was;
@@ -40,12 +39,6 @@ static bool add(void *user, const char *file)
         return no_memory(w);
     w->n++;
     return true;
-}
-
-fbp_status fbp_watch_add(struct fbp_watch *watch, const char *array)
-{
-    FBP_TRY(fbp_stack_each(array, add, watch));
-    return watch->status;
 }
 
 static fbp_status changed(const char *path, const char *how)

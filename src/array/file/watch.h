@@ -6,6 +6,7 @@
 #include "base/private.h"
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -16,9 +17,8 @@ struct fbp_watch {
     fbp_status status; /**< why one of them could not be noted */
 };
 
-/** Note the file, or all files, of an array: a name as sources are opened by.  Of one that is not
- *  there, which is for whoever opens it to say, none behind it are noted. */
-FBP_PRIVATE_API fbp_status fbp_watch_add(struct fbp_watch *watch, const char *array);
+/** Note a file, as a fbp_stack_fn; false: it is not there, or cannot be noted (`status`). */
+bool fbp_watch_file(void *watch, const char *file);
 
 /** FBP_ERR_IO, with a message that names the first that is another, has another size or time, or is
  *  gone. */

@@ -1,5 +1,6 @@
 /* Writing RabbitCT data sets: as another version, and in parts. */
 #include "array/format/rabbitct.h"
+#include "array/stack_names.h"
 
 #include "array/file/bytes.h"
 #include "base/mem.h"
@@ -52,7 +53,7 @@ static fbp_status input_open(struct input *in, const char *path)
     fbp_status st = FBP_OK;
 
     *in = (struct input){.path = path, .fd = -1};
-    FBP_TRY_GOTO(fbp_watch_add(&in->watch, path));
+    FBP_TRY_GOTO(fbp_watch_array(&in->watch, path));
     FBP_TRY_GOTO(fbp_open_file(path, &in->fd, &size));
     FBP_TRY_GOTO(fbp_rabbitct_look(in->fd, path, size, &in->info));
     FBP_TRY_GOTO(fbp_calloc((void **)&in->chunk, CHUNK, 1, "a piece of a file"));

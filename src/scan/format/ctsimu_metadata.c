@@ -1,7 +1,7 @@
 /* CTSimU metadata: which files hold projections, darks and flats, and in which layout. */
+#include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
-#include "array/stack.h"
+#include "array/stack_names.h"
 #include "scan/format/ctsimu.h"
 #include "scan/scan_parts.h"
 

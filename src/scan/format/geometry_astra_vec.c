@@ -4,9 +4,10 @@
  * ASTRA, src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp. */
 #include "scan/format/geometry_astra.h"
 
+#include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "scan/scan_write.h"
 

@@ -7,8 +7,8 @@
  */
 #include "scan/geometry_file.h"
 
+#include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "scan/format/ini.h"

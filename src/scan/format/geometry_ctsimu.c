@@ -1,7 +1,7 @@
 /* CTSimU: a scenario and the metadata of what was made of it are two files that belong together. */
-#include "array/bytes.h"
-#include "array/inputs.h"
+#include "array/file/bytes.h"
 #include "scan/format/ctsimu.h"
+#include "scan/scan_inputs.h"
 #include "scan/scan_json.h"
 
 #include "base/mem.h"

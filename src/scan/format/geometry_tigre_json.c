@@ -1,5 +1,6 @@
 /* TIGRE's geometry as a JSON dictionary of the attributes of its Python class, with its angles. */
-#include "array/file/format.h"
+#include "array/array.h"
+#include "base/text.h"
 #include "scan/format/geometry_tigre.h"
 #include "scan/scan_json.h"
 

@@ -1,10 +1,11 @@
 /* Views as TIGRE's geometry: a source at (DSO, 0, 0) in a frame E of three angles, a panel turned
  * in it. */
-#include "array/file/format.h"
+#include "array/array.h"
 #include "scan/format/geometry_tigre.h"
 #include "scan/scan_write.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "geometry/rotation.h"
 

@@ -1,7 +1,6 @@
 /* PNG files of a sink's slices: greyscale of 8 or 16 bits, a row converted at a time. */
 #include "array/file/describe.h"
 #include "array/format/png/png_memory.h"
-#include "array/sink_stack.h"
 
 #include "base/mem.h"
 

@@ -210,5 +210,5 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     out->at = out->plain ? TIFFGetStrileOffset(t->tif, 0) : TIFFCurrentDirOffset(t->tif);
     if (!out->plain)
         FBP_TRY(check_pieces(t, k, out, codec));
-    return fbp_tiff_check(t, true, NULL); /* some of it may have been read but now */
+    return t->failed; /* some of it may have been read but now */
 }

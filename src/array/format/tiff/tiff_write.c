@@ -209,3 +209,17 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 
 const struct fbp_sink_format fbp_sink_tiff = {
     .name = "tiff", .extensions = ".tif .tiff", .layout = layout};
+
+fbp_status fbp_tiff_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+                           const float *values, uint64_t *clipped)
+{
+    struct fbp_layout layout = {0};
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_sink_tiff.layout(p->path, slice, 0, &layout));
+    FBP_TRY_GOTO(fbp_layout_put(&layout, slice, p));
+    st = fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
+fail:
+    fbp_layout_clear(&layout);
+    return st;
+}

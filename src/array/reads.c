@@ -1,45 +1,15 @@
-#include "array/inputs.h"
+#include "array/reads.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "array/names.h"
-#include "array/stack.h"
-
-#include "fbp/scan.h"
+#include "array/stack_names.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/sizes.h"
 #include "base/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-fbp_status fbp_inputs_add(struct fbp_inputs *s, const char *name)
-{
-    if (!name || (s->n > 0 && strcmp(s->names[s->n - 1], name) == 0))
-        return FBP_OK;
-    if (s->n == s->room) {
-        const size_t room = s->room ? 2 * s->room : 4;
-        char **more = realloc(s->names, room * sizeof *more);
-        if (!more)
-            return fbp_fail_nomem(room * sizeof *more, "names of files");
-        s->names = more;
-        s->room = room;
-    }
-    s->names[s->n] = fbp_strdup(name);
-    if (!s->names[s->n])
-        return fbp_fail_nomem(strlen(name), "a path");
-    s->n++;
-    return FBP_OK;
-}
-
-fbp_status fbp_inputs_add_all(struct fbp_inputs *s, const struct fbp_inputs *more, size_t skip)
-{
-    for (size_t i = skip; i < more->n; i++)
-        FBP_TRY(fbp_inputs_add(s, more->names[i]));
-    return FBP_OK;
-}
 
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
 {
@@ -48,14 +18,6 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
         FBP_TRY(fbp_stack_hash(h, s->names[i]));
     }
     return FBP_OK;
-}
-
-void fbp_inputs_clear(struct fbp_inputs *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        free(s->names[i]);
-    free(s->names);
-    *s = (struct fbp_inputs){0};
 }
 
 /* The file that is to be written, and whether it was found among others. */
@@ -97,8 +59,7 @@ fbp_status fbp_input_is(const char *input, const char *file, bool *is)
     return s.found ? FBP_OK : fbp_stack_joins(input, file, is);
 }
 
-/* An array that cannot be opened is what its name says. */
-static fbp_status add_array(struct fbp_inputs *s, const char *path, const struct fbp_raw *raw)
+fbp_status fbp_inputs_add_array(struct fbp_inputs *s, const char *path, const struct fbp_raw *raw)
 {
     fbp_source *source = NULL;
 
@@ -114,34 +75,6 @@ static fbp_status add_array(struct fbp_inputs *s, const char *path, const struct
     st = fbp_inputs_add_all(s, &source->inputs, 0);
     fbp_source_close(&source);
     return st;
-}
-
-fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
-{
-    struct fbp_inputs files = {scan->files, scan->n_files, scan->n_files};
-    const fbp_status st = fbp_inputs_add(&files, path);
-
-    scan->files = files.names;
-    scan->n_files = files.n;
-    return st;
-}
-
-fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
-                           const struct fbp_source *projections)
-{
-    struct fbp_raw raw = scan->raw;
-
-    FBP_TRY(fbp_inputs_add(out, scan->path));
-    for (size_t i = 0; i < scan->n_files; i++)
-        FBP_TRY(fbp_inputs_add(out, scan->files[i]));
-    if (projections)
-        FBP_TRY(fbp_inputs_add_all(out, &projections->inputs, 0));
-    else
-        FBP_TRY(add_array(out, scan->projections, &raw));
-    raw.n[2] = 0; /* headerless images: as many as there are */
-    FBP_TRY(add_array(out, scan->dark, &raw));
-    FBP_TRY(add_array(out, scan->flat, &raw));
-    return add_array(out, scan->bad_pixels, &raw);
 }
 
 static fbp_status hold(const struct fbp_inputs *s, const char *file, bool *held)
@@ -183,48 +116,37 @@ static fbp_status compare_output(const struct fbp_inputs *inputs, const char *na
 }
 
 /* Names first: arrays are opened only if there is something that could be replaced. */
-static bool scan_reads(const struct fbp_scan *scan, const char *file)
+bool fbp_inputs_hit(const struct fbp_inputs *named, fbp_all_inputs_fn *add_all, const void *user,
+                    const char *output)
 {
-    const char *const names[] = {scan->path, scan->projections, scan->dark, scan->flat,
-                                 scan->bad_pixels};
-    struct fbp_inputs named = {0}, all = {0};
+    struct fbp_inputs all = {0};
     struct output o = {0};
-    fbp_status st = FBP_OK;
+    fbp_status st;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        FBP_TRY_GOTO(fbp_inputs_add(&named, names[i]));
-    for (size_t i = 0; i < scan->n_files; i++)
-        FBP_TRY_GOTO(fbp_inputs_add(&named, scan->files[i]));
-    FBP_TRY_GOTO(compare_output(&named, file, &o));
+    FBP_TRY_GOTO(compare_output(named, output, &o));
     if (!o.hit && o.is_there) {
-        FBP_TRY_GOTO(fbp_scan_inputs(&all, scan, NULL));
-        FBP_TRY_GOTO(compare_output(&all, file, &o));
+        FBP_TRY_GOTO(add_all(&all, user));
+        FBP_TRY_GOTO(compare_output(&all, output, &o));
     }
 fail:
-    fbp_inputs_clear(&named);
     fbp_inputs_clear(&all);
     if (st == FBP_OK)
         fbp_message_clear();
     return st != FBP_OK || o.hit;
 }
 
-bool fbp_scan_reads(const struct fbp_scan *scan, const char *file)
+static fbp_status add_one(struct fbp_inputs *all, const void *array)
 {
-    struct fbp_scan whole;
-
-    fbp_message_clear();
-    return FBP_TAKE(scan, &whole, scan) != FBP_OK || scan_reads(&whole, file);
+    return fbp_inputs_add_array(all, array, NULL);
 }
 
 bool fbp_array_reads(const char *array, const char *file)
 {
-    char *name = fbp_strdup(array);
-    const struct fbp_scan scan = {.projections = name};
+    struct fbp_inputs named = {0};
 
     fbp_message_clear();
-    if (!name)
-        return fbp_fail_nomem(strlen(array), "a path") != FBP_OK;
-    const bool is = scan_reads(&scan, file);
-    free(name);
-    return is;
+    const fbp_status st = fbp_inputs_add(&named, array);
+    const bool hit = st != FBP_OK || fbp_inputs_hit(&named, add_one, array, file);
+    fbp_inputs_clear(&named);
+    return hit;
 }

@@ -1,0 +1,28 @@
+/** @file array.h  Arrays of samples on their way in or out: what the library asks of sources and
+ * sinks beside the public calls (internal).
+ *
+ * This folder opens sources and sinks: files, stacks of files, files that grow, memory.  What a
+ * format is, and how an opened file is read, lies in array/file; the formats in array/format.
+ */
+#ifndef FBP_SRC_ARRAY_H
+#define FBP_SRC_ARRAY_H
+
+#include "array/file/format.h"
+
+/** fbp_source_open(); `growing`: of a file that is still being written. */
+fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
+                              bool growing);
+
+/** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
+ *  fbp_sink_write() says so by fbp_sink_written(). */
+float *fbp_sink_samples(const fbp_sink *sink);
+void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
+const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
+
+/** What was written so far is wrong: nothing is kept when the sink is closed. */
+void fbp_sink_forget(fbp_sink *sink);
+
+/** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
+size_t fbp_sink_kept(const fbp_sink *sink);
+
+#endif /* FBP_SRC_ARRAY_H */

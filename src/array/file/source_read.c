@@ -1,0 +1,145 @@
+/* An opened source: what it says of itself, its samples, its end. */
+#include "array/file/bytes.h"
+#include "array/file/format.h"
+#include "array/file/growing.h"
+#include "array/file/values.h"
+
+#include "base/mem.h"
+#include "base/stop.h"
+
+#include <unistd.h>
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+bool fbp_source_in_order(const fbp_source *src)
+{
+    return src->in_order || src->growing;
+}
+
+uint64_t fbp_source_bytes(const fbp_source *src, int n)
+{
+    return src->held_bytes + (uint64_t)n * src->reader_bytes;
+}
+
+bool fbp_source_unpacks(const fbp_source *src)
+{
+    return src->unpacks && !fbp_source_in_order(src);
+}
+
+const struct fbp_array_info *fbp_source_info(const fbp_source *src)
+{
+    return &src->info;
+}
+
+void fbp_source_close(fbp_source **src)
+{
+    if (!*src)
+        return;
+    fbp_follow_destroy(&(*src)->follow);
+    if ((*src)->close)
+        (*src)->close(*src);
+    if ((*src)->fd >= 0)
+        close((*src)->fd);
+    fbp_inputs_clear(&(*src)->inputs);
+    fbp_watch_clear(&(*src)->watch);
+    free((*src)->path);
+    free((*src)->file);
+    free((*src)->member);
+    free(*src);
+    *src = NULL;
+}
+
+/* `count` samples in one run, `first` samples behind the start. */
+static fbp_status read_run(fbp_source *src, uint64_t first, size_t count, float *out)
+{
+    return fbp_read_values(src->fd, src->path, src->offset + first * fbp_type_size(src->info.type),
+                           &src->info, count, out);
+}
+
+/* Rows of one slice of a format that reads them itself. */
+static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n_rows, float *out)
+{
+    const size_t nx = src->info.n[0], row_bytes = nx * fbp_type_size(src->info.type);
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has a type */
+    const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
+    const bool past_caches = fbp_past_caches(n_rows * nx);
+    fbp_status st = FBP_OK;
+    void *scratch = NULL;
+
+    FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));
+    for (size_t r = 0; r < n_rows && st == FBP_OK; r += at_once) {
+        const size_t n = n_rows - r < at_once ? n_rows - r : at_once;
+        st = src->read(src, slice, row0 + r, n, scratch);
+        if (st == FBP_OK)
+            fbp_to_values(&src->info, scratch, n * nx, past_caches, out + r * nx);
+    }
+    fbp_free(scratch);
+    return st;
+}
+
+/* Is it in the volume, and there already? */
+static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                              size_t n_rows)
+{
+    const size_t *n = src->info.n;
+
+    if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: slices [%zu, +%zu), rows [%zu, +%zu) are not inside %zu slices of "
+                        "%zu rows",
+                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
+    if (n_slices == 0 || n_rows == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_go_on());
+    return fbp_source_await(src, slice0 + n_slices, NULL, NULL, NULL);
+}
+
+fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                 size_t n_rows, void *out)
+{
+    const size_t *n = src->info.n, size = fbp_type_size(src->info.type);
+    const bool whole = n_rows == n[1] && !src->read; /* slices in one run */
+    const size_t runs = n_rows == 0 ? 0 : whole ? n_slices > 0 : n_slices;
+    const size_t samples = (whole ? n_slices : 1) * n_rows * n[0];
+    char *to = out;
+
+    fbp_message_clear();
+    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
+    if (src->read_block && runs)
+        return src->read_block(src, slice0, n_slices, row0, n_rows, false, out);
+    for (size_t i = 0; i < runs; i++, to += samples * size) {
+        const uint64_t first = ((uint64_t)(slice0 + i) * n[1] + row0) * n[0];
+        if (src->read) {
+            FBP_TRY(src->read(src, slice0 + i, row0, n_rows, to));
+            continue;
+        }
+        FBP_TRY(fbp_read_numbers(src->fd, src->path, src->offset + first * size, &src->info,
+                                 samples, to));
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                           size_t n_rows, float *out)
+{
+    const size_t *n = src->info.n;
+
+    fbp_message_clear();
+    if (src->info.type == FBP_F32 && src->info.scale == 0)
+        return fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, out);
+    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
+    if (n_slices == 0 || n_rows == 0)
+        return FBP_OK;
+    if (src->read_block)
+        return src->read_block(src, slice0, n_slices, row0, n_rows, true, out);
+    if (!src->read && n_rows == n[1])
+        return read_run(src, (uint64_t)slice0 * n[1] * n[0], n_slices * n[1] * n[0], out);
+    for (size_t i = 0; i < n_slices; i++, out += n_rows * n[0]) {
+        if (src->read)
+            FBP_TRY(read_rows(src, slice0 + i, row0, n_rows, out));
+        else
+            FBP_TRY(
+                read_run(src, ((uint64_t)(slice0 + i) * n[1] + row0) * n[0], n_rows * n[0], out));
+    }
+    return FBP_OK;
+}
