@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "array/reads.h"
-#include "scan/scan_inputs.h"
+#include "scan/file/scan_inputs.h"
 #include "array/spool.h"
 #include "base/hash.h"
 

@@ -1,6 +1,6 @@
 #include "picture/svg_page.h"
 
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words)
 {

@@ -3,7 +3,7 @@
 #include "array/array.h"
 #include "base/sizes.h"
 #include "scan/scan_parts.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include "base/mem.h"
 #include "base/text.h"

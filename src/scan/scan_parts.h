@@ -3,7 +3,7 @@
 #define FBP_SRC_SCAN_PARTS_H
 
 #include "fbp/scan.h"
-#include "scan/scan_json.h"
+#include "scan/file/scan_json.h"
 
 /** A scan file being read. */
 struct fbp_scan_file {

@@ -1,6 +1,6 @@
 /* The views of a scan file: a circle of distances and angles, or matrices. */
 #include "scan/geometry_file.h"
-#include "scan/scan_inputs.h"
+#include "scan/file/scan_inputs.h"
 #include "scan/scan_parts.h"
 
 #include "base/mem.h"

@@ -1,11 +1,11 @@
 /* ASTRA's projection geometries as JSON: the dictionary of create_proj_geom(), with lists for
  * arrays.  ASTRA, python/astra/creators.py and functions.py (geom_2vec). */
 #include "scan/format/geometry_astra.h"
-#include "scan/geometry_upright.h"
+#include "scan/file/geometry_upright.h"
 
 #include "base/vec.h"
-#include "scan/scan_json.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_json.h"
+#include "scan/file/scan_write.h"
 
 #include <stdlib.h>
 #include <string.h>

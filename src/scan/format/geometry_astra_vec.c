@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <string.h>
 

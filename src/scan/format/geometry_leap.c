@@ -3,7 +3,7 @@
  * (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0). */
 #include "scan/format/geometry_leap.h"
 #include "scan/geometry_file.h"
-#include "scan/geometry_upright.h"
+#include "scan/file/geometry_upright.h"
 
 #include "array/file/bytes.h"
 #include "base/mem.h"

@@ -1,10 +1,10 @@
 /* A scan as LEAP's parameter file: the fewest parameters that hold it. */
 #include "scan/format/geometry_leap.h"
-#include "scan/geometry_upright.h"
+#include "scan/file/geometry_upright.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* 3x4 matrices in plain text, one row of 12 numbers a view. */
 #include "scan/geometry_file.h"
 
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <math.h>
 #include <stdlib.h>

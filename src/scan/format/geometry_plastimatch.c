@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "scan/scan_parts.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <dirent.h>
 #include <errno.h>

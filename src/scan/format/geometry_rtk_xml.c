@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "scan/scan_parts.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <ctype.h>
 #include <expat.h>

@@ -2,7 +2,7 @@
 #include "array/array.h"
 #include "base/text.h"
 #include "scan/format/geometry_tigre.h"
-#include "scan/scan_json.h"
+#include "scan/file/scan_json.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * in it. */
 #include "array/array.h"
 #include "scan/format/geometry_tigre.h"
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include "base/mem.h"
 #include "base/text.h"

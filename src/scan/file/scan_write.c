@@ -1,4 +1,4 @@
-#include "scan/scan_write.h"
+#include "scan/file/scan_write.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* From a file to JSON, with the place of a mistake. */
 #include "array/file/bytes.h"
 #include "base/json_text.h"
-#include "scan/scan_json.h"
+#include "scan/file/scan_json.h"
 
 #include "base/mem.h"
 

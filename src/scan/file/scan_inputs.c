@@ -1,4 +1,4 @@
-#include "scan/scan_inputs.h"
+#include "scan/file/scan_inputs.h"
 
 #include "array/reads.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "scan/scan_json.h"
+#include "scan/file/scan_json.h"
 
 #include "base/mem.h"
 #include "base/text.h"

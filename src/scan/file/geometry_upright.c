@@ -1,4 +1,4 @@
-#include "scan/geometry_upright.h"
+#include "scan/file/geometry_upright.h"
 
 #include "base/vec.h"
 
