@@ -1,15 +1,16 @@
-/* Geometry files: which format, what is missing. */
-#include "scan/geometry_file.h"
+/* Scans and geometries from files: which format, and whether what was read fits. */
+#include "scan/file/geometry_format.h"
+#include "scan/scan_parts.h"
 
+#include "array/array.h"
 #include "array/file/bytes.h"
+#include "array/formats.h"
 #include "array/stack_names.h"
 #include "base/mem.h"
 #include "base/sizes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/ranges.h"
-#include "scan/format/ini.h"
-#include "scan/scan_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +18,43 @@
 
 enum { HEAD_BYTES = 4096 };
 
+/* A scan file as one of the formats. */
+static bool is_scan(const char *path, const unsigned char *head, size_t n)
+{
+    static const char key[] = "\"fbp_scan\"";
+
+    (void)path;
+    return memmem(head, n, key, sizeof key - 1) != NULL;
+}
+
+static fbp_status load_scan(struct fbp_scan *out, const char *path,
+                            const struct fbp_geometry_known *known);
+
+static const struct fbp_geometry_format scan_format = {
+    .name = "fbp",
+    .about = "this program's scan file",
+    .extensions = ".json",
+    .detect = is_scan,
+    .load = load_scan,
+    .save = fbp_scan_save_geometry,
+    .saves = ~0u, /* the kind is a word in it */
+};
+
 static const struct fbp_geometry_format *const formats[] = {
-    &fbp_geometry_scan,        &fbp_geometry_rabbitct,       &fbp_geometry_rtk,
-    &fbp_geometry_hdf5,        &fbp_geometry_helsinki,       &fbp_geometry_astra,
-    &fbp_geometry_astra_cone,  &fbp_geometry_astra_parallel, &fbp_geometry_leap,
-    &fbp_geometry_tigre,       &fbp_geometry_ctsimu,         &fbp_geometry_nikon,
-    &fbp_geometry_bruker,      &fbp_geometry_matrices, /* plain text: it is known by its name */
+    &scan_format,
+    &fbp_geometry_rabbitct,
+    &fbp_geometry_rtk,
+    &fbp_geometry_hdf5,
+    &fbp_geometry_helsinki,
+    &fbp_geometry_astra,
+    &fbp_geometry_astra_cone,
+    &fbp_geometry_astra_parallel,
+    &fbp_geometry_leap,
+    &fbp_geometry_tigre,
+    &fbp_geometry_ctsimu,
+    &fbp_geometry_nikon,
+    &fbp_geometry_bruker,
+    &fbp_geometry_matrices, /* plain text: it is known by its name */
     &fbp_geometry_plastimatch,
 };
 
@@ -101,7 +133,9 @@ static fbp_status is_of(const struct fbp_geometry_format *format, const char *pa
     return FBP_OK;
 }
 
-fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_format **out)
+/* The format of a file that is there, by content, then by name; NULL if it is none.  An error if it
+ * cannot be looked at. */
+static fbp_status format_of(const char *path, const struct fbp_geometry_format **out)
 {
     unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
@@ -150,7 +184,7 @@ static fbp_status find(const char *path, const char *name, bool to_write,
             *out = formats[i];
     if (name)
         return *out ? FBP_OK : no_format("this", name, to_write);
-    FBP_TRY(to_write ? by_extension(path, true, out) : fbp_geometry_format_of(path, out));
+    FBP_TRY(to_write ? by_extension(path, true, out) : format_of(path, out));
     return *out ? FBP_OK : no_format("its content or name", path, to_write);
 }
 
@@ -277,56 +311,99 @@ fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, con
     return found->save(scan, path);
 }
 
-fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
-                                   struct fbp_panel *out)
+/* A file of another program that names its projections. */
+static fbp_status load_foreign(struct fbp_scan *out, const char *path, const double pitch_mm[2])
 {
-    if (known->panel.n_columns == 0 || known->panel.n_rows == 0)
+    const struct fbp_geometry_known known = {.struct_size = sizeof known,
+                                             .pitch_mm = {pitch_mm[0], pitch_mm[1]}};
+
+    FBP_TRY(fbp_geometry_read(out, path, NULL, &known));
+    if (!out->projections) {
+        fbp_scan_free(out);
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: does not say how many pixels the detector has: give --detector CxR "
-                        "(in a scan file the projections say it)",
+                        "%s: is a geometry and names no projections: name it in a scan file "
+                        "(\"projections\": …, \"geometry\": …)",
                         path);
-    *out = known->panel;
-    return FBP_OK;
+    }
+    if (out->path)
+        return FBP_OK;
+    out->path = fbp_strdup(path);
+    return out->path ? FBP_OK : fbp_fail_nomem(strlen(path), "a path");
 }
 
-fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
-                                   double out[2])
+/* Projections in the place of the scan file that names them. */
+static fbp_status refuse_array(const char *path)
 {
-    if (!(known->pitch_mm[0] > 0 && known->pitch_mm[1] > 0))
+    fbp_source *source = NULL;
+
+    if (!fbp_format_of_name(path) && !fbp_stack_is(path))
+        return FBP_OK;
+    const fbp_status st = fbp_source_open(&source, path, NULL);
+    if (st == FBP_ERR_NOMEM)
+        return st;
+    if (st != FBP_OK) {
+        fbp_message_clear();
+        return FBP_OK; /* what it is not, reading it says */
+    }
+    const struct fbp_array_info info = *fbp_source_info(source);
+    fbp_source_close(&source);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: is an array of %zu x %zu x %zu, not a scan: name the scan file that says "
+                    "how it was taken (fbp init FOLDER writes one to begin with)",
+                    path, info.n[0], info.n[1], info.n[2]);
+}
+
+fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
+                             const struct fbp_scan_known *known, bool geometry_only)
+{
+    const bool growing = known->growing;
+    const struct fbp_geometry_format *format;
+    cJSON *root = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    *out = (struct fbp_scan){.struct_size = sizeof *out};
+    FBP_TRY(format_of(path, &format));
+    if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: (%s) only a scan file of this program can be followed while its "
+                        "projections grow: reconstruct it when it is complete",
+                        path, format->name);
+    if (format && format != &scan_format)
+        return load_foreign(out, path, known->pitch_mm);
+    FBP_TRY(refuse_array(path));
+    FBP_TRY(fbp_json_read(path, &root));
+    struct fbp_scan_file f = {.top = {path, "", root},
+                              .scan = out,
+                              .growing = growing,
+                              .geometry_only = geometry_only,
+                              .load_geometry = fbp_geometry_read,
+                              .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
+    if (geometry_only && !fbp_scan_file_assumes(&f, "detector.pitch_mm"))
+        f.pitch_mm[0] = f.pitch_mm[1] = 0; /* what both say must agree */
+    out->path = fbp_strdup(path);
+    st = out->path ? fbp_scan_read(&f) : fbp_fail_nomem(strlen(path), "a path");
+    cJSON_Delete(root);
+    if (st != FBP_OK)
+        fbp_scan_free(out);
+    return st;
+}
+
+/* A scan may take the geometry of another one, which takes that of a third, but not its own. */
+static fbp_status load_scan(struct fbp_scan *out, const char *path,
+                            const struct fbp_geometry_known *known)
+{
+    enum { LONGEST = 2 };
+    static _Thread_local int chain;
+
+    const struct fbp_scan_known beside = {.pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
+    if (chain == LONGEST)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: does not say how far apart pixels are: give --pitch U,V in mm (in a "
-                        "scan file: detector.pitch_mm)",
+                        "%s: scan files name one another as their geometry: name a file that holds "
+                        "the views",
                         path);
-    out[0] = known->pitch_mm[0];
-    out[1] = known->pitch_mm[1];
-    return FBP_OK;
-}
-
-fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
-                                   const struct fbp_geometry_known *known, size_t n)
-{
-    if ((double)n > FBP_VIEWS_MAX)
-        return fbp_because(path, fbp_check_range(&fbp_range_views, "views", (double)n));
-    if (n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: holds no views: is it the right file?", path);
-    if (known->n_views && n != known->n_views)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %zu views, the projections have %zu: they do not belong together",
-                        path, n, known->n_views);
-    out->n_views = n;
-    return fbp_calloc((void **)&out->views, n, sizeof *out->views, "views");
-}
-
-fbp_status fbp_geometry_load_ini(struct fbp_scan *out, const char *path,
-                                 const struct fbp_geometry_known *known,
-                                 fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
-                                                    const struct fbp_geometry_known *known))
-{
-    struct fbp_ini ini;
-    fbp_status st = fbp_ini_load(&ini, path);
-
-    if (st == FBP_OK)
-        st = take(out, &ini, known);
-    fbp_ini_clear(&ini);
+    chain++;
+    const fbp_status st = fbp_scan_load_own(out, path, &beside, true);
+    chain--;
     return st;
 }

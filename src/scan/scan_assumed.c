@@ -1,96 +1,17 @@
 /* What a scan file says that nobody has measured: kept, and repeated, until somebody confirms it.
  */
 #include "array/array.h"
-#include "base/sizes.h"
-#include "scan/scan_parts.h"
 #include "scan/file/scan_write.h"
+#include "scan/scan_parts.h"
 
 #include "base/mem.h"
+#include "base/sizes.h"
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void clear_one(struct fbp_assumed *a)
-{
-    free(a->key);
-    free(a->value);
-    free(a->why);
-    free(a->file);
-}
-
-void fbp_scan_clear_assumed(struct fbp_scan *scan)
-{
-    for (size_t i = 0; i < scan->n_assumed; i++)
-        clear_one(&scan->assumed[i]);
-    free(scan->assumed);
-    scan->assumed = NULL;
-    scan->n_assumed = 0;
-}
-
-fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *key,
-                           const char *value, const char *why)
-{
-    struct fbp_assumed *list =
-        realloc(scan->assumed, (scan->n_assumed + 1) * sizeof *scan->assumed);
-    struct fbp_assumed one = {fbp_strdup(key), value ? fbp_strdup(value) : NULL, fbp_strdup(why),
-                              fbp_strdup(file)};
-
-    if (list)
-        scan->assumed = list;
-    if (!list || !one.key || !one.why || !one.file || (value && !one.value)) {
-        clear_one(&one);
-        return fbp_fail_nomem(strlen(key) + strlen(why), "what is assumed");
-    }
-    scan->assumed[scan->n_assumed++] = one;
-    return FBP_OK;
-}
-
-fbp_status fbp_scan_note(struct fbp_scan *scan, const char *note)
-{
-    char *both = fbp_format("%s%s%s", scan->note ? scan->note : "", scan->note ? "; " : "", note);
-
-    if (!both)
-        return fbp_fail_nomem(strlen(note), "a note");
-    free(scan->note);
-    scan->note = both;
-    return FBP_OK;
-}
-
-fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
-                                 const char *value, const char *remedy)
-{
-    char *note = fbp_format("%s: %s = %.60s is not applied: %s", file, key, value, remedy);
-    const fbp_status st = note ? fbp_scan_note(scan, note) : fbp_fail_nomem(strlen(file), "a note");
-
-    free(note);
-    return st;
-}
-
-void fbp_scan_settle(struct fbp_scan *scan, const char *key)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < scan->n_assumed; i++)
-        if (strcmp(scan->assumed[i].key, key) == 0)
-            clear_one(&scan->assumed[i]);
-        else
-            scan->assumed[kept++] = scan->assumed[i];
-    scan->n_assumed = kept;
-}
-
-void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
-{
-    struct fbp_scan own;
-
-    fbp_message_clear();
-    if (FBP_TAKE(scan, &own, scan) != FBP_OK)
-        return;
-    fbp_scan_settle(&own, key);
-    FBP_GIVE(scan, scan, &own);
-}
 
 /* Behind what was written already; returns the length of all. */
 static size_t put(char *buf, size_t n, size_t at, const char *fmt, ...)

@@ -1,7 +1,7 @@
 /* A scan as JSON.  Numbers have as many digits as reading them back exactly takes. */
 #include "base/sizes.h"
-#include "scan/scan_parts.h"
 #include "scan/file/scan_write.h"
+#include "scan/scan_parts.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* The views of a scan file: a circle of distances and angles, or matrices. */
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 #include "scan/file/scan_inputs.h"
 #include "scan/scan_parts.h"
 
@@ -315,7 +315,7 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     char *path = fbp_path_join(f->top.file, text);
     if (!path)
         return fbp_fail_nomem(strlen(text), "a path");
-    fbp_status st = fbp_geometry_read(&g, path, format, &known);
+    fbp_status st = f->load_geometry(&g, path, format, &known);
     if (st == FBP_OK && g.n_views != f->scan->n_views)
         st = check_count(f, "geometry", g.n_views);
     if (st == FBP_OK)

@@ -7,7 +7,7 @@
 #ifndef FBP_SRC_CTSIMU_H
 #define FBP_SRC_CTSIMU_H
 
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include <cjson/cJSON.h>
 

@@ -2,8 +2,8 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
+#include "scan/file/scan_notes.h"
 #include "scan/format/ctsimu.h"
-#include "scan/scan_parts.h"
 
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef FBP_SRC_GEOMETRY_ASTRA_H
 #define FBP_SRC_GEOMETRY_ASTRA_H
 
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 /** Room for n views, and the views of vectors[n][12]; out->kind is set.  Directions of parallel
  * rays may have any length. */

@@ -5,14 +5,14 @@
  * the right as seen from the source.  This is TIGRE's reading (its BrukerDataLoader takes pictures
  * as they are stored, and the source counter-clockwise) turned over, not mirrored.
  */
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"
-#include "scan/scan_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,7 +289,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    return fbp_geometry_load_ini(out, path, known, load_ini);
+    return fbp_ini_load_scan(out, path, known, load_ini);
 }
 
 const struct fbp_geometry_format fbp_geometry_bruker = {

@@ -1,8 +1,8 @@
 /* CTSimU: a scenario and the metadata of what was made of it are two files that belong together. */
 #include "array/file/bytes.h"
-#include "scan/format/ctsimu.h"
 #include "scan/file/scan_inputs.h"
 #include "scan/file/scan_json.h"
+#include "scan/format/ctsimu.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -2,13 +2,13 @@
  * LEAP, src/leapctype.py (load_param), src/file_io.cpp (saveParametersToFile), src/parameters.cpp
  * (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0). */
 #include "scan/format/geometry_leap.h"
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 #include "scan/file/geometry_upright.h"
 
 #include "array/file/bytes.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "scan/scan_parts.h"
+#include "scan/file/scan_notes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,47 +16,6 @@
 enum { MAX_BYTES = 1 << 28 };
 
 static const double DEGREE = FBP_PI / 180;
-
-/* A key as it is now, and as older files have it. */
-static const struct {
-    const char *name, *old;
-} keys[] = {
-    [FBP_LEAP_GEOMETRY] = {"geometry", "proj_geometry"},
-    [FBP_LEAP_ANGLES] = {"numAngles", "proj_nangles"},
-    [FBP_LEAP_ROWS] = {"numRows", "proj_nrows"},
-    [FBP_LEAP_COLUMNS] = {"numCols", "proj_ncols"},
-    [FBP_LEAP_PIXEL_HEIGHT] = {"pixelHeight", "proj_pheight"},
-    [FBP_LEAP_PIXEL_WIDTH] = {"pixelWidth", "proj_pwidth"},
-    [FBP_LEAP_CENTER_ROW] = {"centerRow", "proj_crow"},
-    [FBP_LEAP_CENTER_COLUMN] = {"centerCol", "proj_ccol"},
-    [FBP_LEAP_RANGE] = {"angularRange", "proj_arange"},
-    [FBP_LEAP_PHIS] = {"phis", "proj_phis"},
-    [FBP_LEAP_SOD] = {"sod", "proj_sod"},
-    [FBP_LEAP_SDD] = {"sdd", "proj_sdd"},
-    [FBP_LEAP_TAU] = {"tau", "proj_tau"},
-    [FBP_LEAP_PITCH] = {"helicalPitch", "proj_helicalpitch"},
-    [FBP_LEAP_TILT] = {"tiltAngle", "proj_tiltAngle"},
-    [FBP_LEAP_SOURCES] = {"sourcePositions", "proj_srcpos"},
-    [FBP_LEAP_CENTERS] = {"moduleCenters", "proj_modcenter"},
-    [FBP_LEAP_ROW_VECTORS] = {"rowVectors", "proj_rowvec"},
-    [FBP_LEAP_COLUMN_VECTORS] = {"colVectors", "proj_colvec"},
-    [FBP_LEAP_NX] = {"numX", "img_dimx"},
-    [FBP_LEAP_NY] = {"numY", "img_dimy"},
-    [FBP_LEAP_NZ] = {"numZ", "img_dimz"},
-    [FBP_LEAP_VOXEL_WIDTH] = {"voxelWidth", "img_pwidth"},
-    [FBP_LEAP_VOXEL_HEIGHT] = {"voxelHeight", "img_pheight"},
-    [FBP_LEAP_X] = {"offsetX", "img_offsetx"},
-    [FBP_LEAP_Y] = {"offsetY", "img_offsety"},
-    [FBP_LEAP_Z] = {"offsetZ", "img_offsetz"},
-    [FBP_LEAP_DETECTOR] = {"detectorType", NULL},
-    [FBP_LEAP_SYMMETRY] = {"axisOfSymmetry", "proj_axisofsymmetry"},
-    [FBP_LEAP_MU] = {"muCoeff", "mucoeff"},
-};
-
-const char *fbp_leap_key(enum fbp_leap_key key)
-{
-    return keys[key].name;
-}
 
 struct file {
     const char *path;
@@ -82,7 +41,8 @@ static void take_line(struct file *f, char *line)
     const char *key = trim(line, equals);
     char *value = trim(equals + 1, equals + 1 + strcspn(equals + 1, "="));
     for (int i = 0; i < FBP_LEAP_N_KEYS; i++)
-        if (strcmp(key, keys[i].name) == 0 || (keys[i].old && strcmp(key, keys[i].old) == 0))
+        if (strcmp(key, fbp_leap_keys[i].name) == 0 ||
+            (fbp_leap_keys[i].old && strcmp(key, fbp_leap_keys[i].old) == 0))
             f->value[i] = value;
 }
 
@@ -103,7 +63,7 @@ static bool is_given(const struct file *f, enum fbp_leap_key key)
 
 static fbp_status missing(const struct file *f, enum fbp_leap_key key)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s is missing: add it", f->path, keys[key].name);
+    return fbp_fail(FBP_ERR_INVALID, "%s: %s is missing: add it", f->path, fbp_leap_keys[key].name);
 }
 
 /* Exactly n numbers with commas or blanks between them. */
@@ -118,15 +78,15 @@ static fbp_status numbers(const struct file *f, enum fbp_leap_key key, double *o
         out[i] = fbp_number(text, &end);
         if (end == text && *text == '\0')
             return fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu numbers, expected %zu: correct it",
-                            f->path, keys[key].name, i, n);
+                            f->path, fbp_leap_keys[key].name, i, n);
         if (end == text || !isfinite(out[i]))
             return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.20s\", expected a number", f->path,
-                            keys[key].name, text);
+                            fbp_leap_keys[key].name, text);
         text = end + strspn(end, " \t,");
     }
     if (*text)
         return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.20s\" behind %zu numbers: remove it",
-                        f->path, keys[key].name, text, n);
+                        f->path, fbp_leap_keys[key].name, text, n);
     return FBP_OK;
 }
 
@@ -141,7 +101,7 @@ static fbp_status positive(const struct file *f, enum fbp_leap_key key, double *
     FBP_TRY(numbers(f, key, out, 1));
     return *out > 0 ? FBP_OK
                     : fbp_fail(FBP_ERR_INVALID, "%s: %s: found %g, expected a positive number",
-                               f->path, keys[key].name, *out);
+                               f->path, fbp_leap_keys[key].name, *out);
 }
 
 static fbp_status count(const struct file *f, enum fbp_leap_key key, size_t *out)
@@ -152,7 +112,7 @@ static fbp_status count(const struct file *f, enum fbp_leap_key key, size_t *out
     FBP_TRY(numbers(f, key, &x, 1));
     if (!(x >= 1 && x <= most && x == floor(x)))
         return fbp_fail(FBP_ERR_INVALID, "%s: %s: found %g, expected a whole number from 1 to %g",
-                        f->path, keys[key].name, x, most);
+                        f->path, fbp_leap_keys[key].name, x, most);
     *out = (size_t)x;
     return FBP_OK;
 }
@@ -339,7 +299,7 @@ static fbp_status note_ignored(const struct file *f, struct fbp_scan *out)
             continue;
         FBP_TRY(number(f, list[i].key, &x));
         if (fabs(x) > 0)
-            FBP_TRY(fbp_scan_note_ignored(out, f->path, keys[list[i].key].name,
+            FBP_TRY(fbp_scan_note_ignored(out, f->path, fbp_leap_keys[list[i].key].name,
                                           f->value[list[i].key],
                                           "it is for other beams than this"));
     }

@@ -42,6 +42,14 @@ enum fbp_leap_key {
     FBP_LEAP_N_KEYS,
 };
 
+/** A key as it is now, and as older files have it; NULL: these have none. */
+struct fbp_leap_name {
+    const char *name, *old;
+};
+
+extern const struct fbp_leap_name fbp_leap_keys[FBP_LEAP_N_KEYS];
+
+/** As it is now. */
 const char *fbp_leap_key(enum fbp_leap_key key);
 
 /** As fbp_geometry_format.save. */

@@ -1,6 +1,6 @@
 /* A scan as LEAP's parameter file: the fewest parameters that hold it. */
-#include "scan/format/geometry_leap.h"
 #include "scan/file/geometry_upright.h"
+#include "scan/format/geometry_leap.h"
 
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,5 +1,5 @@
 /* 3x4 matrices in plain text, one row of 12 numbers a view. */
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "scan/file/scan_write.h"
 

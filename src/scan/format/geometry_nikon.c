@@ -5,14 +5,14 @@
  *
  * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
  */
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "geometry/rotation.h"
+#include "scan/file/scan_notes.h"
 #include "scan/format/ini.h"
-#include "scan/scan_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +207,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    return fbp_geometry_load_ini(out, path, known, load_ini);
+    return fbp_ini_load_scan(out, path, known, load_ini);
 }
 
 const struct fbp_geometry_format fbp_geometry_nikon = {

@@ -2,14 +2,14 @@
  * count from there and whose w is 1 on the panel, SAD, SID, the direction from the source to the
  * panel; then the matrix's factors, which nobody reads.
  * plastimatch, src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load). */
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "array/file/bytes.h"
 #include "array/stack_names.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "scan/scan_parts.h"
+#include "scan/file/scan_notes.h"
 #include "scan/file/scan_write.h"
 
 #include <dirent.h>

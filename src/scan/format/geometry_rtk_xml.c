@@ -1,11 +1,11 @@
 /* RTK's geometry files, XML of versions 2 and 3, as a format of geometry. */
+#include "scan/file/geometry_format.h"
 #include "scan/format/geometry_rtk.h"
-#include "scan/geometry_file.h"
 
 #include "array/file/bytes.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "scan/scan_parts.h"
+#include "scan/file/scan_notes.h"
 #include "scan/file/scan_write.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_GEOMETRY_TIGRE_H
 #define FBP_SRC_GEOMETRY_TIGRE_H
 
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 /** n rows of `width` numbers: one for all views, or one a view.  NULL: zeros. */
 struct fbp_tigre_list {

@@ -1,8 +1,8 @@
 /* TIGRE's geometry as a JSON dictionary of the attributes of its Python class, with its angles. */
 #include "array/array.h"
 #include "base/text.h"
-#include "scan/format/geometry_tigre.h"
 #include "scan/file/scan_json.h"
+#include "scan/format/geometry_tigre.h"
 
 #include <string.h>
 

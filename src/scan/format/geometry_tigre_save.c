@@ -1,8 +1,8 @@
 /* Views as TIGRE's geometry: a source at (DSO, 0, 0) in a frame E of three angles, a panel turned
  * in it. */
 #include "array/array.h"
-#include "scan/format/geometry_tigre.h"
 #include "scan/file/scan_write.h"
+#include "scan/format/geometry_tigre.h"
 
 #include "base/mem.h"
 #include "base/text.h"

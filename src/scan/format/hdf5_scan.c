@@ -1,8 +1,8 @@
 /* Whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).
  * https://dxfile.readthedocs.io, https://manual.nexusformat.org/classes/applications/NXtomo.html */
 #include "array/format/hdf5/hdf5_lib.h"
-#include "scan/geometry_file.h"
-#include "scan/scan_parts.h"
+#include "scan/file/geometry_format.h"
+#include "scan/file/scan_notes.h"
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 
 #include "array/file/bytes.h"
 #include "base/mem.h"
-#include "scan/scan_parts.h"
+#include "scan/file/scan_notes.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -167,4 +167,18 @@ fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_
                     fbp_scan_note_ignored(out, ini->path, item->key, item->value, table[k].remedy));
     }
     return FBP_OK;
+}
+
+fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
+                             const struct fbp_geometry_known *known,
+                             fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
+                                                const struct fbp_geometry_known *known))
+{
+    struct fbp_ini ini;
+    fbp_status st = fbp_ini_load(&ini, path);
+
+    if (st == FBP_OK)
+        st = take(out, &ini, known);
+    fbp_ini_clear(&ini);
+    return st;
 }

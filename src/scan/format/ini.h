@@ -50,4 +50,11 @@ struct fbp_scan;
 fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
                                 size_t n, struct fbp_scan *out);
 
+struct fbp_geometry_known;
+/** A file of sections and keys read and handed to `take`. */
+fbp_status fbp_ini_load_scan(struct fbp_scan *out, const char *path,
+                             const struct fbp_geometry_known *known,
+                             fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
+                                                const struct fbp_geometry_known *known));
+
 #endif /* FBP_SRC_INI_H */

@@ -1,7 +1,7 @@
 /* Whole fan-beam scans of the University of Helsinki in MAT files: a struct with .sinogram and
  * .parameters, as of the Helsinki Tomography Challenge 2022, doi:10.5281/zenodo.6984868. */
 #include "array/format/mat/mat_lib.h"
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "base/mem.h"
 #include "base/text.h"

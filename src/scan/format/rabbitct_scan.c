@@ -1,10 +1,10 @@
 /* A RabbitCT data set as a scan. */
 #include "array/format/rabbitct.h"
-#include "scan/geometry_file.h"
+#include "scan/file/geometry_format.h"
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "scan/scan_parts.h"
+#include "scan/file/scan_notes.h"
 
 #include <math.h>
 #include <string.h>

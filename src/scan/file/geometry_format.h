@@ -1,12 +1,12 @@
-/** @file geometry_file.h  The table of geometry formats: one file a format, one line a table
+/** @file geometry_format.h  What a format of geometry is: how its files are known, read and written
  * (internal).
  *
  * A format turns a file into canonical views (s, d, u, v), in mm, and back.  Where a file does not
  * hold the panel, the pitch or the number of views, struct fbp_geometry_known has them, or an error
  * says how to give them (the functions below).
  */
-#ifndef FBP_SRC_GEOMETRY_FILE_H
-#define FBP_SRC_GEOMETRY_FILE_H
+#ifndef FBP_SRC_GEOMETRY_FORMAT_H
+#define FBP_SRC_GEOMETRY_FORMAT_H
 
 #include "fbp/geometry_file.h"
 
@@ -38,23 +38,14 @@ struct fbp_geometry_format {
     const char *instead[FBP_MOST_KINDS];
 };
 
-extern const struct fbp_geometry_format fbp_geometry_scan, fbp_geometry_matrices,
-    fbp_geometry_rabbitct, fbp_geometry_rtk, fbp_geometry_astra, fbp_geometry_astra_cone,
-    fbp_geometry_astra_parallel, fbp_geometry_leap, fbp_geometry_plastimatch, fbp_geometry_tigre,
-    fbp_geometry_ctsimu, fbp_geometry_nikon, fbp_geometry_bruker, fbp_geometry_hdf5,
-    fbp_geometry_helsinki;
-
-/** The format of a file that is there, by content, then by name; NULL if it is none.  An error if
- *  it cannot be looked at. */
-fbp_status fbp_geometry_format_of(const char *path, const struct fbp_geometry_format **out);
+extern const struct fbp_geometry_format fbp_geometry_matrices, fbp_geometry_rabbitct,
+    fbp_geometry_rtk, fbp_geometry_astra, fbp_geometry_astra_cone, fbp_geometry_astra_parallel,
+    fbp_geometry_leap, fbp_geometry_plastimatch, fbp_geometry_tigre, fbp_geometry_ctsimu,
+    fbp_geometry_nikon, fbp_geometry_bruker, fbp_geometry_hdf5, fbp_geometry_helsinki;
 
 /** The panel that is known, or an error that says how to give it. */
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
                                    struct fbp_panel *out);
-
-/** As fbp_geometry_load(), of a struct of the library's own. */
-fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
-                             const struct fbp_geometry_known *known);
 
 /** The pitch that is known. */
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
@@ -64,11 +55,4 @@ fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_k
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n);
 
-/** A file of sections and keys (scan/format/ini.h), read and handed to `take`. */
-struct fbp_ini;
-fbp_status fbp_geometry_load_ini(struct fbp_scan *out, const char *path,
-                                 const struct fbp_geometry_known *known,
-                                 fbp_status (*take)(struct fbp_scan *out, const struct fbp_ini *ini,
-                                                    const struct fbp_geometry_known *known));
-
-#endif /* FBP_SRC_GEOMETRY_FILE_H */
+#endif /* FBP_SRC_GEOMETRY_FORMAT_H */
