@@ -72,21 +72,6 @@ bool cli_ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-bool cli_is_volume(const char *path)
-{
-    static const char *const ends[] = {".mha",    ".mhd", ".nrrd", ".nhdr", ".nii",
-                                       ".nii.gz", ".npy", ".raw",  ".bin",  ".tif",
-                                       ".tiff",   ".png", ".h5",   ".hdf5"};
-    const size_t n = strlen(path);
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const size_t m = strlen(ends[i]);
-        if (n >= m && strcasecmp(path + n - m, ends[i]) == 0)
-            return true;
-    }
-    return strcasestr(path, ".h5:") || strcasestr(path, ".hdf5:"); /* an array inside */
-}
-
 bool cli_is_stack(const char *output)
 {
     const char *percent = strrchr(output, '%');

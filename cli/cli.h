@@ -32,9 +32,6 @@ cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t 
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 
 bool cli_ends_with(const char *text, const char *end);
-/** Does the name end as those of the volumes that can be written? */
-bool cli_is_volume(const char *path);
-#define CLI_VOLUMES ".mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, .raw, .bin, .tif or .png"
 /** Is this output a file a slice, "out/%04d.png"? */
 bool cli_is_stack(const char *output);
 /** The name under which an output can be read: a stack of slices gets its numbers; returns buf. */

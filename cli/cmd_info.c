@@ -15,9 +15,9 @@ struct info_args {
 #define I struct info_args
 static const struct opt table[] = {
     OPT(I, file, .name = "file", .positional = true, .required = true,
-        .help = "a volume or projections (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, "
-                ".mat, .tif, .png, a pattern or a folder of them), a scan (.json), a geometry file "
-                "of another program, or a RabbitCT data set (.rctd, .rct)"),
+        .help =
+            "a volume or projections ({read}, a pattern or a folder of them), a scan (.json), or a "
+            "geometry file of another program"),
     OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
     OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "no warnings beside the result"),

@@ -8,9 +8,8 @@ static const struct opt table[] = {
                 "scan in HDF5 (Data Exchange, NXtomo) or MAT"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
-            "volume to write: .mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz, .npy, .h5, .raw, .tif, or a "
-            "stack of slices such as out/%04d.tif or .png; null: discards it, hash: prints a "
-            "hash of its values; with --slice also .png, a picture"),
+            "volume to write ({written}), or a stack of slices such as out/%04d.tif or .png; null: "
+            "discards it, hash: prints a hash of its values; with --slice also .png, a picture"),
     OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32", .help = "how values are stored"),
     OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
@@ -32,8 +31,7 @@ static const struct opt table[] = {
         .help = "with --sweep: what is best"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
-    OPT_SWITCH(R, p.compress, .name = "compress",
-               .help = "compress the output (.mha, .mhd, .nrrd, .nhdr)"),
+    OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
     OPT_SWITCH(R, p.resume, .name = "resume",
                .help = "go on where an interrupted run of the same command stopped"),
     OPT_SWITCH(R, p.force, .name = "force", .help = "write also over what is read, or beside it"),

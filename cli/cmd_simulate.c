@@ -1,4 +1,5 @@
 #include "files.h"
+#include "formats.h"
 #include "say.h"
 #include "simulate.h"
 
@@ -242,8 +243,8 @@ static int check(const struct command *self, const struct simulate_args *a)
         return opt_usage(self, "--truth: %s is where the projections go: choose another name",
                          a->truth);
     if (a->truth && !cli_is_volume(a->truth))
-        return opt_usage(self, "--truth: expected a name that ends in " CLI_VOLUMES ", got \"%s\"",
-                         a->truth);
+        return opt_usage(self, "--truth: expected a name that ends in %s, got \"%s\"",
+                         cli_volumes(), a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
     if (!has_source(a) && a->trajectory == C_ARM)

@@ -1,4 +1,5 @@
 /* What lies in a folder: single files, and series of files that differ by a number. */
+#include "formats.h"
 #include "init.h"
 #include "say.h"
 

@@ -1,3 +1,4 @@
+#include "formats.h"
 #include "words.h"
 
 #include "fbp/types.h"
@@ -43,7 +44,7 @@ static void list_names(const struct opt *o, char *buf, size_t n)
 char *opt_about(const struct opt *o, char *buf, size_t n)
 {
     char other[40];
-    size_t len = (size_t)snprintf(buf, n, "%s", o->help);
+    size_t len = strlen(cli_with_formats(o->help, buf, n));
 
     if (!o->positional && word_shown(o->name, other, sizeof other) && len < n)
         snprintf(buf + len, n - len, " (also --%s)", other);

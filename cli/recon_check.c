@@ -1,4 +1,5 @@
 /* Which options of fbp recon go together. */
+#include "formats.h"
 #include "recon.h"
 
 #include <string.h>
@@ -43,17 +44,6 @@ static bool is_folder(const char *path)
     struct stat info;
 
     return cli_ends_with(path, "/") || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
-}
-
-/* A slice as a picture is no volume. */
-static bool can_compress(const char *output)
-{
-    static const char *const ends[] = {".mha", ".mhd", ".nrrd", ".nhdr", ".nii.gz"};
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (cli_ends_with(output, ends[i]))
-            return true;
-    return false;
 }
 
 /* A grey picture, not values in 8 or 16 bits. */
@@ -139,18 +129,16 @@ static int check_output(const struct command *self, const struct recon_args *a)
     if (!recon_is_picture(a) && is_png(a))
         return opt_usage(self,
                          "-o: \"%s\" is a picture: give --slice K too, or write a volume "
-                         "(" CLI_VOLUMES ") with --preview FILE.png, or values with "
-                         "--output-type",
-                         a->output);
+                         "(%s) with --preview FILE.png, or values with --output-type",
+                         a->output, cli_volumes());
     if (is_folder(a->output))
         return opt_usage(self,
                          "-o: \"%s\" is a folder: name a file in it, such as %s%svolume.mha, or a "
                          "file a slice, %s%s%%04d.tif",
                          a->output, a->output, slash, a->output, slash);
     if (recon_is_file(a->output) && !recon_is_picture(a) && !cli_is_volume(a->output))
-        return opt_usage(
-            self, "-o: expected a name that ends in " CLI_VOLUMES ", or null: or hash:, got \"%s\"",
-            a->output);
+        return opt_usage(self, "-o: expected a name that ends in %s, or null: or hash:, got \"%s\"",
+                         cli_volumes(), a->output);
     return OPT_GO_ON;
 }
 
@@ -181,10 +169,9 @@ int recon_check(const struct command *self, const struct recon_args *a)
     rc = check_output(self, a);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a->p.compress && recon_is_file(a->output) && !can_compress(a->output))
-        return opt_usage(
-            self, "--compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr or .nii.gz, got \"%s\"",
-            a->output);
+    if (a->p.compress && recon_is_file(a->output) && !cli_can_compress(a->output))
+        return opt_usage(self, "--compress: expected -o FILE%s, got \"%s\"", cli_packed(),
+                         a->output);
     rc = check_timeline(self, a);
     return rc == OPT_GO_ON ? check_preview(self, a) : rc;
 }

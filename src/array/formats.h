@@ -4,10 +4,24 @@
 
 #include "array/file/format.h"
 
-/** The format of files with such a name; NULL if none has it. */
+/** Format number i of the table; NULL beyond the last. */
+const struct fbp_format *fbp_format_at(size_t i);
+
+/** The format of files with such a name, to read; NULL if none has it. */
 const struct fbp_format *fbp_format_of_name(const char *path);
 
-/** Format number i of the table of arrays; NULL beyond the last. */
-const struct fbp_format *fbp_source_format(size_t i);
+/** The format of an output of a file a slice, "out/slice_%04d.tif" or "slice.png"; NULL: this is no
+ *  such name. */
+const struct fbp_format *fbp_format_of_slices(const char *path);
+
+/** Extensions of the outputs that can be written, ".mha .mhd …", into buf; returns buf. */
+char *fbp_formats_written(char *buf, size_t n);
+
+/**
+ * One format more, behind those of the table, which keeps `format`: for tests, and programs that
+ * link the library's objects.  Before any other call of the library.
+ * @return false: there are too many
+ */
+bool fbp_formats_add(const struct fbp_format *format);
 
 #endif /* FBP_SRC_FORMATS_H */

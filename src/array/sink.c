@@ -1,6 +1,7 @@
 #include "array/file/bytes.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
+#include "array/formats.h"
 #include "array/reads.h"
 #include "array/sink_stack.h"
 
@@ -19,42 +20,35 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sinks write memory as little-endian");
 
-static const struct fbp_sink_format *const formats[] = {
-    &fbp_sink_mha,  &fbp_sink_mhd,   &fbp_sink_npy,      &fbp_sink_raw,  &fbp_sink_nrrd,
-    &fbp_sink_nhdr, &fbp_sink_nifti, &fbp_sink_nifti_gz, &fbp_sink_hdf5, &fbp_sink_tiff};
-
-enum { N_FORMATS = sizeof formats / sizeof *formats };
-
-/* The file that a format would write for this name. */
-static fbp_status name_file(struct fbp_sink *s, const char *path,
-                            const struct fbp_sink_format *format)
+/* Does a format write such a name, of a file or of an array in it?  That file's, then. */
+static fbp_status try_format(struct fbp_sink *s, const char *path, const struct fbp_format *format,
+                             const struct fbp_sink_format *files)
 {
     const size_t n =
-        format->has_members ? fbp_member_output(path, format->extensions) : strlen(path);
+        format->has_members ? fbp_member_output(path, files->extensions) : strlen(path);
 
     free(s->path);
     s->path = fbp_format("%.*s", (int)n, path);
-    return s->path ? FBP_OK : fbp_fail_nomem(n, "a path");
+    if (!s->path)
+        return fbp_fail_nomem(n, "a path");
+    if (fbp_has_extension(s->path, files->extensions))
+        s->format = files;
+    return FBP_OK;
 }
 
 static fbp_status find_format(struct fbp_sink *s, const char *path)
 {
-    char known[120] = "";
+    const struct fbp_format *format;
+    char known[400];
 
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
-                 formats[i]->extensions);
-        if (s->format)
-            continue;
-        FBP_TRY(name_file(s, path, formats[i]));
-        if (fbp_has_extension(s->path, formats[i]->extensions))
-            s->format = formats[i];
-    }
+    for (size_t i = 0; !s->format && (format = fbp_format_at(i)); i++)
+        for (const struct fbp_sink_format *f = format->files; !s->format && f && f->extensions; f++)
+            FBP_TRY(try_format(s, path, format, f));
     if (!s->format)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: no format is known for this name: end it in one of %s .png, or use "
+                        "%s: no format is known for this name: end it in one of %s, or use "
                         "null: or hash:",
-                        path, known);
+                        path, fbp_formats_written(known, sizeof known));
     return fbp_output_check(s->path);
 }
 
@@ -224,7 +218,8 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
         s->kind = FBP_SINK_HASH;
         return fbp_calloc((void **)&s->hash, s->info.n[2], sizeof *s->hash, "hashes of slices");
     }
-    if (fbp_sink_stack_is(path)) {
+    s->slices = fbp_format_of_slices(path);
+    if (s->slices) {
         s->kind = FBP_SINK_STACK;
         return fbp_sink_stack_open(s, path, params);
     }

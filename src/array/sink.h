@@ -46,7 +46,8 @@ struct fbp_sink {
     size_t n_have;
     uint64_t clipped; /**< values beyond the range of info.type; under `lock` */
 
-    struct fbp_pattern pattern; /**< of path; suffix NULL: a single file; STACK only, and … */
+    const struct fbp_format *slices; /**< STACK only, and … */
+    struct fbp_pattern pattern;      /**< of path; suffix NULL: a single file */
     char *folder;
     bool made_folder;
 

@@ -17,21 +17,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const char tiff_names[] = ".tif .tiff", png_names[] = ".png";
-
-bool fbp_sink_stack_is(const char *path)
-{
-    struct fbp_pattern p;
-
-    return fbp_has_extension(path, png_names) ||
-           (fbp_has_extension(path, tiff_names) && fbp_pattern_place(path, strlen(path), &p));
-}
-
-static bool is_png(const struct fbp_sink *s)
-{
-    return fbp_has_extension(s->path, png_names);
-}
-
 /* malloc'ed "out/slice_0007.tif", with ".part" behind it or nothing; NULL when out of memory. */
 static char *name_of(const struct fbp_sink *s, size_t z, const char *behind)
 {
@@ -44,20 +29,20 @@ static char *name_of(const struct fbp_sink *s, size_t z, const char *behind)
 
 static fbp_status check_kind(const struct fbp_sink *s)
 {
-    if (is_png(s) && s->info.type == FBP_F32)
+    const struct fbp_slice_format *f = s->slices->slices;
+
+    if (f->integers_only && s->info.type == FBP_F32)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: PNG holds no float32: choose uint8 or uint16 and the range that it "
+                        "%s: %s holds no float32: choose uint8 or uint16 and the range that it "
                         "stands for (--output-type uint16 --output-range LO,HI), or write TIFF",
-                        s->path);
+                        s->path, s->slices->title);
     if (!s->pattern.suffix && s->info.n[2] != 1)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: a PNG file holds one slice, the volume has %zu: name a stack, such as "
-                        "\"out/slice_%%04d.png\"",
-                        s->path, s->info.n[2]);
-    if (is_png(s) && (s->info.n[0] > 1000000 || s->info.n[1] > 1000000))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG: write TIFF",
-                        s->path, s->info.n[0], s->info.n[1]);
-    return FBP_OK;
+                        "%s: a %s file holds one slice, the volume has %zu: name a stack, such as "
+                        "\"out/slice_%%04d%.*s\"",
+                        s->path, s->slices->title, s->info.n[2], (int)strcspn(f->extensions, " "),
+                        f->extensions);
+    return f->check ? f->check(s->path, &s->info) : FBP_OK;
 }
 
 /* The folder, which is created if only itself is missing. */
@@ -293,7 +278,8 @@ static fbp_status spare_inputs(const struct fbp_sink *s, const struct fbp_sink_p
 /* Samples that are not compressed have a size that is known. */
 static fbp_status check_room(const struct fbp_sink *s)
 {
-    const uint64_t need = is_png(s) ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
+    const uint64_t need =
+        s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
     struct statvfs v;
     char a[32], b[32];
 
@@ -427,7 +413,7 @@ static fbp_status name_files(struct fbp_sink *s, const char *path)
         return fbp_fail_nomem(strlen(path), "a path");
     if (!fbp_pattern_place(s->path, strlen(s->path), &s->pattern)) {
         s->pattern.suffix = NULL;
-        FBP_TRY(fbp_sink_follow_link(&s->path, png_names));
+        FBP_TRY(fbp_sink_follow_link(&s->path, s->slices->slices->extensions));
     }
     s->part = fbp_format("%s.part", s->path);
     s->log = fbp_format("%s.part.log", s->path);
@@ -472,7 +458,7 @@ static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, con
 
     FBP_TRY(fbp_part_create(name, &fd));
     FBP_TRY_GOTO(fbp_piece_open(&p, fd, name, 0));
-    FBP_TRY_GOTO((is_png(s) ? fbp_png_encode : fbp_tiff_encode)(&p, &slice, values, &clipped));
+    FBP_TRY_GOTO(s->slices->slices->encode(&p, &slice, values, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
 fail:
     fbp_piece_close(&p);
@@ -546,7 +532,7 @@ static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const
 
 fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
-    if (nz > 1 && is_png(s))
+    if (nz > 1 && s->slices->slices->compressed)
         return write_together(s, z0, nz, data);
     for (size_t z = 0; z < nz; z++)
         FBP_TRY(write_slice(s, z0 + z, data + z * s->info.n[0] * s->info.n[1]));

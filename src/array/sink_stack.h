@@ -1,4 +1,4 @@
-/** @file sink_stack.h  Slices in a file each: TIFF or PNG (internal).
+/** @file sink_stack.h  Slices in a file each (internal).
  *
  * Slice k is written whole as NAME.part; all get their names at the end.  PATTERN.part.log is lock
  * and journal; a line's hash is that of a whole file.
@@ -7,9 +7,6 @@
 #define FBP_SRC_SINK_STACK_H
 
 #include "array/sink.h"
-
-/** "out/slice_%04d.tif", "out/slice_%04d.png" or "slice.png". */
-bool fbp_sink_stack_is(const char *path);
 
 fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
                                const struct fbp_sink_params *params);

@@ -23,8 +23,8 @@ static const struct fbp_format *by_content(const char *path, const unsigned char
 {
     const struct fbp_format *f;
 
-    for (size_t i = 0; (f = fbp_source_format(i)); i++)
-        if (f->detect(path, head, n))
+    for (size_t i = 0; (f = fbp_format_at(i)); i++)
+        if (f->detect && f->detect(path, head, n))
             return f;
     return NULL;
 }
@@ -34,9 +34,9 @@ static fbp_status unknown_format(const char *path)
     const struct fbp_format *f;
     char known[256] = "";
 
-    for (size_t i = 0; (f = fbp_source_format(i)); i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? " " : "",
-                 f->extensions);
+    for (size_t i = 0; (f = fbp_format_at(i)); i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 *known && *f->extensions ? " " : "", f->extensions);
     return fbp_fail(
         FBP_ERR_UNSUPPORTED,
         "%s: not a known array format (known: %s): convert it, or describe a headerless "

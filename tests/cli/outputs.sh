@@ -100,6 +100,17 @@ sed -i 's/"offset": -1/"offset": -2/' p.npy.json
 grep -q '"offset": -2' p.npy.json || say "p.npy.json has no offset of -1"
 refused npy.json
 
+# Every name that the library writes, the command takes: the lists of names are one.
+for name in v.mha v.mhd v.nrrd v.nhdr v.nii v.nii.gz v.npy v.h5 v.hdf5 v.raw v.bin v.vol v.tif v.tiff V.VOL; do
+    run 0 recon first.json -o "names_$name" --size 16 -q
+    exists "names_$name"
+done
+cmp -s names_v.vol names_v.raw || say "v.vol is not v.raw"
+run 2 recon first.json -o names_v.xyz --size 16
+has err 'ends in .mha, .*, .raw, .bin, .vol, .*or .png'
+run 2 recon first.json -o names_v.vol --size 16 --compress
+has err 'compress: expected -o FILE.mha, .mhd, .nrrd, .nhdr or .nii.gz'
+
 # The range of integers from the volume itself: said, in JSON, in the file; nothing else is left.
 run 0 recon first.json -o auto.mha --size 16 --output-type uint16 --output-range auto
 has out '^range of uint16: -?[0-9.e-]+ to [0-9.e-]+ 1/mm, the least and the greatest value$'

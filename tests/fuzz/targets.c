@@ -76,9 +76,9 @@ static bool is_of_format(const char *path, const char *key)
 
     if (f)
         fclose(f);
-    for (size_t i = 0; (format = fbp_source_format(i)) != NULL; i++)
+    for (size_t i = 0; (format = fbp_format_at(i)) != NULL; i++)
         if (strcmp(format->name, key) == 0)
-            return format->detect(path, head, n);
+            return format->detect && format->detect(path, head, n);
     return false;
 }
 
@@ -323,7 +323,7 @@ static size_t add_arrays(struct fuzz_target *out, size_t n)
 {
     const struct fbp_format *f;
 
-    for (size_t i = 0; (f = fbp_source_format(i)) != NULL; i++)
+    for (size_t i = 0; (f = fbp_format_at(i)) != NULL; i++)
         for (const char *e = f->extensions; *e && n < FUZZ_TARGETS;) {
             const int len = (int)strcspn(e, " ");
             struct fuzz_target *t = &out[n];

@@ -1,5 +1,6 @@
 /* sparse_tiff FILE: a TIFF volume beyond 4 GiB with the header that fbp writes, 1024 x 1024 x 1100
  * floats of 0 of which the disk holds nothing, and one of 1.5 at (9, 7, 1099). */
+#include "array/format/tiff/tiff.h"
 #include "array/sink.h"
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ int main(int argc, char **argv)
     struct fbp_layout layout = {0};
     const int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
 
-    if (fd < 0 || fbp_sink_tiff.layout(argv[1], &info, 0, &layout) != FBP_OK)
+    if (fd < 0 || fbp_tiff_files[0].layout(argv[1], &info, 0, &layout) != FBP_OK)
         return 1;
     const int failed = put(fd, &layout, &info);
     fbp_layout_clear(&layout);

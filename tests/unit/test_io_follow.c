@@ -11,12 +11,13 @@
 
 enum { NX = 6, NY = 4, N_VIEWS = 10, VIEW = NX * NY };
 
-#define FILE_RAW FBP_TEST_DIR "/io_follow.raw"
-#define FILE_MHA FBP_TEST_DIR "/io_follow.mha"
-#define FILE_MHD FBP_TEST_DIR "/io_follow.mhd"
-#define FILE_NPY FBP_TEST_DIR "/io_follow.npy"
-#define OTHER    FBP_TEST_DIR "/io_follow.other"
-#define PATTERN  FBP_TEST_DIR "/io_follow_%d.raw 0 9"
+#define FILE_RAW  FBP_TEST_DIR "/io_follow.raw"
+#define FILE_MHA  FBP_TEST_DIR "/io_follow.mha"
+#define FILE_MHD  FBP_TEST_DIR "/io_follow.mhd"
+#define FILE_NHDR FBP_TEST_DIR "/io_follow.nhdr"
+#define FILE_NPY  FBP_TEST_DIR "/io_follow.npy"
+#define OTHER     FBP_TEST_DIR "/io_follow.other"
+#define PATTERN   FBP_TEST_DIR "/io_follow_%d.raw 0 9"
 
 static const struct fbp_raw raw = {FBP_F32, {NX, NY, N_VIEWS}, false, 0};
 static const char mha[] = "NDims = 3\nDimSize = 6 4 10\nElementType = MET_FLOAT\n"
@@ -114,6 +115,20 @@ static void waits_for_samples_beside_a_header(void **state)
              83);
     put_file(FILE_RAW, "", 0);
     fbp_source *src = follow(FILE_MHD, NULL, 10);
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)FILE_RAW), 0);
+    check_all(src);
+    pthread_join(writer, NULL);
+}
+
+static void waits_for_samples_beside_an_nrrd_header(void **state)
+{
+    static const char header[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
+                                 "endian: little\nencoding: raw\ndata file: io_follow.raw\n";
+    (void)state;
+    pthread_t writer;
+    put_file(FILE_NHDR, header, sizeof header - 1);
+    put_file(FILE_RAW, "", 0);
+    fbp_source *src = follow(FILE_NHDR, NULL, 10);
     assert_int_equal(pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)FILE_RAW), 0);
     check_all(src);
     pthread_join(writer, NULL);
@@ -338,6 +353,7 @@ static int clean(void **state)
     remove(FILE_RAW);
     remove(FILE_MHA);
     remove(FILE_MHD);
+    remove(FILE_NHDR);
     remove(FILE_NPY);
     remove(OTHER);
     return 0;
@@ -348,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_for_views),
         cmocka_unit_test(waits_for_samples_beside_a_header),
+        cmocka_unit_test(waits_for_samples_beside_an_nrrd_header),
         cmocka_unit_test(waits_for_files),
         cmocka_unit_test(gives_up),
         cmocka_unit_test(can_be_interrupted),

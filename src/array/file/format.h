@@ -68,19 +68,6 @@ uint64_t fbp_source_bytes(const fbp_source *src, int n);
 /** Would several threads read it faster?  Not one in order, and none that is only copied. */
 bool fbp_source_unpacks(const fbp_source *src);
 
-struct fbp_format {
-    const char *name;
-    const char *extensions; /**< ".mha .mhd" */
-    /** Does the file start like one of ours?  head: its first n bytes (at most 4096). */
-    bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Fill in src (path and fd are set, fd at the header file). */
-    fbp_status (*open)(fbp_source *src);
-    bool has_members; /**< a file holds several arrays, "FILE:ARRAY" names one */
-};
-
-extern const struct fbp_format fbp_format_mha, fbp_format_npy, fbp_format_rabbitct, fbp_format_hdf5,
-    fbp_format_mat, fbp_format_tiff, fbp_format_png, fbp_format_nrrd, fbp_format_nifti;
-
 /** Layout of a file that a sink writes around the samples. */
 struct fbp_layout {
     char *header; /**< bytes before the samples, malloc'ed; may be empty */
@@ -107,32 +94,50 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
 
 void fbp_layout_clear(struct fbp_layout *layout);
 
+/** How files of header and samples are written; several of a format in one list. */
 struct fbp_sink_format {
-    const char *name;
-    const char *extensions;
+    const char *extensions; /**< ".tif .tiff"; NULL ends a list */
     /** path: as given, "FILE" or "FILE:ARRAY"; `compressed_bytes`: 0 for plain samples, else the
      * size of the zlib stream that follows. */
     fbp_status (*layout)(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out);
     bool can_compress;
-    bool has_members;  /**< "FILE:ARRAY" names the array inside the file */
     bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
     bool packs_header; /**< always compressed, the header with the samples */
 };
-
-extern const struct fbp_sink_format fbp_sink_mha, fbp_sink_mhd, fbp_sink_npy, fbp_sink_raw,
-    fbp_sink_hdf5, fbp_sink_nrrd, fbp_sink_nhdr, fbp_sink_nifti, fbp_sink_nifti_gz, fbp_sink_tiff;
 
 /** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.
  */
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
 
-/** A NIfTI description that starts like this goes on with the unit of the values. */
-#define FBP_NIFTI_UNIT "fbp: unit "
-
 /** One slice as a file: all of it goes through `p`. */
 typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
                                  const float *values, uint64_t *clipped);
-fbp_encode_fn fbp_png_encode, fbp_tiff_encode;
+
+/** How stacks are written, a file a slice: "out/slice_%04d.tif".  Where no fbp_sink_format of the
+ *  format has such an extension, a name without a number is a file of one slice, too. */
+struct fbp_slice_format {
+    const char *extensions;
+    fbp_encode_fn *encode;
+    /** What the format has no place for; NULL: there is nothing.  info->type is set. */
+    fbp_status (*check)(const char *path, const struct fbp_array_info *info);
+    bool integers_only; /**< uint8 and uint16 */
+    bool compressed;    /**< sizes are not known before, and encoding is work for several threads */
+};
+
+/** A format of arrays. */
+struct fbp_format {
+    const char *name;       /**< "mha", as fbp_array_info.format begins, in lower case */
+    const char *title;      /**< "MHA", as people write it, and docs/formats.md */
+    const char *extensions; /**< of files that are read, ".mha .mhd"; "": none */
+    /** Does the file start like one of ours?  head: its first n bytes (at most 4096). */
+    bool (*detect)(const char *path, const unsigned char *head, size_t n);
+    /** Fill in src (path and fd are set, fd at the header file).  NULL, and `detect` too: files
+     *  that only a description tells how to read. */
+    fbp_status (*open)(fbp_source *src);
+    bool has_members;                    /**< a file holds several arrays, "FILE:ARRAY" names one */
+    const struct fbp_sink_format *files; /**< how it is written; NULL: not as one file */
+    const struct fbp_slice_format *slices; /**< NULL: not as a file a slice */
+};
 
 #endif /* FBP_SRC_FORMAT_H */

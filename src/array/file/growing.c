@@ -81,9 +81,9 @@ static fbp_status check_name(fbp_source *src, struct fbp_follow *f, bool *missin
         f->device = named.st_dev;
         f->inode = named.st_ino;
     }
-    const bool is_data = strcmp(src->info.format, "mhd") != 0;
+    const bool is_beside = src->inputs.n > 1; /* the named file led to that of the samples */
     if (named.st_dev != f->device || named.st_ino != f->inode ||
-        (is_data && (fstat(src->fd, &opened) != 0 || opened.st_ino != named.st_ino)))
+        (!is_beside && (fstat(src->fd, &opened) != 0 || opened.st_ino != named.st_ino)))
         return changed(src, "replaced by another file");
     return FBP_OK;
 }

@@ -155,9 +155,6 @@ static fbp_status open_npy(struct fbp_source *src)
     return st;
 }
 
-const struct fbp_format fbp_format_npy = {
-    .name = "npy", .extensions = ".npy", .detect = detect, .open = open_npy};
-
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
@@ -183,4 +180,13 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
-const struct fbp_sink_format fbp_sink_npy = {.name = "npy", .extensions = ".npy", .layout = layout};
+static const struct fbp_sink_format files[] = {{.extensions = ".npy", .layout = layout}, {0}};
+
+const struct fbp_format fbp_format_npy = {
+    .name = "npy",
+    .title = "NPY",
+    .extensions = ".npy",
+    .detect = detect,
+    .open = open_npy,
+    .files = files,
+};

@@ -255,7 +255,12 @@ static fbp_status open_source(fbp_source *src)
 }
 
 const struct fbp_format fbp_format_rabbitct = {
-    .name = "rabbitct", .extensions = extensions, .detect = detect, .open = open_source};
+    .name = "rabbitct",
+    .title = "RabbitCT",
+    .extensions = extensions,
+    .detect = detect,
+    .open = open_source,
+};
 
 fbp_status fbp_rabbitct_source(fbp_source **out, const char *path)
 {

@@ -14,5 +14,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
-const struct fbp_sink_format fbp_sink_raw = {
-    .name = "raw", .extensions = ".raw .bin .vol", .layout = layout};
+static const struct fbp_sink_format files[] = {{.extensions = ".raw .bin .vol", .layout = layout},
+                                               {0}};
+
+const struct fbp_format fbp_format_raw = {
+    .name = "raw", .title = "raw", .extensions = "", .files = files};

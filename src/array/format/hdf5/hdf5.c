@@ -219,8 +219,12 @@ static fbp_status open_hdf5(struct fbp_source *src)
     return st;
 }
 
-const struct fbp_format fbp_format_hdf5 = {.name = "hdf5",
-                                           .extensions = ".h5 .hdf5 .nxs .nx .hdf",
-                                           .detect = fbp_hdf5_detect,
-                                           .open = open_hdf5,
-                                           .has_members = true};
+const struct fbp_format fbp_format_hdf5 = {
+    .name = "hdf5",
+    .title = "HDF5",
+    .extensions = ".h5 .hdf5 .nxs .nx .hdf",
+    .detect = fbp_hdf5_detect,
+    .open = open_hdf5,
+    .has_members = true,
+    .files = fbp_hdf5_files,
+};

@@ -3,6 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
+#include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
 
 #include "base/mem.h"
@@ -267,5 +268,4 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-const struct fbp_sink_format fbp_sink_hdf5 = {
-    .name = "hdf5", .extensions = EXTENSIONS, .layout = layout, .has_members = true};
+const struct fbp_sink_format fbp_hdf5_files[] = {{.extensions = EXTENSIONS, .layout = layout}, {0}};

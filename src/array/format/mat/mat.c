@@ -129,8 +129,11 @@ static fbp_status open_mat(struct fbp_source *src)
     return FBP_OK;
 }
 
-const struct fbp_format fbp_format_mat = {.name = "mat",
-                                          .extensions = ".mat",
-                                          .detect = fbp_mat_detect,
-                                          .open = open_mat,
-                                          .has_members = true};
+const struct fbp_format fbp_format_mat = {
+    .name = "mat",
+    .title = "MAT",
+    .extensions = ".mat",
+    .detect = fbp_mat_detect,
+    .open = open_mat,
+    .has_members = true,
+};

@@ -1,9 +1,9 @@
 /* MetaImage, .mha (header and samples) and .mhd (header beside a file of samples): lines
  * "Key = value", the last of them ElementDataFile.  https://itk.org/Wiki/ITK/MetaIO/Documentation
  */
+#include "array/format/mha/mha.h"
 #include "array/file/axes.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -438,4 +438,10 @@ fail:
 }
 
 const struct fbp_format fbp_format_mha = {
-    .name = "mha", .extensions = ".mha .mhd", .detect = detect, .open = open_mha};
+    .name = "mha",
+    .title = "MHA",
+    .extensions = ".mha .mhd",
+    .detect = detect,
+    .open = open_mha,
+    .files = fbp_mha_files,
+};

@@ -1,7 +1,7 @@
 /* MetaImage headers for sinks; `Unit` is a key of our own, which other readers ignore; what
  * integers mean is said by MetaImage's ElementToIntensityFunction. */
 #include "array/file/bytes.h"
-#include "array/file/format.h"
+#include "array/format/mha/mha.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -69,7 +69,8 @@ static fbp_status layout_mhd(const char *path, const struct fbp_array_info *info
     return header(path, info, compressed_bytes, name, &out->side_text);
 }
 
-const struct fbp_sink_format fbp_sink_mha = {
-    .name = "mha", .extensions = ".mha", .layout = layout_mha, .can_compress = true};
-const struct fbp_sink_format fbp_sink_mhd = {
-    .name = "mhd", .extensions = ".mhd", .layout = layout_mhd, .can_compress = true};
+const struct fbp_sink_format fbp_mha_files[] = {
+    {.extensions = ".mha", .layout = layout_mha, .can_compress = true},
+    {.extensions = ".mhd", .layout = layout_mhd, .can_compress = true},
+    {0},
+};

@@ -3,9 +3,9 @@
  * Of the library only names and the matrix of a q-form are used: it prints on standard error, and
  * goes on with less where memory ends.
  */
+#include "array/format/nifti/nifti.h"
 #include "array/file/axes.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -406,4 +406,10 @@ static fbp_status open_nifti(struct fbp_source *src)
 }
 
 const struct fbp_format fbp_format_nifti = {
-    .name = "nifti", .extensions = ".nii .nii.gz .hdr", .detect = detect, .open = open_nifti};
+    .name = "nifti",
+    .title = "NIfTI",
+    .extensions = ".nii .nii.gz .hdr",
+    .detect = detect,
+    .open = open_nifti,
+    .files = fbp_nifti_files,
+};

@@ -1,5 +1,5 @@
 /* NIfTI-1 headers for sinks: .nii, and .nii.gz, which is the same file behind gzip. */
-#include "array/file/format.h"
+#include "array/format/nifti/nifti.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -77,7 +77,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return fbp_layout_one(out, path);
 }
 
-const struct fbp_sink_format fbp_sink_nifti = {
-    .name = "nifti", .extensions = ".nii", .layout = layout};
-const struct fbp_sink_format fbp_sink_nifti_gz = {
-    .name = "nifti", .extensions = ".nii.gz", .layout = layout, .gzip = true, .packs_header = true};
+const struct fbp_sink_format fbp_nifti_files[] = {
+    {.extensions = ".nii", .layout = layout},
+    {.extensions = ".nii.gz", .layout = layout, .gzip = true, .packs_header = true},
+    {0},
+};

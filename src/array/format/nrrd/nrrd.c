@@ -291,4 +291,10 @@ fail:
 }
 
 const struct fbp_format fbp_format_nrrd = {
-    .name = "nrrd", .extensions = ".nrrd .nhdr", .detect = detect, .open = open_nrrd};
+    .name = "nrrd",
+    .title = "NRRD",
+    .extensions = ".nrrd .nhdr",
+    .detect = detect,
+    .open = open_nrrd,
+    .files = fbp_nrrd_files,
+};

@@ -56,4 +56,6 @@ bool fbp_nrrd_is_many(const struct nrrd_header *h);
 fbp_status fbp_nrrd_open_many(struct fbp_source *src, const struct nrrd_data *data,
                               const struct nrrd_header *h);
 
+extern const struct fbp_sink_format fbp_nrrd_files[];
+
 #endif /* FBP_SRC_NRRD_H */

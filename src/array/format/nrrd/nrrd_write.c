@@ -66,13 +66,8 @@ static fbp_status layout_nhdr(const char *path, const struct fbp_array_info *inf
     return header(path, info, compressed_bytes > 0, name, &out->side_text);
 }
 
-const struct fbp_sink_format fbp_sink_nrrd = {.name = "nrrd",
-                                              .extensions = ".nrrd",
-                                              .layout = layout_nrrd,
-                                              .can_compress = true,
-                                              .gzip = true};
-const struct fbp_sink_format fbp_sink_nhdr = {.name = "nhdr",
-                                              .extensions = ".nhdr",
-                                              .layout = layout_nhdr,
-                                              .can_compress = true,
-                                              .gzip = true};
+const struct fbp_sink_format fbp_nrrd_files[] = {
+    {.extensions = ".nrrd", .layout = layout_nrrd, .can_compress = true, .gzip = true},
+    {.extensions = ".nhdr", .layout = layout_nhdr, .can_compress = true, .gzip = true},
+    {0},
+};

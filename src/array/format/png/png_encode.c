@@ -1,4 +1,5 @@
 /* PNG files of a sink's slices: greyscale of 8 or 16 bits, a row converted at a time. */
+#include "array/format/png/png_encode.h"
 #include "array/file/describe.h"
 #include "array/format/png/png_memory.h"
 
@@ -58,8 +59,8 @@ static fbp_status write_all(png_structp png, png_infop info, struct fbp_piece *p
     return FBP_OK;
 }
 
-fbp_status fbp_png_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                          const float *values, uint64_t *clipped)
+static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+                         const float *values, uint64_t *clipped)
 {
     char *description = fbp_describe(slice);
     bool no_memory = false;
@@ -83,3 +84,21 @@ fail:
     free(description);
     return st;
 }
+
+enum { MOST_PIXELS = 1000000 }; /* libpng's own bound */
+
+static fbp_status check(const char *path, const struct fbp_array_info *info)
+{
+    if (info->n[0] <= MOST_PIXELS && info->n[1] <= MOST_PIXELS)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG: write TIFF", path,
+                    info->n[0], info->n[1]);
+}
+
+const struct fbp_slice_format fbp_png_slices = {
+    .extensions = ".png",
+    .encode = encode,
+    .check = check,
+    .integers_only = true,
+    .compressed = true,
+};

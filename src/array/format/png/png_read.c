@@ -3,6 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
 #include "array/file/inflate.h"
+#include "array/format/png/png_encode.h"
 #include "array/format/png/png_memory.h"
 
 #include "base/mem.h"
@@ -257,4 +258,10 @@ static fbp_status open_png(struct fbp_source *src)
 }
 
 const struct fbp_format fbp_format_png = {
-    .name = "png", .extensions = ".png", .detect = detect, .open = open_png};
+    .name = "png",
+    .title = "PNG",
+    .extensions = ".png",
+    .detect = detect,
+    .open = open_png,
+    .slices = &fbp_png_slices,
+};

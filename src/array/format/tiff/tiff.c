@@ -292,4 +292,11 @@ static fbp_status open_tiff(struct fbp_source *src)
 }
 
 const struct fbp_format fbp_format_tiff = {
-    .name = "tiff", .extensions = ".tif .tiff", .detect = detect, .open = open_tiff};
+    .name = "tiff",
+    .title = "TIFF",
+    .extensions = FBP_TIFF_NAMES,
+    .detect = detect,
+    .open = open_tiff,
+    .files = fbp_tiff_files,
+    .slices = &fbp_tiff_slices,
+};

@@ -7,7 +7,7 @@
  * 4 GiB with one directory, in which every other reader finds one slice; they are BigTIFF here. */
 #include "array/file/format.h"
 #include "array/format/tiff/imagej.h"
-#include "array/file/piece.h"
+#include "array/format/tiff/tiff.h"
 
 #include "base/mem.h"
 #include "base/stop.h"
@@ -207,19 +207,20 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-const struct fbp_sink_format fbp_sink_tiff = {
-    .name = "tiff", .extensions = ".tif .tiff", .layout = layout};
-
-fbp_status fbp_tiff_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                           const float *values, uint64_t *clipped)
+static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
+                         const float *values, uint64_t *clipped)
 {
-    struct fbp_layout layout = {0};
+    struct fbp_layout file = {0};
     fbp_status st;
 
-    FBP_TRY_GOTO(fbp_sink_tiff.layout(p->path, slice, 0, &layout));
-    FBP_TRY_GOTO(fbp_layout_put(&layout, slice, p));
+    FBP_TRY_GOTO(layout(p->path, slice, 0, &file));
+    FBP_TRY_GOTO(fbp_layout_put(&file, slice, p));
     st = fbp_piece_put_values(p, slice, values, slice->n[0] * slice->n[1], clipped);
 fail:
-    fbp_layout_clear(&layout);
+    fbp_layout_clear(&file);
     return st;
 }
+
+const struct fbp_sink_format fbp_tiff_files[] = {{.extensions = FBP_TIFF_NAMES, .layout = layout},
+                                                 {0}};
+const struct fbp_slice_format fbp_tiff_slices = {.extensions = FBP_TIFF_NAMES, .encode = encode};

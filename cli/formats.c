@@ -1,0 +1,130 @@
+#include "formats.h"
+
+#include "fbp/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What of a format is meant: one of its lists of extensions. */
+typedef const char *list_fn(const struct fbp_array_format *format);
+
+static const char *list_read(const struct fbp_array_format *f)
+{
+    return f->read;
+}
+
+static const char *list_files(const struct fbp_array_format *f)
+{
+    return f->written;
+}
+
+/* As one file; where a format has none, as a file a slice. */
+static const char *list_written(const struct fbp_array_format *f)
+{
+    return *f->written ? f->written : f->slices;
+}
+
+static const char *list_compressed(const struct fbp_array_format *f)
+{
+    return f->compressed;
+}
+
+/* Does a name end in one of ".mha .mhd"?  `inside`: it may be that of an array in such a file. */
+static bool ends_in(const char *path, const char *extensions, bool inside)
+{
+    const size_t length = strlen(path);
+    char member[24];
+
+    for (const char *p = extensions; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
+            return true;
+        snprintf(member, sizeof member, "%.*s:", (int)n, p);
+        if (inside && strcasestr(path, member))
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static bool is_listed(const char *path, list_fn *list)
+{
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        if (ends_in(path, list(*f), (*f)->has_members))
+            return true;
+    return false;
+}
+
+bool cli_is_volume(const char *path)
+{
+    return is_listed(path, list_written);
+}
+
+bool cli_can_compress(const char *path)
+{
+    return is_listed(path, list_compressed);
+}
+
+/* All of a list; `last`: what stands before the last one of several, such as " or ". */
+static void put(list_fn *list, const char *last, char *buf, size_t n)
+{
+    size_t at = 0, before = 0;
+
+    buf[0] = '\0';
+    for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
+        for (const char *p = list(*f); *p && at < n;) {
+            const size_t length = strcspn(p, " ");
+            before = at;
+            at += (size_t)snprintf(buf + at, n - at, "%s%.*s", at ? ", " : "", (int)length, p);
+            p += length + strspn(p + length, " ");
+        }
+    if (before > 0 && at < n) {
+        char *tail = strndup(buf + before + 2, n);
+        snprintf(buf + before, n - before, "%s%s", last, tail ? tail : "");
+        free(tail);
+    }
+}
+
+const char *cli_volumes(void)
+{
+    static char text[300];
+
+    put(list_written, " or ", text, sizeof text);
+    return text;
+}
+
+const char *cli_packed(void)
+{
+    static char text[120];
+
+    put(list_compressed, " or ", text, sizeof text);
+    return text;
+}
+
+char *cli_with_formats(const char *text, char *buf, size_t n)
+{
+    static const struct {
+        const char *key;
+        list_fn *list;
+    } keys[] = {
+        {"{read}", list_read}, {"{written}", list_files}, {"{compressed}", list_compressed}};
+    size_t at = 0;
+
+    buf[0] = '\0';
+    while (*text && at + 1 < n) {
+        size_t i = 0;
+        while (i < 3 && strncmp(text, keys[i].key, strlen(keys[i].key)) != 0)
+            i++;
+        if (i == 3) {
+            buf[at++] = *text++;
+            buf[at] = '\0';
+            continue;
+        }
+        put(keys[i].list, ", ", buf + at, n - at);
+        at += strlen(buf + at);
+        text += strlen(keys[i].key);
+    }
+    return buf;
+}
