@@ -146,7 +146,7 @@ FBP_API bool fbp_array_reads(const char *array, const char *file);
 struct fbp_sink_params {
     size_t struct_size;
     bool resume;          /**< continue an interrupted run of the same fingerprint */
-    bool compress;        /**< zlib where the format has it (MHA, MHD) */
+    bool compress;        /**< where the format can (fbp_array_format.compressed) */
     bool force;           /**< files of `keep` may be replaced when all is written */
     uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
     /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
