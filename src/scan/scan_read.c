@@ -50,20 +50,6 @@ static const char *const weightings[] = {"auto", "equal"};
 static const char *const types[] = {"uint8",  "int8",  "uint16",  "int16",
                                     "uint32", "int32", "float32", "float64"};
 
-struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
-{
-    return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
-}
-
-bool fbp_scan_is_intensity(const struct fbp_scan *given)
-{
-    struct fbp_scan whole, *const scan = &whole;
-
-    if (FBP_TAKE(scan, scan, given) != FBP_OK)
-        return false;
-    return scan->dark || scan->flat || scan->i0 > 0;
-}
-
 /* Version and kind come first: they explain why other keys are strange. */
 static fbp_status read_kind(const struct fbp_json *top, struct fbp_scan *scan)
 {

@@ -1,4 +1,4 @@
-/* What belongs to a scan beside its numbers: what is assumed, what is to be noted; and its end. */
+/* A scan in memory: what is assumed, what is to be noted, what it implies; and its end. */
 #include "scan/file/scan_notes.h"
 
 #include "base/mem.h"
@@ -125,4 +125,18 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
         return;
     fbp_scan_settle(&own, key);
     FBP_GIVE(scan, scan, &own);
+}
+
+struct fbp_views fbp_scan_views(const struct fbp_scan *scan)
+{
+    return (struct fbp_views){scan->kind, scan->n_views, scan->panel, scan->views};
+}
+
+bool fbp_scan_is_intensity(const struct fbp_scan *given)
+{
+    struct fbp_scan whole, *const scan = &whole;
+
+    if (FBP_TAKE(scan, scan, given) != FBP_OK)
+        return false;
+    return scan->dark || scan->flat || scan->i0 > 0;
 }
