@@ -80,7 +80,7 @@ static const struct fbp_format toy = {
     .slices = &toy_slices,
 };
 
-static const struct fbp_array_info volume = {.n = {NX, NY, NZ}};
+static const struct fbp_array_info volume = {.struct_size = sizeof volume, .n = {NX, NY, NZ}};
 
 static void fill(float *values)
 {
