@@ -59,6 +59,26 @@ struct fbp_array_info {
     char taken[304]; /**< of a folder: which files were taken, a sentence; else "" */
 };
 
+/** A format of arrays.  Lists of extensions have blanks between them, ".mha .mhd"; "": there are
+ *  none.  Upper and lower case are the same. */
+struct fbp_array_format {
+    size_t struct_size;
+    const char *name;       /**< "mha", as fbp_array_info.format begins */
+    const char *title;      /**< "MHA", for people */
+    const char *read;       /**< files that are read; of other names by their content, too */
+    const char *written;    /**< outputs of one file, with its samples perhaps in a second one */
+    const char *compressed; /**< those of `written` that fbp_sink_params.compress makes smaller, or
+                                 that always are compressed */
+    const char *slices;     /**< stacks of a file a slice, "out/slice_%04d.png"; where they are not
+                                 in `written`, a name without a number is a file of one slice */
+    bool headerless;        /**< read only by a description (struct fbp_raw) */
+    bool has_members;       /**< a file holds several arrays: "FILE:ARRAY" */
+    bool integers_only;     /**< written as FBP_U8 or FBP_U16 */
+};
+
+/** All formats, with a NULL behind the last; they last as long as the program. */
+FBP_API const struct fbp_array_format *const *fbp_array_formats(void);
+
 typedef struct fbp_source fbp_source;
 
 /**
@@ -126,7 +146,7 @@ FBP_API bool fbp_array_reads(const char *array, const char *file);
 struct fbp_sink_params {
     size_t struct_size;
     bool resume;          /**< continue an interrupted run of the same fingerprint */
-    bool compress;        /**< zlib where the format has it (MHA, MHD) */
+    bool compress;        /**< where the format can (fbp_array_format.compressed) */
     bool force;           /**< files of `keep` may be replaced when all is written */
     uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
     /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
