@@ -2,7 +2,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
 #include "backend/cuda/s1.h"
-#include "backend/gpu/limits.h"
+#include "backend/gpu/gpu_limits.h"
 
 #include "backend/rows.h"
 

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backend/gpu/kernel.h"
+#include "backend/gpu/gpu_kernel.h"
 
 /** A filtered batch on the device; which members are set is the kernel's choice. */
 struct cuda_views {

@@ -1,5 +1,5 @@
 /* Which kernel takes a job, and how its views and volume lie. */
-#include "backend/gpu/kernel.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #include <math.h>
 #include <string.h>

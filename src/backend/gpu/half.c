@@ -1,6 +1,6 @@
 /* The factor that brings filtered views into fp16's range. */
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
-#include "backend/gpu/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

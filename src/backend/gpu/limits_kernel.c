@@ -1,6 +1,6 @@
 /* Which ceiling of the device a kernel is to be seen beside. */
-#include "backend/gpu/kernel.h"
-#include "backend/gpu/limits.h"
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_limits.h"
 
 #include <stdio.h>
 

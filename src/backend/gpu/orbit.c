@@ -1,5 +1,5 @@
 /* What the kernels of symmetric scans share: when they can be used, their domain and volume. */
-#include "backend/gpu/kernel.h"
+#include "backend/gpu/gpu_kernel.h"
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
 {

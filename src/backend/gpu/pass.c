@@ -1,6 +1,6 @@
 /* Views as kernels see them. */
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
-#include "backend/gpu/kernel.h"
 
 #include <math.h>
 

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# walls.sh ROOT OBJECTS: do includes and calls run one way, down the layers (tests/house/layers)?
+# OBJECTS is the folder with the object files, named after their sources.
+set -euo pipefail
+root=$1 objects=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail=0
+
+say() { # file of sentences
+    [ -s "$1" ] || return 0
+    sort -u "$1" | head -40
+    fail=1
+}
+
+cd "$root"
+grep -v '^#' "$here/layers" >"$work/layers"
+
+# The functions that every awk program here starts with.
+read -r -d '' common <<'AWK' || true
+function place(file,    i, best, most) {
+    most = 0
+    for (i = 1; i <= n_layers; i++)
+        if (index(file, layer[i] "/") == 1 && length(layer[i]) > most) {
+            most = length(layer[i])
+            best = i
+        }
+    return most ? best : 0
+}
+function is_above(a, b) { return place(a) && place(b) && place(a) < place(b) }
+FILENAME == layers { layer[++n_layers] = $1; next }
+AWK
+
+find src cli -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort >"$work/files"
+
+# 1. A name is one file's of its library, so that it can be said without its folder.
+sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.\(cuda\|gpu\).*/& cuda/; s/^src[^ ]*$/& fbp/' "$work/files" |
+    awk '{ base = $1; sub(/.*\//, "", base)
+           if ((base, $2) in seen) print $1 " has the name of " seen[base, $2]
+           seen[base, $2] = $1 }' >"$work/names"
+say "$work/names"
+
+# 2. Every file has its layer.
+awk -v layers="$work/layers" "$common"'{ if (!place($1)) print $1 " lies in no layer" }' \
+    "$work/layers" "$work/files" >"$work/homeless"
+say "$work/homeless"
+
+# 3. Includes.
+xargs grep -H '^#include "' <"$work/files" | sed 's/:#include "/ /; s/".*//' >"$work/includes"
+awk -v layers="$work/layers" "$common"'
+    {
+        target = ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
+        if (is_above(target, $1)) print $1 " includes " target ", which lies above it"
+    }' "$work/layers" "$work/includes" >"$work/upward"
+say "$work/upward"
+
+# 4. Calls, by the symbols of the objects: "file letter symbol".
+find "$objects" -name '*.o' | grep -E '\.dir/(src|cli)/' | xargs nm -A -P 2>/dev/null |
+    sed 's/.*\.dir\///; s/\.o: / /' |
+    awk 'NR == FNR { is_there[$1] = 1; next } $1 in is_there { print $1, $3, $2 }' \
+        "$work/files" - | sort -u >"$work/symbols" # objects of sources that are gone may be left
+[ "$(wc -l <"$work/symbols")" -gt 1000 ] || {
+    echo "$objects: these are not the objects of the library"
+    exit 1
+}
+awk -v layers="$work/layers" "$common"'
+    $2 ~ /^[TDBRVWC]$/ { home[$3] = $1 }
+    $2 == "U" { wants[$1 " " $3] }
+    END {
+        for (want in wants) {
+            split(want, w, " ")
+            if (!(w[2] in home) || home[w[2]] == w[1]) continue
+            if (is_above(home[w[2]], w[1]))
+                print w[1] " calls " home[w[2]] " (" w[2] "), which lies above it"
+            else
+                print w[1], home[w[2]] >pairs
+        }
+    }' pairs="$work/pairs" "$work/layers" "$work/symbols" >"$work/calls"
+say "$work/calls"
+
+# 5. Circles: files that call each other cannot be understood one after the other.  The module for
+# CUDA is one room: its files are not asked.
+grep -v '^src/backend/\(cuda\|gpu\)/.* src/backend/\(cuda\|gpu\)/' "$work/pairs" >"$work/asked"
+tsort "$work/asked" 2>&1 >/dev/null | sed 's/^tsort: //' | grep -v 'contains a loop' |
+    awk '{ print $1 " is part of a circle of calls" }' >"$work/circles" || true
+say "$work/circles"
+
+[ "$fail" = 0 ] && echo "includes and calls run one way: $(wc -l <"$work/files") files, $(wc -l <"$work/pairs") calls"
+exit "$fail"
