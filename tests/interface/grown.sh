@@ -13,6 +13,10 @@ cd "$work"
 for part in CMakeLists.txt cmake src cli modules include; do
     cp -rpu "$source/$part" tree/
 done
+# What has left the source leaves the copy, too.
+(cd tree && find . -type f) | while read -r file; do
+    [ -e "$source/$file" ] || rm "tree/$file"
+done
 for header in "$source"/include/fbp/*.h; do
     awk '/^struct fbp_[a-z_]+ \{$/ { open = 1; sized = 0 }
          open && /^    size_t struct_size;/ { sized = 1 }
