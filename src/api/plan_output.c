@@ -3,9 +3,9 @@
 
 #include "array/array.h"
 #include "array/reads.h"
-#include "scan/file/scan_inputs.h"
 #include "array/spool.h"
 #include "base/hash.h"
+#include "scan/file/scan_inputs.h"
 
 #include <math.h>
 #include <stdio.h>

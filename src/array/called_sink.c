@@ -1,8 +1,8 @@
 /* Slices that a function of the caller's takes. */
 #include "fbp/callback.h"
 
-#include "array/file/bytes.h"
 #include "array/called.h"
+#include "array/file/bytes.h"
 #include "array/sink.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* Views that a function of the caller's gives. */
 #include "fbp/callback.h"
 
-#include "array/file/bytes.h"
 #include "array/called.h"
+#include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/values.h"
 
