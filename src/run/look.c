@@ -210,7 +210,7 @@ fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, co
         return look_refuse(look, name);
     if (look->job->filtered)
         return FBP_OK;
-    FBP_TRY(look_for_exposure(look, report));
+    look_for_exposure(look, report);
     look_for_truncation(look, report);
     return FBP_OK;
 }

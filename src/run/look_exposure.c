@@ -1,16 +1,18 @@
 /* Views of another exposure than the rest: each is shifted by one amount as a whole, air, too.  An
  * object that is wider than the panel is not: neither are its rows alike, nor both ends, nor does
  * its greatest value grow by what its ends show. */
-#include "base/mem.h"
 #include "run/look_parts.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 static const double SHIFTED = 0.08; /* by this part of the scan's greatest value */
 static const double ALIKE = 0.15;   /* parts of the shift that ends differ by */
 static const double SIGMAS = 4;
+
+enum { SAMPLE = 128 }; /* views whose medians are taken: those of all took 1 ms of a run */
 
 /* By so much of the shift, and of what neighbours show, the greatest value may miss it. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
@@ -20,10 +22,29 @@ struct usual {
     double end[LOOK_ROWS][2], noise, peak;
 };
 
-static int ascending(const void *a, const void *b)
+/* The median of x[n], n > 0, which come into another order: Hoare's selection. */
+static float median(float *x, size_t n)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
+    const ptrdiff_t k = (ptrdiff_t)(n / 2);
+
+    for (ptrdiff_t low = 0, high = (ptrdiff_t)n - 1; low < high;) {
+        const float pivot = x[k];
+        ptrdiff_t i = low, j = high;
+        do {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i <= j) {
+                const float other = x[i];
+                x[i++] = x[j];
+                x[j--] = other;
+            }
+        } while (i <= j);
+        low = j < k ? i : low;
+        high = k < i ? j : high;
+    }
+    return x[k];
 }
 
 static const struct look_row *row_of(const fbp_look *look, size_t view, size_t i)
@@ -31,24 +52,34 @@ static const struct look_row *row_of(const fbp_look *look, size_t view, size_t i
     return &look->seen[view * LOOK_ROWS + i];
 }
 
+/* View j of the sample that tells what is usual: all of a short scan, else views here and there, by
+ * the golden section, so that no period of theirs is met. */
+static size_t sampled(const fbp_look *look, size_t j)
+{
+    const size_t n = look->job->n_views;
+    const double part = (double)j * 0.6180339887498949;
+
+    return n <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n);
+}
+
 /* The median of the views' `what` in row i; 0 if none has seen it. */
 static double median_of(const fbp_look *look, size_t i, int what, float *scratch)
 {
     size_t n = 0;
 
-    for (size_t k = 0; k < look->job->n_views; k++) {
+    for (size_t j = 0; j < SAMPLE && j < look->job->n_views; j++) {
+        const size_t k = sampled(look, j);
         const struct look_row *r = row_of(look, k, i);
         if (r->seen && !look->views[k].dead)
             scratch[n++] = what < 2 ? r->end[what] : what < 4 ? r->noise[what - 2] : r->peak;
     }
-    qsort(scratch, n, sizeof *scratch, ascending);
-    return n > 0 ? (double)scratch[n / 2] : 0;
+    return n > 0 ? (double)median(scratch, n) : 0;
 }
 
 /* Rows with a hot pixel at an end are noisier than the rest. */
-static void find_usual(const fbp_look *look, float *scratch, struct usual *u)
+static void find_usual(const fbp_look *look, struct usual *u)
 {
-    float noise[2 * LOOK_ROWS];
+    float scratch[SAMPLE], noise[2 * LOOK_ROWS];
     size_t n = 0;
 
     *u = (struct usual){.peak = 0};
@@ -59,8 +90,7 @@ static void find_usual(const fbp_look *look, float *scratch, struct usual *u)
         }
         u->peak = fmax(u->peak, median_of(look, i, 4, scratch));
     }
-    qsort(noise, n, sizeof *noise, ascending);
-    u->noise = n > 0 ? (double)noise[n / 2] : 0;
+    u->noise = n > 0 ? (double)median(noise, n) : 0;
 }
 
 /* The median by which the ends of a view's rows are shifted, if all are by the same. */
@@ -80,8 +110,7 @@ static double shift_of(const fbp_look *look, size_t view, const struct usual *u)
     if (n == 0)
         return 0;
     memcpy(sorted, shifts, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    const double d = (double)sorted[n / 2];
+    const double d = (double)median(sorted, n);
     for (size_t i = 0; i < n; i++)
         if (!(fabs((double)shifts[i] - d) <= ALIKE * fabs(d) + SIGMAS * (double)noise[i]))
             return 0;
@@ -133,16 +162,13 @@ static bool is_usual(const fbp_look *look, size_t view)
     return !v->dead && v->shift == 0 && row_of(look, view, 0)->seen;
 }
 
-fbp_status look_for_exposure(fbp_look *look, struct fbp_report *report)
+void look_for_exposure(fbp_look *look, struct fbp_report *report)
 {
     const size_t n = look->job->n_views;
     size_t before = n, behind = 0;
-    float *scratch;
     struct usual u;
 
-    FBP_TRY(fbp_calloc((void **)&scratch, n, sizeof *scratch, "a look at the views"));
-    find_usual(look, scratch, &u);
-    free(scratch);
+    find_usual(look, &u);
     for (size_t k = 0; k < n; k++)
         look->views[k].shift = look->views[k].dead ? 0 : shift_of(look, k, &u);
     for (size_t k = 0; k < n; k++) {
@@ -155,7 +181,6 @@ fbp_status look_for_exposure(fbp_look *look, struct fbp_report *report)
         if (v->odd)
             count(report, k, exp(-v->shift));
     }
-    return FBP_OK;
 }
 
 void fbp_look_exposure(const struct fbp_report *r, size_t n_views, char *line, size_t n)

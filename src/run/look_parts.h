@@ -87,7 +87,7 @@ fbp_status look_refuse(const fbp_look *look, const char *name);
 void look_for_truncation(const fbp_look *look, struct fbp_report *report);
 
 /** Which views are darker or brighter as a whole; they are not looked at for truncation. */
-fbp_status look_for_exposure(fbp_look *look, struct fbp_report *report);
+void look_for_exposure(fbp_look *look, struct fbp_report *report);
 
 /** The end of an offset panel that lies near the axis: the object always reaches beyond it. */
 static inline bool look_is_axis_side(const struct fbp_job *job, int end)
