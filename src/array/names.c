@@ -275,7 +275,9 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
     if (first)
         snprintf(more, sizeof more, "%s%.40s (%s)%s", n_files ? " and " : "",
                  base_name(first->path), first->what, count);
-    snprintf(out, n, n_files || first ? "; %s%s ignored" : "", files, more);
+    out[0] = '\0';
+    if (n_files || first)
+        snprintf(out, n, "; %s%s ignored", files, more);
 }
 
 static void describe(struct fbp_names *s, const char *folder, const char *format,
