@@ -1,5 +1,6 @@
 /* sparse_tiff FILE: a TIFF volume beyond 4 GiB with the header that fbp writes, 1024 x 1024 x 1100
  * floats of 0 of which the disk holds nothing, and one of 1.5 at (9, 7, 1099). */
+#include "array/file/piece.h"
 #include "array/format/tiff/tiff.h"
 #include "array/sink.h"
 
@@ -7,13 +8,28 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int put(int fd, const struct fbp_layout *l, const struct fbp_array_info *info)
+static fbp_status put_header(int fd, const char *path, const struct fbp_layout *l,
+                             const struct fbp_array_info *info)
+{
+    struct fbp_piece p;
+    fbp_status st = fbp_piece_open(&p, fd, path, 0);
+
+    if (st == FBP_OK)
+        st = fbp_layout_put(l, info, &p);
+    if (st == FBP_OK)
+        st = fbp_piece_flush(&p);
+    fbp_piece_close(&p);
+    return st;
+}
+
+static int put(int fd, const char *path, const struct fbp_layout *l,
+               const struct fbp_array_info *info)
 {
     const uint64_t row = info->n[0] * 4, page = row * info->n[1], at = l->header_bytes;
     const off_t last = (off_t)(at + (info->n[2] - 1) * page + 7 * row + 9 * 4);
     const float value = 1.5f;
 
-    return pwrite(fd, l->header, at, 0) != (ssize_t)at ||
+    return put_header(fd, path, l, info) != FBP_OK ||
            ftruncate(fd, (off_t)(at + info->n[2] * page)) != 0 ||
            pwrite(fd, &value, sizeof value, last) != sizeof value;
 }
@@ -32,7 +48,10 @@ int main(int argc, char **argv)
 
     if (fd < 0 || fbp_tiff_files[0].layout(argv[1], &info, 0, &layout) != FBP_OK)
         return 1;
-    const int failed = put(fd, &layout, &info);
+    const int failed = put(fd, argv[1], &layout, &info);
     fbp_layout_clear(&layout);
-    return close(fd) != 0 || failed;
+    if (close(fd) == 0 && !failed)
+        return 0;
+    fprintf(stderr, "sparse_tiff: %s: %s\n", argv[1], fbp_message());
+    return 1;
 }
