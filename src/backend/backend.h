@@ -14,15 +14,10 @@
  *       | fetch (OUT)
  *     host float [z][y][x]                                    written by array/sink.c
  *
-<<<<<<< HEAD
  * A backend leaves out the slots (and facts) that it has nothing to say to: the line beside each
  * says what "NULL" then means.  Callers see a completed copy (backend/device.h), in which every
- * slot but `load`, `limits`, `limit` and `s1` is there.  Every slot returns a status and is called
- * with arguments that src/api and the plan have checked.
-=======
- * Optional slots are NULL: the line beside each says what that means.  Every slot returns a status
- * and is called with arguments that src/api and the plan have checked.
->>>>>>> 8d9743b (api: a file for each part of a plan and its run; no behaviour changes)
+ * slot but `load` is there.  Every slot returns a status and is called with arguments that src/api
+ * and the plan have checked.
  */
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H

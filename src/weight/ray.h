@@ -1,5 +1,5 @@
 /** @file ray.h  The weight of one ray (weight.h has the formula), from a few numbers a view: one
- * text for the host, in double, and for devices, in float (internal; C and CUDA, pure).
+ * text for the host, in double, and for devices, in float (internal; pure).
  *
  * FBP_RAY_FLOAT chooses float.  What must not cancel stays in double then, too: where a row lies,
  * how far a ray is from the end of a Parker ramp, a linear form of the column, and which part of a
@@ -19,9 +19,7 @@ typedef float fbp_ray_real;
 typedef double fbp_ray_real;
 #    define FBP_RAY_FN(name) name
 #endif
-#ifdef __CUDACC__
-#    define FBP_RAY_INLINE static __device__ inline
-#else
+#ifndef FBP_RAY_INLINE /* a device's compiler has words of its own for it */
 #    define FBP_RAY_INLINE static inline
 #endif
 

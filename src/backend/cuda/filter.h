@@ -4,6 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
+#if defined __CUDACC__ && !defined FBP_RAY_INLINE /* before anything that includes ray.h */
+#    define FBP_RAY_INLINE static __device__ inline
+#endif
 #include "fbp/types.h"
 #include "weight/ray.h"
 

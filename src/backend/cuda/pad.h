@@ -2,6 +2,9 @@
 #ifndef FBP_SRC_CUDA_PAD_H
 #define FBP_SRC_CUDA_PAD_H
 
+#if defined __CUDACC__ && !defined FBP_PAD_FN /* before anything that includes filter/pad.h */
+#    define FBP_PAD_FN static __host__ __device__ inline
+#endif
 #include "backend/cuda/filter.h"
 #include "filter/pad.h"
 

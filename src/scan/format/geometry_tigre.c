@@ -1,4 +1,4 @@
-/* TIGRE's numbers as views (Common/CUDA/voxel_backprojection.cu there says what they mean). */
+/* TIGRE's numbers as views (its voxel_backprojection.cu says what they mean). */
 #include "scan/format/geometry_tigre.h"
 
 #include "base/mem.h"
