@@ -22,20 +22,20 @@ enum adjust {
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
 /** Rows of an option table for a member `f` of S, a double[ADJUSTS]. */
-#define ADJUST_OPTIONS(S, f, centre_arg, more)                                                         \
-    OPT(S, f[ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX,          \
+#define ADJUST_OPTIONS(S, f, centre_arg, more)                                                    \
+    OPT(S, f[ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
         .fallback = "the scan's",                                                                 \
-        .help = "detector column, from 0, that the rotation axis falls on" more),                 \
-    OPT(S, f[ADJUST_OFFSET], .name = "offset", .arg = "MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,              \
+        .help = "detector column of the rotation axis; the first column is 0" more), \
+    OPT(S, f[ADJUST_OFFSET], .name = "offset", .arg = "MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
         .fallback = "the scan's",                                                                 \
-        .help = "the same as the place of the panel's centre along its rows"),                    \
-    OPT(S, f[ADJUST_TILT], .name = "tilt", .arg = "DEG", .min = -FBP_TURN_DEG_MAX, .max = FBP_TURN_DEG_MAX,                   \
-        .fallback = "0", .help = "turn the panel in its plane by this, too"),                     \
-    OPT(S, f[ADJUST_SOD], .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,                    \
+        .help = "position of the panel's centre along its rows; another way to give --centre"),   \
+    OPT(S, f[ADJUST_TILT], .name = "tilt", .arg = "DEG", .min = -FBP_TURN_DEG_MAX, .max = FBP_TURN_DEG_MAX, \
+        .fallback = "0", .help = "turn the panel further, in its own plane"),                     \
+    OPT(S, f[ADJUST_SOD], .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
         .fallback = "the scan's",                                                                 \
-        .help = "source to rotation axis; the panel stays where it is from the source"),          \
-    OPT(S, f[ADJUST_SDD], .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,                    \
-        .fallback = "the scan's", .help = "source to detector")
+        .help = "distance from source to rotation axis; it does not change --sdd"),               \
+    OPT(S, f[ADJUST_SDD], .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX, \
+        .fallback = "the scan's", .help = "distance from source to detector")
 // clang-format on
 
 /** "centre", "tilt" …; NULL beyond the last. */

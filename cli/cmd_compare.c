@@ -8,11 +8,12 @@ struct compare_args {
 
 #define C struct compare_args
 static const struct opt table[] = {
-    OPT(C, a, .name = "a", .positional = true, .required = true, .help = "volume to judge"),
-    OPT(C, b, .name = "b", .positional = true, .required = true, .help = "volume to judge it by"),
+    OPT(C, a, .name = "a", .positional = true, .required = true, .help = "volume to compare"),
+    OPT(C, b, .name = "b", .positional = true, .required = true,
+        .help = "volume to compare it with"),
     OPT(C, inside_mm, .name = "inside", .arg = "RADIUS_MM", .min = FBP_DISTANCE_MM_MIN,
         .max = FBP_DISTANCE_MM_MAX, .fallback = "everything",
-        .help = "only voxels within this distance of the middle's z axis"),
+        .help = "use only voxels within this distance of the z axis through the volume's centre"),
     OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = FBP_VALUE_MAX,
         .fallback = "none", .help = "exit with status 1 if the rmse is greater"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
@@ -62,10 +63,10 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_compare = {
     .name = "compare",
-    .summary = "how far two volumes are apart",
+    .summary = "how much two volumes differ",
     .usage = "a.mha b.mha [options]",
-    .about = "Prints rmse, nrmse (rmse / rms of b), the greatest difference, psnr_db (20 log10 "
-             "of max |b| / rmse; 999 when equal) and both means.",
+    .about = "Prints rmse, nrmse (rmse divided by the rms of b), the greatest difference, "
+             "psnr_db (20 log10 of max |b| / rmse; 999 if the volumes are equal) and both means.",
     .examples = "  fbp compare volume.mha truth.mha --inside 100\n"
                 "  fbp compare new.mha old.mha --tolerance 1e-6\n",
     COMMAND_OPTS(table),

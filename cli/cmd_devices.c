@@ -63,12 +63,12 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_devices = {
     .name = "devices",
-    .summary = "what can compute here, and why others cannot",
+    .summary = "the devices that can compute here, and why others cannot",
     .usage = "[--json]",
     .about =
-        "The names are those of --device.  The default is the fastest usable one.  Of what is "
-        "free on a GPU the driver's own context takes some 300 MiB more for each process, which "
-        "--device-memory leaves out.",
+        "The names are those for --device. The default is the fastest device that works. On a "
+        "GPU, each process needs some 300 MiB of the free memory for the driver's own context; "
+        "--device-memory does not count them.",
     .examples = "  fbp devices\n"
                 "  fbp recon scan.json -o volume.mha --device cpu\n",
     COMMAND_OPTS(table),

@@ -16,12 +16,12 @@ static const struct opt show_table[] = {
         .help = "drawing to write"),
     FORCE_OPTION(G, force),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
-    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 static const struct opt check_table[] = {
     GEOMETRY_FROM_OPTIONS(G),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
-    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "no warnings beside the result"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "print no warnings beside the result"),
 };
 #undef G
 
@@ -81,13 +81,14 @@ const struct command cmd_geometry_show = {
 
 const struct command cmd_geometry_check = {
     .name = "geometry check",
-    .summary = "coverage, weights, where the volume lands, flips, warnings",
+    .summary = "coverage, weights, place of the volume, flips, warnings",
     .usage = "FROM [--json] [options]",
-    .about = "Columns and rows count from 0 at pixel centres; corners are the outer corners of "
-             "the volume.  theta: the source is at (d cos theta, d sin theta, 0).  If flipped: "
-             "what would be seen if columns, rows or the direction of rotation were the other way "
-             "round; the file may be right or wrong, where data cannot tell only a known object "
-             "can.  docs/geometry.md explains it.",
+    .about = "Columns and rows count from 0, at pixel centres. Corners are the outer corners of "
+             "the volume. At angle theta the source is at (d cos theta, d sin theta, 0). The "
+             "lines after \"if flipped\" say how the volume would look if the file had the wrong "
+             "order of columns or rows, or the wrong direction of rotation. Some of these errors "
+             "cannot be seen in the data; only a scan of a known object shows them "
+             "(docs/geometry.md).",
     .examples = "  fbp geometry check scan.json\n"
                 "  fbp geometry check scan.xtekct --json\n"
                 "  fbp geometry check matrices.txt --detector 1248x960 --pitch 0.32,0.32\n",

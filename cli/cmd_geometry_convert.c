@@ -19,10 +19,10 @@ static const struct opt table[] = {
     OPT(G, to_format, .name = "to-format", .arg = "NAME", .list = choices_geometry_written,
         .fallback = "by name", .help = "format to write"),
     OPT(G, projections, .name = "projections", .arg = "FILE",
-        .help = "name the projections in a scan file that is written"),
+        .help = "name of the projections, for a scan file that is written"),
     FORCE_OPTION(G, force),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
-    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 #undef G
 
@@ -88,12 +88,12 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_geometry_convert = {
     .name = "geometry convert",
-    .summary = "a geometry in the words of another program",
+    .summary = "write a geometry in the format of another program",
     .usage = "FROM -o FILE [options]",
-    .about = "Views are converted by way of source, detector and the vectors along its rows and "
-             "columns, in mm; what the other format cannot hold is an error.  docs/geometry.md "
-             "lists the formats and what they hold.  A geometry file can also be named in a scan "
-             "file: \"geometry\": \"FILE\".",
+    .about = "Each view is converted through the positions of source and detector and the "
+             "vectors along its rows and columns, in mm. If the other format cannot hold the "
+             "geometry, the command fails. docs/geometry.md lists the formats. A scan file can "
+             "also name a geometry file: \"geometry\": \"FILE\".",
     .examples = "  fbp geometry convert matrices.txt -o scan.json --detector 1248x960 \\\n"
                 "      --pitch 0.32,0.32 --projections views.mha\n"
                 "  fbp geometry convert geometry.xml -o scan.json --detector 512x384 \\\n"

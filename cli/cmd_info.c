@@ -18,9 +18,9 @@ static const struct opt table[] = {
         .help =
             "a volume or projections ({read}, a pattern or a folder of them), a scan (.json), or a "
             "geometry file of another program"),
-    OPT(I, header, .name = "header", .help = "read the header only: no range of values"),
+    OPT(I, header, .name = "header", .help = "read only the header: no range of values"),
     OPT(I, json, .name = "json", .help = "print one JSON object"),
-    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "no warnings beside the result"),
+    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "print no warnings beside the result"),
 };
 #undef I
 

@@ -5,22 +5,22 @@ static const char *const kinds[] = {"", "cone", "parallel", NULL};
 #define I struct init_known
 static const struct opt table[] = {
     OPT(I, folder, .name = "folder", .positional = true, .required = true,
-        .help = "where the data of a scan are; folders in it are looked into, too"),
+        .help = "folder with the data of a scan; its subfolders are searched, too"),
     OPT(I, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
         .fallback = "standard output", .help = "scan file to write"),
     OPT(I, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
-        .help = "what is known already: cone or parallel beam"),
+        .help = "kind of geometry, if you know it"),
     OPT(I, pitch, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
-        .help = "distance of the detector's pixels"),
+        .help = "distance between detector pixels"),
     OPT(I, sod, .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
-        .help = "source to rotation axis"),
+        .help = "distance from source to rotation axis"),
     OPT(I, sdd, .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
-        .help = "source to detector"),
+        .help = "distance from source to detector"),
     OPT(I, arc, .name = "arc", .arg = "DEG", .min = 1e-3, .max = 36000,
         .help = "angle that the views cover"),
-    OPT(I, force, .name = "force", .help = "replace a scan file that is there already"),
-    OPT(I, json, .name = "json", .help = "print one JSON object, in which the scan file is"),
-    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(I, force, .name = "force", .help = "replace an existing scan file"),
+    OPT(I, json, .name = "json", .help = "print one JSON object that contains the scan file"),
+    OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 #undef I
 
@@ -46,9 +46,10 @@ const struct command cmd_init = {
     .summary = "look at a folder and guess its scan file",
     .usage = "FOLDER [options] > SCAN.json",
     .about =
-        "Finds projections (the largest array, or series of numbered files), darks, flats, bad "
-        "pixels and angles by their names, and geometry files that fit.  What it assumes it "
-        "says, on standard error and as comments in the file; what is known can be told.",
+        "Finds the projections (the largest array, or the largest series of numbered files), "
+        "finds darks, flats, bad pixels and angles by their names, and finds geometry files that "
+        "fit. Each guess is printed on standard error, and written as a comment in the file. If "
+        "you know a value, give it as an option.",
     .examples = "  fbp init scan/ > scan.json\n"
                 "  fbp init scan/ --pitch 0.2 --sod 410.66 --sdd 553.74 -o scan/scan.json\n",
     COMMAND_OPTS(table),

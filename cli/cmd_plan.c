@@ -8,7 +8,7 @@ static const struct opt table[] = {
     OPT(R, model, .name = "model", .arg = "NAME",
         .help = "plan for another machine; not in this release"),
     OPT(R, json, .name = "json", .help = "print one JSON object"),
-    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "no notes beside the plan"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print no notes beside the plan"),
 };
 
 static int run(const struct command *self, int argc, char **argv)
@@ -46,8 +46,8 @@ const struct command cmd_plan = {
     .name = "plan",
     .summary = "what recon would do: memory, slabs, reads, time",
     .usage = "scan.json [options]",
-    .about = "Reads headers only.  Takes the options of fbp recon, and fails where recon would "
-             "fail, with the same message.",
+    .about = "Reads only headers. Takes the options of fbp recon. If recon would fail, plan "
+             "fails with the same message.",
     .examples = "  fbp plan scan.json\n"
                 "  fbp plan scan.json --size 2048 --memory 4G\n",
     COMMAND_OPTS(table),

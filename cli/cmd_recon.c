@@ -4,45 +4,48 @@
 
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
-        .help = "the scan: where its arrays are and how it was taken (docs/scan.md), or a whole "
-                "scan in HDF5 (Data Exchange, NXtomo) or MAT"),
+        .help = "scan file (docs/scan.md): where the arrays are and how they were measured; or a "
+                "whole scan in HDF5 (Data Exchange, NXtomo) or MAT"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
-            "volume to write ({written}), or a stack of slices such as out/%04d.tif or .png; null: "
-            "discards it, hash: prints a hash of its values; with --slice also .png, a picture"),
+            "volume to write ({written}), or a stack of slices such as out/%04d.tif or "
+            "out/%04d.png. null: writes nothing, hash: prints a hash of the values. With --slice "
+            "also .png, a picture"),
     OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
-        .fallback = "float32", .help = "how values are stored"),
+        .fallback = "float32", .help = "type of the stored values"),
     OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
         .fallback = "-1000,3000 in HU",
-        .help = "values that uint8 and uint16 stand for, from 0 to the greatest number; auto: the "
-                "least and the greatest of the volume"),
+        .help = "values that are stored as 0 and as the greatest number of uint8 or uint16; "
+                "auto: least and greatest value of the volume"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
-        .help = "also draw three slices of the volume"),
+        .help = "also write a picture of three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",
-        .help = "also draw what was read, filtered, backprojected and written when"),
+        .help = "also draw when data were read, filtered, backprojected and written"),
     OPT(R, sweep, .name = "sweep", .arg = "NAME=FROM:TO:STEP",
-        .help = "one slice for each value of centre (column of the axis), tilt (deg), offset, "
-                "sod or sdd (mm), as a contact sheet (-o FILE.png), and which is the best"),
+        .help = "reconstruct one slice for each value of centre (column of the rotation axis), "
+                "tilt (deg), offset, sod or sdd (mm), write all of them as one picture (-o "
+                "FILE.png), and name the best value"),
     OPT(R, water, .name = "hu-from-roi", .arg = "X,Y,Z,R", .min = -FBP_PLACE_MM_MAX,
         .max = FBP_PLACE_MM_MAX,
-        .help = "values in Hounsfield units; water is what the sphere of radius R about (X, Y, Z) "
-                "[mm] holds"),
+        .help = "values in Hounsfield units; the sphere of radius R around (X, Y, Z) [mm] "
+                "contains water"),
     OPT(R, score, .name = "score", .arg = "NAME", .names = sweep_scores, .fallback = "sharpness",
-        .help = "with --sweep: what is best"),
+        .help = "with --sweep: how the best value is found"),
     OPT(R, curve, .name = "curve", .arg = "FILE.svg", .help = "with --sweep: also draw the scores"),
     RECON_OPTIONS,
     OPT_SWITCH(R, p.compress, .name = "compress", .help = "compress the output ({compressed})"),
     OPT_SWITCH(R, p.resume, .name = "resume",
-               .help = "go on where an interrupted run of the same command stopped"),
-    OPT_SWITCH(R, p.force, .name = "force", .help = "write also over what is read, or beside it"),
+               .help = "continue an interrupted run of the same command"),
+    OPT_SWITCH(R, p.force, .name = "force",
+               .help = "also write over an input file, or into a folder or series of input files"),
     OPT_SWITCH(R, p.follow, .name = "follow",
                .help = "reconstruct while the projections are still being written"),
     OPT(R, p.follow_timeout_s, .name = "follow-timeout", .arg = "SECONDS", .min = 0,
         .max = FBP_SECONDS_MAX, .fallback = "60",
-        .help = "with --follow: fail when no view came for so long; 0: never"),
-    OPT(R, plan, .name = "plan", .help = "print what would be done, and stop"),
+        .help = "with --follow: fail if there is no new view for so long; 0: never fail"),
+    OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
-    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 
 static void announce(const struct fbp_plan_summary *p)
@@ -154,9 +157,9 @@ const struct command cmd_recon = {
     .name = "recon",
     .summary = "reconstruct a volume from a scan",
     .usage = "scan.json -o VOLUME [options]",
-    .about = "Filtered backprojection (FDK for a cone beam).  Short scans, offset detectors, "
-             "tilted panels and uneven angles are recognised and announced.  Values come out in "
-             "1/mm.  Ctrl-C stops cleanly.",
+    .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
+             "detectors, tilted panels and uneven angles, and says so. Values are in 1/mm. "
+             "Ctrl-C stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"

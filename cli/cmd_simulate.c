@@ -20,54 +20,58 @@ const struct simulate_args simulate_defaults = {
 // clang-format off
 static const struct opt table[] = {
     OPT(S, output, .name = "output", .letter = 'o', .arg = "SCAN.json", .required = true,
-        .help = "scan file to write; the projections go beside it, as SCAN.mha"),
+        .help = "scan file to write; the projections are written beside it, as SCAN.mha"),
     OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
-        .help = "the volume is a cube of N voxels a side"),
+        .help = "the volume is a cube with N voxels on each side"),
     OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
         .help = "number of projections"),
     OPT(S, phantom, .name = "phantom", .arg = "NAME|FILE", .list = fbp_phantom_name,
         .fallback = "shepp-logan",
-        .help = "shepp-logan, shepp-logan-original, defrise, or the path of a text file: a line "
-                "\"x y z a b c turn density\" an ellipsoid (mm, degrees, 1/mm), RTK's or LEAP's "
-                "(docs/phantoms.md)"),
+        .help = "shepp-logan, shepp-logan-original or defrise, or a text file with a line \"x y "
+                "z a b c turn density\" for each ellipsoid (mm, degrees, 1/mm), or a phantom "
+                "file of RTK or LEAP (docs/phantoms.md)"),
     OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
-        .help = "what a view measures"),
+        .help = "kind of geometry"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
-        .fallback = "circle", .help = "path of the source; the c-arm wobbles"),
+        .fallback = "circle", .help = "path of the source; c-arm is not quite a circle"),
     OPT(S, arc_deg, .name = "arc", .arg = "DEG", .min = -360, .max = 360,
         .fallback = "360; c-arm 198",
-        .help = "angle the views spread over; negative: clockwise"),
+        .help = "angle that the views cover; negative: clockwise"),
     OPT(S, start_deg, .name = "start", .arg = "DEG", .min = -360, .max = 360,
         .fallback = "0", .help = "angle of the first view"),
     OPT(S, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65536,
-        .fallback = "1.5 N x 1.5 N", .help = "columns x rows of the panel; rows 1 = fan"),
+        .fallback = "1.5 N x 1.5 N",
+        .help = "columns x rows of the detector; one row is a fan beam"),
     OPT(S, voxel_mm, .name = "voxel", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
-        .fallback = "256/N", .help = "voxel side"),
+        .fallback = "256/N", .help = "size of a voxel"),
     OPT(S, pitch_mm, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
-        .fallback = "voxel SDD/SOD", .help = "detector pixel side"),
+        .fallback = "voxel SDD/SOD", .help = "distance between detector pixels"),
     OPT(S, sod_mm, .name = "sod", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
-        .fallback = "750", .help = "source to rotation axis"),
+        .fallback = "750", .help = "distance from source to rotation axis"),
     OPT(S, sdd_mm, .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
-        .fallback = "1200", .help = "source to detector"),
+        .fallback = "1200", .help = "distance from source to detector"),
     OPT(S, offset_mm, .name = "offset", .arg = "U,V", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,
-        .fallback = "0,0", .help = "panel centre moved along its rows and columns [mm]"),
+        .fallback = "0,0",
+        .help = "shift of the panel's centre along its rows and columns [mm]"),
     OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,
-        .fallback = "0,0,0", .help = "panel turned about u, then v, then normal, each as the turns before left it [deg]"),
+        .fallback = "0,0,0",
+        .help = "turn the panel about its axis u by A, then about v by B, then about its normal "
+                "by C; each axis has already moved with the turns before it [deg]"),
     OPT(S, scale, .name = "scale", .arg = "S", .min = -FBP_SCALE_MAX, .max = FBP_SCALE_MAX,
-        .fallback = "1", .help = "factor on the phantom's densities [1/mm]"),
+        .fallback = "1", .help = "factor for the densities of the phantom [1/mm]"),
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = FBP_NOISE_MIN, .max = FBP_NOISE_MAX,
         .fallback = "none",
-        .help = "Poisson noise of I0 photons a pixel; values stay line integrals"),
-    OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "of the noise"),
+        .help = "add Poisson noise of I0 photons for each pixel; values are still line integrals"),
+    OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
-        .help = "also write the phantom itself, averaged over every voxel"),
+        .help = "also write the phantom itself, as means over voxels"),
     OPT(S, directions, .name = "directions", .arg = "NAME",
         .help = "for --kind planes (EPR imaging); not in this release"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
-        .fallback = "all cores", .help = "threads to compute with"),
+        .fallback = "all cores", .help = "number of threads"),
     FORCE_OPTION(S, force),
     OPT(S, json, .name = "json", .help = "print one JSON object"),
-    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 // clang-format on
 #undef S
@@ -276,10 +280,10 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_simulate = {
     .name = "simulate",
-    .summary = "make a scan of a phantom, by exact line integrals",
+    .summary = "simulate a scan of a phantom, by exact line integrals",
     .usage = "--size N --views K -o SCAN.json [options]",
-    .about = "The phantom fills a cube of side 256 mm (or N times --voxel). The source starts at "
-             "(SOD, 0, 0) and turns counter-clockwise seen from +z.",
+    .about = "The phantom fills a cube of 256 mm side length (or N times --voxel). The source "
+             "starts at (SOD, 0, 0) and turns counter-clockwise as seen from +z.",
     .examples = "  fbp simulate --size 128 --views 180 -o scan.json --truth truth.mha\n"
                 "  fbp simulate --phantom defrise --size 256 --views 360 --trajectory c-arm \\\n"
                 "      --noise 1e5 -o carm.json\n",

@@ -16,19 +16,19 @@ static const char *const devices[] = {"auto", "cpu", NULL}; /* that draw */
 #define V struct view_args
 static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
-        .help = "volume, or projections, in any format that can be read"),
+        .help = "volume or projections, in any format that fbp reads"),
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png", .required = true,
         .help = "picture to write"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
     OPT(V, window, .name = "window", .arg = "LO,HI", .min = -FBP_VALUE_MAX, .max = FBP_VALUE_MAX,
-        .fallback = "the range of what is shown", .help = "values of black and white"),
+        .fallback = "the range of what is shown", .help = "values shown as black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
-        .help = "voxel that the slices cross, from 0"),
+        .help = "voxel in which the three slices meet; the first is 0"),
     OPT(V, device, .name = "device", .arg = "NAME", .names = devices, .fallback = "auto",
-        .help = "auto or cpu; others are not in this release"),
+        .help = "auto or cpu; other devices are not in this release"),
     FORCE_OPTION(V, force),
     OPT(V, json, .name = "json", .help = "print one JSON object"),
-    OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 #undef V
 
@@ -83,7 +83,8 @@ const struct command cmd_view = {
     .name = "view",
     .summary = "a picture of a volume: three orthogonal slices side by side",
     .usage = "volume.mha -o picture.png [options]",
-    .about = "Slices xy, xz and yz: x to the right and y up; z up.",
+    .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
+             "yz, z points up.",
     .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
                 "  fbp view volume.mha -o picture.png --mip\n",
     COMMAND_OPTS(table),

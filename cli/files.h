@@ -14,8 +14,11 @@ struct cli_files {
 };
 
 /** The row of an option table for a member `force` of S. */
-#define FORCE_OPTION(S, f) \
-    OPT(S, f, .name = "force", .help = "write also over what is read, or beside it")
+// clang-format off
+#define FORCE_OPTION(S, f)                                                                        \
+    OPT(S, f, .name = "force",                                                                    \
+        .help = "also write over an input file, or into a folder or series of input files")
+// clang-format on
 
 /**
  * No output may replace a file that is read, or become one of a folder's or pattern's files, unless

@@ -25,17 +25,18 @@ struct geometry_from {
 #define GEOMETRY_FROM_OPTIONS(S)                                                                  \
     OPT(S, from.path, .name = "from", .positional = true, .required = true,                       \
         .help = "a scan, or a geometry file"),                                                    \
-    OPT(S, from.format, .name = "from-format", .arg = "NAME", .list = choices_geometry_read,       \
+    OPT(S, from.format, .name = "from-format", .arg = "NAME", .list = choices_geometry_read,      \
         .fallback = "by content, then by name", .help = "format to read"),                        \
-    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,                 \
-        .help = "columns x rows of the detector, where the file does not say them"),              \
-    OPT(S, from.pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
-        .help = "distance of pixels [mm], where the file does not say it"),                       \
+    OPT(S, from.detector, .name = "detector", .arg = "UxV", .min = 1, .max = FBP_SIDE_MAX,        \
+        .help = "columns x rows of the detector, if the file does not contain them"),             \
+    OPT(S, from.pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
+        .help = "distance between detector pixels [mm], if the file does not contain it"),        \
     OPT(S, from.origin, .name = "matrix-origin", .arg = "center|corner", .fallback = "center",    \
-        .help = "of 3x4 matrices that are read: where (0, 0) lies in the first pixel"),           \
-    OPT(S, from.flip_u, .name = "flip-u", .help = "detector columns run the other way"),          \
-    OPT(S, from.flip_v, .name = "flip-v", .help = "detector rows run the other way"),             \
-    OPT(S, from.reverse, .name = "reverse", .help = "the source goes round the other way"),       \
+        .help = "if 3x4 matrices are read: is (0, 0) the centre or the corner of the first "      \
+                "pixel?"),                                                                        \
+    OPT(S, from.flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"),   \
+    OPT(S, from.flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"),      \
+    OPT(S, from.reverse, .name = "reverse", .help = "reverse the direction of rotation"),         \
     ADJUST_OPTIONS(S, from.adjust, "COLUMN", "")
 // clang-format on
 

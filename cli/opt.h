@@ -72,7 +72,7 @@ struct command {
     const char *name;    /**< "recon"; "geometry show" for a sub-command */
     const char *summary; /**< one line, no full stop */
     const char *usage;   /**< arguments after "fbp NAME" */
-    const char *about;   /**< a paragraph; may be NULL */
+    const char *about;   /**< a paragraph, in which \n begins a line; may be NULL */
     const char *examples;
     const struct opt *opts;
     size_t n_opts;

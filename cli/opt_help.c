@@ -7,12 +7,13 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 79 };
 
-/* Print words from column `at`, wrapped, continuation lines indented to `indent`. */
+/* Print words from column `at`, wrapped, continuation lines indented to `indent`.  A line feed in
+ * the text begins a line. */
 static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
-    while (*text) {
-        const size_t len = strcspn(text, " ");
-        if (at > indent && at + 1 + len > HELP_WIDTH) {
+    for (bool begins = false; *text;) {
+        const size_t len = strcspn(text, " \n");
+        if (at > indent && (begins || at + 1 + len > HELP_WIDTH)) {
             fprintf(f, "\n%*s", (int)indent, "");
             at = indent;
         } else if (at > indent) {
@@ -21,7 +22,9 @@ static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
         }
         fprintf(f, "%.*s", (int)len, text);
         at += len;
-        text += len + strspn(text + len, " ");
+        text += len;
+        begins = *text == '\n';
+        text += strspn(text, " \n");
     }
     return at;
 }

@@ -37,73 +37,78 @@ struct recon_args {
 // clang-format off
 /** The options that decide how a volume is computed; rows of an option table. */
 #define RECON_OPTIONS                                                                             \
-    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX,                      \
-        .fallback = "the scan's", .help = "voxels along x, y, z"),                       \
-    OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                    \
-        .fallback = "the scan's", .help = "voxel sides along x, y, z [mm]"),             \
-    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,       \
-        .fallback = "the scan's", .help = "where the middle of the volume lies [mm]"),            \
-    OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,                      \
-        .fallback = "the scan's", .help = "distance of the detector's pixels [mm]"),              \
-    OPT(R, flip_u, .name = "flip-u", .help = "detector columns run the other way"),               \
-    OPT(R, flip_v, .name = "flip-v", .help = "detector rows run the other way"),                  \
-    OPT(R, reverse, .name = "reverse", .help = "the source goes round the other way"),            \
+    OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX,                 \
+        .fallback = "the scan's", .help = "number of voxels along x, y, z"),                      \
+    OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
+        .fallback = "the scan's", .help = "size of a voxel along x, y, z [mm]"),                  \
+    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
+        .fallback = "the scan's", .help = "position of the volume's centre [mm]"),                \
+    OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
+        .fallback = "the scan's", .help = "distance between detector pixels [mm]"),               \
+    OPT(R, flip_u, .name = "flip-u", .help = "reverse the order of the detector columns"),        \
+    OPT(R, flip_v, .name = "flip-v", .help = "reverse the order of the detector rows"),           \
+    OPT(R, reverse, .name = "reverse", .help = "reverse the direction of rotation"),              \
     OPT(R, slice, .name = "slice", .arg = "K|FROM:TO",                                            \
         .fallback = "all",                                                                        \
-        .help = "only slice K of the volume, from 0, or slices FROM to TO - 1"),                  \
+        .help = "only slice K of the volume (the first is 0), or slices FROM to TO - 1"),         \
     OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1",                                        \
         .fallback = "all",                                                                        \
-        .help = "only this box of the volume, in voxels from 0, ends excluded; none: to the "     \
-                "edge; the values are those of the whole volume, bit by bit"),                    \
-    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                              \
-        .fallback = "1", .help = "take each N-th view only, from the first on"),                  \
-    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                              \
+        .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
+                "left out is the edge. The values are those of the whole volume, bit for bit"),   \
+    OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                    \
+        .fallback = "1", .help = "use only every N-th view, beginning with the first"),           \
+    OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \
         .fallback = "1",                                                                          \
-        .help = "join N x N pixels: means of counts, before their logarithm"),                    \
-    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                               \
+        .help = "average blocks of N x N pixels; counts are averaged before the logarithm"),      \
+    ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                              \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = choices_filter,                     \
-        .fallback = "ram-lak", .help = "window on the ramp"),                            \
+        .fallback = "ram-lak", .help = "window of the ramp filter"),                              \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
-        .fallback = "1", .help = "where the filter ends, as a fraction of Nyquist"),     \
+        .fallback = "1",                                                                          \
+        .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \
     OPT(R, p.cutoff_v, .name = "cutoff-v", .arg = "F", .min = 0.01, .max = 1,                     \
         .fallback = "none",                                                                       \
-        .help = "a Hann window along columns, too, that ends at this fraction of Nyquist"),       \
+        .help = "also filter along columns, with a Hann window; its cut-off is this fraction "    \
+                "of the Nyquist frequency"),                                                      \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
-        .help = "convolve in space instead of by FFT: the same kernel, slower"),                  \
-    OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,              \
-        .fallback = "the whole row",                                                     \
-        .help = "cut the spatial kernel off after S taps a side; implies --spatial"),             \
+        .help = "convolve in space instead of by FFT: the same filter, but slower"),              \
+    OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \
+        .fallback = "the whole row",                                                              \
+        .help = "cut off the spatial filter after S values on each side; implies --spatial"),     \
     OPT(R, p.pad, .name = "pad", .arg = "NAME", .list = choices_pad, .fallback = "none",          \
-        .help = "carry rows on beyond the panel, for an object that is wider: ellipse (the best " \
+        .help = "extrapolate rows beyond the panel, if the object is wider: ellipse (the best "   \
                 "guess) or cosine"),                                                              \
-    OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none",      \
-        .help = "give voxels that some view does not see this value"),                           \
-    OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,   \
-        .fallback = "the scan's, or auto",                                               \
-        .help = "weight of a view: by its true distance to its neighbours, or all alike"),                      \
-    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,                  \
-        .fallback = "1/mm",                                                              \
-        .help = "values in Hounsfield units, given the attenuation of water [1/mm]"),             \
-    OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",                \
-        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                    \
+    OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
+        .help = "value for voxels that some views do not see"),                                   \
+    OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
+        .fallback = "the scan's, or auto",                                                        \
+        .help = "weights of the views: auto uses the angles between neighbours, equal gives "     \
+                "all views the same weight"),                                                     \
+    OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,     \
+        .fallback = "1/mm",                                                                       \
+        .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
+    OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
+        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                  \
     OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
-        .help = "matrix takes any geometry, column untilted circular scans"), \
+        .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
+                "scans without tilt"),                                                            \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
-        .fallback = "the device's", .help = "speed against exactness"),                  \
-    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                     \
-        .fallback = "all cores", .help = "threads to compute with"),                     \
+        .fallback = "the device's",                                                               \
+        .help = "exact is the most accurate; fast and half can be faster on a GPU"),              \
+    OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,          \
+        .fallback = "all cores", .help = "number of threads"),                                    \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \
-        .fallback = "80% of what is free",                                               \
-        .help = "hard limit of the memory this process holds, such as 8G or 600M; a child that "  \
-                "looks at an HDF5 or MAT file gets what is left of it, 64M at least"),            \
+        .fallback = "80% of what is free",                                                        \
+        .help = "hard limit of the memory of this process, such as 8G or 600M. A child process "  \
+                "that inspects an HDF5 or MAT file may use what is left of it, at least 64M"),    \
     OPT_BYTE_COUNT(R, p.device_memory_bytes, .name = "device-memory", .arg = "BYTES",             \
         .fallback = "90% of what is free",                                                        \
-        .help = "limit of a device's own memory that is taken; the driver's context, some 300M "  \
-                "on a GPU, is not in it"),                                                        \
-    OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                   \
-        .fallback = "planned", .help = "slices computed at a time, at most"),            \
-    OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                  \
-        .fallback = "planned", .help = "views computed at a time, at most")
+        .help = "how much of a device's own memory may be used. The driver's context, some "      \
+                "300M on a GPU, is not counted"),                                                 \
+    OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
+        .fallback = "planned", .help = "compute at most N slices at a time"),                     \
+    OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \
+        .fallback = "planned", .help = "compute at most N views at a time")
 // clang-format on
 
 /** A folder as the scan stands for the scan in it, whose name *kept holds: free().  0, or 1. */

@@ -12,20 +12,20 @@
 // clang-format off
 /** Rows of the option tables; S: the struct of the parameters. */
 #define BENCH_DEVICE(S)                                                                           \
-    OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",                           \
+    OPT(S, device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",  \
         .help = "where to compute; fbp devices lists them")
 #define BENCH_THREADS(S)                                                                          \
-    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,                         \
-        .fallback = "all cores", .help = "threads to compute with")
+    OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,              \
+        .fallback = "all cores", .help = "number of threads")
 #define BENCH_MEMORY(S)                                                                           \
     OPT_BYTE_COUNT(S, memory, .name = "memory", .arg = "BYTES", .fallback = "80% of what is free", \
-        .help = "hard limit of the memory this process holds, such as 8G or 600M")
+        .help = "hard limit of the memory of this process, such as 8G or 600M")
 /** What a plan chooses where it is left to. */
 #define BENCH_KERNEL(S)                                                                           \
-    OPT(S, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the plan's",                     \
-        .help = "as of fbp recon"),                                                               \
+    OPT(S, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the plan's", \
+        .help = "backprojection kernel, as for fbp recon"),                                       \
     OPT(S, precision, .name = "precision", .arg = "NAME", .list = choices_precision,              \
-        .fallback = "the device's", .help = "exact, fast or half, where the device has them")
+        .fallback = "the device's", .help = "precision, if the device has it")
 // clang-format on
 
 /** A measurement begun: bench, case, device, kernel and isa; the last two, where NULL, left out.

@@ -20,10 +20,11 @@ extern const struct bench_job bench_jobs[N_BENCH_JOBS];
 /** Rows of the option tables, as in bench.h. */
 #define BENCH_JOB(S, default_)                                                                    \
     OPT(S, job, .name = "job", .arg = "J1|J2|J3", .fallback = default_,                           \
-        .help = "J1: 512^3 from views of 512x512; J2: 512^3 and J3: 1024^3, of 1248x960")
-#define BENCH_DIVIDE(S, what)                                                                     \
+        .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
+                "J3: 1024^3 from 1248x960")
+#define BENCH_DIVIDE(S)                                                                           \
     OPT(S, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",            \
-        .help = "views, rows, columns and voxels a side divided by N: " what " to try it with")
+        .help = "a small job, to try it: divides views, rows, columns and voxels a side by N")
 // clang-format on
 
 /** By name; NULL. */
@@ -37,7 +38,7 @@ struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
 
 #define BENCH_PI 3.14159265358979323846
 
-/** A source's way at even steps: a circle, or a wobbling arm's arc with a view at either end. */
+/** The path of a source in even steps: a circle, or the arc of a C-arm with a view at both ends. */
 struct bench_orbit {
     double sod_mm, sdd_mm, pitch_mm, arc_rad;
     bool c_arm;

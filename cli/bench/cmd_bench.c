@@ -11,18 +11,18 @@ struct bench_args {
 #define B struct bench_args
 static const struct opt table[] = {
     OPT(B, scan, .name = "scan.json", .positional = true,
-        .help = "a scan to time; without it one is simulated and removed again"),
+        .help = "scan to time; without it, a scan is simulated, and removed at the end"),
     OPT(B, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .fallback = "256",
-        .help = "cube of N voxels a side; of a given scan: its own volume"),
+        .help = "the volume is a cube with N voxels on each side; a given scan has its own volume"),
     OPT(B, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .fallback = "360",
-        .help = "simulated projections"),
+        .help = "number of simulated projections"),
     BENCH_DEVICE(B),
     BENCH_THREADS(B),
     BENCH_MEMORY(B),
     OPT(B, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
-        .help = "where the temporary scan and volume go: the disk that is timed"),
+        .help = "where the temporary scan and volume are written: the disk that is timed"),
     OPT(B, json, .name = "json", .help = "print one JSON object"),
-    OPT(B, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
+    OPT(B, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
 };
 #undef B
 
@@ -146,10 +146,11 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench_pipeline = {
     .name = "bench pipeline",
-    .summary = "time a whole reconstruction, stage by stage, disk to disk",
+    .summary = "time a reconstruction stage by stage, from disk to disk",
     .usage = "[scan.json] [options]",
-    .about = "Stages overlap, so they add up to more than the whole.  The overlap of reading and "
-             "writing is the part of their time in which computing did not stand still.",
+    .about = "The stages overlap: their times add up to more than the whole. The overlap of "
+             "reading and of writing is the part of their time in which computing did not wait "
+             "for them.",
     .examples = "  fbp bench pipeline\n"
                 "  fbp bench pipeline --size 512 --views 720 --memory 1G --json\n",
     COMMAND_OPTS(table),

@@ -19,21 +19,22 @@ struct follow_args {
 static const struct opt table[] = {
     BENCH_JOB(F, "J1"),
     OPT(F, rate, .name = "rate", .arg = "N", .min = 0.1, .max = 1e6, .fallback = "60",
-        .help = "views written a second"),
+        .help = "number of views written in a second"),
     OPT(F, form, .name = "form", .arg = "NAME", .names = player_forms, .fallback = "raw",
-        .help = "views appended to a headerless file or a MetaImage, or in a file each"),
+        .help = "how views are written: raw and mha append to one file, headerless or MetaImage; "
+                "files writes one file a view"),
     OPT(F, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
-        .help = "scans that the median is of, into memory; so many more into a file"),
+        .help = "number of scans into memory, and again into a file; the median is printed"),
     BENCH_DEVICE(F),
     BENCH_KERNEL(F),
     BENCH_THREADS(F),
     OPT(F, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
-        .help = "views a batch, at most"),
-    BENCH_DIVIDE(F, "a small job"),
+        .help = "compute at most N views at a time"),
+    BENCH_DIVIDE(F),
     OPT(F, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
-        .help = "where scan and volume go"),
+        .help = "where scan and volume are written"),
     OPT(F, json, .name = "json", .help = "print one JSON object"),
-    OPT(F, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
+    OPT(F, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
 };
 #undef F
 
@@ -368,10 +369,10 @@ const struct command cmd_bench_follow = {
     .name = "bench follow",
     .summary = "time from the last view of a running scan to its volume",
     .usage = "[options]",
-    .about = "Plays a scanner that writes simulated views of a full circle at a given rate, and "
-             "follows it: into memory, and into a file that is brought to disk.  Times count from "
-             "when the last view was written; the volumes are compared with that of an ordinary "
-             "run of the same kernel, bit for bit.",
+    .about = "Simulates a scanner that writes views of a full circle at a given rate, and "
+             "reconstructs meanwhile: into memory, and into a file that is flushed to disk. "
+             "Times start when the last view has been written. The volumes are compared, bit for "
+             "bit, with that of an ordinary run of the same kernel.",
     .examples = "  fbp bench follow --device cuda --rate 60\n"
                 "  fbp bench follow --divide 4 --form files --json\n",
     COMMAND_OPTS(table),

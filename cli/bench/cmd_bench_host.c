@@ -20,17 +20,18 @@ static const struct opt table[] = {
     BENCH_KERNEL(H),
     BENCH_THREADS(H),
     OPT(H, batch, .name = "batch", .arg = "N", .min = 1, .max = 65536, .fallback = "the plan's",
-        .help = "views a batch"),
+        .help = "views computed at a time"),
     OPT(H, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
-        .help = "runs that the median is of"),
+        .help = "number of runs; the median is printed"),
     OPT_BYTE_COUNT(H, memory, .name = "device-memory", .arg = "BYTES",
-                   .fallback = "90% of what is free", .help = "limit of a device's own memory"),
+                   .fallback = "90% of what is free",
+                   .help = "how much of a device's own memory may be used"),
     OPT(H, counts, .name = "counts",
-        .help = "views as 16-bit counts, as detectors give them, instead of line integrals"),
+        .help = "views are 16-bit counts, as from a detector, instead of line integrals"),
     OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
-        .help = "draw what one more run did when; with --job"),
-    BENCH_DIVIDE(H, "a small job"),
-    OPT(H, json, .name = "json", .help = "print one JSON object, a measurement of it for each job"),
+        .help = "also draw when each stage of one more run worked; needs --job"),
+    BENCH_DIVIDE(H),
+    OPT(H, json, .name = "json", .help = "print one JSON object with a measurement for each job"),
 };
 #undef H
 
@@ -115,15 +116,15 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench_host = {
     .name = "bench host",
-    .summary = "time whole reconstructions, memory to memory",
+    .summary = "time whole reconstructions, from memory to memory",
     .usage = "[options]",
-    .about = "Random views of full circular scans, from memory that the device copies from into "
-             "such memory.  In milliseconds: median, best and worst call of a plan that is open; "
-             "whole: with the plan made, opened and destroyed; filter (with uploads), backpr. and "
-             "fetch: one stage at a time; plan, open, pin (this memory, allocated) and first run, "
-             "once.  GUPS: 10^9 voxels x views a second of the median.  RMSE and PSNR: some slices "
-             "of a head phantom (water 0.02/mm), by this kernel and precision against matrix, "
-             "exact.",
+    .about = "The views are random, of full circular scans. Views and volume lie in memory that "
+             "the device can copy directly.\nTimes in ms. median, best, worst: of runs of an "
+             "open plan. whole: also makes, opens and destroys the plan. filter (with uploads), "
+             "backpr., fetch: one stage at a time. plan, open, pin (allocates the memory), first "
+             "(run): measured once.\nGUPS: 10^9 voxels x views in a second, from the "
+             "median.\nRMSE, PSNR: some slices of a head phantom (water 0.02/mm), compared with "
+             "the kernel matrix in precision exact.",
     .examples = "  fbp bench host --device cuda --precision fast\n"
                 "  fbp bench host --job J1 --runs 11 --json\n",
     COMMAND_OPTS(table),

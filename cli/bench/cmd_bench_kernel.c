@@ -16,22 +16,21 @@ static const struct opt table[] = {
     BENCH_JOB(K, "all three"),
     OPT(K, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name,
         .fallback = "every one",
-        .help = "matrix takes any geometry, column untilted circular scans, mirror, rot180, rot90 "
-                "and their combinations those with these symmetries"),
+        .help = "matrix works for every geometry, column for circular scans without tilt; "
+                "mirror, rot180, rot90 and their combinations for scans with these symmetries"),
     BENCH_DEVICE(K),
     OPT(K, precision, .name = "precision", .arg = "NAME", .list = choices_precision,
-        .fallback = "every one", .help = "exact, fast or half, where the device has them"),
+        .fallback = "every one", .help = "precision, if the device has it"),
     BENCH_THREADS(K),
     OPT(K, views, .name = "views", .arg = "K", .min = 1, .max = 4096,
-        .fallback = "all, or 16 on a CPU", .help = "views backprojected at a time"),
+        .fallback = "all, or 16 on a CPU", .help = "number of views backprojected at a time"),
     OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
         .fallback = "all, or 64 million voxels' worth on a CPU",
-        .help = "slices of the slab, about the middle"),
+        .help = "number of slices, around the middle of the volume"),
     OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
-        .help = "runs that a median memory to memory is of"),
-    BENCH_DIVIDE(K, "small jobs"),
-    OPT(K, json, .name = "json",
-        .help = "print one JSON object, a measurement of it for each line"),
+        .help = "number of runs from memory to memory; the median is printed"),
+    BENCH_DIVIDE(K),
+    OPT(K, json, .name = "json", .help = "print one JSON object with a measurement for each line"),
 };
 #undef K
 
@@ -195,14 +194,15 @@ const struct command cmd_bench_kernel = {
     .name = "bench kernel",
     .summary = "time the backprojection alone, with its error",
     .usage = "[options]",
-    .about = "Filtered views of full circular scans, data resident.  GUPS: 10^9 voxels x views a "
-             "second, of random views; median, best and worst of five runs or more, by the "
-             "device's clock where it has one.  limit: the part of what the device measures "
-             "itself to do at best.  PSNR, RMSE, max: with views of a phantom, in up to 16 whole "
-             "slices and voxels here and there, against the reference in double; to exact: RMSE "
-             "against the same kernel in precision exact; HU of water at 0.02/mm.  On a device "
-             "with memory of its own, all views and slices, and whole reconstructions memory to "
-             "memory as in fbp bench host.",
+    .about = "Backprojects filtered views of full circular scans that are already in "
+             "memory.\nGUPS: 10^9 voxels x views in a second, with random views; median, best "
+             "and worst of at least five runs, by the device's clock if it has one.\nlimit: the "
+             "speed as a part of the device's own measured limit.\nPSNR, RMSE, max: views of a "
+             "phantom, compared with the reference in double precision, in up to 16 whole slices "
+             "and in single voxels elsewhere; in HU, water is 0.02/mm.\nto exact: RMSE, compared "
+             "with the same kernel in precision exact.\nA device with its own memory computes "
+             "all views and slices, and the table also has whole reconstructions from memory to "
+             "memory, as in fbp bench host.",
     .examples = "  fbp bench kernel --device cuda\n"
                 "  fbp bench kernel --device cpu --threads 1\n"
                 "  fbp bench kernel --job J2 --kernel column --json\n",

@@ -7,29 +7,28 @@
 #define S struct s0_args
 static const struct opt table[] = {
     OPT(S, name, .name = "case", .arg = "NAME", .fallback = "all that the device has",
-        .help = "fft: the filter by FFT; spatial: the paper's filter of half-width N/2; matrix: "
-                "by FFT, the scan as any 3x4 matrices; paper: the paper's own filter and kernel "
-                "(CUDA); ladder: tables 3 and 4 (CUDA)"),
+        .help = "fft: filter by FFT; spatial: the paper's filter, with half-width N/2; matrix: "
+                "filter by FFT, the scan given as 3x4 matrices; paper: filter and kernel of the "
+                "paper (CUDA); ladder: tables 3 and 4 (CUDA)"),
     OPT(S, sweep, .name = "sweep",
-        .help = "after table 4 also leave out its steps one by one, and try I = 1 ... 6 with "
-                "J = 1, 2, 4"),
+        .help = "after table 4, also leave out its steps one by one, and try I = 1 ... 6 with J "
+                "= 1, 2, 4"),
     OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
         .help = "N^3 voxels from views of N x N pixels"),
     OPT(S, views, .name = "views", .arg = "K", .min = 3, .max = 1e6, .fallback = "360",
-        .help = "simulated projections"),
+        .help = "number of simulated projections"),
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
-        .help = "times that everything is measured; the quickest counts"),
+        .help = "number of measurements; the fastest is printed"),
     BENCH_DEVICE(S),
     BENCH_THREADS(S),
     BENCH_MEMORY(S),
     OPT(S, pictures, .name = "pictures", .arg = "DIR",
-        .help = "also draw the middle slice there, from the device and from ref (Fig. 6), and "
-                "their difference"),
+        .help = "write pictures into this folder: the middle slice from the device and from ref "
+                "(Fig. 6), and their difference"),
     OPT(S, directory, .name = "dir", .arg = "DIR", .fallback = "$TMPDIR or /tmp",
-        .help = "where the temporary scan and volume go: the disk that is timed"),
-    OPT(S, json, .name = "json",
-        .help = "print one JSON object, a measurement of it for each case"),
-    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but results and errors"),
+        .help = "where the temporary scan and volume are written: the disk that is timed"),
+    OPT(S, json, .name = "json", .help = "print one JSON object with a measurement for each case"),
+    OPT(S, quiet, .name = "quiet", .letter = 'q', .help = "print only results and errors"),
 };
 #undef S
 
@@ -257,15 +256,15 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench_s0 = {
     .name = "bench S0",
-    .summary = "a whole FDK job, 512^3 from 360 views, beside the paper of 2008",
+    .summary = "the job of a paper of 2008, 512^3 voxels from 360 views",
     .usage = "[options]",
-    .about = "The job of Okitsu, Ino and Hagihara (2008): simulated, reconstructed from file to "
-             "file, and printed beside their tables 1 and 2.  The total is that of an ordinary "
-             "run, from opening the scan to the renamed file, in which reading, computing and "
-             "writing overlap; the stages are those of a second run, one at a time.  The filter "
-             "is Shepp-Logan's.  Tables 3 and 4 are the backprojection by the kernels of their "
-             "ladder, as CUDA devices have them, all views into the whole volume, each against "
-             "the exact kernel's volume.",
+    .about = "The job of Okitsu, Ino and Hagihara (2008). fbp simulates it, reconstructs it from "
+             "file to file with the Shepp-Logan filter, and prints the times beside tables 1 and "
+             "2 of the paper. The total is the time of an ordinary run, from opening the scan to "
+             "renaming the finished file; reading, computing and writing overlap. The stages are "
+             "timed in a second run, one after another. Tables 3 and 4 time the backprojection "
+             "kernels of the paper on CUDA devices, with all views and the whole volume; each "
+             "error is relative to the volume of the exact kernel.",
     .examples = "  fbp bench S0 --device cpu --pictures .\n"
                 "  fbp bench S0 --case fft --size 256 --runs 3 --json\n"
                 "  fbp bench S0 --device cuda --case ladder --sweep\n",

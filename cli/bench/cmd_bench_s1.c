@@ -14,19 +14,20 @@ struct s1_args {
 #define S struct s1_args
 static const struct opt table[] = {
     OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
-        .help = "N^3 voxels of a cube of 256 mm"),
+        .help = "N^3 voxels in a cube of 256 mm"),
     OPT(S, views, .name = "views", .arg = "K", .min = 2, .max = 2048, .fallback = "496",
-        .help = "views over 198 degrees"),
+        .help = "number of views, over 198 degrees"),
     OPT(S, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 16384,
-        .fallback = "1248x960", .help = "columns x rows of the same panel"),
+        .fallback = "1248x960",
+        .help = "columns x rows of the detector, whose size in mm does not change"),
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
-        .help = "runs that a median is of"),
+        .help = "number of runs; the median is printed"),
     OPT(S, test, .name = "test", .arg = "1...9", .min = 1, .max = 9, .fallback = "all",
-        .help = "one row of Table II only; 9: those of today"),
+        .help = "only one row of Table II; 9: the fastest shapes of today"),
     BENCH_DEVICE(S),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
-        .fallback = "all cores", .help = "threads to make views with"),
-    OPT(S, json, .name = "json", .help = "print one JSON object, a measurement of it for each row"),
+        .fallback = "all cores", .help = "number of threads that make the views"),
+    OPT(S, json, .name = "json", .help = "print one JSON object with a measurement for each row"),
 };
 #undef S
 
@@ -197,15 +198,16 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench_s1 = {
     .name = "bench S1",
-    .summary = "backprojection with any 3x4 matrices, beside the paper of 2013",
+    .summary = "the kernels of a paper of 2013, for any 3x4 matrices",
     .usage = "[options]",
     .about =
-        "The kernels of Zinsser and Keck (2013) on their job, 512^3 voxels from 496 views of a "
-        "C-arm, with the shapes of their Table II and today's best.  Each is also taken apart: "
-        "I, its instructions alone; M, with the volume; T, with fetches that all hit one line of "
-        "the cache; at the occupancy of the whole.  What binds is told from the limits of the "
-        "device, which are measured first.  Data resident, random views; the error is of "
-        "a phantom's.",
+        "Times the kernels of Zinsser and Keck (2013) on their job, 512^3 voxels from 496 views "
+        "of a C-arm, with the shapes of their Table II and with the fastest shapes of today. The "
+        "views are random and already on the device; errors are measured with views of a "
+        "phantom.\nEach kernel is also run in parts: I, only its instructions; M, also reads and "
+        "writes the volume; T, also fetches samples, but all from one line of the cache. All "
+        "parts run at the occupancy of the whole kernel.\nThe limits of the device are measured "
+        "first. From them, the last table tells what limits each kernel.",
     .examples = "  fbp bench S1\n"
                 "  fbp bench S1 --size 1024 --json\n",
     COMMAND_OPTS(table),

@@ -13,12 +13,12 @@ struct compare_args {
 #define C struct compare_args
 static const struct opt table[] = {
     OPT(C, volume, .name = "volume", .positional = true, .required = true,
-        .help = "a runner's .vol, which holds grey values, or any volume of fbp's"),
+        .help = "a runner's .vol, which contains grey values, or a volume that fbp wrote"),
     OPT(C, reference, .name = "reference", .positional = true, .required = true,
-        .help = "a data set with references, or a reference alone (.vol)"),
+        .help = "a data set with references, or a single reference (.vol)"),
     OPT(C, hu, .name = "hu", .arg = "SCALE,OFFSET", .min = -1e12, .max = 1e12,
         .fallback = "the data set's",
-        .help = "grey value = SCALE f + OFFSET, for values that are none"),
+        .help = "converts a volume f that is not in grey values: grey value = SCALE f + OFFSET"),
     OPT(C, tolerance, .name = "tolerance", .arg = "RMSE", .min = 0, .max = FBP_VALUE_MAX,
         .fallback = "none", .help = "exit with status 1 if the rmse is greater"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
@@ -130,9 +130,10 @@ const struct command cmd_rabbitct_compare = {
     .name = "rabbitct compare",
     .summary = "the error of a volume as RabbitCT defines it, in HU",
     .usage = "VOLUME REFERENCE [options]",
-    .about = "Values become whole grey values from 0 to 4095.  Prints the root of the mean square "
-             "of their difference from the reference, the greatest, the peak signal-to-noise ratio "
-             "(peak 4095) and how many voxels differ by 0, 1, … 10 and more.",
+    .about = "Values are rounded to whole grey values from 0 to 4095. Prints the root mean "
+             "square of the difference from the reference, the greatest difference, the peak "
+             "signal-to-noise ratio (peak 4095), and how many voxels differ by 0, 1, ..., 9, or "
+             "by 10 and more.",
     .examples = "  fbp rabbitct compare result.rctd.vol rabbitct_512-v2.rctd\n"
                 "  fbp rabbitct compare volume.mha rabbitct_512-v2.rctd --json\n",
     COMMAND_OPTS(table),

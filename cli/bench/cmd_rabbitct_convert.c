@@ -16,7 +16,8 @@ static const struct opt table[] = {
         .help = "data set to write: .rct is version 1, .rctd version 2"),
     FORCE_OPTION(C, force),
     OPT(C, split, .name = "split", .arg = "FOLDER",
-        .help = "write RabbitInput.rct, RabbitGeometry.rct and a ReferenceL.vol a reference"),
+        .help = "write RabbitInput.rct, RabbitGeometry.rct and one ReferenceL.vol for each "
+                "reference into this folder"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C
@@ -71,9 +72,9 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_rabbitct_convert = {
     .name = "rabbitct convert",
-    .summary = "a RabbitCT data set as the other version, or in parts",
+    .summary = "convert a RabbitCT data set, or split it",
     .usage = "DATA -o FILE | --split FOLDER",
-    .about = "Views, matrices and references stay as they are; only the header changes.",
+    .about = "Views, matrices and references do not change; only the header does.",
     .examples = "  fbp rabbitct convert rabbitct_512-v2.rctd -o rabbitct_512.rct\n"
                 "  fbp rabbitct convert rabbitct_512-v2.rctd --split RabbitInput\n",
     COMMAND_OPTS(table),

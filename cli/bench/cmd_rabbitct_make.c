@@ -23,39 +23,39 @@ static const double rad = 3.14159265358979323846 / 180;
 // clang-format off
 static const struct opt table[] = {
     OPT(M, scan, .name = "scan.json", .positional = true,
-        .help = "a cone-beam scan to make the data set of; none: a stand-in is simulated"),
+        .help = "cone-beam scan to make the data set from; without it, a scan is simulated"),
     OPT(M, output, .name = "output", .letter = 'o', .arg = "FILE", .required = true,
         .help = "data set to write: .rctd is version 2, .rct version 1"),
     OPT(M, references, .name = "references", .arg = "N", .min = 0, .max = 4, .fallback = "3",
-        .help = "how many references: 128^3, 256^3, 512^3, 1024^3"),
+        .help = "number of references, of 128^3, 256^3, 512^3 and 1024^3 voxels"),
     OPT(M, views, .name = "views", .arg = "K", .min = 2, .max = 1e6, .fallback = "496",
-        .help = "views of the stand-in"),
+        .help = "number of simulated views"),
     OPT(M, detector, .name = "detector", .arg = "UxV", .min = 1, .max = 65535,
-        .fallback = "1248x960", .help = "columns x rows of its panel"),
+        .fallback = "1248x960", .help = "columns x rows of the simulated detector"),
     OPT(M, pitch_mm, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
-        .fallback = "0.308 1248/U", .help = "pixel side"),
+        .fallback = "0.308 1248/U", .help = "distance between detector pixels"),
     OPT(M, sod_mm, .name = "sod", .arg = "MM", .min = 230, .max = 1e6, .fallback = "745",
-        .help = "source to rotation axis"),
+        .help = "distance from source to rotation axis"),
     OPT(M, sdd_mm, .name = "sdd", .arg = "MM", .min = 231, .max = 1e6, .fallback = "1196",
-        .help = "source to detector"),
+        .help = "distance from source to detector"),
     OPT(M, arc_deg, .name = "arc", .arg = "DEG", .min = 1, .max = 360, .fallback = "198",
-        .help = "angle the views spread over"),
+        .help = "angle that the views cover"),
     OPT(M, phantom, .name = "phantom", .arg = "NAME|FILE", .list = fbp_phantom_name,
         .fallback = "shepp-logan",
-        .help = "as of fbp simulate"),
+        .help = "phantom to simulate, as for fbp simulate"),
     OPT(M, half_mm, .name = "half", .arg = "MM", .min = 1e-3, .max = 1e3, .fallback = "100",
-        .help = "half side of the cube that the phantom fills"),
+        .help = "half the side of the cube that the phantom fills"),
     OPT(M, scale, .name = "scale", .arg = "S", .min = -FBP_SCALE_MAX, .max = FBP_SCALE_MAX, .fallback = "0.02",
-        .help = "factor on its densities [1/mm]"),
+        .help = "factor for its densities [1/mm]"),
     OPT(M, mu_water, .name = "water", .arg = "MU", .min = FBP_MU_MIN, .max = FBP_MU_MAX, .fallback = "0.02",
-        .help = "attenuation of grey value 1000 [1/mm]"),
+        .help = "attenuation that becomes grey value 1000 [1/mm]"),
     OPT(M, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",
-        .help = "where the references are computed"),
+        .help = "where to compute the references"),
     OPT(M, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
-        .fallback = "all cores", .help = "threads to compute with"),
+        .fallback = "all cores", .help = "number of threads"),
     FORCE_OPTION(M, force),
     OPT(M, json, .name = "json", .help = "print one JSON object"),
-    OPT(M, quiet, .name = "quiet", .letter = 'q', .help = "say nothing but errors"),
+    OPT(M, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
 };
 // clang-format on
 #undef M
@@ -224,11 +224,11 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_rabbitct_make = {
     .name = "rabbitct make",
-    .summary = "a RabbitCT data set of a scan, or a stand-in of the real one",
+    .summary = "make a RabbitCT data set from a scan, or simulate one",
     .usage = "[scan.json] -o FILE [options]",
-    .about = "The stand-in has the trajectory of a C-arm, as fbp simulate --trajectory c-arm, and "
-             "a phantom.  Views are weighted and filtered in double; references are reconstructed "
-             "from them with --precision exact.",
+    .about = "A simulated data set has the trajectory of a C-arm, as in fbp simulate "
+             "--trajectory c-arm, and a phantom. Views are weighted and filtered in double "
+             "precision. References are reconstructed from them with --precision exact.",
     .examples = "  fbp rabbitct make -o rabbit.rctd\n"
                 "  fbp rabbitct make scan.json -o scan.rctd --references 2\n",
     COMMAND_OPTS(table),

@@ -21,23 +21,24 @@ static const struct opt table[] = {
     OPT(RUN, data, .name = "data", .positional = true, .required = true,
         .help = "the data set (.rctd, .rct)"),
     OPT(RUN, size, .name = "size", .arg = "L", .min = 128, .max = 1024, .fallback = "512",
-        .help = "voxels a side of the 256 mm cube: 128, 256, 512 or 1024"),
+        .help = "voxels on each side of the cube of 256 mm: 128, 256, 512 or 1024"),
     OPT(RUN, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto",
         .help = "where to compute; fbp devices lists them"),
     OPT(RUN, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,
-        .fallback = "the device's", .help = "speed against exactness"),
+        .fallback = "the device's",
+        .help = "exact is the most accurate; fast and half can be faster on a GPU"),
     OPT(RUN, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
-        .fallback = "all cores", .help = "threads to compute with"),
+        .fallback = "all cores", .help = "number of threads"),
     OPT(RUN, p.batch_views, .name = "batch", .arg = "N", .min = 8, .max = 256, .fallback = "64; cpu 32",
-        .help = "views computed at a time, a multiple of 8"),
+        .help = "number of views computed at a time, a multiple of 8"),
     OPT(RUN, prefetch, .name = "prefetch-all-projections",
-        .help = "read all views before the first, not a quarter at a time"),
+        .help = "read all views before the first is computed, not a quarter of them at a time"),
     OPT(RUN, reference, .name = "reference", .arg = "FILE", .fallback = "the data set's",
-        .help = "judge by this .vol or data set"),
+        .help = "compare with this .vol or data set"),
     OPT(RUN, output, .name = "output", .letter = 'o', .arg = "FILE.rctd",
-        .help = "also write what a runner does: times, a slice, the error"),
+        .help = "also write what a runner writes: times, a slice, the error"),
     OPT(RUN, volume, .name = "volume", .arg = "FILE.vol",
-        .help = "also write the grey values, float32"),
+        .help = "also write the grey values, as float32"),
     FORCE_OPTION(RUN, force),
     OPT(RUN, json, .name = "json", .help = "print one JSON object"),
 };
@@ -266,9 +267,10 @@ const struct command cmd_rabbitct_run = {
     .name = "rabbitct run",
     .summary = "reconstruct a RabbitCT data set as its runner does",
     .usage = "DATA [options]",
-    .about = "Views are read a quarter at a time, untimed, and handed over one by one; the time is "
-             "the sum over views, with copies to the device and the volume's way back.  Error: as "
-             "fbp rabbitct compare.",
+    .about = "Views are read a quarter at a time, which is not timed, and given to the device "
+             "one by one. The time is the sum over all views; it includes the copies to the "
+             "device, and the copy of the volume from it. The error is that of fbp rabbitct "
+             "compare.",
     .examples = "  fbp rabbitct run rabbitct_512-v2.rctd\n"
                 "  fbp rabbitct run rabbitct_1024-v2.rctd --size 1024 --device cuda --json\n",
     COMMAND_OPTS(table),

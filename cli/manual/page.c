@@ -56,6 +56,22 @@ static void put_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
+/* Lines of a paragraph, each of which begins at the left. */
+static void put_lines(FILE *f, const char *text)
+{
+    char line[OPT_ABOUT];
+
+    while (*text) {
+        const size_t n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        put_line(f, line);
+        text += n;
+        if (*text++ == '\0')
+            break;
+        fputs(".br\n", f);
+    }
+}
+
 /* "recon" is fbp-recon, "geometry show" is fbp-geometry-show. */
 static void put_page_name(FILE *f, const char *command)
 {
@@ -158,7 +174,7 @@ static void page_of_command(FILE *f, const struct command *c)
     put_line(f, c->usage);
     if (c->about) {
         fputs(".SH DESCRIPTION\n", f);
-        put_line(f, c->about);
+        put_lines(f, c->about);
     }
     put_options(f, c);
     put_status(f);
