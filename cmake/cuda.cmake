@@ -10,8 +10,7 @@ set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/gpu/*.c src/backend/cuda/*.c
-    src/backend/cuda/*.cu)
+file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/cuda/*.c src/backend/cuda/*.cu)
 list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/load\\.c$")
 add_library(fbp_cuda MODULE ${FBP_CUDA_SOURCES})
 target_include_directories(fbp_cuda PRIVATE include src)
@@ -20,7 +19,7 @@ target_compile_options(fbp_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:C>:$<TARGET_PROPERTY:fbp_options,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--threads=2 -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers
         $<$<BOOL:${FBP_WERROR}>:-Werror=all-warnings>>)
-target_link_libraries(fbp_cuda PRIVATE CUDA::cudart_static m ${CMAKE_DL_LIBS})
+target_link_libraries(fbp_cuda PRIVATE fbp_gpu CUDA::cudart_static m ${CMAKE_DL_LIBS})
 target_link_options(fbp_cuda PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
 set_target_properties(fbp_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden
     CUDA_RUNTIME_LIBRARY Static)

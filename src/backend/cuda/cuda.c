@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fbp_module_host *gpu_host;
-
 enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, MOST_LAYERS = 2048 /* of a texture */ };
 
 /* Found when the module is loaded. */
@@ -125,7 +123,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                  names[job->precision], names[is]);
     append(line, n, precision);
     append(line, n, filter);
-    if (cuda_tune_is_due(gpu_kernel_of(job), job, found.ordinal[0]))
+    if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))
         append(line, n,
                "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
                "FBP_TUNE=0 none does");
@@ -189,7 +187,8 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     (void)cudaSetDevice(dev->index);
-    cuda_tune_close(dev);
+    gpu_tuner_close(&dev->tuner);
+    cuda_trials_close(dev);
     cuda_filter_close(dev);
     cuda_stamps_close(dev);
     cuda_streams_close(dev);
@@ -219,7 +218,7 @@ static fbp_status build(struct cuda_device *dev)
     CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
-    cuda_tune_open(dev);
+    gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
     FBP_TRY(find_principal(dev));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;

@@ -10,8 +10,8 @@
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/tables.h"
-#include "backend/cuda/tune.h"
 #include "backend/gpu/host.h"
+#include "backend/gpu/tuner.h"
 #include "backend/partners.h"
 
 #include <pthread.h>
@@ -44,12 +44,17 @@ struct cuda_stream {
     atomic_uint_fast64_t ticket;
 };
 
+/** One timed pass. */
+struct cuda_trial {
+    cudaEvent_t begin, end;
+};
+
 struct cuda_device {
     const struct fbp_job *job;
     int index;
     const struct cuda_kernel *kernel;
-    int shape; /**< of the kernel's */
-    struct cuda_tuning tuning;
+    struct gpu_tuner tuner; /**< of the kernel's shapes */
+    struct cuda_trial trials[GPU_TUNER_TRIALS];
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
     struct cuda_unpacking unpacking;
@@ -91,6 +96,10 @@ void cuda_stamps_open(struct cuda_device *dev);
 void cuda_stamps_close(struct cuda_device *dev);
 fbp_status cuda_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_stamped(fbp_device *device, uint64_t stamp, double *seconds);
+
+/* trials.c: times of passes; user: the device. */
+extern const struct gpu_timer cuda_timer;
+void cuda_trials_close(struct cuda_device *dev);
 
 /* host_memory.c: pinned. */
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);

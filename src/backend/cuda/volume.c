@@ -53,9 +53,9 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
         bp.first = group0 + k;
         gpu_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
                       batch->row0, &bp.pass);
-        cuda_tune_begin(dev, &bp);
+        bp.shape = gpu_tuner_begin(&dev->tuner, bp.pass.n, &bp.grid);
         CUDA_TRY(dev->kernel->backproject(&bp));
-        cuda_tune_end(dev, &bp);
+        gpu_tuner_end(&dev->tuner, bp.pass.n, &bp.grid);
     }
     return FBP_OK;
 }

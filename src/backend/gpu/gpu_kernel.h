@@ -1,5 +1,6 @@
-/** @file kernel.h  A way of backprojecting on a GPU, whatever it is programmed in: which scans it
- * takes, its layouts of views and volume, and what it is handed of a pass (internal; C and CUDA).
+/** @file gpu_kernel.h  A way of backprojecting on a GPU, whatever it is programmed in: which scans
+ * it takes, its layouts of views and volume, and what it is handed of a pass (internal; C and
+ * CUDA).
  *
  * backend/gpu is what GPUs have in common: the choice of a kernel, passes, symmetric scans, shapes
  * that are kept, the scale of fp16.  It is compiled into each GPU's module, which brings the

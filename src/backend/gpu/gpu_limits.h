@@ -1,4 +1,4 @@
-/** @file limits.h  Which ceiling of a GPU a kernel is to be seen beside (internal). */
+/** @file gpu_limits.h  Which ceiling of a GPU a kernel is to be seen beside (internal). */
 #ifndef FBP_SRC_GPU_LIMITS_H
 #define FBP_SRC_GPU_LIMITS_H
 

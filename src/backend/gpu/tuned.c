@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char TITLE[] = "fbp: fastest shapes of CUDA kernels, version 1\n";
-
 enum { MOST_BYTES = 1 << 16, MOST_PATH = 4096 };
 
-/* The file, its folders made if `make`; false if there is no place for one. */
-static bool find_file(char path[MOST_PATH], bool make)
+/* The path of the file, its folders made if `make`; false if there is no place for one. */
+static bool find_path(const struct gpu_tuned_file *file, char path[MOST_PATH], bool make)
 {
     const char *cache = gpu_host->environment(FBP_ENV_CACHE);
     const char *home = gpu_host->environment(FBP_ENV_HOME);
@@ -26,19 +24,19 @@ static bool find_file(char path[MOST_PATH], bool make)
         n = snprintf(path, MOST_PATH, "%s/.cache", home);
     else
         return false;
-    if (n < 0 || n > MOST_PATH - 64)
+    if (n < 0 || n > MOST_PATH - 8 - (int)strlen(file->name))
         return false;
     if (make)
         (void)mkdir(path, 0700);
     strcat(path, "/fbp");
     if (make)
         (void)mkdir(path, 0777);
-    strcat(path, "/cuda-shapes");
+    strcat(strcat(path, "/"), file->name);
     return true;
 }
 
 /* The lines below the title; NULL if they cannot be used.  To be freed. */
-static char *read_lines(const char *path)
+static char *read_lines(const char *path, const char *title)
 {
     FILE *file = fopen(path, "r");
     char *text = file ? calloc(1, MOST_BYTES + 1) : NULL;
@@ -46,13 +44,13 @@ static char *read_lines(const char *path)
 
     if (file)
         (void)fclose(file);
-    const size_t title = sizeof TITLE - 1;
-    if (n < title || n > MOST_BYTES || memcmp(text, TITLE, title) != 0 || strlen(text) != n ||
+    const size_t above = strlen(title);
+    if (n < above || n > MOST_BYTES || memcmp(text, title, above) != 0 || strlen(text) != n ||
         text[n - 1] != '\n') {
         free(text);
         return NULL;
     }
-    memmove(text, text + title, n - title + 1);
+    memmove(text, text + above, n - above + 1);
     return text;
 }
 
@@ -68,10 +66,10 @@ static int shape_of(const char *line, const char *key)
     return *end == '\0' && shape < 1000 ? (int)shape : -1;
 }
 
-int gpu_tuned_recall(const char *key, int n_shapes)
+int gpu_tuned_recall(const struct gpu_tuned_file *file, const char *key, int n_shapes)
 {
     char path[MOST_PATH], *rest = NULL;
-    char *text = find_file(path, false) ? read_lines(path) : NULL;
+    char *text = find_path(file, path, false) ? read_lines(path, file->title) : NULL;
     int found = -1;
 
     if (!text)
@@ -83,40 +81,40 @@ int gpu_tuned_recall(const char *key, int n_shapes)
     return found < n_shapes ? found : -1;
 }
 
-/* All other lines of `old`, and the new one. */
-static bool write_lines(FILE *file, char *old, const char *key, int shape)
+/* The title, all other lines of `old`, and the new one. */
+static bool write_lines(FILE *to, const char *title, char *old, const char *key, int shape)
 {
     const size_t n = strlen(key);
     char *rest = NULL;
-    bool ok = fputs(TITLE, file) >= 0;
+    bool ok = fputs(title, to) >= 0;
 
     for (char *line = old ? strtok_r(old, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest))
         if (strncmp(line, key, n) != 0 || line[n] != '\t')
-            ok = ok && fprintf(file, "%s\n", line) > 0;
-    return ok && fprintf(file, "%s\t%d\n", key, shape) > 0;
+            ok = ok && fprintf(to, "%s\n", line) > 0;
+    return ok && fprintf(to, "%s\t%d\n", key, shape) > 0;
 }
 
-void gpu_tuned_keep(const char *key, int shape)
+void gpu_tuned_keep(const struct gpu_tuned_file *file, const char *key, int shape)
 {
     char path[MOST_PATH], part[MOST_PATH + 8];
 
-    if (!find_file(path, true))
+    if (!find_path(file, path, true))
         return;
     snprintf(part, sizeof part, "%s.XXXXXX", path);
     const int fd = mkstemp(part); /* other devices and processes may be doing the same */
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file) {
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!to) {
         if (fd >= 0) {
             (void)close(fd);
             (void)unlink(part);
         }
         return;
     }
-    char *old = read_lines(path);
-    bool ok = write_lines(file, old, key, shape);
-    ok = ok && fflush(file) == 0 && fsync(fd) == 0; /* whole before it replaces the old one */
-    ok = fclose(file) == 0 && ok;
+    char *old = read_lines(path, file->title);
+    bool ok = write_lines(to, file->title, old, key, shape);
+    ok = ok && fflush(to) == 0 && fsync(fd) == 0; /* whole before it replaces the old one */
+    ok = fclose(to) == 0 && ok;
     free(old);
     if (!ok || rename(part, path) != 0)
         (void)unlink(part);

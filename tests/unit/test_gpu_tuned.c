@@ -1,8 +1,6 @@
 /* The file of fastest shapes: what is kept is found, damage and missing folders are harmless. */
-#include "backend/gpu/tuned.c"
-
-static const struct fbp_module_host host = {.environment = fbp_environment};
-const struct fbp_module_host *gpu_host = &host;
+#include "backend/gpu/host.h"
+#include "backend/gpu/tuned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,14 +9,23 @@ const struct fbp_module_host *gpu_host = &host;
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#define FOLDER FBP_TEST_DIR "/cuda_tuned"
-#define FILE_  FOLDER "/fbp/cuda-shapes"
+static const struct fbp_module_host host = {.environment = fbp_environment};
+static const struct gpu_tuned_file file = {"some-shapes",
+                                           "fbp: fastest shapes of some kernels, version 1\n"};
+
+#define FOLDER FBP_TEST_DIR "/gpu_tuned"
+#define FILE_  FOLDER "/fbp/some-shapes"
 
 static int start_empty(void **state)
 {
     (void)state;
+    gpu_host = &host;
     (void)unlink(FILE_);
     (void)rmdir(FILE_);
     (void)rmdir(FOLDER "/fbp");
@@ -29,35 +36,35 @@ static int start_empty(void **state)
 
 static void write_file(const char *text)
 {
-    gpu_tuned_keep("folders", 0);
-    FILE *file = fopen(FILE_, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    gpu_tuned_keep(&file, "folders", 0);
+    FILE *to = fopen(FILE_, "w");
+    assert_non_null(to);
+    assert_true(fputs(text, to) >= 0);
+    assert_int_equal(fclose(to), 0);
 }
 
 static void what_is_kept_is_found(void **state)
 {
     (void)state;
-    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), -1);
-    gpu_tuned_keep("a card, matrix", 2);
-    gpu_tuned_keep("a card, matrix exact", 1);
-    gpu_tuned_keep("another, matrix", 3);
-    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), 2);
-    assert_int_equal(gpu_tuned_recall("a card, matrix exact", 4), 1);
-    gpu_tuned_keep("a card, matrix", 0);
-    assert_int_equal(gpu_tuned_recall("a card, matrix", 4), 0);
-    assert_int_equal(gpu_tuned_recall("another, matrix", 4), 3);
-    assert_int_equal(gpu_tuned_recall("a card", 4), -1);
+    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), -1);
+    gpu_tuned_keep(&file, "a card, matrix", 2);
+    gpu_tuned_keep(&file, "a card, matrix exact", 1);
+    gpu_tuned_keep(&file, "another, matrix", 3);
+    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), 2);
+    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix exact", 4), 1);
+    gpu_tuned_keep(&file, "a card, matrix", 0);
+    assert_int_equal(gpu_tuned_recall(&file, "a card, matrix", 4), 0);
+    assert_int_equal(gpu_tuned_recall(&file, "another, matrix", 4), 3);
+    assert_int_equal(gpu_tuned_recall(&file, "a card", 4), -1);
 }
 
 /* Of a version that had more shapes. */
 static void shapes_that_are_not_there(void **state)
 {
     (void)state;
-    gpu_tuned_keep("key", 7);
-    assert_int_equal(gpu_tuned_recall("key", 8), 7);
-    assert_int_equal(gpu_tuned_recall("key", 7), -1);
+    gpu_tuned_keep(&file, "key", 7);
+    assert_int_equal(gpu_tuned_recall(&file, "key", 8), 7);
+    assert_int_equal(gpu_tuned_recall(&file, "key", 7), -1);
 }
 
 static void damage_is_ignored_and_mended(void **state)
@@ -66,20 +73,20 @@ static void damage_is_ignored_and_mended(void **state)
         "",
         "\n",
         "something else\nkey\t1\n",
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1", /* cut off */
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t\n",
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t-1\n",
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t1x\n",
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey\t99999999999999999999\n",
-        "fbp: fastest shapes of CUDA kernels, version 1\nkey 1\n",
+        "fbp: fastest shapes of some kernels, version 1\nkey\t1", /* cut off */
+        "fbp: fastest shapes of some kernels, version 1\nkey\t\n",
+        "fbp: fastest shapes of some kernels, version 1\nkey\t-1\n",
+        "fbp: fastest shapes of some kernels, version 1\nkey\t1x\n",
+        "fbp: fastest shapes of some kernels, version 1\nkey\t99999999999999999999\n",
+        "fbp: fastest shapes of some kernels, version 1\nkey 1\n",
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         write_file(damaged[i]);
-        assert_int_equal(gpu_tuned_recall("key", 4), -1);
-        gpu_tuned_keep("key", 3);
-        assert_int_equal(gpu_tuned_recall("key", 4), 3);
+        assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
+        gpu_tuned_keep(&file, "key", 3);
+        assert_int_equal(gpu_tuned_recall(&file, "key", 4), 3);
     }
 }
 
@@ -103,13 +110,13 @@ static void processes_do_not_disturb_each_other(void **state)
     char key[64];
 
     (void)state;
-    gpu_tuned_keep("before", 1);
+    gpu_tuned_keep(&file, "before", 1);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
             for (int k = 0; k < TIMES; k++) {
                 snprintf(key, sizeof key, "process %d, key %d", i, k);
-                gpu_tuned_keep(key, i);
-                if (gpu_tuned_recall("before", 4) != 1)
+                gpu_tuned_keep(&file, key, i);
+                if (gpu_tuned_recall(&file, "before", 4) != 1)
                     _exit(1);
             }
             _exit(0);
@@ -119,19 +126,19 @@ static void processes_do_not_disturb_each_other(void **state)
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
     }
-    gpu_tuned_keep("after", 2);
-    assert_int_equal(gpu_tuned_recall("after", 4), 2);
+    gpu_tuned_keep(&file, "after", 2);
+    assert_int_equal(gpu_tuned_recall(&file, "after", 4), 2);
     assert_int_equal(files_there(), 1);
 }
 
 static void a_folder_in_its_place_is_no_error(void **state)
 {
     (void)state;
-    gpu_tuned_keep("folders", 0);
+    gpu_tuned_keep(&file, "folders", 0);
     assert_int_equal(unlink(FILE_), 0);
     assert_int_equal(mkdir(FILE_, 0777), 0);
-    gpu_tuned_keep("key", 1);
-    assert_int_equal(gpu_tuned_recall("key", 4), -1);
+    gpu_tuned_keep(&file, "key", 1);
+    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
     assert_int_equal(files_there(), 1);
 }
 
@@ -139,12 +146,12 @@ static void no_place_is_no_error(void **state)
 {
     (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    gpu_tuned_keep("key", 1);
-    assert_int_equal(gpu_tuned_recall("key", 4), -1);
+    gpu_tuned_keep(&file, "key", 1);
+    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
     setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
     unsetenv("HOME");
-    gpu_tuned_keep("key", 1);
-    assert_int_equal(gpu_tuned_recall("key", 4), -1);
+    gpu_tuned_keep(&file, "key", 1);
+    assert_int_equal(gpu_tuned_recall(&file, "key", 4), -1);
 }
 
 int main(void)
