@@ -1,5 +1,6 @@
 #include "files.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,42 +14,55 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The folder that a file is in. */
-static bool look_at_folder(const char *path, struct stat *out)
+/* Where an output will be, looked at once: whatever cannot be looked at might be any file. */
+struct place {
+    const char *path; /* NULL: there is no such output */
+    bool has_folder, is_there;
+    struct stat folder, file;
+};
+
+static int look(const char *path, struct stat *out, bool *there)
 {
-    const size_t n = (size_t)(base_name(path) - path);
+    *there = stat(path, out) == 0;
+    if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP ||
+        errno == EACCES)
+        return 0;
+    return cli_error("%s: cannot look at it: %s", path, strerror(errno));
+}
+
+static int find_place(const char *path, struct place *out)
+{
     char folder[4096] = ""; /* what is longer no system call takes */
 
-    if (n >= sizeof folder)
-        return false;
-    memcpy(folder, path, n);
-    return stat(n ? folder : ".", out) == 0;
+    *out = (struct place){.path = path};
+    if (!path)
+        return 0;
+    const size_t n = (size_t)(base_name(path) - path);
+    if (n < sizeof folder) {
+        memcpy(folder, path, n);
+        const int rc = look(n ? folder : ".", &out->folder, &out->has_folder);
+        if (rc != 0)
+            return rc;
+    }
+    return look(path, &out->file, &out->is_there);
 }
 
-static bool same_name(const char *a, const char *b)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-    struct stat x, y;
-
-    return strcmp(base_name(a), base_name(b)) == 0 && look_at_folder(a, &x) &&
-           look_at_folder(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool same_folder(const struct place *a, const struct place *b)
 {
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return a->has_folder && b->has_folder && is_same(&a->folder, &b->folder);
 }
 
 /* Is it the name of a slice, such as out/0012.png of out/%04d.png? */
-static bool is_slice(const char *name, const char *stack)
+static bool is_slice(const struct place *name, const struct place *stack)
 {
-    struct stat x, y;
-
-    if (!cli_is_stack(stack) || !look_at_folder(name, &x) || !look_at_folder(stack, &y) ||
-        x.st_dev != y.st_dev || x.st_ino != y.st_ino)
+    if (!cli_is_stack(stack->path) || !same_folder(name, stack))
         return false;
-    const char *base = base_name(name), *pattern = base_name(stack);
+    const char *base = base_name(name->path), *pattern = base_name(stack->path);
     const size_t before = strcspn(pattern, "%");
     if (strncmp(base, pattern, before) != 0)
         return false;
@@ -58,22 +72,29 @@ static bool is_slice(const char *name, const char *stack)
                   strrchr(pattern, '%') + strcspn(strrchr(pattern, '%'), "d") + 1) == 0;
 }
 
-static bool collide(const char *a, const char *b)
+static bool collide(const struct place *a, const struct place *b)
 {
-    return a && b && (same_name(a, b) || same_file(a, b) || is_slice(a, b) || is_slice(b, a));
+    if (!a->path || !b->path)
+        return false;
+    return (same_folder(a, b) && strcmp(base_name(a->path), base_name(b->path)) == 0) ||
+           (a->is_there && b->is_there && is_same(&a->file, &b->file)) || is_slice(a, b) ||
+           is_slice(b, a);
 }
 
 static int check_outputs(const struct cli_files *f)
 {
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        bool twice = collide(f->outputs[i], f->volume);
-        for (size_t k = 0; k < i; k++)
-            twice |= collide(f->outputs[i], f->outputs[k]);
-        if (twice)
-            return cli_error("%s: two outputs would have this name: choose another for one of them",
-                             f->outputs[i]);
+    struct place places[OUTPUTS + 1];
+    int rc = find_place(f->volume, &places[0]);
+
+    for (size_t i = 1; i <= OUTPUTS && rc == 0; i++) {
+        rc = find_place(f->outputs[i - 1], &places[i]);
+        for (size_t k = 0; k < i && rc == 0; k++)
+            if (collide(&places[i], &places[k]))
+                rc = cli_error("%s: two outputs would have this name: choose another for one of "
+                               "them",
+                               places[i].path);
     }
-    return 0;
+    return rc;
 }
 
 static int refuse(const char *output, const char *input)

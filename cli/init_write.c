@@ -72,7 +72,10 @@ static int find_base(struct guess *g)
 
     if (g->known->output) {
         snprintf(target, sizeof target, "%s", g->known->output);
-    } else if (fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode)) {
+    } else if (fstat(STDOUT_FILENO, &info) != 0) {
+        return cli_error("standard output: cannot look where it goes: %s: give -o",
+                         strerror(errno));
+    } else if (S_ISREG(info.st_mode)) {
         const ssize_t n = readlink("/proc/self/fd/1", target, sizeof target - 1);
         target[n > 0 ? n : 0] = '\0';
     }

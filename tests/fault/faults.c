@@ -297,10 +297,14 @@ static void check_inputs(const char *name)
 
     for (size_t i = 0; i < is.n && same; i++)
         same = is_whole(&is.file[i], &inputs);
-    if (!same)
-        printf("FOUND: %s: inputs were changed\n", name);
-    finds += !same;
-    free(is.file);
+    if (same) {
+        free(is.file);
+        return;
+    }
+    printf("FOUND: %s: inputs were changed\n", name);
+    finds++;
+    free(inputs.file);
+    inputs = is; /* of what comes now, once */
 }
 
 static void try_case(const struct fault_case *c, const char *only_kind, long from, long to)

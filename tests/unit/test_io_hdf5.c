@@ -806,6 +806,40 @@ static void sink_refuses(void **state)
     remove(VOL);
 }
 
+/* A volume, and in the same file what a damaged byte hides, or a link that leads nowhere. */
+static void sink_spares_what_it_cannot_read(void **state)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {NX, NY, NZ}};
+    const size_t marks[] = {0, 512, 2048};
+    fbp_sink *s;
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const hid_t how = H5Pcreate(H5P_FILE_CREATE);
+        H5Pset_userblock(how, marks[i]);
+        const hid_t file = H5Fcreate(VOL, H5F_ACC_TRUNC, how, H5P_DEFAULT);
+        put_volume(file, "volume", H5T_IEEE_F32LE, H5P_DEFAULT);
+        H5Fclose(file);
+        H5Pclose(how);
+        assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_OK);
+        fbp_sink_close(&s);
+        char *bytes = get_file(VOL, &n);
+        bytes[marks[i] + 8] = 99; /* its version */
+        put_file(VOL, bytes, n);
+        free(bytes);
+        assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
+        assert_says("which may hold data sets that cannot be read: choose another file");
+    }
+    const hid_t linked = H5Fcreate(VOL, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    put_volume(linked, "volume", H5T_IEEE_F32LE, H5P_DEFAULT);
+    H5Lcreate_external("gone.h5", "/a", linked, "raw", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(linked);
+    assert_int_equal(fbp_sink_open(&s, VOL, &info, NULL), FBP_ERR_INVALID);
+    assert_says("also holds /raw (a link to gone.h5:/a), which cannot be opened: choose another");
+    remove(VOL);
+}
+
 /* A file of the whole name wins; else the last colon behind a file. */
 static void names_split(void **state)
 {
@@ -857,6 +891,7 @@ int main(void)
         cmocka_unit_test(numbers_stand_for_values),
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_refuses),
+        cmocka_unit_test(sink_spares_what_it_cannot_read),
         cmocka_unit_test(header_has_no_file),
         cmocka_unit_test(sink_spares_a_pipe),
         cmocka_unit_test(names_split),

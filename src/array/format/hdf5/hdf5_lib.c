@@ -105,6 +105,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     const struct entry *e = arg;
 
     system_error[0] = '\0';
+    /* Not all file systems have locks; files are only read, or drafts that nobody else knows. */
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
     no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* the library's own beginning */
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
     const bool told = st != FBP_OK && strstr(fbp_message(), system_error);
@@ -146,7 +148,6 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
 
     FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for a pipe's writer */
     close(fd);
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); /* file systems without locks; we only read */
     *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)
         return FBP_OK;

@@ -172,31 +172,67 @@ static fbp_status build(const struct wanted *w, haddr_t *offset)
     return FBP_OK;
 }
 
-/* The file is replaced as a whole: other data sets in it would be lost.  What is no HDF5 file is
- * replaced as any other file is. */
-static fbp_status spare_others(const struct wanted *w)
+/* Is there the mark of an HDF5 file, at 0 or behind a user block, whatever else the file is? */
+static fbp_status is_marked(const struct wanted *w, bool *is)
+{
+    unsigned char head[8];
+    fbp_status st = FBP_OK;
+    uint64_t size = 0;
+    int fd;
+
+    *is = false;
+    FBP_TRY(fbp_open_file(w->file, &fd, &size));
+    for (uint64_t at = 0; st == FBP_OK && !*is && at + sizeof head <= size;
+         at = at ? 2 * at : 512) {
+        st = fbp_read_at(fd, w->path, at, head, sizeof head);
+        *is = st == FBP_OK && fbp_hdf5_detect(w->file, head, sizeof head);
+    }
+    close(fd);
+    return st;
+}
+
+/* What is lost with the file, "" if nothing is; what cannot be opened is. */
+static fbp_status find_others(const struct wanted *w, char *lost, size_t n)
 {
     struct fbp_hdf5_list list;
     hid_t file = -1;
 
-    if (access(w->file, F_OK) != 0)
+    lost[0] = '\0';
+    FBP_TRY(fbp_hdf5_open(w->file, w->path, &file));
+    FBP_TRY(fbp_hdf5_list(file, w->file, &list));
+    for (size_t i = 0; !*lost && i < list.n; i++)
+        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
+            snprintf(lost, n, "%s", list.entries[i].path);
+    const char *end = strstr(list.unread, " cannot be opened");
+    if (!*lost && end)
+        snprintf(lost, n, "%.*s, which cannot be opened", (int)(end - list.unread), list.unread);
+    return FBP_OK;
+}
+
+/* The file is replaced as a whole: other data sets in it would be lost, and so might be what the
+ * library cannot read.  What is no HDF5 file is replaced as any other file is. */
+static fbp_status spare_others(const struct wanted *w)
+{
+    char lost[400];
+    bool there, is_hdf5 = false;
+
+    FBP_TRY(fbp_is_there(w->file, &there));
+    if (!there)
         return FBP_OK;
-    fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
-    if (st == FBP_OK)
-        st = fbp_hdf5_list(file, w->file, &list);
+    const fbp_status st = find_others(w, lost, sizeof lost);
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO || fbp_hdf5_system_failed())
         return st; /* there may be others */
     if (st != FBP_OK) {
         fbp_message_clear();
-        return FBP_OK;
+        FBP_TRY(is_marked(w, &is_hdf5));
+        snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
     }
-    for (size_t i = 0; i < list.n; i++)
-        if (strcmp(list.entries[i].path + 1, w->data_set + strspn(w->data_set, "/")) != 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: this output would replace the whole file, which also holds %s: "
-                            "choose another file, or remove that one first",
-                            w->path, list.entries[i].path);
-    return FBP_OK; /* the child ends behind this: what is open or allocated goes with it */
+    if (!*lost)
+        return FBP_OK; /* the child ends behind this: what is open or allocated goes with it */
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: this output would replace the whole file, which %s%s: choose another "
+                    "file, or remove that one first",
+                    w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
 /* After a failure: a file that must not become so large has a sentence of its own. */

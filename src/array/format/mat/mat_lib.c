@@ -42,13 +42,14 @@ struct fbp_child_limits fbp_mat_limits(const char *file)
                                      .seconds = 60 + (double)bytes / 5e6};
 }
 
-/* In the child: the library said that memory ended. */
-static bool no_memory;
+/* In the child: the library said that memory ended, or that it could not read on. */
+static bool no_memory, not_read;
 
 static void listen(int level, char *message)
 {
     (void)level;
     no_memory |= strcasestr(message, "alloc") || strcasestr(message, "memory");
+    not_read |= strcasestr(message, "reading") != NULL;
 }
 
 struct entry {
@@ -63,7 +64,7 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
 {
     const struct entry *e = arg;
 
-    no_memory = false;
+    no_memory = not_read = false;
     errno = 0;
     Mat_LogInitFunc("fbp", listen); /* it begins with HDF5, which may have no memory for that */
     no_memory |= errno == ENOMEM;
@@ -76,10 +77,15 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
                         e->path);
     }
     const bool lost = error == EIO || error == EMFILE || error == ENFILE;
-    if (!lost || (st != FBP_OK && strstr(fbp_message(), strerror(error))))
+    if (lost ? st != FBP_OK && strstr(fbp_message(), strerror(error)) : st == FBP_OK || !not_read)
         return st;
     fbp_message_clear();
-    return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, strerror(error));
+    if (lost)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, strerror(error));
+    return fbp_fail(FBP_ERR_INVALID, /* what it did not find may be there */
+                    "%s: " FBP_MAT_NAME " could not read it to its end: the file is truncated, "
+                    "damaged or still being written: copy it again",
+                    e->path);
 }
 
 fbp_status fbp_mat_contain(const char *path, const struct fbp_child_limits *limits,
