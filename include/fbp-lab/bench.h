@@ -1,5 +1,5 @@
 /** @file bench.h  Timing of the backprojection alone and of whole reconstructions, and the limits
- * of the device they are to be seen beside. */
+ * of the device, to compare with. */
 #ifndef FBP_BENCH_H
 #define FBP_BENCH_H
 
@@ -7,52 +7,53 @@
 
 FBP_BEGIN
 
-/** What a device does at best with one thing alone, measured; a second. */
+/** Measured limits of a device: how much of one operation it does in a second, with nothing else.
+ */
 struct fbp_limits {
     double fma; /**< fp32 multiply-adds */
-    /** Bilinear fetches from a layered texture, near each other: of one, two or four samples of
-     *  fp32 or fp16. */
+    /** Bilinear fetches from neighbouring places of a layered texture: of one, two or four samples
+     *  of fp32 or fp16. */
     double texture_r32f, texture_r16f, texture_rg32f, texture_rg16f, texture_rgba32f,
         texture_rgba16f;
-    double load_4, load_8, load_16; /**< bytes from the first cache, in loads of so many bytes */
-    double copy;             /**< bytes read plus bytes written, of copies within its memory */
-    double upload, download; /**< bytes, from and to the host's pinned memory */
+    double load_4, load_8, load_16; /**< bytes from the first cache, by loads of 4, 8 or 16 bytes */
+    double copy;             /**< bytes read plus bytes written, by copies within its memory */
+    double upload, download; /**< bytes from and to pinned memory of the host */
 };
 
-/** Backprojections alone, of one scan after another on one device: its views, and what the
- *  specification makes of them, are computed once for all kernels. */
+/** Timing of the backprojection alone, on one device, for one scan after another.  The views of a
+ * scan and the reference result are computed once for all kernels. */
 typedef struct fbp_bench fbp_bench;
 
-/** What a bench works on. */
+/** Device and data of a bench. */
 struct fbp_bench_info {
     const char *backend;
-    bool own_memory;     /**< the device has memory of its own: all views and slices by default */
-    bool has_precisions; /**< its kernels differ in precision */
-    int n_threads;       /**< that compute the reference, and on a CPU everything */
-    size_t n_views, n_slices;         /**< backprojected at a time */
-    size_t whole_slices, more_voxels; /**< that results are compared in */
-    double project, reference;        /**< seconds that views and reference took, for this scan */
-    struct fbp_limits limits;         /**< all 0 of a device that measures none */
+    bool own_memory;          /**< the device has its own memory: all views and slices by default */
+    bool has_precisions;      /**< its kernels differ in precision */
+    int n_threads;            /**< threads for the reference; on a CPU, for everything */
+    size_t n_views, n_slices; /**< backprojected at a time */
+    size_t whole_slices, more_voxels; /**< slices and single voxels that are compared */
+    double project, reference;        /**< seconds to compute views and reference of this scan */
+    struct fbp_limits limits;         /**< all 0 if the device cannot measure them */
 };
 
-/** What fbp_bench_kernel() measured. */
+/** Result of fbp_bench_kernel(). */
 struct fbp_kernel_time {
     const char *backend, *kernel, *isa;
     int n_threads;
-    size_t n_views, n_slices; /**< of the batch and the slab that were timed */
+    size_t n_views, n_slices; /**< of the timed batch and slab */
     size_t n_runs;
     bool by_events;             /**< by the device's own clock */
-    double median, best, worst; /**< seconds of all views into all slices */
-    double gups;                /**< voxels x views / median / 1e9; voxels beside the panel count */
-    double psnr_db, rmse, max_error; /**< against the specification in double; [1/mm] */
-    double hu; /**< RMSE against the same kernel's exact precision, in HU of water at 0.02/mm; NaN
+    double median, best, worst; /**< seconds for all views and all slices */
+    double gups; /**< voxels x views / median / 1e9; also voxels projected beside the panel */
+    double psnr_db, rmse, max_error; /**< against the reference in double; [1/mm] */
+    double hu; /**< RMSE against the same kernel in precision exact, in HU of water at 0.02/mm; NaN
                     if that was not measured before, or is this one */
-    double limit_gups; /**< of what of the device binds this kernel at best; 0: not known */
-    char limit[80];    /**< what that is */
+    double limit_gups; /**< GUPS that the device's limits allow; 0: not known */
+    char limit[80];    /**< the limit that decides */
 };
 
 /**
- * A bench of a device, on which nothing is computed yet; its limits are measured.
+ * Open a bench on a device, and measure the limits of the device.
  *
  * params  device and n_threads are used
  * @return FBP_OK, FBP_ERR_INVALID (no such device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
@@ -62,13 +63,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_create(fbp_bench **out,
 FBP_API void fbp_bench_destroy(fbp_bench **bench);
 
 /**
- * Take a scan: views of a phantom are simulated, unless they are those of the scan before, and some
- * voxels computed in double: up to 16 whole slices, and voxels here and there.
+ * Prepare a scan: simulate views of a phantom, unless the scan before had the same, and compute
+ * some voxels in double: up to 16 whole slices, and single voxels elsewhere.
  *
  * scan       geometry and volume; no arrays are opened
- * n_views    taken evenly over the scan; 0: all of them on a device with memory of its own, 16
- *            elsewhere
- * n_slices   about the middle; 0: all of them, or 64 million voxels' worth elsewhere
+ * n_views    spread evenly over the scan; 0: all on a device with its own memory, else 16
+ * n_slices   around the middle; 0: all on a device with its own memory, else slices of 64 million
+ *            voxels together
  * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_scan(fbp_bench *bench, const struct fbp_scan *scan,
@@ -77,11 +78,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_scan(fbp_bench *bench, const struct 
 FBP_API const struct fbp_bench_info *fbp_bench_about(const fbp_bench *bench);
 
 /**
- * Time a kernel, data resident, on filtered random views; and find its error on filtered views of
- * the phantom.
+ * Time a kernel on filtered random views that are already in memory, and measure its error on
+ * filtered views of the phantom.
  *
  * kernel     NULL: the fastest that the scan allows
- * precision  where the device has several: there must be a kernel of this very one
+ * precision  if the device has several, there must be a kernel of exactly this one
  * @return FBP_OK, FBP_ERR_UNSUPPORTED (the device has no such kernel, or the scan does not allow
  *         it), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
@@ -89,21 +90,21 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_kernel(fbp_bench *bench, const char 
                                                    enum fbp_precision precision,
                                                    struct fbp_kernel_time *out);
 
-/** What fbp_bench_host() measured; seconds. */
+/** Result of fbp_bench_host(), in seconds. */
 struct fbp_host_time {
     const char *backend, *kernel, *isa;
     size_t n_slabs, n_batches, n_runs;
     bool counts;  /**< views were 16-bit counts */
-    double plan;  /**< the first plan; starts the device */
-    double open;  /**< its device opened, device memory allocated */
-    double pin;   /**< memory for views and volume, that the device reaches, allocated */
+    double plan;  /**< making the first plan, which starts the device */
+    double open;  /**< opening its device and allocating device memory */
+    double pin;   /**< allocating memory for views and volume that the device can reach */
     double first; /**< the first run */
-    double median, best, worst; /**< of n_runs more */
-    double whole; /**< median: plan made, opened, run and destroyed, on a device once used */
-    double filter, backproject, fetch; /**< one stage at a time; uploads belong to filter */
+    double median, best, worst; /**< of n_runs runs after the first */
+    double whole; /**< median time to make, open, run and destroy a plan, on a device used before */
+    double filter, backproject, fetch; /**< one stage at a time; filter includes uploads */
     double gups;                       /**< voxels x views / median / 1e9 */
-    /** Some slices of a phantom against kernel matrix, precision exact: RMSE in HU of water at
-     * 0.02/mm, and PSNR; 0 and 999 when equal. */
+    /** Some slices of a phantom, compared with the kernel matrix in precision exact: RMSE in HU of
+     *  water at 0.02/mm, and PSNR; 0 and 999 if equal. */
     double rmse_hu, psnr_db;
     double min, max, mean; /**< of the volume */
 };
@@ -116,8 +117,8 @@ struct fbp_host_options {
 };
 
 /**
- * Time reconstructions of random views from the host's memory into the host's memory, both such
- * that the device reaches them; each run is the whole call, from views to finished volume.
+ * Time reconstructions of random views from host memory to host memory that the device can reach. A
+ * run is the whole call, from views to the finished volume.
  *
  * scan    geometry and volume; no arrays are opened
  * params  device, n_threads, kernel, precision, device_memory_bytes, batch_views and slab_slices
@@ -130,10 +131,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
                                                  struct fbp_host_time *out);
 
 /**
- * Measure the limits of a device, in some tenths of a second: medians of five, by the device's own
- * clock.
+ * Measure the limits of a device: medians of five, by the device's own clock.  Takes some tenths of
+ * a second.
  *
- * device  as of fbp_recon_params; its first one
+ * device  as in fbp_recon_params; the first device of it
  * @return FBP_OK, FBP_ERR_UNSUPPORTED (a device without such limits), FBP_ERR_INVALID (no such
  *         device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */

@@ -1,9 +1,8 @@
-/** @file fbp-lab.h  What measures and compares: benchmarks, the papers' scenarios, RabbitCT, single
- *  views.
+/** @file fbp-lab.h  Measurements: benchmarks, the kernels of the papers, RabbitCT, single views.
  *
- * Not part of the stable interface: libfbp_lab.so has the whole release in its name for the loader,
- * so that a program which was built with other headers does not start.  Its own parameters begin
- * with a size as everywhere, its results do not. */
+ * This is not part of the stable interface.  The name of libfbp_lab.so for the loader contains the
+ * whole release: a program built with the headers of another release does not start.  Parameters
+ * begin with a size, as everywhere; results do not. */
 #ifndef FBP_LAB_FBP_LAB_H
 #define FBP_LAB_FBP_LAB_H
 

@@ -1,7 +1,8 @@
-/** @file feed.h  Backprojection of filtered views that come one by one, without a scan.
+/** @file feed.h  Backprojection of filtered views that are given one by one, without a scan.
  *
- * The volume stays on the device; views are copied there, and computed in batches, while others
- * come.  For hosts that own the loop over views, such as RabbitCT's runner (docs/rabbitct.md).
+ * It is for programs with their own loop over views, such as RabbitCT's runner (docs/rabbitct.md).
+ * The volume is kept on the device.  Views are copied to the device and computed in batches, while
+ * the program prepares the next ones.
  */
 #ifndef FBP_FEED_H
 #define FBP_FEED_H
@@ -10,10 +11,10 @@
 
 FBP_BEGIN
 
-/** Not for a forked child of the process that opened it, as fbp_plan. */
+/** Belongs to the process that opened it, as fbp_plan does: in a forked child, calls fail. */
 typedef struct fbp_feed fbp_feed;
 
-/** Zero means default, but for panel and volume. */
+/** Zero means default, except for panel and volume. */
 struct fbp_feed_params {
     size_t struct_size;
     const char *device; /**< one device, such as "cpu" or "cuda:1"; NULL = auto */
@@ -21,9 +22,9 @@ struct fbp_feed_params {
     enum fbp_precision precision;
     struct fbp_panel panel;
     struct fbp_grid volume;
-    size_t n_views;     /**< that will come, so that the last batch is finished with the volume; 0 =
-                             not known */
-    size_t batch_views; /**< computed at a time: 8 … 256, a multiple of 8; 0 = 64, on the host 32 */
+    size_t n_views; /**< how many views will be added: the last of them finishes the volume; 0 = not
+                         known */
+    size_t batch_views; /**< computed at a time: 8 … 256, a multiple of 8; 0 = 64, on a CPU 32 */
 };
 
 /**
@@ -38,13 +39,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_feed_open(fbp_feed **out,
 FBP_API void fbp_feed_names(const fbp_feed *feed, const char **backend, const char **kernel,
                             const char **isa);
 
-/** Memory that the device copies from and to while it computes, until fbp_feed_release(). */
+/** Memory that the device can copy from and to while it computes; free with fbp_feed_release(). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_alloc(fbp_feed *feed, size_t bytes, void **out);
 FBP_API void fbp_feed_release(fbp_feed *feed, void *memory);
 
 /**
- * Add a view: volume += I(u, v) / w^2, pixels beside the panel 0, (u, v, 1) w = P (x, y, z, 1) with
- * P row by row, mm, pixel centres at whole numbers.
+ * Add a view: volume += I(u, v) / w^2, with (u, v, 1) w = P (x, y, z, 1).  P is row-major, in mm;
+ * pixel centres are whole numbers; I is 0 beside the panel.
  *
  * view   [panel.n_rows][panel.n_columns]; copied before the call returns, unless
  * stays  it is memory of fbp_feed_alloc() that will not be changed before fbp_feed_settle()
@@ -56,10 +57,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_feed_add(fbp_feed *feed, const double P[12
 /** Wait until all views that were added are in the volume. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_settle(fbp_feed *feed);
 
-/** All views that were added, as [z][y][x].  The next view begins another volume. */
+/** Get the volume of all views that were added, [z][y][x].  The next view begins a new volume. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_fetch(fbp_feed *feed, float *volume);
 
-/** Zeros again. */
+/** Set the volume to zero. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_reset(fbp_feed *feed);
 
 /** *feed may be NULL. */

@@ -1,5 +1,4 @@
-/** @file array.h  Three-dimensional arrays on disk: sources, sinks, and what can be asked of them.
- */
+/** @file array.h  Three-dimensional arrays in files and in memory: sources, sinks, comparison. */
 #ifndef FBP_ARRAY_H
 #define FBP_ARRAY_H
 
@@ -7,7 +6,7 @@
 
 FBP_BEGIN
 
-/** Element types a source can hold; everything is delivered and accepted as float. */
+/** Types of stored elements.  Sources return float, and sinks take float, whatever the type is. */
 enum fbp_type {
     FBP_TYPE_NONE = 0,
     FBP_U8,
@@ -27,14 +26,14 @@ FBP_API const char *fbp_type_name(enum fbp_type type);
 /** Inverse of fbp_type_name(); FBP_TYPE_NONE for an unknown name. */
 FBP_API enum fbp_type fbp_type_from_name(const char *name);
 
-/** Which way the row index of a stored picture runs. */
+/** Order of the rows of a stored picture. */
 enum fbp_row_order {
     FBP_ROWS_AUTO = 0,  /**< what the file format usually means */
     FBP_ROWS_BOTTOM_UP, /**< row index grows with +v */
     FBP_ROWS_TOP_DOWN,  /**< row 0 is the top of the picture */
 };
 
-/** Layout of a headerless file.  type NONE: the file has a header of its own. */
+/** Layout of a headerless file.  type NONE: the file has its own header. */
 struct fbp_raw {
     enum fbp_type type;
     size_t n[3]; /**< columns, rows, slices; slices 0 = as many as the file holds */
@@ -42,7 +41,7 @@ struct fbp_raw {
     uint64_t header_bytes;
 };
 
-/** What is known about an array before a sample of it is read. */
+/** Facts about an array, known before a sample is read. */
 struct fbp_array_info {
     size_t struct_size;
     size_t n[3]; /**< x, y, z of a volume; columns, rows, views of projections */
@@ -51,46 +50,47 @@ struct fbp_array_info {
     bool has_spacing; /**< spacing_mm and origin_mm come from the file */
     double spacing_mm[3];
     double origin_mm[3];          /**< centre of element (0,0,0) */
-    enum fbp_row_order row_order; /**< the format's habit, never AUTO */
+    enum fbp_row_order row_order; /**< that of the format; never AUTO */
     char unit[16];                /**< "1/mm", "HU"; "" = unknown */
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
-    /** What stored numbers mean: value = scale * number + offset.  scale 0: they are the values. */
+    /** value = scale * stored number + offset.  scale 0: the stored numbers are the values. */
     double scale, offset;
-    char taken[304]; /**< of a folder: which files were taken, a sentence; else "" */
+    char taken[304]; /**< of a folder: a sentence that says which files were taken; else "" */
 };
 
-/** A format of arrays.  Lists of extensions have blanks between them, ".mha .mhd"; "": there are
- *  none.  Upper and lower case are the same. */
+/** A format of arrays.  Extensions in a list are separated by blanks: ".mha .mhd".  "": none. Upper
+ *  and lower case are the same. */
 struct fbp_array_format {
     size_t struct_size;
-    const char *name;       /**< "mha", as fbp_array_info.format begins */
-    const char *title;      /**< "MHA", for people */
-    const char *read;       /**< files that are read; of other names by their content, too */
-    const char *written;    /**< outputs of one file, with its samples perhaps in a second one */
-    const char *compressed; /**< those of `written` that fbp_sink_params.compress makes smaller, or
-                                 that always are compressed */
-    const char *slices;     /**< stacks of a file a slice, "out/slice_%04d.png"; where they are not
-                                 in `written`, a name without a number is a file of one slice */
-    bool headerless;        /**< read only by a description (struct fbp_raw) */
-    bool has_members;       /**< a file holds several arrays: "FILE:ARRAY" */
-    bool integers_only;     /**< written as FBP_U8 or FBP_U16 */
+    const char *name;    /**< "mha"; fbp_array_info.format begins with it */
+    const char *title;   /**< "MHA", for messages */
+    const char *read;    /**< extensions that are read; other files are recognized by content */
+    const char *written; /**< extensions of outputs: one file, or a header and a file of samples */
+    const char *compressed; /**< those of `written` that can be compressed
+                               (fbp_sink_params.compress), or always are */
+    const char *slices; /**< extensions of stacks, one file a slice: "out/slice_%04d.png".  If one
+                             is not in `written`, a name without a number is a single slice */
+    bool headerless;    /**< can only be read with a description (struct fbp_raw) */
+    bool has_members;   /**< a file contains several arrays: "FILE:ARRAY" */
+    bool integers_only; /**< can only be written as FBP_U8 or FBP_U16 */
 };
 
-/** All formats, with a NULL behind the last; they last as long as the program. */
+/** All formats, with a NULL after the last one.  They are constants. */
 FBP_API const struct fbp_array_format *const *fbp_array_formats(void);
 
 typedef struct fbp_source fbp_source;
 
 /**
- * Open an array for reading; the format is detected from content, then from the extension.
+ * Open an array for reading.  The format is recognized by content, then by the extension.
  *
  * @param[out] out   NULL on failure.  Free with fbp_source_close().
- * @param      path  a file, or a pattern of files of one slice each with its first and last number,
- *                   such as "views/%04d.mha 1 360" (%d, or %0Nd padded with zeros to N digits), or
- *                   a folder: its files of the format that most of them have, one slice each, by
- *                   the numbers in their names; hidden files are ignored.
- * @param      raw   layout of a headerless file, or NULL / type NONE; of a pattern: of all files
- *                   together, but for header_bytes, which each has.
+ * @param      path  a file; or a pattern of files, one slice each, with the first and the last
+ *                   number, such as "views/%04d.mha 1 360" (%d, or %0Nd for numbers padded with
+ *                   zeros to N digits); or a folder.  Of a folder, the files of its most frequent
+ *                   format are taken, one slice each, in the order of the numbers in their names;
+ *                   hidden files are ignored.
+ * @param      raw   layout of a headerless file; NULL or type NONE: it has a header.  For a
+ * pattern, the layout of all files together, but header_bytes of each.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (damaged or contradictory header),
  * FBP_ERR_UNSUPPORTED, FBP_ERR_NOMEM.
  */
@@ -98,12 +98,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_open(fbp_source **out, const char *
                                                   const struct fbp_raw *raw);
 
 /**
- * Open projections that are still being written: a file that views are appended to, whose header
- * tells how many there will be (`raw` does for a headerless file, which need not be there yet), or
- * a pattern of files that come one after another.  Reading waits until the views are complete.  A
- * plan made for such a source follows it (fbp_recon_params.source).
+ * Open projections that are still being written.  This can be a file that grows by one view after
+ * another; its header (or `raw` for a headerless file, which need not exist yet) has the final
+ * number of views.  It can also be a pattern of files that appear one after another.  Reading waits
+ * until the views are complete.  A plan made for such a source follows it
+ * (fbp_recon_params.source).
  *
- * timeout_s  reading fails when nothing was written for so long; 0: it waits for ever
+ * timeout_s  reading fails if nothing was written for so long [s]; 0: it never does
  * @return as fbp_source_open(); FBP_ERR_UNSUPPORTED for compressed samples.  Reading fails with
  *         FBP_ERR_IO if the file shrinks or is replaced.
  */
@@ -111,10 +112,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_follow(fbp_source **out, const char
                                                     const struct fbp_raw *raw, double timeout_s);
 
 /**
- * Samples in the caller's memory as a source: [n[2]][n[1]][n[0]] of info->type, in this machine's
- * byte order.  They must stay as they are until the source is closed.  A device copies float32 rows
- * that run upwards (info->row_order) straight from there, if it can reach them (recon.h).  NULL
- * describes views that are not there yet, for a plan.
+ * A source of samples in the caller's memory: [n[2]][n[1]][n[0]] of info->type, in the byte order
+ * of this machine.  They must not change until the source is closed.  A device copies float32
+ * samples without a buffer if row 0 is at the bottom (info->row_order) and the device can reach the
+ * memory (fbp_plan_alloc()).  samples NULL: describes views for a plan that will get them later.
  *
  * info: n, type and row_order are used.
  */
@@ -125,50 +126,51 @@ FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
 /**
  * Read rows [row0, row0+n_rows) of slices [slice0, slice0+n_slices) as float.
  *
- * out: [n_slices][n_rows][n[0]], x fastest, rows in file order; values, where the file says how its
- * numbers are scaled.  Safe from several threads.
+ * out: [n_slices][n_rows][n[0]], x fastest, rows in the order of the file.  If the file says how
+ * its numbers are scaled, they are scaled.  Several threads may call it at the same time.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
                                                   size_t row0, size_t n_rows, float *out);
 /**
- * Are the files of a source still those that were opened, with the same sizes and times?  To be
- * asked when all is read, before results are used; a plan's run does so itself.
+ * Are the files of a source unchanged since they were opened (the same files, sizes and times)? Ask
+ * when everything has been read, before results are used.  fbp_plan_run() does so itself.
  * @return FBP_OK, or FBP_ERR_IO with a message that names the file.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_unchanged(fbp_source *src);
 /** Close and set to NULL.  *src may be NULL. */
 FBP_API void fbp_source_close(fbp_source **src);
 
-/** The same as fbp_scan_reads() of an array, or of any other file that is read. */
+/** As fbp_scan_reads(), for an array or any other input file. */
 FBP_API bool fbp_array_reads(const char *array, const char *file);
 
-/** How a sink treats what it finds and leaves.  Zero means default. */
+/** How a sink writes.  Zero means default. */
 struct fbp_sink_params {
     size_t struct_size;
     bool resume;          /**< continue an interrupted run of the same fingerprint */
-    bool compress;        /**< where the format can (fbp_array_format.compressed) */
-    bool force;           /**< files of `keep` may be replaced when all is written */
-    uint64_t fingerprint; /**< identifies everything the values depend on; 0 = not resumable */
-    /** Files that must not be replaced, as they are what is computed from; entries may be NULL. */
+    bool compress;        /**< if the format can (fbp_array_format.compressed) */
+    bool force;           /**< files in `keep` may be replaced, when everything has been written */
+    uint64_t fingerprint; /**< a number for everything that the values depend on; 0 = cannot be
+                             resumed */
+    /** Input files, which must not be replaced; entries may be NULL. */
     const char *const *keep;
     size_t n_keep;
-    /** NONE and FBP_F32: values as they are.  FBP_U8 and FBP_U16: range[0] … range[1] become 0 …
-     *  255 or 65535, rounded; what lies beyond becomes the end that is nearer, NaN 0. */
+    /** NONE and FBP_F32: values as they are.  FBP_U8 and FBP_U16: range[0] … range[1] are mapped
+     *  to 0 … 255 or 65535, and rounded.  Values outside become the nearer end, NaN becomes 0. */
     enum fbp_type type;
     double range[2];
 };
 
-/** Not for a forked child of the process that opened it: writing and finishing say so there, and
- *  closing removes no file. */
+/** A sink belongs to the process that opened it.  In a forked child, writing and finishing fail,
+ * and closing removes no file. */
 typedef struct fbp_sink fbp_sink;
 
 /**
- * Create an array under a temporary name (PATH.part, with a journal PATH.part.log when a
- * fingerprint is given).  Space for the whole array is reserved at once, so that a full disk is
- * found before anything is computed.  "null:" discards; "hash:" computes fbp_sink_hash().
+ * Create an array under a temporary name: PATH.part, with a journal PATH.part.log if there is a
+ * fingerprint.  The disk space of the whole array is reserved at once: a full disk is noticed
+ * before anything is computed.  "null:" writes nothing; "hash:" computes fbp_sink_hash().
  *
- * "out/slice_%04d.tif" or ".png" is a stack of files, one a slice, numbered from 0; the folder is
- * created.  Each is written as NAME.part, and all get their names at the end.
+ * "out/slice_%04d.tif" or ".png" is a stack: one file a slice, numbered from 0.  The folder is
+ * created.  Each file is first written as NAME.part; at the end all are renamed.
  *
  * info: n, spacing_mm, origin_mm and unit are used.
  */
@@ -176,58 +178,61 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path
                                                 const struct fbp_array_info *info,
                                                 const struct fbp_sink_params *params);
 
-/** The caller's memory, [n[2]][n[1]][n[0]], as a sink. */
+/** A sink into the caller's memory, [n[2]][n[1]][n[0]]. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, float *samples,
                                                   const size_t n[3]);
 
-/** True if slices [z0, z0+nz) were written, and verified, before a resumed run was interrupted. */
+/** Were slices [z0, z0+nz) written by the interrupted run that is resumed, and are they intact? */
 FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 
-/** Write slices [z0, z0+nz); data: [nz][n[1]][n[0]].  Any order, each slice once; thread-safe. */
+/** Write slices [z0, z0+nz), data: [nz][n[1]][n[0]].  In any order, each slice once; several
+ * threads may write at the same time. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
                                                  const float *data);
 
-/** All slices are written: publish the file under its final name.  Replaces an existing file. */
+/** All slices are written: give the file its final name.  Replaces an existing file. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
 
-/** Values so far that were beyond params.range, or NaN; of a resumed run since it was resumed. */
+/** Number of values so far that were outside params.range, or NaN; in a resumed run, since it was
+ *  resumed. */
 FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
-/** Hash of all values, equal for equal volumes whatever the order of writing; hash: sinks only. */
+/** Hash of all values; it does not depend on the order of writing.  Only for "hash:". */
 FBP_API uint64_t fbp_sink_hash(const fbp_sink *sink);
 
 /**
- * Close and set to NULL.  Without a successful fbp_sink_finish() nothing appears under the final
- * name; the temporary file is kept if it can be resumed and holds at least one slice, else removed.
+ * Close and set to NULL.  Without a successful fbp_sink_finish() there is no file of the final
+ * name. The temporary file is kept if the run can be resumed and at least one slice is in it; else
+ * it is removed.
  */
 FBP_API void fbp_sink_close(fbp_sink **sink);
 
 /**
- * Write a small text file: beside its name, brought to disk, then renamed, so that there is never
- * half of it under its name, and an older file stays if the disk is full.
+ * Write a small text file: under a temporary name, flushed to disk, then renamed.  Under its own
+ * name it is always complete; an older file is not lost if the disk is full.
  *
- * replace  false: a file that is there is an error
- * @return FBP_ERR_IO, FBP_ERR_INVALID (it is there, or is not a regular file), FBP_ERR_NOMEM.
+ * replace  false: an existing file is an error
+ * @return FBP_ERR_IO, FBP_ERR_INVALID (it exists, or is not a regular file), FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_text_save(const char *path, const char *text, bool replace);
 
-/** What fbp_array_compare() finds; mean_a and mean_b over the same elements as the differences. */
+/** The result of fbp_array_compare().  mean_a and mean_b are means over the compared elements. */
 struct fbp_comparison {
     size_t struct_size;
-    size_t count;   /**< elements compared: all but those that are NaN in both */
+    size_t count;   /**< number of elements compared: all but those that are NaN in both */
     double rmse;    /**< sqrt(mean (a-b)^2) */
     double nrmse;   /**< rmse / rms(b) */
     double max;     /**< max |a-b| */
-    double psnr_db; /**< 20 log10(max|b| / rmse); 999 when equal */
+    double psnr_db; /**< 20 log10(max|b| / rmse); 999 if equal */
     double mean_a, mean_b;
 };
 
 /**
- * Compare two volumes of equal size, slice by slice.  A NaN on one side makes rmse NaN; elements
- * that are NaN on both, such as masked ones, do not count.
+ * Compare two volumes of equal size, slice by slice.  If an element is NaN in one of them, rmse is
+ * NaN; elements that are NaN in both (such as masked ones) are left out.
  *
- * inside_radius_mm: only elements whose distance from the z axis through the volume's middle is
- * at most this; 0 = all.  Needs spacing in `a` or `b` when positive.
+ * inside_radius_mm: compare only elements within this distance of the z axis through the centre of
+ * the volume; 0 = all.  If positive, `a` or `b` must have a spacing.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_array_compare(const char *path_a, const char *path_b,
                                                     double inside_radius_mm,

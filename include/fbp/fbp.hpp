@@ -1,4 +1,4 @@
-/** @file fbp.hpp  The same interface for C++17: handles that free themselves, errors as exceptions.
+/** @file fbp.hpp  The interface for C++17: handles free themselves, errors are exceptions.
  *
  *     fbp::scan scan("scan.json");
  *     fbp::recon_params params;
@@ -6,9 +6,9 @@
  *     fbp::plan plan(scan, params);
  *     fbp::report report = plan.run("volume.mha");
  *
- * Every call that fails throws fbp::error with the status and the message of fbp_message(). Handles
- * can be moved, not copied.  Everything is inline over the C interface, whose comments say what a
- * call does; get() gives the C handle for what is not here.
+ * A call that fails throws fbp::error with the status and the message of fbp_message().  Handles
+ * can be moved, not copied.  Everything is inline and calls the C interface; its comments describe
+ * each call. For calls that are missing here, get() returns the C handle.
  */
 #ifndef FBP_FBP_HPP
 #define FBP_FBP_HPP
@@ -29,7 +29,7 @@
 namespace fbp
 {
 
-/** What a call that failed says. */
+/** A call failed: status and message. */
 class error : public std::runtime_error
 {
   public:
@@ -47,14 +47,14 @@ class error : public std::runtime_error
     fbp_status status_;
 };
 
-/** Throws what a status stands for, unless it is FBP_OK. */
+/** Throws an error, unless the status is FBP_OK. */
 inline void check(fbp_status status)
 {
     if (status != FBP_OK)
         throw error(status, fbp_message());
 }
 
-/** A struct of parameters or of a result: all zero, but for its size. */
+/** A struct of parameters or results: all zero, except its size. */
 template <class T> struct sized : T {
     sized() : T()
     {
@@ -113,7 +113,7 @@ template <class T, void (*Free)(T **)> class handle
     T *p_ = nullptr;
 };
 
-/** An array on its way in. */
+/** An array to read from. */
 class source : public handle<fbp_source, fbp_source_close>
 {
   public:
@@ -128,7 +128,7 @@ class source : public handle<fbp_source, fbp_source_close>
         check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
         return s;
     }
-    /** The caller's samples, which stay where they are. */
+    /** The caller's samples, which are not copied. */
     static source memory(const void *samples, const fbp_array_info &info)
     {
         source s;
@@ -153,7 +153,7 @@ class source : public handle<fbp_source, fbp_source_close>
     }
 };
 
-/** An array on its way out; without finish() nothing appears under its name. */
+/** An array to write to; there is no file of its name before finish(). */
 class sink : public handle<fbp_sink, fbp_sink_close>
 {
   public:
@@ -186,7 +186,7 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     }
 };
 
-/** A scan: from a file, or from views. */
+/** A scan, from a file or from views. */
 class scan
 {
   public:
@@ -247,7 +247,7 @@ class scan
     {
         return {s_.views, s_.views + s_.n_views};
     }
-    /** The volume that is reconstructed if the parameters name none. */
+    /** The volume for reconstructions whose parameters have none. */
     void set_volume(const fbp_grid &grid) noexcept
     {
         s_.volume = grid;
@@ -300,7 +300,7 @@ inline std::vector<fbp_view> views_of(const fbp_circle &of)
     return views;
 }
 
-/** What a plan tells while it works; all optional. */
+/** Functions that a plan calls while it works; all optional. */
 struct listeners {
     std::function<bool(const fbp_progress &)> progress; /**< false: stop */
     std::function<void(fbp_log_level, const std::string &)> log;
@@ -348,8 +348,7 @@ class plan
     {
         heard(fbp_plan_open(p_.get()));
     }
-    /** Ends the run that goes on in another thread, or the next one; a signal handler may call it.
-     */
+    /** Ends the run in another thread, or the next run; a signal handler may call it. */
     void stop() noexcept
     {
         fbp_plan_stop(p_.get());
@@ -390,7 +389,7 @@ class plan
         heard(fbp_plan_run_to(p_.get(), source, sink.get(), &out));
         return out;
     }
-    /* No exception passes through the library: it is kept until the call has returned. */
+    /* An exception must not pass through the library: it is kept until the call has returned. */
     static int on_progress(void *user, const fbp_progress *now) noexcept
     {
         ears *e = static_cast<ears *>(user);
@@ -503,7 +502,7 @@ inline std::vector<fbp_device_info> devices()
     }
 }
 
-/** The column that the rotation axis falls on. */
+/** The column of the rotation axis. */
 inline centre find_centre(const scan &scan, const recon_params &params = {})
 {
     centre out;

@@ -29,38 +29,39 @@ struct fbp_half_space {
 
 enum { FBP_SHAPE_PLANES = 8 };
 
-/** A convex shape in coordinates of its own, y_i = axes[i] . (x - centre_mm) / half_mm[i], cut by
- * planes. */
+/** A convex shape, cut by planes.  Its own coordinates are y_i = axes[i] . (x - centre_mm) /
+ *  half_mm[i]. */
 struct fbp_shape {
     enum fbp_shape_kind kind;
-    double centre_mm[3]; /**< of a cone: where its tip is, or would be */
-    double axes[3][3];   /**< a row an axis; of length 1 and at right angles */
-    double half_mm[3];   /**< half axes; those of a cone: where y2 = 1 */
+    double centre_mm[3]; /**< of a cone: its tip */
+    double axes[3][3];   /**< one row for each axis; of length 1, at right angles */
+    double half_mm[3];   /**< half axes; of a cone: at y2 = 1 */
     double range[2];     /**< cylinder and cone; may be infinite */
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
     double density; /**< [1/mm] */
 };
 
-/** Ellipsoids, whose densities add, and shapes, which add to them. */
+/** Ellipsoids and shapes.  Their densities add up. */
 struct fbp_phantom {
     size_t n;
     struct fbp_ellipsoid *items; /**< owned; fbp_phantom_clear() */
     size_t n_shapes;
     struct fbp_shape *shapes; /**< owned */
-    bool replace; /**< of the shapes that hold a point the first counts alone; else they add */
+    bool replace; /**< shapes do not add up: a point has the density of the first shape that
+                     contains it */
 };
 
 /**
- * A phantom by name, filling a cube of `half_mm` half side, or from a file.
+ * A phantom by name, or from a file.  It fills a cube with half side `half_mm`.
  *
  * "shepp-logan"           modified densities 1, -.8, … (Toft) [1/mm] times scale
  * "shepp-logan-original"  densities 2, -.98, … (Kak & Slaney 1988, table 3.1) times scale
  * "defrise"               a stack of seven thin disks about the z axis, density 1 times scale
- * other                   path of a text file, of which the content tells the format
- *                         (docs/phantoms.md): a line "x y z a b c turn_deg density" an ellipsoid,
- *                         RTK's "[Box] A=… gray=…", or LEAP's "{type=ellipsoid; …}"; scale
- *                         multiplies densities
+ * other                   path of a text file, recognized by content (docs/phantoms.md): a line
+ *                         "x y z a b c turn_deg density" for each ellipsoid, RTK's
+ *                         "[Box] A=… gray=…", or LEAP's "{type=ellipsoid; …}".  scale multiplies
+ *                         the densities
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name,
                                                      double half_mm, double scale);
@@ -69,27 +70,28 @@ FBP_API const char *fbp_phantom_name(size_t i);
 FBP_API void fbp_phantom_clear(struct fbp_phantom *phantom);
 
 /** Exact integral along the infinite line through p with unit direction dir; dimensionless.  Not
- * finite where a shape has no end along the line, NaN also where memory is out. */
+ *  finite if a shape has no end along the line; NaN also if there is no memory. */
 FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3],
                                 const double dir[3]);
 
 /** Density at a point [1/mm]. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
-/** Means over voxels of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
- * along x, each with its exact overlap, which is finer than 6^3 points; voxels entirely inside or
- * outside a shape are exact.  @return FBP_ERR_NOMEM. */
+/** Means over the voxels of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
+ *  along x, each with its exact overlap; this is more exact than 6^3 points.  Voxels entirely
+ *  inside or outside a shape are exact.  @return FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, size_t z0,
                                                      size_t z1, float *out);
 
 /**
- * Simulate the projections of scan->views into an array [view][row][column] (any sink path).
+ * Simulate the projections of scan->views, and write them as an array [view][row][column] to `path`
+ * (any path of a sink).
  *
  * scan       kind (cone, parallel), n_views, views and panel are used
  * noise_i0   > 0: Poisson counts of mean noise_i0 exp(-p), stored again as -log(max(n, 1)/i0)
  * seed       of the noise; the values do not depend on the number of threads
- * n_threads  0 = one a core.  Memory: one view a thread.
+ * n_threads  0 = one for each core.  Each thread needs memory for one view.
  * @return FBP_ERR_INVALID (also: a shape without an end along a ray), FBP_ERR_UNSUPPORTED (planes),
  *         FBP_ERR_NOMEM, FBP_ERR_IO.
  */
@@ -98,16 +100,18 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *
                                                       double noise_i0, uint64_t seed,
                                                       int n_threads);
 
-/** Write the voxel means of a grid as a volume with unit 1/mm.  Memory: one slice a thread. */
+/** Write means over the voxels of a grid as a volume in 1/mm.  Each thread needs memory for one
+ *  slice. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, const char *path,
                                                      int n_threads);
 
 /**
- * Views of a C-arm of the RabbitCT class: the source wobbles by 1.5 mm in radius and height (about
- * -4.1 mm), the focal length by 0.18 %, the principal point wanders by 33 px in u and 10 px in v
- * of a panel 1248 px wide (by the same share of other panels), the panel turns by up to 0.4 degrees
- * about its three axes.  Sums of a few sines of the angle: smooth, always the same.
+ * Views of a C-arm like that of RabbitCT.  The radius and the height of the source (mean -4.1 mm)
+ * vary by 1.5 mm, and the focal length by 0.18 %.  The principal point moves by 33 px in u and 10
+ * px in v on a panel of 1248 columns, and in proportion on other panels.  The panel turns by up to
+ * 0.4 degrees about its three axes.  All of these are sums of a few sines of the angle: smooth, and
+ * always the same.
  *
  * circle: angles, distances, pitch and offset are used; tilt and skew are ignored.
  * @return FBP_ERR_INVALID unless the circle is a cone beam with angles and distances.

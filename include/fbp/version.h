@@ -1,7 +1,7 @@
 /** @file version.h  The release that this header belongs to.
  *
- * The one place where it is written: the build, `fbp --version`, fbp.pc and the CMake package read
- * it here.  fbp_version() tells the release of the library that a program runs with.
+ * It is written only here: the build, `fbp --version`, fbp.pc and the CMake package read this file.
+ * fbp_version() returns the release of the library that a program runs with.
  */
 #ifndef FBP_VERSION_H
 #define FBP_VERSION_H
