@@ -450,6 +450,7 @@ static void damaged(void **state)
             if (st != FBP_OK) {
                 assert_null(src);
                 assert_true(fbp_message()[0]);
+                assert_null(strstr(fbp_message(), "close other programs"));
                 continue;
             }
             const size_t *m = fbp_source_info(src)->n;
@@ -460,6 +461,25 @@ static void damaged(void **state)
             fbp_source_close(&src);
         }
         free(whole);
+    }
+}
+
+/* A directory without entries, or with none that a reader needs, is damage, not want of memory. */
+static void empty_directories(void **state)
+{
+    (void)state;
+    static const char none[] = "II*\0\x08\0\0\0\0\0\0\0\0\0",
+                      others[] = "II*\0\x08\0\0\0\x01\0\x31\x01\x02\0\x04\0\0\0abc\0\0\0\0\0";
+    const struct {
+        const char *bytes;
+        size_t n;
+    } cases[] = {{none, sizeof none - 1}, {others, sizeof others - 1}};
+
+    for (size_t i = 0; i < 2; i++) {
+        fbp_source *src;
+        put_file(FILE_, cases[i].bytes, cases[i].n);
+        assert_int_equal(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID);
+        assert_says("the directory at byte 8 says nothing about a picture: the file is damaged");
     }
 }
 
@@ -520,6 +540,7 @@ int main(void)
         cmocka_unit_test(refused_with_a_remedy),
         cmocka_unit_test(pages_must_be_alike),
         cmocka_unit_test(damaged),
+        cmocka_unit_test(empty_directories),
         cmocka_unit_test(several_threads),
     };
     TIFFSetErrorHandler(NULL); /* of the files that are written here */

@@ -130,6 +130,15 @@ static fbp_status keep_all(struct fbp_tiff *t, uint64_t at, uint64_t n, unsigned
     return FBP_OK;
 }
 
+/* libtiff asks for no bytes then, and calls it a want of memory. */
+static fbp_status fail_empty(const struct fbp_tiff *t)
+{
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: TIFF: the directory at byte %llu says nothing about a picture: the file "
+                    "is damaged: copy it again",
+                    t->path, (unsigned long long)t->mask_at);
+}
+
 fbp_status fbp_tiff_mask(struct fbp_tiff *t, uint64_t at)
 {
     const size_t wide = t->big ? 8 : 2, next = t->big ? 8 : 4, size = t->big ? 20 : 12;
@@ -141,9 +150,11 @@ fbp_status fbp_tiff_mask(struct fbp_tiff *t, uint64_t at)
     t->next_at = 0;
     FBP_TRY(read_bytes(t, at, t->mask, wide, &there));
     const uint64_t n = there ? number(t, t->mask, wide) : 0;
-    if (n == 0 || (t->big && n > MOST_ENTRIES))
+    if (!there || (t->big && n > MOST_ENTRIES))
         return FBP_OK;
     FBP_TRY(keep_all(t, at + wide, n, &end, t->mask + sizeof t->mask - next, &there));
+    if (there && end == t->mask + wide)
+        return fail_empty(t);
     if (there)
         FBP_TRY(read_bytes(t, at + wide + n * size, end, next, &there));
     if (!there)
