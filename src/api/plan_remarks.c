@@ -17,7 +17,7 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
 /* It was not held: say what would. */
 static void note_kernel(const fbp_plan *p)
 {
-    char line[400], bytes[32], remedy[120] = "";
+    char line[480], bytes[32], remedy[64] = "";
 
     if (!p->unpacked_needs)
         return;

@@ -257,7 +257,7 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
 {
     const struct entry *first = NULL;
     size_t n_files = 0, n_more = 0;
-    char files[40] = "", more[140] = "", count[60] = "";
+    char files[40] = "", more[140] = "", count[60] = "", line[200];
 
     for (size_t i = 0; i < l->n; i++) {
         const struct entry *e = &l->entries[i];
@@ -273,17 +273,16 @@ static void describe_others(const struct listing *l, const struct fbp_format *fo
         snprintf(count, sizeof count, ", and %zu more that %s no file%s", n_more - 1,
                  n_more == 2 ? "is" : "are", n_more == 2 ? "" : "s");
     if (first)
-        snprintf(more, sizeof more, "%s%.40s (%s)%s", n_files ? " and " : "",
+        snprintf(more, sizeof more, "%s%.24s (%s)%s", n_files ? " and " : "",
                  base_name(first->path), first->what, count);
-    out[0] = '\0';
-    if (n_files || first)
-        snprintf(out, n, "; %s%s ignored", files, more);
+    snprintf(line, sizeof line, "; %s%s ignored", files, more);
+    snprintf(out, n, "%.*s", (int)n - 1, n_files || first ? line : "");
 }
 
 static void describe(struct fbp_names *s, const char *folder, const char *format,
                      const char *ignored)
 {
-    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%.100s", folder, s->n,
+    snprintf(s->note, sizeof s->note, "%.60s: %zu %s file%s, %.40s to %.40s%s%.105s", folder, s->n,
              format, s->n == 1 ? "" : "s", base_name(s->list[0]), base_name(s->list[s->n - 1]),
              has_gaps(s) ? ", with gaps in their numbers" : "", ignored);
 }
@@ -293,7 +292,7 @@ static fbp_status take_folder(struct fbp_names *out, const char *folder, bool ra
     const struct fbp_format *format = NULL;
     struct listing l = {0};
     const char *name;
-    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name), ignored[100];
+    char *of_glob = is_folder(folder) ? NULL : split_glob(folder, &name), ignored[106];
     fbp_status st;
 
     FBP_TRY_GOTO(list(&l, of_glob ? of_glob : folder, of_glob ? name : NULL));

@@ -177,7 +177,7 @@ static enum fbp_coverage coverage_at(enum fbp_kind kind, double fan_deg, const d
                                      size_t n)
 {
     struct scan scan = {.kind = kind, .n = n, .pitch = {1, 1}, .panel = {100, 1}};
-    double angles[400];
+    double angles[400] = {0};
 
     if (kind == FBP_CONE) {
         scan.sod = 50 / tan(fan_deg / 2 * DEG);
