@@ -25,21 +25,33 @@ int workplace_make(struct workplace *w, const char *base)
     return 0;
 }
 
-void workplace_remove(const struct workplace *w)
+/* 0, or the first reason why something stays.  The directory was made for us alone, so that nothing
+ * in it is anybody else's. */
+static int empty(const char *folder)
 {
-    DIR *dir = opendir(w->dir);
+    DIR *dir = opendir(folder);
     const struct dirent *entry;
+    int error = dir ? 0 : errno;
 
-    /* The directory was made for us alone, so that nothing in it is anybody else's. */
-    while (dir && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    const int error = errno;
+    while (dir && (errno = 0, entry = readdir(dir))) {
+        const bool own = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        if (own && unlinkat(dirfd(dir), entry->d_name, 0) != 0 && error == 0)
+            error = errno;
+    }
+    if (dir && error == 0)
+        error = errno; /* of readdir() */
     if (dir)
         closedir(dir);
+    return error;
+}
+
+void workplace_remove(const struct workplace *w)
+{
+    const int error = empty(w->dir);
+
     if (rmdir(w->dir) != 0 && !say_failed()) /* one failure, one line */
         say_warning(false, "%s: cannot be emptied: %s: remove it", w->dir,
-                    strerror(dir ? errno : error));
+                    strerror(error ? error : errno));
 }
 
 cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,

@@ -165,7 +165,7 @@ static const char *const *words_of(int kind)
         {"open", {"Too many open files", "not all of its files could be read"}},
         {"close", {"Input/output error"}},
         {"stat", {"Input/output error", "fbp: "}}, /* some take it for a missing file */
-        {"readdir", {"Input/output error", "cannot be emptied"}},
+        {"readdir", {"Input/output error"}},
         {"mkdir", {"No space left"}},
         {"truncate", {"No space left", "the HDF5 header cannot be written"}},
         {"pipe", {"Too many open files"}},
