@@ -279,28 +279,45 @@ static void ends_one_run(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* Stopped while it reads, or while slices are fetched and written. */
+static void stop_half_way(struct job *j)
+{
+    pthread_t thread;
+
+    atomic_store(&j->n_reads, 0);
+    at_work = run_is_over = by_signal = false;
+    assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
+    assert_int_equal(run(j), FBP_ERR_CANCELLED);
+    pthread_join(thread, NULL);
+}
+
 /* Devices that stay open are as good as new after a run that was stopped half-way. */
 static void opened_devices_go_on(void **state)
 {
     static const char *const devices[] = {"cpu", "mock:0,1"};
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct job j = {"half-way",   devices[i], "hash:", 90, 90,          64,
-                        {90, 90, 90}, 2,          1,       0,  .reads = 20, .compress = false};
+    for (int i = 0; i < 4; i++) {
+        const bool writes = i >= 2;
+        struct job j = {.device = devices[i % 2],
+                        .columns = 90,
+                        .rows = 90,
+                        .views = 64,
+                        .volume = {90, 90, 90},
+                        .output = writes ? NULL : "hash:",
+                        .read_ms = 2,
+                        .read_steps = !writes,
+                        .write_ms = 10,
+                        .reads = writes ? 0 : 20,
+                        .by_writes = writes};
         struct fbp_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
         struct fbp_scan scan;
         fbp_source *source = NULL;
-        pthread_t thread;
         make_plan(&j, &scan, &source);
         OK(fbp_plan_open(plan));
         at_work = true;
         OK(fbp_plan_run(plan, "hash:", &a));
-        at_work = run_is_over = by_signal = false;
-        atomic_store(&j.n_reads, 0);
-        assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
-        assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_CANCELLED);
-        pthread_join(thread, NULL);
+        stop_half_way(&j);
         OK(fbp_plan_run(plan, "hash:", &b));
         assert_true(a.hash == b.hash && a.hash != 0);
         fbp_plan_destroy(&plan);

@@ -406,9 +406,15 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
     return FBP_OK;
 }
 
+/* A run begins, or has ended. */
 static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
-    return fbp_backend_cpu.expect(((struct mock_device *)(void *)device)->inner, ledger);
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        mock_stream_go_on(dev->streams[i]);
+    dev->n_fetched = 0;
+    return fbp_backend_cpu.expect(dev->inner, ledger);
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)

@@ -1,6 +1,7 @@
 #include "backend/mock/stream.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 struct command {
     mock_command_fn *fn;
     void *user;
+    const atomic_bool *stop; /* of the run that it belongs to; NULL: none */
     struct command *next;
 };
 
@@ -33,6 +35,25 @@ static void dawdle(struct mock_stream *s)
     }
 }
 
+/* As the thread would that has submitted it: once the run is to stop, nothing further begins, and
+ * what has begun ends early. */
+static fbp_status run_command(struct mock_stream *s, const struct command *c, fbp_status before)
+{
+    struct fbp_stop_scope scope = {.flag = c->stop};
+    fbp_status st = before;
+
+    fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
+    if (st == FBP_OK)
+        st = fbp_go_on();
+    if (st == FBP_OK) {
+        dawdle(s);
+        st = c->fn(c->user);
+    }
+    (void)fbp_stop_scope(NULL);
+    return st;
+}
+
 static void *stream_main(void *arg)
 {
     struct mock_stream *s = arg;
@@ -49,9 +70,7 @@ static void *stream_main(void *arg)
             s->last = &s->first;
         const fbp_status before = s->status;
         pthread_mutex_unlock(&s->lock);
-        dawdle(s);
-        fbp_message_clear();
-        const fbp_status st = before == FBP_OK ? c->fn(c->user) : before;
+        const fbp_status st = run_command(s, c, before);
         free(c->user);
         free(c);
         pthread_mutex_lock(&s->lock);
@@ -118,7 +137,7 @@ fbp_status mock_stream_submit(struct mock_stream *s, mock_command_fn *fn, void *
         free(user);
         return fbp_fail_nomem(sizeof *c, "mock command");
     }
-    *c = (struct command){fn, user, NULL};
+    *c = (struct command){fn, user, fbp_stop_flag(), NULL};
     pthread_mutex_lock(&s->lock);
     *s->last = c;
     s->last = &c->next;
@@ -126,6 +145,14 @@ fbp_status mock_stream_submit(struct mock_stream *s, mock_command_fn *fn, void *
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return FBP_OK;
+}
+
+void mock_stream_go_on(struct mock_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->status == FBP_ERR_CANCELLED)
+        s->status = FBP_OK;
+    pthread_mutex_unlock(&s->lock);
 }
 
 uint64_t mock_stream_ticket(struct mock_stream *s)

@@ -1,0 +1,77 @@
+/* Queues of the pretended device: what a stopped run has queued is left out, and the next one goes
+ * on. */
+#include "backend/mock/stream.h"
+#include "base/stop.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static atomic_bool stop, begun;
+static atomic_int n_run;
+
+/* As a kernel does: it is at work until it sees that the run is stopped. */
+static fbp_status works_long(void *user)
+{
+    (void)user;
+    atomic_store(&begun, true);
+    while (fbp_go_on() == FBP_OK)
+        ;
+    atomic_fetch_add(&n_run, 1);
+    return fbp_go_on();
+}
+
+static fbp_status counts(void *user)
+{
+    (void)user;
+    atomic_fetch_add(&n_run, 1);
+    return FBP_OK;
+}
+
+static void submit(struct mock_stream *s, mock_command_fn *fn)
+{
+    assert_int_equal(mock_stream_submit(s, fn, malloc(1)), FBP_OK);
+}
+
+static void a_stop_leaves_out_what_is_queued(void **state)
+{
+    struct fbp_stop_scope scope = {.flag = &stop}, *const before = fbp_stop_scope(&scope);
+    struct mock_stream *a = NULL, *b = NULL;
+
+    (void)state;
+    assert_int_equal(mock_stream_create(&a, 0), FBP_OK);
+    assert_int_equal(mock_stream_create(&b, 0), FBP_OK);
+    submit(a, works_long);
+    submit(a, counts);
+    assert_int_equal(mock_stream_after(b, a, mock_stream_ticket(a)), FBP_OK);
+    submit(b, counts);
+    while (!begun)
+        ;
+    atomic_store(&stop, true);
+    assert_int_equal(mock_stream_wait(a, mock_stream_ticket(a)), FBP_ERR_CANCELLED);
+    assert_int_equal(mock_stream_wait(b, mock_stream_ticket(b)), FBP_ERR_CANCELLED);
+    assert_int_equal(n_run, 1);
+    atomic_store(&stop, false);
+    mock_stream_go_on(a);
+    mock_stream_go_on(b);
+    submit(a, counts);
+    submit(b, counts);
+    assert_int_equal(mock_stream_wait(a, mock_stream_ticket(a)), FBP_OK);
+    assert_int_equal(mock_stream_wait(b, mock_stream_ticket(b)), FBP_OK);
+    assert_int_equal(n_run, 3);
+    mock_stream_destroy(&a);
+    mock_stream_destroy(&b);
+    (void)fbp_stop_scope(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_stop_leaves_out_what_is_queued)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
