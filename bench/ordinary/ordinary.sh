@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bench/ordinary/ordinary.sh OLD_FBP NEW_FBP [DEVICE [RUNS [SIZE]]]: ten ordinary reconstructions by
-# two builds of fbp, in turns.  Prints whether their volumes have the same bits, and the median
-# seconds of both, as the program measures them from the first view to the last slice.  Exit status 1
-# if bits differ.  Scans are simulated by OLD_FBP, so that both get the same ones.
+# usage: bench/ordinary/ordinary.sh OLD_FBP NEW_FBP [DEVICE [RUNS [SIZE]]]
+# Ten ordinary reconstructions by two builds of fbp, in turns.  Prints whether the volumes have the
+# same bits, and the median seconds of both builds, from the first view to the last slice, as the
+# program measures them.  Exit status 1 if bits differ.  OLD_FBP simulates the scans for both.
 set -euo pipefail
 old=$(realpath "$1") new=$(realpath "$2") device=${3:-cpu} runs=${4:-3} size=${5:-192}
 dir=$(mktemp -d)
@@ -16,7 +16,6 @@ recon() { # program options...: "hash seconds"
         sed -E 's/.*"hash":"?([0-9a-fx]+).*/\1 &/; s/^([^ ]+) .*"seconds":\{"total":([0-9.e+-]+).*/\1 \2/'
 }
 
-# A name, the scan, and options of the reconstruction.
 one() { # name "simulate options" "recon options"
     local a b i first="" other=""
     # shellcheck disable=SC2086

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""fbp, RTK and plastimatch on the same simulated scans, alternately, with the error beside the time.
+"""Times and errors of fbp, RTK and plastimatch, in turns on the same simulated scans.
 
 usage: bench/peers/peers.py [--fbp build/release/bin/fbp] [--sizes 128,256,512] [--runs 3]
                             [--warm-ups 1] [--threads N] [--dir DIR] [--json]
 
-Needs numpy and itk-rtk (from PyPI) and plastimatch (Debian package); a peer that is not there is left
-out and said so.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 256/N mm:
+Needs numpy and itk-rtk (from PyPI) and plastimatch (Debian package).  A program that is not installed
+is left out, with a message.  Shepp-Logan phantom, SOD 750 mm, SDD 1200 mm, N^3 voxels of 256/N mm:
 128^3 from 90, 256^3 from 180, 512^3 from 360 views of 1.5 N x 1.5 N pixels.
 
-Times are file to file, page cache warm: fbp's is that of the whole process, plastimatch's too (its
-input in its own format, converted beforehand); RTK's runs from the first read to the end of the
-write inside its process, loading of libraries not counted.  fbp brings its volume to disk before it
-ends and the others leave that to the system, so the file is synced after them, and "seconds" holds
-the time until every volume is on disk, "unsynced" the time without that (of fbp, without the last
-stage, sync and rename).
+Times are from file to file, with the input in the page cache.  For fbp and plastimatch they are those
+of the whole process (plastimatch's input is converted to its own format beforehand).  For RTK they run
+from the first read to the end of the write inside its process, without the loading of libraries.
+
+fbp syncs its volume to disk before it ends; the others leave this to the system.  Therefore the file is
+synced after them.  "seconds" is the time until the volume is on disk, "unsynced" the time without this
+(for fbp: without the last stage, sync and rename).
 
 The error is the RMSE against the voxel means of the phantom within 115 mm of the axis.  plastimatch
-does not return 1/mm, so a line is fitted to its values first, which can only lower its error.
+does not return 1/mm: a line is fitted to its values first, which can only lower its error.
 Peak memory is the resident set of the tool's process; RTK's includes Python and its libraries.
 512^3 takes 4 GB of disk and, for RTK, 8 GiB of memory.
 """

@@ -1,8 +1,8 @@
 /*
- * How fast arrays are read: views as they are and as float, a batch after another, by threads that
- * take a view each, as the reading stage does.  In turns with that, several rounds: `cat`, read()
- * of the same files into one small buffer; and the least that a program can do to get floats, a
- * loop of pread() and a conversion into the same batch.
+ * How fast arrays are read: batch after batch of views, as they are and as float.  Threads take one
+ * view each, as in the reading stage.  In turns with this, in several rounds, two others are timed:
+ * `cat`, which is read() of the same files into one small buffer; and a simple loop of pread() and
+ * a conversion to floats into the same batch.
  */
 #include "array/file/format.h"
 #include "array/names.h"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# usage: reading.sh READING FOLDER [GIB]: what docs/performance.md tells of reading arrays.
-# READING, the program of this name, makes in FOLDER what is missing there: scans of GIB GiB (2),
-# compressed ones of a quarter.  There should be memory free for a scan, as all of it is to stay in
-# the page cache.  ROUNDS (7): how often each is measured.
+# usage: reading.sh READING FOLDER [GIB]: measures how fast arrays are read (docs/performance.md).
+# READING is the program build/release/bin/reading.  It makes scans of GIB GiB (default 2) in FOLDER,
+# unless they are there; compressed ones have a quarter of the size.  A scan must fit into free
+# memory, so that it is read from the page cache.  ROUNDS (default 7): how often each is measured.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 reading=$1 folder=$2 mib=$(awk -v gib="${3:-2}" 'BEGIN { print int(1024 * gib) }')
@@ -11,7 +11,7 @@ threads=1
 [ "$cores" -ge 2 ] && threads=1,2
 [ "$cores" -gt 2 ] && threads=1,2,$cores
 
-# KIND FILE MIB: nothing half-made has its final name.
+# KIND FILE MIB: a file gets its final name when it is complete.
 make() {
     [ -e "$folder/$2" ] && return
     echo "making $2" >&2

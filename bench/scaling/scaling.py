@@ -5,10 +5,10 @@ usage: bench/scaling/scaling.py [--fbp build/release/bin/fbp] [--case fft] [--th
                                 [--sizes 64,128,256,512,1024] [--at-views 64]
                                 [--views 32,64,128,256,512] [--at-size 256] [--seconds 10] [--dir DIR]
 
-N^3 voxels from K views of N x N pixels, by `fbp bench S0`: file to file, best of several runs.  Fits
-log t = log a + p log N + q log K to the seconds of the backprojection alone and of the whole job by
-least squares, prints a table and the fit as Markdown, and draws both sweeps into DIR/scaling.svg.
-Needs nothing but Python; 1024^3 takes 9 GiB of memory and 5 GB of disk.
+Runs `fbp bench S0` from file to file, with N^3 voxels from K views of N x N pixels; the best of several
+runs counts.  Fits log t = log a + p log N + q log K by least squares, to the seconds of the
+backprojection alone and to those of the whole job.  Prints a table and the fit as Markdown, and draws
+both sweeps into DIR/scaling.svg.  Needs only Python; 1024^3 takes 9 GiB of memory and 5 GB of disk.
 """
 import argparse
 import json
