@@ -49,20 +49,20 @@ static float *random_values(size_t n, double least, double most)
 /* The response at every frequency, the 1/length of the way back included. */
 static void put_tables(struct bank *b)
 {
-    const size_t n = b->length, turns = cuda_chain_turns(n);
+    const size_t n = b->length, turns = gpu_chain_turns(n);
     float *response = malloc(n * sizeof *response);
     float2 *factors = malloc(turns * sizeof *factors);
 
     assert_true(response && factors);
     for (size_t i = 0; i < n; i++) {
-        const size_t f = cuda_chain_frequency(n, i);
+        const size_t f = gpu_chain_frequency(n, i);
         double sum = b->design.kernel[0];
         for (size_t k = 1; k <= b->design.half_width; k++)
             sum += 2 * b->design.kernel[k] * cos(2 * PI * (double)(f * k % n) / (double)n);
         response[i] = (float)(sum / (double)n);
     }
     for (size_t i = 0; i < turns; i++) {
-        const double angle = -2 * PI * cuda_chain_turn(n, i);
+        const double angle = -2 * PI * gpu_chain_turn(n, i);
         factors[i] = (float2){(float)cos(angle), (float)sin(angle)};
     }
     b->chain.response = on_device(b, response, n * sizeof *response);
@@ -168,7 +168,7 @@ static void errors_are_of_the_last_place(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const size_t length = cuda_chain_length(columns[i], most_shared());
+        const size_t length = gpu_chain_length(columns[i], most_shared() - cuda_chain_beside());
         struct bank b;
         double worst = 0;
         if (length == 0) /* this device has not the memory for it */
@@ -197,7 +197,8 @@ static void partners_do_not_leak(void **state)
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 6; k++) {
             struct bank b;
-            open_bank(&b, columns[i], cuda_chain_length(columns[i], most_shared()), sizes[k]);
+            open_bank(&b, columns[i],
+                      gpu_chain_length(columns[i], most_shared() - cuda_chain_beside()), sizes[k]);
             float2 *out = filter(&b, 0, PAIRS);
             for (size_t second = 0; second < (sizes[k] > 0 ? 2 : 1); second++) {
                 const double error = error_of(&b, 1, second, out + columns[i]);
@@ -217,7 +218,7 @@ static void rows_are_the_same_in_any_launch(void **state)
     struct bank b;
 
     (void)state;
-    open_bank(&b, 600, cuda_chain_length(600, most_shared()), 3);
+    open_bank(&b, 600, gpu_chain_length(600, most_shared() - cuda_chain_beside()), 3);
     float2 *all = filter(&b, 0, PAIRS);
     for (size_t first = 0; first < PAIRS; first += 2) {
         float2 *some = filter(&b, first, first + 2 < PAIRS ? 2 : 1);

@@ -1,12 +1,8 @@
 /*
  * The filter chain of a pair of rows in one block: samples are read once, filtered rows written
- * once, and what is between stays in registers and shared memory.
- *
- * A row of 256 R points is transformed as R interleaved rows of 256 points, those as 16 x 16.  The
- * spectrum comes out in another order than that of frequency, in which the response is tabulated,
- * and the way back undoes it.  Half of the row is zeros, and half of the result is not wanted: R is
- * even, so that the first and the last step leave them out.  On the way back real and imaginary
- * parts are exchanged, which turns a transform into its inverse.
+ * once, and what is between stays in registers and shared memory.  backend/gpu/chain.h tells how a
+ * row is transformed.  On the way back real and imaginary parts are exchanged, which turns a
+ * transform into its inverse.
  *
  * As on the CPU (backend/cpu/convolve.c) the rows of a pair are brought to one size by powers of
  * two, so that neither is rounded by what the other has.
@@ -14,7 +10,12 @@
 #include "backend/cuda/dft.h"
 #include "backend/cuda/filter_load.h"
 
-enum { INNER = 256, STEP = 16, APART = STEP + 1, PADDED = INNER / STEP * APART };
+enum {
+    INNER = GPU_CHAIN_INNER,
+    STEP = GPU_CHAIN_STEP,
+    APART = GPU_CHAIN_APART,
+    PADDED = GPU_CHAIN_PADDED
+};
 
 /* Place of point i of a row in shared memory: neighbours, and every 16th, in different banks. */
 static __device__ inline unsigned place(unsigned i)
@@ -275,22 +276,21 @@ struct instance {
     const void *kernel;
 };
 
-template <int RADIX, int THREADS, int BLOCKS> static constexpr instance make()
+static constexpr int radices[] = {GPU_CHAIN_RADICES};
+
+template <int I, int RADIX, int THREADS, int BLOCKS> static constexpr instance make()
 {
+    static_assert(radices[I] == RADIX);
     return {RADIX, THREADS, (const void *)filter_rows<RADIX, THREADS, BLOCKS>};
 }
 
-static const instance instances[] = {make<2, 32, 16>(),  make<4, 64, 16>(),  make<6, 96, 8>(),
-                                     make<8, 128, 8>(),  make<10, 128, 8>(), make<12, 192, 5>(),
-                                     make<16, 256, 4>(), make<20, 256, 3>(), make<24, 256, 2>(),
-                                     make<32, 256, 2>()};
+static const instance instances[] = {
+    make<0, 2, 32, 16>(),  make<1, 4, 64, 16>(),  make<2, 6, 96, 8>(),   make<3, 8, 128, 8>(),
+    make<4, 10, 128, 8>(), make<5, 12, 192, 5>(), make<6, 16, 256, 4>(), make<7, 20, 256, 3>(),
+    make<8, 24, 256, 2>(), make<9, 32, 256, 2>()};
 
 enum { INSTANCES = sizeof instances / sizeof *instances };
-
-static size_t shared_bytes(unsigned radix)
-{
-    return radix * PADDED * sizeof(float2);
-}
+static_assert(INSTANCES == sizeof radices / sizeof *radices);
 
 static const instance *find(size_t length)
 {
@@ -300,40 +300,16 @@ static const instance *find(size_t length)
     return nullptr;
 }
 
-size_t cuda_chain_length(size_t n_columns, size_t most_shared)
+size_t cuda_chain_beside(void)
 {
-    for (int i = 0; i < INSTANCES; i++)
-        if (instances[i].radix * (size_t)INNER >= 2 * n_columns)
-            return shared_bytes(instances[i].radix) + sizeof(shared) <= most_shared
-                       ? instances[i].radix * (size_t)INNER
-                       : 0;
-    return 0;
-}
-
-size_t cuda_chain_turns(size_t length)
-{
-    return length + INNER;
-}
-
-double cuda_chain_turn(size_t length, size_t i)
-{
-    if (i < length)
-        return (double)(i / INNER * (i % INNER)) / (double)length;
-    i -= length;
-    return (double)(i / STEP * (i % STEP)) / INNER;
-}
-
-size_t cuda_chain_frequency(size_t length, size_t i)
-{
-    const size_t radix = length / INNER, across = radix * STEP, at = i % across;
-    return at / STEP + radix * (at % STEP + STEP * (i / across));
+    return sizeof(shared);
 }
 
 cudaError_t cuda_chain_open(size_t length)
 {
     const instance *k = find(length);
     return cudaFuncSetAttribute(k->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)shared_bytes(k->radix));
+                                (int)gpu_chain_row_bytes(length));
 }
 
 cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream)
@@ -343,5 +319,5 @@ cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cuda
     void *arguments[] = {&parameter};
 
     return cudaLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
-                            shared_bytes(k->radix), stream);
+                            gpu_chain_row_bytes(length), stream);
 }

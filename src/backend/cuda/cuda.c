@@ -96,37 +96,17 @@ static bool choose(struct fbp_job *job, const char *name)
     return true;
 }
 
-/* One more part of a remark. */
-static void append(char *line, size_t n, const char *part)
-{
-    const size_t used = strlen(line);
-
-    if (part[0])
-        snprintf(line + used, n - used, "%s%s", used ? "; " : "", part);
-}
-
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
-    static const char *const names[] = {"", "exact", "fast", "half"};
-    const enum fbp_precision is = gpu_kernel_of(job)->precision;
-    const char *filter = !job->spatial_filter && cuda_way_of(job) == CUDA_IN_SPACE
-                             ? "cuFFT was not found: rows are filtered in space, which is slower; "
-                               "LD_LIBRARY_PATH may name its folder"
-                             : "";
-    const char *precision = "";
-
-    line[0] = '\0';
-    if (job->precision == FBP_PRECISION_DEFAULT && is == FBP_PRECISION_FAST)
-        precision = "precision fast, interpolation to 1/256 of a pixel: --precision exact has fp32";
-    else if (job->precision != FBP_PRECISION_DEFAULT && job->precision != is)
-        snprintf(line, n, "no faster kernel of precision %s for this scan: %s is used",
-                 names[job->precision], names[is]);
-    append(line, n, precision);
-    append(line, n, filter);
+    gpu_remark_precision(job, line, n);
+    if (!job->spatial_filter && gpu_way_of(job, &cuda_offer) == GPU_IN_SPACE)
+        gpu_remark_add(line, n,
+                       "cuFFT was not found: rows are filtered in space, which is slower; "
+                       "LD_LIBRARY_PATH may name its folder");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))
-        append(line, n,
-               "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; with "
-               "FBP_TUNE=0 none does");
+        gpu_remark_add(line, n,
+                       "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; "
+                       "with FBP_TUNE=0 none does");
 }
 
 /* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
@@ -174,9 +154,9 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
 static size_t fixed_bytes(const struct fbp_job *job)
 {
     const size_t rounding = 7 * ((size_t)2 << 20);
-    struct cuda_tables t;
+    struct gpu_tables t;
 
-    cuda_tables_lay_out(job, &t);
+    gpu_tables_lay_out(job, &cuda_offer, &t);
     return t.bytes + rounding;
 }
 
@@ -214,7 +194,7 @@ static fbp_status find_principal(struct cuda_device *dev)
 static fbp_status build(struct cuda_device *dev)
 {
     CUDA_TRY(cudaSetDevice(dev->index));
-    cuda_tables_lay_out(dev->job, &dev->tables);
+    gpu_tables_lay_out(dev->job, &cuda_offer, &dev->tables);
     CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));

@@ -9,8 +9,8 @@
 
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/kernel.h"
-#include "backend/cuda/tables.h"
 #include "backend/gpu/host.h"
+#include "backend/gpu/tables.h"
 #include "backend/gpu/tuner.h"
 #include "backend/partners.h"
 
@@ -24,7 +24,7 @@ enum { CUDA_EVENTS = 64 };
  *  piece, while the one before is copied. */
 struct cuda_unpacking {
     cudaStream_t stream;
-    cudaEvent_t filled[CUDA_STAGES], copied[CUDA_STAGES];
+    cudaEvent_t filled[GPU_STAGES], copied[GPU_STAGES];
     unsigned next;
 };
 
@@ -58,7 +58,7 @@ struct cuda_device {
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
     struct cuda_unpacking unpacking;
-    struct cuda_tables tables; /**< places in `memory` */
+    struct gpu_tables tables; /**< places in `memory` */
     char *memory;
     bool counts_once; /**< the ledger is filled */
     cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
@@ -111,6 +111,7 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
 /* filter.c: raw views to filtered ones. */
+extern const struct gpu_offer cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 void cuda_filter_close(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,

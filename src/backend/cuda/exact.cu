@@ -61,12 +61,12 @@ template <int OFFSET> static __device__ inline float load_shared(unsigned at)
 
 /* This thread's pieces of the window of s. */
 template <class Tile, class Window>
-static __device__ inline void copy_window(const cuda_seen &s, const cuda_plain &in,
+static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
 {
     enum { ALL = Window::PIECES * Window::HEIGHT };
     const float *const view = views + s.view * in.group;
-    const int rows = in.rows + 2 * CUDA_BORDER, n = s.rows * Window::PIECES;
+    const int rows = in.rows + 2 * GPU_BORDER, n = s.rows * Window::PIECES;
 
     if (s.reach != CUDA_WINDOW)
         return;
@@ -126,10 +126,10 @@ struct limits {
     float u0, u1, v0, v1;
 };
 
-static __device__ inline limits limits_of(const cuda_seen &s, const cuda_plain &in)
+static __device__ inline limits limits_of(const cuda_seen &s, const gpu_plain &in)
 {
-    return {CUDA_FLOOR + (float)(-CUDA_BORDER - s.column),
-            CUDA_FLOOR + (float)(in.columns - s.column), CUDA_FLOOR + (float)(-CUDA_BORDER - s.row),
+    return {CUDA_FLOOR + (float)(-GPU_BORDER - s.column),
+            CUDA_FLOOR + (float)(in.columns - s.column), CUDA_FLOOR + (float)(-GPU_BORDER - s.row),
             CUDA_FLOOR + (float)(in.rows - s.row)};
 }
 
@@ -208,7 +208,7 @@ static __device__ inline void add_from_window(const cuda_seen &s, const line &l,
 
 template <bool COLUMN, class Tile>
 static __device__ inline void add_from_view(const cuda_seen &s, const line &l, float tz,
-                                            const cuda_plain &in, const float *__restrict__ views,
+                                            const gpu_plain &in, const float *__restrict__ views,
                                             float sum[Tile::SLICES][1])
 {
     const float *const view = views + s.view * in.group;
@@ -228,7 +228,7 @@ static __device__ inline void add_from_view(const cuda_seen &s, const line &l, f
 template <bool COLUMN, class Shape>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
-                const __grid_constant__ cuda_plain in, const float *__restrict__ views,
+                const __grid_constant__ gpu_plain in, const float *__restrict__ views,
                 float *__restrict__ volume)
 {
     typedef typename Shape::Tile Tile;
@@ -278,7 +278,7 @@ template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct
     typedef typename Shape::Tile Tile;
     typedef typename Shape::Window Window;
     const struct gpu_grid *g = &bp->grid;
-    const cuda_plain in = cuda_plain_of(bp->job, bp->batch->n_rows);
+    const gpu_plain in = gpu_plain_of(bp->job, bp->batch->n_rows);
     const float *views = (const float *)bp->views->memory + bp->first * in.group;
     const size_t bytes = (size_t)Window::STAGES * Window::BYTES;
     const auto kernel = backproject<COLUMN, Shape>;
@@ -358,7 +358,7 @@ static constexpr cuda_kernel kernel_of(const char *name, bool (*usable)(const st
                 .precision = FBP_PRECISION_EXACT,
                 .turns = 1,
                 .usable = usable,
-                .views_bytes = cuda_plain_bytes,
+                .views_bytes = gpu_plain_bytes,
                 .n_shapes = SHAPES,
                 .candidates = candidates<COLUMN>},
         .store = cuda_plain_store,

@@ -46,7 +46,7 @@ static __device__ inline void add_view(const cuda_seen &view, const layout &in, 
 
 template <bool COLUMN, class Tile>
 static __global__ void __launch_bounds__(Tile::THREADS)
-    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g, const cuda_plain extent,
+    backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g, const gpu_plain extent,
                 const layout in, float *__restrict__ volume)
 {
     __shared__ cuda_seen list[2 * GPU_PASS];
@@ -69,7 +69,7 @@ template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct c
     const struct gpu_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, (float)bp->views->texels,
                        1 / bp->views->scale};
-    const cuda_plain extent = cuda_plain_of(bp->job, bp->batch->n_rows);
+    const gpu_plain extent = gpu_plain_of(bp->job, bp->batch->n_rows);
 
     backproject<COLUMN, Tile><<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
         bp->pass, *g, extent, in, bp->volume);

@@ -5,11 +5,7 @@
 #include "backend/cuda/pad.h"
 #include "backend/rows.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const double PI = 3.14159265358979323846;
 
 static cudaStream_t filter_stream(const struct cuda_device *dev)
 {
@@ -123,7 +119,7 @@ static fbp_status filter_columns(const struct cuda_device *dev, const struct fbp
 static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                   const float2 **out)
 {
-    const struct cuda_tables *t = &dev->tables;
+    const struct gpu_tables *t = &dev->tables;
     float2 *rows = (void *)(dev->memory + t->rows), *work = (void *)(dev->memory + t->work);
     const float *filter = (const void *)(dev->memory + t->filter);
     const unsigned length = (unsigned)t->row_length;
@@ -131,9 +127,9 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
 
     CUDA_TRY(cuda_pad_rows(pairs, length, rows, stream));
     *out = rows;
-    if (t->way == CUDA_NO_FILTER)
+    if (t->way == GPU_NO_FILTER)
         return FBP_OK;
-    if (t->way == CUDA_IN_SPACE) {
+    if (t->way == GPU_IN_SPACE) {
         CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
             rows, pairs->n, length, filter, (unsigned)dev->job->filter->half_width, work, stream));
         *out = work;
@@ -148,7 +144,7 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
 static fbp_status filter_at_once(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                  bool prepared, const float2 **out)
 {
-    const struct cuda_tables *t = &dev->tables;
+    const struct gpu_tables *t = &dev->tables;
     struct cuda_chain chain = {.pairs = *pairs,
                                .prep = prep_of(dev),
                                .prepared = prepared,
@@ -201,15 +197,15 @@ static struct cuda_pad pad_of(const struct cuda_device *dev, const struct cuda_p
 static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                bool prepared, const float2 **out)
 {
-    const struct cuda_tables *t = &dev->tables;
+    const struct gpu_tables *t = &dev->tables;
     struct cuda_pad pad;
 
     if (dev->job->pad) {
         pad = pad_of(dev, pairs);
         CUDA_TRY(cuda_pad_find(&pad, filter_stream(dev)));
     }
-    FBP_TRY(t->way == CUDA_AT_ONCE ? filter_at_once(dev, pairs, prepared, out)
-                                   : filter_in_steps(dev, pairs, out));
+    FBP_TRY(t->way == GPU_AT_ONCE ? filter_at_once(dev, pairs, prepared, out)
+                                  : filter_in_steps(dev, pairs, out));
     if (dev->job->pad)
         CUDA_TRY(cuda_pad_add(&pad, (float2 *)(uintptr_t)*out, (unsigned)t->row_length,
                               filter_stream(dev)));
@@ -220,9 +216,9 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
-    const struct cuda_tables *t = &dev->tables;
+    const struct gpu_tables *t = &dev->tables;
     const bool prepared =
-        t->way != CUDA_AT_ONCE || job->prep->n_bridges > 0 || job->columns || job->pad;
+        t->way != GPU_AT_ONCE || job->prep->n_bridges > 0 || job->columns || job->pad;
 
     if (batch->n_rows == 0)
         return FBP_OK;
@@ -278,177 +274,37 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Tables of the host, converted and copied. */
-
-static fbp_status no_memory(size_t bytes)
+/* Shared memory that a block of the chain has for its row, on every device; FBP_FFT=cufft: none
+ * (tests). */
+static size_t row_bytes(void)
 {
-    return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes for tables", bytes);
+    const char *wanted = gpu_host->environment(FBP_ENV_FFT);
+    int n = 0, bytes, least = 0;
+
+    if ((wanted && strcmp(wanted, "cufft") == 0) || cudaGetDeviceCount(&n) != cudaSuccess)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, i) ==
+                cudaSuccess &&
+            (least == 0 || bytes < least))
+            least = bytes;
+    return (size_t)least > cuda_chain_beside() ? (size_t)least - cuda_chain_beside() : 0;
 }
 
-static fbp_status put(const struct cuda_device *dev, size_t at, const void *data, size_t bytes)
+const struct gpu_offer cuda_offer = {row_bytes, cuda_fft_found};
+
+static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
+    const struct cuda_device *dev = user;
+
     CUDA_TRY(cudaMemcpy(dev->memory + at, data, bytes, cudaMemcpyHostToDevice));
     return FBP_OK;
-}
-
-/* Response of the taps at n frequencies, the 1/n of the way back included: in double, so that every
- * length gives the same filter. */
-static void transform_taps(const struct fbp_filter_design *f, size_t n, double *cosines,
-                           double *response)
-{
-    for (size_t i = 0; i < n; i++)
-        cosines[i] = cos(2 * PI * (double)i / (double)n);
-    for (size_t i = 0; i <= n / 2; i++) {
-        double sum = f->kernel[0];
-        for (size_t k = 1, at = i; k <= f->half_width; k++) {
-            sum += 2 * f->kernel[k] * cosines[at];
-            at = at + i < n ? at + i : at + i - n;
-        }
-        response[i] = response[(n - i) % n] = sum / (double)n;
-    }
-}
-
-/* Response and factors of the chain's transforms. */
-static fbp_status put_chain(const struct cuda_device *dev)
-{
-    const size_t n = dev->tables.fft_length, turns = cuda_chain_turns(n);
-    double *cosines = malloc(2 * n * sizeof *cosines);
-    float *values = malloc(n * sizeof *values);
-    float2 *factors = malloc(turns * sizeof *factors);
-    fbp_status st = FBP_OK;
-
-    if (!cosines || !values || !factors) {
-        st = no_memory(turns * sizeof *factors);
-        goto fail;
-    }
-    transform_taps(dev->job->filter, n, cosines, cosines + n);
-    for (size_t i = 0; i < n; i++)
-        values[i] = (float)cosines[n + cuda_chain_frequency(n, i)];
-    for (size_t i = 0; i < turns; i++) {
-        const double angle = -2 * PI * cuda_chain_turn(n, i);
-        factors[i] = (float2){(float)cos(angle), (float)sin(angle)};
-    }
-    st = put(dev, dev->tables.filter, values, n * sizeof *values);
-    if (st == FBP_OK)
-        st = put(dev, dev->tables.turns, factors, turns * sizeof *factors);
-fail:
-    free(cosines);
-    free(values);
-    free(factors);
-    return st;
-}
-
-static fbp_status put_filter(const struct cuda_device *dev)
-{
-    const struct fbp_filter_design *f = dev->job->filter;
-    const bool space = dev->tables.way == CUDA_IN_SPACE;
-    const size_t s = f->half_width, n = space ? 2 * s + 1 : f->n_fft / 2 + 1;
-    float *values = malloc(n * sizeof *values);
-
-    if (!values)
-        return no_memory(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = (float)(!space ? f->response[i] : f->kernel[i > s ? i - s : s - i]);
-    const fbp_status st = put(dev, dev->tables.filter, values, n * sizeof *values);
-    free(values);
-    return st;
-}
-
-static fbp_status put_columns(const struct cuda_device *dev)
-{
-    const struct fbp_column_filter *f = dev->job->columns;
-    const size_t n = cuda_column_taps(dev->job), middle = n / 2;
-    float *values = malloc(n * sizeof *values);
-
-    if (!values)
-        return no_memory(n * sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        const size_t off = i > middle ? i - middle : middle - i;
-        values[i] = off <= f->half_width ? (float)f->kernel[off] : 0;
-    }
-    const fbp_status st = put(dev, dev->tables.taps_v, values, n * sizeof *values);
-    free(values);
-    return st;
-}
-
-static fbp_status put_bridges(const struct cuda_device *dev)
-{
-    const struct fbp_prep *p = dev->job->prep;
-    struct cuda_bridge *bridges = malloc(p->n_bridges * sizeof *bridges);
-
-    if (!bridges)
-        return no_memory(p->n_bridges * sizeof *bridges);
-    for (size_t i = 0; i < p->n_bridges; i++) {
-        bridges[i].pixel = (unsigned)p->bridges[i].pixel;
-        for (int k = 0; k < 4; k++)
-            bridges[i].from[k] = (unsigned)p->bridges[i].from[k];
-        memcpy(bridges[i].weight, p->bridges[i].weight, sizeof bridges[i].weight);
-    }
-    const fbp_status st = put(dev, dev->tables.bridges, bridges, p->n_bridges * sizeof *bridges);
-    free(bridges);
-    return st;
-}
-
-static fbp_status put_prep(const struct cuda_device *dev)
-{
-    const struct fbp_prep *p = dev->job->prep;
-    const size_t image = dev->job->panel.n_rows * dev->job->panel.n_columns * sizeof(float);
-
-    if (p->dark)
-        FBP_TRY(put(dev, dev->tables.dark, p->dark, image));
-    if (p->gain)
-        FBP_TRY(put(dev, dev->tables.gain, p->gain, image));
-    return p->n_bridges ? put_bridges(dev) : FBP_OK;
-}
-
-/* n rows of weights, `fill` giving one. */
-static fbp_status put_weights(const struct cuda_device *dev, size_t at, size_t n,
-                              void (*fill)(const fbp_weights *, size_t, double *))
-{
-    const size_t nc = dev->job->panel.n_columns;
-    double *row = malloc(nc * sizeof *row);
-    float *values = malloc(n * nc * sizeof *values);
-    fbp_status st;
-
-    if (!row || !values) {
-        st = no_memory(n * nc * sizeof *values);
-        goto fail;
-    }
-    for (size_t i = 0; i < n; i++) {
-        fill(dev->job->weights, i, row);
-        for (size_t c = 0; c < nc; c++)
-            values[i * nc + c] = (float)row[c];
-    }
-    st = put(dev, at, values, n * nc * sizeof *values);
-fail:
-    free(row);
-    free(values);
-    return st;
-}
-
-static fbp_status open_weights(const struct cuda_device *dev)
-{
-    const struct fbp_job *job = dev->job;
-    const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
-
-    if (gpu_host->weights_separable(job->weights)) {
-        FBP_TRY(put_weights(dev, dev->tables.image, job->panel.n_rows, gpu_host->weights_image));
-        return put_weights(dev, dev->tables.lines, job->n_views, gpu_host->weights_line);
-    }
-    struct fbp_ray_view *views = malloc(bytes);
-    if (!views)
-        return no_memory(bytes);
-    for (size_t k = 0; k < job->n_views; k++)
-        gpu_host->weights_view(job->weights, k, &views[k]);
-    const fbp_status st = put(dev, dev->tables.rays, views, bytes);
-    free(views);
-    return st;
 }
 
 /* A plan whose scratch fits its place: fewer rows a call if it must be. */
 static fbp_status open_plan(struct cuda_device *dev)
 {
-    struct cuda_tables *t = &dev->tables;
+    struct gpu_tables *t = &dev->tables;
     size_t work;
 
     for (;;) {
@@ -468,25 +324,13 @@ static fbp_status open_plan(struct cuda_device *dev)
 
 fbp_status cuda_filter_open(struct cuda_device *dev)
 {
-    const struct cuda_tables *t = &dev->tables;
+    const struct gpu_tables *t = &dev->tables;
 
-    FBP_TRY(put_prep(dev));
-    if (t->way == CUDA_NO_FILTER)
-        return FBP_OK;
-    if (t->way == CUDA_BY_CUFFT)
+    if (t->way == GPU_BY_FFT)
         FBP_TRY(open_plan(dev));
-    if (t->way == CUDA_AT_ONCE) {
+    if (t->way == GPU_AT_ONCE)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-        FBP_TRY(put_chain(dev));
-    } else {
-        FBP_TRY(put_filter(dev));
-    }
-    if (dev->job->columns)
-        FBP_TRY(put_columns(dev));
-    if (dev->job->pad)
-        FBP_TRY(put(dev, t->pad, dev->job->pad->tables,
-                    2 * dev->job->pad->rule.n_lengths * dev->job->pad->n_columns * sizeof(float)));
-    return open_weights(dev);
+    return gpu_tables_write(dev->job, t, put, dev);
 }
 
 void cuda_filter_close(struct cuda_device *dev)

@@ -46,7 +46,7 @@ cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep
 }
 
 /* Sources are good pixels, so the order in which bad ones are bridged does not matter. */
-static __global__ void bridge(const cuda_raw raw, const cuda_bridge *bridges, unsigned n,
+static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows, unsigned half)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -54,7 +54,7 @@ static __global__ void bridge(const cuda_raw raw, const cuda_bridge *bridges, un
 
     if (i >= n)
         return;
-    const cuda_bridge b = bridges[i];
+    const gpu_bridge b = bridges[i];
     const unsigned row = b.pixel / raw.n_columns;
     if (row < r0 || row >= r0 + n_rows)
         return;
@@ -65,7 +65,7 @@ static __global__ void bridge(const cuda_raw raw, const cuda_bridge *bridges, un
     samples[b.pixel - shift] = sum;
 }
 
-cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bridge *bridges,
+cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
                                unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
                                cudaStream_t stream)
 {
@@ -95,32 +95,32 @@ static __global__ void __launch_bounds__(THREADS)
         out[c] = in[c] * cuda_weight(p.weights, rows, rays, 0, c, nc);
 }
 
-/* CUDA_COLUMN_ROWS rows of a column a thread: one load and as many products a term. */
+/* GPU_COLUMN_ROWS rows of a column a thread: one load and as many products a term. */
 static __global__ void __launch_bounds__(THREADS)
     convolve_columns(const __grid_constant__ cuda_columns p)
 {
     const unsigned nc = p.raw.n_columns, c = blockIdx.x * THREADS + threadIdx.x;
-    const int S = p.half_width, r = blockIdx.y * CUDA_COLUMN_ROWS, n = p.n_rows;
+    const int S = p.half_width, r = blockIdx.y * GPU_COLUMN_ROWS, n = p.n_rows;
     const int lo = r - S > 0 ? r - S : 0;
-    const int last = r + CUDA_COLUMN_ROWS - 1 + S, end = last < n ? last + 1 : n;
+    const int last = r + GPU_COLUMN_ROWS - 1 + S, end = last < n ? last + 1 : n;
     const unsigned k = p.first + blockIdx.z;
     const float *in = p.weighted + (size_t)blockIdx.z * n * nc + c;
-    const float *tap = p.taps + CUDA_COLUMN_ROWS + S + r - lo;
-    float sum[CUDA_COLUMN_ROWS] = {};
+    const float *tap = p.taps + GPU_COLUMN_ROWS + S + r - lo;
+    float sum[GPU_COLUMN_ROWS] = {};
 
     if (c >= nc)
         return;
     for (int i = lo; i < end; i++, tap--) {
         const float x = in[(size_t)i * nc];
 #pragma unroll
-        for (int j = 0; j < CUDA_COLUMN_ROWS; j++)
+        for (int j = 0; j < GPU_COLUMN_ROWS; j++)
             sum[j] = fmaf(tap[j], x, sum[j]);
     }
     const size_t stored = (size_t)(p.half * p.raw.n_views + k) * p.raw.load_rows;
     const unsigned skipped = p.row0 - p.raw.first_row[p.half];
     float *out = p.raw.samples + (stored + skipped + r) * nc + c;
 #pragma unroll
-    for (int j = 0; j < CUDA_COLUMN_ROWS; j++)
+    for (int j = 0; j < GPU_COLUMN_ROWS; j++)
         if (r + j < n)
             out[(size_t)j * nc] = sum[j];
 }
@@ -129,7 +129,7 @@ cudaError_t cuda_filter_columns(const struct cuda_columns *p, cudaStream_t strea
 {
     const dim3 rows(p->n_rows, p->n);
     const dim3 pieces((p->raw.n_columns + THREADS - 1) / THREADS,
-                      (p->n_rows + CUDA_COLUMN_ROWS - 1) / CUDA_COLUMN_ROWS, p->n);
+                      (p->n_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS, p->n);
 
     weigh_columns<<<rows, THREADS, 0, stream>>>(*p);
     convolve_columns<<<pieces, THREADS, 0, stream>>>(*p);

@@ -7,6 +7,8 @@
 #if defined __CUDACC__ && !defined FBP_RAY_INLINE /* before anything that includes ray.h */
 #    define FBP_RAY_INLINE static __device__ inline
 #endif
+#include "backend/gpu/chain.h"
+#include "backend/gpu/tables.h"
 #include "fbp/types.h"
 #include "weight/ray.h"
 
@@ -30,12 +32,6 @@ struct cuda_prep {
     unsigned panel_rows;
 };
 
-/** As struct fbp_bridge; pixels count from the panel's first. */
-struct cuda_bridge {
-    unsigned pixel, from[4];
-    float weight[4];
-};
-
 /** What samples are multiplied with: a product, where image and lines are there, or ray by ray,
  * where views are; else nothing. */
 struct cuda_weights {
@@ -52,12 +48,9 @@ struct cuda_columns {
     unsigned n_groups, part_views, view0;
     unsigned row0, n_rows; /**< of the detector: those that line integrals are there of */
     float *weighted;       /**< scratch [n][n_rows][n_columns] */
-    const float *taps;     /**< 2 S + 1 between CUDA_COLUMN_ROWS zeros on either side */
+    const float *taps;     /**< 2 S + 1 between GPU_COLUMN_ROWS zeros on either side */
     unsigned half_width;
 };
-
-/** Rows of a column that a thread computes side by side. */
-enum { CUDA_COLUMN_ROWS = 8 };
 
 /** Rows of a raw batch, laid in pairs into complex rows [first, first + n) of struct cuda_rows
  *  (kernel.h). */
@@ -74,8 +67,8 @@ struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
     bool prepared;              /**< samples are finite line integrals already */
-    const float2 *turns;        /**< cuda_chain_turns() */
-    const float *response;      /**< in the order of cuda_chain_frequency() */
+    const float2 *turns;        /**< gpu_chain_turns() */
+    const float *response;      /**< in the order of gpu_chain_frequency() */
     float2 *out;                /**< [n][stride] */
     unsigned stride, n_columns; /**< of filtered rows */
 };
@@ -86,7 +79,7 @@ cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep
                               cudaStream_t stream);
 
 /** Bad pixels of rows [row0[half], row0[half] + n_rows[half]). */
-cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct cuda_bridge *bridges,
+cudaError_t cuda_bridge_pixels(const struct cuda_raw *raw, const struct gpu_bridge *bridges,
                                unsigned n_bridges, const unsigned row0[2], const unsigned n_rows[2],
                                cudaStream_t stream);
 
@@ -109,16 +102,8 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
 cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
                                unsigned half_width, float2 *out, cudaStream_t stream);
 
-/** Length of the chain's transforms for rows of n_columns samples, on devices whose blocks can have
- *  so much shared memory; 0: too long. */
-size_t cuda_chain_length(size_t n_columns, size_t shared_bytes);
-
-/** Of the table of factors; and entry i: a part of a turn, to be taken clockwise, in [0, 1). */
-size_t cuda_chain_turns(size_t length);
-double cuda_chain_turn(size_t length, size_t i);
-
-/** Which frequency, 0 … length - 1, the response at place i is of. */
-size_t cuda_chain_frequency(size_t length, size_t i);
+/** Shared memory of a block of the chain beside its row. */
+size_t cuda_chain_beside(void);
 
 /** Allow the kernel its shared memory on the current device, once. */
 cudaError_t cuda_chain_open(size_t length);

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/tables.h"
 
 /** A filtered batch on the device; which members are set is the kernel's choice. */
 struct cuda_views {
@@ -59,13 +60,6 @@ struct cuda_fetch {
     float *out;
     cudaStream_t stream;
 };
-
-/** Least, most and sum of the voxels that one of CUDA_FOUND blocks looked at. */
-struct cuda_found {
-    float min, max;
-    double sum;
-};
-enum { CUDA_FOUND = 512 };
 
 /** What CUDA adds to a GPU's kernel: its launches. */
 struct cuda_kernel {
@@ -118,8 +112,8 @@ cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *r
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream);
 
-/** Launch: add n voxels to found[CUDA_FOUND]. */
-cudaError_t cuda_look_at(const float *in, size_t n, struct cuda_found *found, cudaStream_t stream);
+/** Launch: add n voxels to found[GPU_FOUND]. */
+cudaError_t cuda_look_at(const float *in, size_t n, struct gpu_found *found, cudaStream_t stream);
 FBP_END
 
 #ifdef __CUDACC__

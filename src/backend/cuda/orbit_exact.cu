@@ -83,8 +83,8 @@ static __device__ inline void add_taps(const taps<S::LANES> &q, float wl, float 
 /* A group of views at place I. */
 template <class S, int I>
 static __device__ inline void
-add_place(const gpu_view &view, const typename S::packed *__restrict__ samples,
-          const cuda_plain &in, float tx, float ty, float tz, float (&sum)[S::SLICES][S::LANES])
+add_place(const gpu_view &view, const typename S::packed *__restrict__ samples, const gpu_plain &in,
+          float tx, float ty, float tz, float (&sum)[S::SLICES][S::LANES])
 {
     const cuda_spot s = cuda_spot_of(view, tx, ty);
     const float u_lo = (float)(-1 - view.column), u_hi = (float)(in.columns - view.column);
@@ -98,8 +98,8 @@ add_place(const gpu_view &view, const typename S::packed *__restrict__ samples,
     const float wr = a * rr, wl = rr - wr;
     /* Modulo 2^32; the sum with the bits of floor(v) is a place in the view. */
     const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
-                            (unsigned)(view.column + CUDA_BORDER) +
-                            ((unsigned)(view.row + CUDA_BORDER) - CUDA_FLOOR_BITS) * in.stride;
+                            (unsigned)(view.column + GPU_BORDER) +
+                            ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;
     unsigned before = 0;
     taps<S::LANES> q;
 #pragma unroll
@@ -121,7 +121,7 @@ add_place(const gpu_view &view, const typename S::packed *__restrict__ samples,
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
-                                         const cuda_plain &in, const gpu_domain &d, float tx,
+                                         const gpu_plain &in, const gpu_domain &d, float tx,
                                          float ty, float tz, float (&sum)[S::SLICES][S::LANES])
 {
     add_place<S, I>(view, samples, in, tx, ty, tz, sum);
@@ -134,7 +134,7 @@ static __device__ inline void add_places(const gpu_view &view,
 template <class S>
 static __global__ void __launch_bounds__(S::Tile::THREADS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
-                const __grid_constant__ gpu_domain d, const __grid_constant__ cuda_plain in,
+                const __grid_constant__ gpu_domain d, const __grid_constant__ gpu_plain in,
                 const typename S::packed *__restrict__ views, float *__restrict__ volume)
 {
     const cuda_place_in_volume p = cuda_place_of_thread<typename S::Tile>(d.nx, d.ny);
@@ -154,7 +154,7 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
-    const cuda_plain in = cuda_plain_of(bp->job, bp->batch->n_rows);
+    const gpu_plain in = gpu_plain_of(bp->job, bp->batch->n_rows);
     const auto *views = (const typename S::packed *)bp->views->memory + bp->first * in.group;
     gpu_domain d;
 
@@ -177,7 +177,7 @@ template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const 
                 .turns = S::TURNS,
                 .mirrored = S::HALVES == 2,
                 .usable = usable<FLAGS>,
-                .views_bytes = cuda_plain_bytes,
+                .views_bytes = gpu_plain_bytes,
                 .volume_size = gpu_orbit_volume_size},
         .store = cuda_plain_store,
         .backproject = launch<S>,

@@ -2,30 +2,9 @@
 #include "backend/cuda/plain.h"
 
 #include "backend/cuda/rows.h"
-#include "backend/partners.h"
-
-static size_t lanes_of(const struct fbp_job *job)
-{
-    return job->turns * fbp_halves(job);
-}
-
-cuda_plain cuda_plain_of(const struct fbp_job *job, size_t n_rows)
-{
-    const size_t line = 128 / (lanes_of(job) * sizeof(float));
-    const size_t across = CUDA_BORDER + job->wide.n_columns + CUDA_BORDER;
-    const size_t stride = (across + line - 1) / line * line;
-
-    return {(unsigned)stride, (CUDA_BORDER + n_rows + CUDA_BORDER) * stride,
-            (int)job->wide.n_columns, (int)n_rows};
-}
-
-size_t cuda_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows)
-{
-    return n_groups * cuda_plain_of(job, n_rows).group * lanes_of(job) * sizeof(float);
-}
 
 /* One lane of the texels of a row, its borders included. */
-static __global__ void store_rows(const cuda_rows r, const cuda_plain to, float *views)
+static __global__ void store_rows(const cuda_rows r, const gpu_plain to, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     const cuda_place p = cuda_place_of(r, blockIdx.y);
@@ -33,9 +12,9 @@ static __global__ void store_rows(const cuda_rows r, const cuda_plain to, float 
 
     if (at >= to.stride)
         return;
-    const bool inside = at >= CUDA_BORDER && at - CUDA_BORDER < r.n_columns;
-    const float2 q = inside ? row[at - CUDA_BORDER] : make_float2(0, 0);
-    const size_t texel = p.group * to.group + (size_t)(CUDA_BORDER + p.row) * to.stride + at;
+    const bool inside = at >= GPU_BORDER && at - GPU_BORDER < r.n_columns;
+    const float2 q = inside ? row[at - GPU_BORDER] : make_float2(0, 0);
+    const size_t texel = p.group * to.group + (size_t)(GPU_BORDER + p.row) * to.stride + at;
     float *out = views + texel * r.n_lanes + p.lane;
     out[0] = q.x;
     if (p.second)
@@ -46,7 +25,7 @@ static __global__ void store_rows(const cuda_rows r, const cuda_plain to, float 
 static __global__ void store_border(unsigned width, size_t group, unsigned n_rows, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned row = blockIdx.y < CUDA_BORDER ? blockIdx.y : blockIdx.y + n_rows;
+    const unsigned row = blockIdx.y < GPU_BORDER ? blockIdx.y : blockIdx.y + n_rows;
 
     if (at < width)
         views[blockIdx.z * group + (size_t)row * width + at] = 0;
@@ -55,7 +34,7 @@ static __global__ void store_border(unsigned width, size_t group, unsigned n_row
 cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *rows,
                              const struct cuda_views *views, cudaStream_t stream)
 {
-    const cuda_plain to = cuda_plain_of(job, rows->n_rows);
+    const gpu_plain to = gpu_plain_of(job, rows->n_rows);
     const unsigned width = to.stride * rows->n_lanes;
     float *memory = (float *)views->memory;
 
@@ -64,7 +43,7 @@ cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *
                      stream>>>(part, to, memory);
     });
     if (rows->first == 0)
-        store_border<<<dim3(cuda_blocks(width, CUDA_ROW_THREADS), 2 * CUDA_BORDER, rows->n_groups),
+        store_border<<<dim3(cuda_blocks(width, CUDA_ROW_THREADS), 2 * GPU_BORDER, rows->n_groups),
                        CUDA_ROW_THREADS, 0, stream>>>(width, to.group * rows->n_lanes, rows->n_rows,
                                                       memory);
     return cudaGetLastError();

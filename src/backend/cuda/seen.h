@@ -70,7 +70,7 @@ static __device__ inline cuda_shadow cuda_shadow_of(const gpu_view &view, float 
 }
 
 static __device__ inline bool cuda_is_seen(const cuda_shadow &s, const gpu_view &view,
-                                           const cuda_plain &in)
+                                           const gpu_plain &in)
 {
     return !s.before ||
            (s.u1 > (float)(-1 - view.column) && s.u0 < (float)(in.columns - view.column) &&
@@ -78,7 +78,7 @@ static __device__ inline bool cuda_is_seen(const cuda_shadow &s, const gpu_view 
 }
 
 static __device__ inline bool cuda_is_inside(const cuda_shadow &s, const gpu_view &view,
-                                             const cuda_plain &in)
+                                             const gpu_plain &in)
 {
     return s.before && s.u0 >= (float)-view.column &&
            s.u1 < (float)(in.columns - 1 - view.column) && s.v0 >= (float)-view.row &&
@@ -96,12 +96,12 @@ static __device__ inline void cuda_find_window(const cuda_shadow &s, const gpu_v
     if (!(s.before && across <= (float)(Window::WIDTH - 3) && up <= (float)Window::HEIGHT))
         return;
     out->reach = CUDA_WINDOW;
-    out->first_column = ((int)left + view.column + CUDA_BORDER) & ~3;
-    out->first_row = (int)bottom + view.row + CUDA_BORDER;
+    out->first_column = ((int)left + view.column + GPU_BORDER) & ~3;
+    out->first_row = (int)bottom + view.row + GPU_BORDER;
     out->rows = (int)up;
     out->origin =
-        ((unsigned)(view.row + CUDA_BORDER - out->first_row) - CUDA_FLOOR_BITS) * Window::WIDTH +
-        (unsigned)(view.column + CUDA_BORDER - out->first_column) - CUDA_FLOOR_BITS;
+        ((unsigned)(view.row + GPU_BORDER - out->first_row) - CUDA_FLOOR_BITS) * Window::WIDTH +
+        (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
 }
 
 /**
@@ -110,7 +110,7 @@ static __device__ inline void cuda_find_window(const cuda_shadow &s, const gpu_v
  */
 template <class Tile, class Window>
 static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
-                                            const cuda_plain &in, cuda_seen *list)
+                                            const gpu_plain &in, cuda_seen *list)
 {
     static_assert(GPU_PASS == 32, "a warp counts the views of a pass");
     __shared__ bool seen[GPU_PASS];
@@ -133,8 +133,8 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
             out->u[j] = view.u[j], out->v[j] = view.v[j], out->w[j] = view.w[j];
         out->column = view.column, out->row = view.row, out->view = k, out->rows = 0;
         out->reach = cuda_is_inside(s, view, in) ? CUDA_INSIDE : CUDA_CLAMPED;
-        out->origin = ((unsigned)(view.row + CUDA_BORDER) - CUDA_FLOOR_BITS) * in.stride +
-                      (unsigned)(view.column + CUDA_BORDER) - CUDA_FLOOR_BITS;
+        out->origin = ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride +
+                      (unsigned)(view.column + GPU_BORDER) - CUDA_FLOOR_BITS;
         if constexpr (Window::WIDTH > 0)
             cuda_find_window<Window>(s, view, out);
         seen[k] = k < pass.n && cuda_is_seen(s, view, in);

@@ -15,7 +15,7 @@ static fbp_status open_unpacking(struct cuda_unpacking *u)
 {
     CUDA_TRY(cudaStreamCreateWithPriority(&u->stream, cudaStreamNonBlocking,
                                           priority_of(FBP_STAGE_OUT)));
-    for (int i = 0; i < CUDA_STAGES; i++) {
+    for (int i = 0; i < GPU_STAGES; i++) {
         CUDA_TRY(cudaEventCreateWithFlags(&u->filled[i], cudaEventDisableTiming));
         CUDA_TRY(cudaEventCreateWithFlags(&u->copied[i], cudaEventDisableTiming));
     }
@@ -24,7 +24,7 @@ static fbp_status open_unpacking(struct cuda_unpacking *u)
 
 static void close_unpacking(struct cuda_unpacking *u)
 {
-    for (int i = 0; i < CUDA_STAGES; i++) {
+    for (int i = 0; i < GPU_STAGES; i++) {
         if (u->filled[i])
             (void)cudaEventDestroy(u->filled[i]);
         if (u->copied[i])

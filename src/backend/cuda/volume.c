@@ -1,8 +1,6 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
 
-#include <math.h>
-
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
@@ -13,32 +11,19 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
     return FBP_OK;
 }
 
-static struct gpu_grid grid_of(const struct fbp_job *job, size_t z0, size_t z1)
-{
-    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
-
-    return (struct gpu_grid){.nx = (int)n[0],
-                             .ny = (int)n[1],
-                             .nz = (int)(z1 - z0),
-                             .z0 = (int)fbp_layer_slice(job, z0),
-                             .x_ref = (float)ref[0],
-                             .y_ref = (float)ref[1],
-                             .z_ref = (float)ref[2]};
-}
-
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
-    const size_t most = dev->kernel->gpu.pass ? (size_t)dev->kernel->gpu.pass : GPU_PASS;
+    const size_t most = gpu_pass_views(&dev->kernel->gpu);
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
                          .views = &views,
-                         .grid = grid_of(job, z0, z1),
+                         .grid = gpu_grid_of(job, z0, z1),
                          .layer = z0 - slab->z0,
                          .slab = slab,
                          .volume = volume,
@@ -60,7 +45,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     return FBP_OK;
 }
 
-static struct cuda_found *found_of(const struct cuda_device *dev)
+static struct gpu_found *found_of(const struct cuda_device *dev)
 {
     return (void *)(dev->memory + dev->tables.found);
 }
@@ -97,7 +82,7 @@ static fbp_status unpack(const struct cuda_device *dev, const struct cuda_fetch 
 static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, float *host)
 {
     struct cuda_unpacking *u = &dev->unpacking;
-    const unsigned at = u->next++ % CUDA_STAGES;
+    const unsigned at = u->next++ % GPU_STAGES;
     const size_t n = (f->z1 - f->z0) * dev->job->grid.n[0] * dev->job->grid.n[1];
     cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
 
@@ -130,23 +115,16 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     return FBP_OK;
 }
 
-/* Added up in the order of the blocks, and cleared. */
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
     cudaStream_t stream = dev->unpacking.stream;
-    struct cuda_found found[CUDA_FOUND];
+    struct gpu_found found[GPU_FOUND];
 
-    *out = (struct fbp_statistics){INFINITY, -INFINITY, 0};
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), sizeof found, cudaMemcpyDeviceToHost, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
-    for (int i = 0; i < CUDA_FOUND; i++) {
-        out->min = fmin(out->min, (double)found[i].min);
-        out->max = fmax(out->max, (double)found[i].max);
-        out->sum += found[i].sum;
-        found[i] = (struct cuda_found){INFINITY, -INFINITY, 0};
-    }
+    gpu_found_take(found, out);
     CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, sizeof found, cudaMemcpyHostToDevice, stream));
     return FBP_OK;
 }

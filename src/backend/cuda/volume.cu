@@ -25,12 +25,12 @@ enum { LOOKERS = 256 };
 
 /* A block adds to its own entry, launch after launch, so that no order is left to chance. */
 static __global__ void __launch_bounds__(LOOKERS)
-    look_at(const float *__restrict__ in, size_t n, cuda_found *found)
+    look_at(const float *__restrict__ in, size_t n, gpu_found *found)
 {
-    __shared__ cuda_found of[LOOKERS];
+    __shared__ gpu_found of[LOOKERS];
     const size_t step = (size_t)gridDim.x * LOOKERS;
     const unsigned me = threadIdx.x;
-    cuda_found mine = threadIdx.x == 0 ? found[blockIdx.x] : cuda_found{INFINITY, -INFINITY, 0};
+    gpu_found mine = threadIdx.x == 0 ? found[blockIdx.x] : gpu_found{INFINITY, -INFINITY, 0};
 
     for (size_t i = (size_t)blockIdx.x * LOOKERS + me; i < n; i += step) {
         mine.min = fminf(mine.min, in[i]);
@@ -50,8 +50,8 @@ static __global__ void __launch_bounds__(LOOKERS)
         found[blockIdx.x] = of[0];
 }
 
-cudaError_t cuda_look_at(const float *in, size_t n, struct cuda_found *found, cudaStream_t stream)
+cudaError_t cuda_look_at(const float *in, size_t n, struct gpu_found *found, cudaStream_t stream)
 {
-    look_at<<<CUDA_FOUND, LOOKERS, 0, stream>>>(in, n, found);
+    look_at<<<GPU_FOUND, LOOKERS, 0, stream>>>(in, n, found);
     return cudaGetLastError();
 }

@@ -2,9 +2,9 @@
  * it takes, its layouts of views and volume, and what it is handed of a pass (internal; C and
  * CUDA).
  *
- * backend/gpu is what GPUs have in common: the choice of a kernel, passes, symmetric scans, shapes
- * that are kept, the scale of fp16.  It is compiled into each GPU's module, which brings the
- * kernels and the calls (backend/cuda).
+ * backend/gpu is what GPUs have in common: the choice of a kernel and of its shape, passes,
+ * symmetric scans, the scale of fp16, the layout and the values of tables.  It is compiled into
+ * each GPU's module, which brings the kernels and the calls (backend/cuda).
  */
 #ifndef FBP_SRC_GPU_KERNEL_H
 #define FBP_SRC_GPU_KERNEL_H
@@ -105,6 +105,12 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 /** Floats of a slab in the kernel's layout. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job, size_t n_layers);
 
+/** Slices (layers) [z0, z1) as kernels see them. */
+struct gpu_grid gpu_grid_of(const struct fbp_job *job, size_t z0, size_t z1);
+
+/** Views, or groups, of a pass at most. */
+size_t gpu_pass_views(const struct gpu_kernel *kernel);
+
 void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out);
 
 /** Views `view0` … of the scan as a pass. */
@@ -132,6 +138,11 @@ size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job
 /** Have scan and volume the symmetries `flags` (FBP_SYM_…)?  Rows run up, and views may be read
  *  part beside part. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
+
+/** What the user should know: which precision there is instead of the one asked for, or that fast
+ * is the default; and one more part of such a line, unless it is "". */
+void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
+void gpu_remark_add(char *line, size_t n, const char *part);
 
 void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out);
 

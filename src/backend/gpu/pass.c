@@ -4,6 +4,24 @@
 
 #include <math.h>
 
+size_t gpu_pass_views(const struct gpu_kernel *kernel)
+{
+    return kernel->pass ? (size_t)kernel->pass : GPU_PASS;
+}
+
+struct gpu_grid gpu_grid_of(const struct fbp_job *job, size_t z0, size_t z1)
+{
+    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
+
+    return (struct gpu_grid){.nx = (int)n[0],
+                             .ny = (int)n[1],
+                             .nz = (int)(z1 - z0),
+                             .z0 = (int)fbp_layer_slice(job, z0),
+                             .x_ref = (float)ref[0],
+                             .y_ref = (float)ref[1],
+                             .z_ref = (float)ref[2]};
+}
+
 void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)
 {
     const double *m = job->matrices[view];

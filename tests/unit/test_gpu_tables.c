@@ -1,0 +1,607 @@
+/* A GPU's tables without a GPU: where they lie, what is written there, and how rows are filtered.
+ */
+#include "backend/gpu/chain.h"
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/host.h"
+#include "backend/gpu/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const double PI = 3.14159265358979323846;
+
+/* Weights whose values tell where they are of. */
+static bool product;
+
+static bool separable(const fbp_weights *weights)
+{
+    (void)weights;
+    return product;
+}
+
+static void image(const fbp_weights *weights, size_t row, double *out)
+{
+    (void)weights;
+    for (size_t c = 0; c < 4; c++)
+        out[c] = 100 * (double)row + (double)c;
+}
+
+static void line(const fbp_weights *weights, size_t view, double *out)
+{
+    (void)weights;
+    for (size_t c = 0; c < 4; c++)
+        out[c] = 1000 * (double)view + (double)c;
+}
+
+static void view(const fbp_weights *weights, size_t k, struct fbp_ray_view *out)
+{
+    (void)weights;
+    *out = (struct fbp_ray_view){.factor = (double)k};
+}
+
+static const struct fbp_module_host host = {
+    .weights_separable = separable,
+    .weights_image = image,
+    .weights_line = line,
+    .weights_view = view,
+};
+
+/* What the pretended module has, and how often it was asked. */
+static size_t row_bytes_now;
+static bool fft_now;
+static int n_asked_bytes, n_asked_fft;
+
+static size_t row_bytes(void)
+{
+    n_asked_bytes++;
+    return row_bytes_now;
+}
+
+static bool has_fft(void)
+{
+    n_asked_fft++;
+    return fft_now;
+}
+
+static const struct gpu_offer offer = {row_bytes, has_fft};
+
+static int start(void **state)
+{
+    (void)state;
+    gpu_host = &host;
+    product = true;
+    row_bytes_now = 232448 - 72;
+    fft_now = false;
+    n_asked_bytes = n_asked_fft = 0;
+    return 0;
+}
+
+static size_t of_orbits(const struct fbp_job *job, size_t n_layers)
+{
+    (void)job;
+    return n_layers;
+}
+
+static const struct gpu_kernel plain = {.name = "plain", .turns = 1, .precision = 1},
+                               orbits = {.name = "orbits", .turns = 4, .volume_size = of_orbits};
+static float pixels;
+static struct fbp_prep none, all = {.dark = &pixels, .gain = &pixels, .n_bridges = 1000};
+static struct fbp_filter_design filter, long_filter;
+
+/* 496 views of 960 x 1248 pixels, 512^3 voxels. */
+static struct fbp_job ordinary(void)
+{
+    filter = (struct fbp_filter_design){.half_width = 1248, .n_fft = 4096};
+    long_filter = (struct fbp_filter_design){.half_width = 5000, .n_fft = 10240};
+    return (struct fbp_job){.n_views = 496,
+                            .turns = 1,
+                            .panel = {.n_rows = 960, .n_columns = 1248},
+                            .wide = {.n_rows = 960, .n_columns = 1248},
+                            .prep = &none,
+                            .filter = &filter,
+                            .scale = 1,
+                            .grid = {{512, 512, 512}, {1, 1, 1}, {0, 0, 0}},
+                            .chosen.own = &plain};
+}
+
+static struct fbp_job of_long_rows(void)
+{
+    struct fbp_job job = ordinary();
+
+    job.panel.n_columns = job.wide.n_columns = 5000;
+    job.filter = &long_filter;
+    return job;
+}
+
+static void check_layout(const char *what, const struct fbp_job *job,
+                         const struct gpu_tables *expected)
+{
+    struct gpu_tables t;
+
+    gpu_tables_lay_out(job, &offer, &t);
+#define SAME(member)                  \
+    if (t.member != expected->member) \
+    fail_msg("%s: %s is %zu, not %zu", what, #member, (size_t)t.member, (size_t)expected->member)
+    SAME(way);
+    SAME(dark);
+    SAME(gain);
+    SAME(bridges);
+    SAME(image);
+    SAME(lines);
+    SAME(rays);
+    SAME(filter);
+    SAME(turns);
+    SAME(fft_length);
+    SAME(rows);
+    SAME(work);
+    SAME(taps_v);
+    SAME(weighted);
+    SAME(pad);
+    SAME(ends);
+    SAME(counters);
+    SAME(ledger);
+    SAME(found);
+    SAME(slices);
+    SAME(rows_a_call);
+    SAME(row_length);
+    SAME(work_bytes);
+    SAME(slice_bytes);
+    SAME(views_a_call);
+    SAME(bytes);
+#undef SAME
+}
+
+/* As the CUDA module laid them out when the layout was its own: speeds hang on the calls' sizes,
+ * and the memory that a plan counts on the sum. */
+static void sizes_are_those_of_before(void **state)
+{
+    struct fbp_column_filter columns = {.half_width = 9};
+    struct fbp_pad pad = {.rule.n_lengths = 5, .n_columns = 1248};
+    struct fbp_job job = ordinary();
+
+    (void)state;
+    check_layout("ordinary", &job,
+                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                                      .image = 134247936,
+                                      .lines = 139040256,
+                                      .turns = 10240,
+                                      .fft_length = 2560,
+                                      .rows = 32768,
+                                      .counters = 141516288,
+                                      .ledger = 141516800,
+                                      .found = 141576704,
+                                      .rows_a_call = 13443,
+                                      .row_length = 1248,
+                                      .bytes = 141584896});
+    job.columns = &columns;
+    job.pad = &pad;
+    job.scale = 1000;
+    check_layout("columns, carried on, scaled", &job,
+                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                                      .image = 134247936,
+                                      .lines = 139040256,
+                                      .turns = 10240,
+                                      .fft_length = 2560,
+                                      .rows = 32768,
+                                      .taps_v = 141516288,
+                                      .weighted = 141516800,
+                                      .pad = 175063040,
+                                      .ends = 175113216,
+                                      .counters = 175758848,
+                                      .ledger = 175759360,
+                                      .found = 175819264,
+                                      .slices = 175827456,
+                                      .rows_a_call = 13443,
+                                      .row_length = 1248,
+                                      .slice_bytes = 16777216,
+                                      .views_a_call = 7,
+                                      .bytes = 209381888});
+    job = ordinary();
+    job.prep = &all;
+    job.turns = 4;
+    job.mirrored = true;
+    job.chosen.own = &orbits;
+    product = false;
+    check_layout("orbits, dark, gain, bad pixels, rays", &job,
+                 &(struct gpu_tables){.way = GPU_AT_ONCE,
+                                      .gain = 4792320,
+                                      .bridges = 9584640,
+                                      .rays = 143868928,
+                                      .filter = 9620992,
+                                      .turns = 9631232,
+                                      .fft_length = 2560,
+                                      .rows = 9653760,
+                                      .counters = 143952384,
+                                      .ledger = 143952896,
+                                      .found = 144012800,
+                                      .slices = 144020992,
+                                      .rows_a_call = 13443,
+                                      .row_length = 1248,
+                                      .slice_bytes = 16777216,
+                                      .bytes = 177575424});
+}
+
+static void sizes_of_long_rows(void **state)
+{
+    struct fbp_job job = of_long_rows();
+
+    (void)state;
+    check_layout("in space", &job,
+                 &(struct gpu_tables){.way = GPU_IN_SPACE,
+                                      .image = 67080704,
+                                      .lines = 86280704,
+                                      .rows = 40448,
+                                      .work = 33560576,
+                                      .counters = 96200704,
+                                      .ledger = 96201216,
+                                      .found = 96261120,
+                                      .rows_a_call = 838,
+                                      .row_length = 5000,
+                                      .work_bytes = 33520000,
+                                      .bytes = 96269312});
+    fft_now = true;
+    check_layout("by a library", &job,
+                 &(struct gpu_tables){.way = GPU_BY_FFT,
+                                      .image = 67031552,
+                                      .lines = 86231552,
+                                      .rows = 20992,
+                                      .work = 33526272,
+                                      .counters = 96151552,
+                                      .ledger = 96152064,
+                                      .found = 96211968,
+                                      .rows_a_call = 409,
+                                      .row_length = 10240,
+                                      .work_bytes = 33505280,
+                                      .bytes = 96220160});
+    job.filtered = true;
+    job.shift = -1;
+    check_layout("filtered", &job,
+                 &(struct gpu_tables){.way = GPU_NO_FILTER,
+                                      .counters = 33520128,
+                                      .ledger = 33520640,
+                                      .found = 33580544,
+                                      .slices = 33588736,
+                                      .rows_a_call = 838,
+                                      .row_length = 5000,
+                                      .slice_bytes = 16777216,
+                                      .bytes = 67143168});
+}
+
+/* To look for a library takes time: nobody does without need. */
+static void modules_are_asked_where_it_matters(void **state)
+{
+    struct fbp_job job = ordinary();
+
+    (void)state;
+    assert_int_equal(gpu_way_of(&job, &offer), GPU_AT_ONCE);
+    assert_int_equal(n_asked_fft, 0);
+    n_asked_bytes = 0;
+    job.spatial_filter = true;
+    assert_int_equal(gpu_way_of(&job, &offer), GPU_IN_SPACE);
+    job.filtered = true;
+    assert_int_equal(gpu_way_of(&job, &offer), GPU_NO_FILTER);
+    assert_int_equal(n_asked_bytes + n_asked_fft, 0);
+    job.filtered = job.spatial_filter = false;
+    row_bytes_now = 0;
+    assert_int_equal(gpu_way_of(&job, &offer), GPU_IN_SPACE);
+    fft_now = true;
+    assert_int_equal(gpu_way_of(&job, &offer), GPU_BY_FFT);
+}
+
+static void chains_hold_two_rows_and_are_permutations(void **state)
+{
+    static const size_t radices[] = {GPU_CHAIN_RADICES};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(radices); i++) {
+        const size_t n = radices[i] * GPU_CHAIN_INNER, bytes = gpu_chain_row_bytes(n);
+        char *seen = calloc(n, 1);
+
+        assert_non_null(seen);
+        assert_int_equal(gpu_chain_length(n / 2, bytes), n);
+        assert_int_equal(gpu_chain_length(n / 2, bytes - 1), 0);
+        assert_int_equal(gpu_chain_length(n / 2 + 1, SIZE_MAX),
+                         i + 1 < COUNT(radices) ? radices[i + 1] * GPU_CHAIN_INNER : 0);
+        for (size_t k = 0; k < n; k++)
+            seen[gpu_chain_frequency(n, k)]++;
+        assert_null(memchr(seen, 0, n));
+        free(seen);
+        for (size_t k = 0; k < gpu_chain_turns(n); k++)
+            assert_true(gpu_chain_turn(n, k) >= 0 && gpu_chain_turn(n, k) < 1);
+    }
+}
+
+/* A pretended block of device memory: nothing is written twice, or beyond its end. */
+struct block {
+    char *memory, *written;
+    size_t bytes;
+    int calls, fail_at; /* fail_at: the call that fails; 0: none */
+};
+
+static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
+{
+    struct block *b = user;
+
+    if (++b->calls == b->fail_at)
+        return FBP_ERR_DEVICE;
+    assert_true(at % 512 == 0 && at + bytes <= b->bytes);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(b->written[at + i]++, 0);
+    memcpy(b->memory + at, data, bytes);
+    return FBP_OK;
+}
+
+static struct block open_block(const struct fbp_job *job, struct gpu_tables *t)
+{
+    gpu_tables_lay_out(job, &offer, t);
+    struct block b = {
+        .memory = calloc(1, t->bytes), .written = calloc(1, t->bytes), .bytes = t->bytes};
+
+    assert_true(b.memory && b.written);
+    return b;
+}
+
+static void close_block(struct block *b)
+{
+    free(b->memory);
+    free(b->written);
+}
+
+static float at(const struct block *b, size_t place, size_t i)
+{
+    float x;
+
+    assert_int_equal(b->written[place + i * sizeof x], 1);
+    memcpy(&x, b->memory + place + i * sizeof x, sizeof x);
+    return x;
+}
+
+/* 3 views of 2 x 4 pixels with everything, and the taps 4, 2, 1. */
+static struct {
+    float dark[8], gain[8], pads[2 * 2 * 4];
+    double kernel[3], response[9], columns[2];
+    struct fbp_bridge bridges[2];
+    struct fbp_prep prep;
+    struct fbp_filter_design filter;
+    struct fbp_column_filter column_filter;
+    struct fbp_pad pad;
+} small;
+
+static struct fbp_job small_job(void)
+{
+    for (int i = 0; i < 8; i++) {
+        small.dark[i] = (float)i;
+        small.gain[i] = (float)(10 + i);
+    }
+    for (int i = 0; i < 16; i++)
+        small.pads[i] = (float)(20 + i);
+    memcpy(small.kernel, (double[]){4, 2, 1}, sizeof small.kernel);
+    memcpy(small.columns, (double[]){.5, .25}, sizeof small.columns);
+    for (int i = 0; i < 9; i++)
+        small.response[i] = 1 + i;
+    small.bridges[1] =
+        (struct fbp_bridge){.pixel = 5, .from = {4, 6, 1, 1}, .weight = {.5f, .25f, .25f, 0}};
+    small.prep = (struct fbp_prep){
+        .dark = small.dark, .gain = small.gain, .bridges = small.bridges, .n_bridges = 2};
+    small.filter = (struct fbp_filter_design){.n_columns = 4,
+                                              .n_fft = 16,
+                                              .response = small.response,
+                                              .half_width = 2,
+                                              .kernel = small.kernel};
+    small.column_filter = (struct fbp_column_filter){.half_width = 1, .kernel = small.columns};
+    small.pad = (struct fbp_pad){.rule.n_lengths = 2, .n_columns = 4, .tables = small.pads};
+    return (struct fbp_job){.n_views = 3,
+                            .turns = 1,
+                            .panel = {.n_rows = 2, .n_columns = 4},
+                            .wide = {.n_rows = 2, .n_columns = 4},
+                            .prep = &small.prep,
+                            .filter = &small.filter,
+                            .columns = &small.column_filter,
+                            .pad = &small.pad,
+                            .scale = 1,
+                            .grid = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}},
+                            .chosen.own = &plain};
+}
+
+static void check_prep(const struct block *b, const struct gpu_tables *t)
+{
+    struct gpu_bridge bridge;
+
+    for (size_t i = 0; i < 8; i++) {
+        assert_true(at(b, t->dark, i) == (float)i);
+        assert_true(at(b, t->gain, i) == (float)(10 + i));
+    }
+    memcpy(&bridge, b->memory + t->bridges + sizeof bridge, sizeof bridge);
+    assert_int_equal(bridge.pixel, 5);
+    assert_int_equal(bridge.from[1], 6);
+    assert_true(bridge.weight[0] == .5f && bridge.weight[3] == 0);
+}
+
+/* At every place of a chain's table the sum of the taps at its frequency; factors on the circle. */
+static void check_chain(const struct block *b, const struct gpu_tables *t)
+{
+    const size_t n = t->fft_length;
+
+    assert_int_equal(n, 512);
+    for (size_t i = 0; i < n; i++) {
+        const double f = 2 * PI * (double)gpu_chain_frequency(n, i) / (double)n;
+        const double sum = (4 + 4 * cos(f) + 2 * cos(2 * f)) / (double)n;
+        assert_true(fabs((double)at(b, t->filter, i) - sum) < 1e-8);
+    }
+    for (size_t i = 0; i < gpu_chain_turns(n); i++) {
+        const double f = -2 * PI * gpu_chain_turn(n, i);
+        assert_true(fabs((double)at(b, t->turns, 2 * i) - cos(f)) < 1e-7);
+        assert_true(fabs((double)at(b, t->turns, 2 * i + 1) - sin(f)) < 1e-7);
+    }
+}
+
+static void check_columns(const struct block *b, const struct gpu_tables *t, size_t taps)
+{
+    assert_int_equal(taps, 2 * (GPU_COLUMN_ROWS + 1) + 1);
+    for (size_t i = 0; i < taps; i++) {
+        const size_t off = i > taps / 2 ? i - taps / 2 : taps / 2 - i;
+        assert_true(at(b, t->taps_v, i) == (off == 0 ? .5f : off == 1 ? .25f : 0));
+    }
+}
+
+static void tables_hold_what_they_should(void **state)
+{
+    const struct fbp_job job = small_job();
+    struct gpu_tables t;
+    struct block b = open_block(&job, &t);
+
+    (void)state;
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    check_prep(&b, &t);
+    check_chain(&b, &t);
+    check_columns(&b, &t, gpu_column_taps(&job));
+    for (size_t i = 0; i < 16; i++)
+        assert_true(at(&b, t.pad, i) == (float)(20 + i));
+    for (size_t i = 0; i < 8; i++)
+        assert_true(at(&b, t.image, i) == (float)(i / 4 * 100 + i % 4));
+    for (size_t i = 0; i < 12; i++)
+        assert_true(at(&b, t.lines, i) == (float)(i / 4 * 1000 + i % 4));
+    close_block(&b);
+}
+
+static void other_ways_and_rays(void **state)
+{
+    static const float taps[] = {1, 2, 4, 2, 1};
+    struct fbp_job job = small_job();
+    struct fbp_ray_view ray;
+    struct gpu_tables t;
+
+    (void)state;
+    product = false;
+    row_bytes_now = 0;
+    struct block b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    for (size_t i = 0; i < COUNT(taps); i++)
+        assert_true(at(&b, t.filter, i) == taps[i]);
+    memcpy(&ray, b.memory + t.rays + 2 * sizeof ray, sizeof ray);
+    assert_true(ray.factor == 2);
+    close_block(&b);
+
+    fft_now = true;
+    b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    for (size_t i = 0; i < 9; i++)
+        assert_true(at(&b, t.filter, i) == (float)(1 + i));
+    close_block(&b);
+
+    job.filtered = true; /* no weights are asked for: there are none */
+    job.columns = NULL;
+    job.pad = NULL;
+    b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    assert_int_equal(b.calls, 3);
+    check_prep(&b, &t);
+    close_block(&b);
+}
+
+static void a_failed_copy_ends_it(void **state)
+{
+    const struct fbp_job job = small_job();
+    struct gpu_tables t;
+    struct block b = open_block(&job, &t);
+
+    (void)state;
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    const int n = b.calls;
+    assert_int_equal(n, 9);
+    close_block(&b);
+    for (int i = 1; i <= n; i++) {
+        b = open_block(&job, &t);
+        b.fail_at = i;
+        assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_ERR_DEVICE);
+        assert_int_equal(b.calls, i);
+        close_block(&b);
+    }
+}
+
+/* Rows begin where lines of the cache do, between borders. */
+static void plain_views(void **state)
+{
+    static const size_t turns[] = {1, 2, 4}, columns[] = {1, 28, 29, 1248};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(turns); i++)
+        for (size_t k = 0; k < COUNT(columns); k++)
+            for (int half = 0; half < 2 && turns[i] << half <= 4; half++) {
+                const struct fbp_job job = {
+                    .turns = turns[i], .mirrored = half, .wide = {.n_columns = columns[k]}};
+                const struct gpu_plain p = gpu_plain_of(&job, 7);
+                const size_t texel = (turns[i] << half) * sizeof(float);
+                assert_int_equal(p.stride * texel % 128, 0);
+                assert_true(p.stride >= columns[k] + 4 &&
+                            (p.stride - columns[k] - 4) * texel < 128);
+                assert_int_equal(p.group, 11 * p.stride);
+                assert_int_equal(gpu_plain_bytes(&job, 3, 7), 3 * p.group * texel);
+            }
+}
+
+static void what_blocks_found(void **state)
+{
+    static struct gpu_found found[GPU_FOUND];
+    struct fbp_statistics sum;
+
+    (void)state;
+    gpu_found_take(found, &sum); /* zeros, as memory comes */
+    gpu_found_take(found, &sum);
+    assert_true(sum.min == INFINITY && sum.max == -INFINITY && sum.sum == 0);
+    found[3] = (struct gpu_found){-1, 2, 5};
+    found[GPU_FOUND - 1] = (struct gpu_found){0, 7, 0.5};
+    gpu_found_take(found, &sum);
+    assert_true(sum.min == -1 && sum.max == 7 && sum.sum == 5.5);
+}
+
+static void remarks(void **state)
+{
+    static const struct gpu_kernel exact = {.precision = FBP_PRECISION_EXACT},
+                                   fast = {.precision = FBP_PRECISION_FAST};
+    struct fbp_job job = {.chosen.own = &fast};
+    char text[200];
+
+    (void)state;
+    gpu_remark_precision(&job, text, sizeof text);
+    assert_non_null(strstr(text, "--precision exact"));
+    job.precision = FBP_PRECISION_FAST;
+    gpu_remark_precision(&job, text, sizeof text);
+    assert_string_equal(text, "");
+    gpu_remark_add(text, sizeof text, "one");
+    gpu_remark_add(text, sizeof text, "");
+    gpu_remark_add(text, sizeof text, "two");
+    assert_string_equal(text, "one; two");
+    job.chosen.own = &exact;
+    job.precision = FBP_PRECISION_HALF;
+    gpu_remark_precision(&job, text, sizeof text);
+    assert_string_equal(text, "no faster kernel of precision half for this scan: exact is used");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(sizes_are_those_of_before, start),
+        cmocka_unit_test_setup(sizes_of_long_rows, start),
+        cmocka_unit_test_setup(modules_are_asked_where_it_matters, start),
+        cmocka_unit_test_setup(chains_hold_two_rows_and_are_permutations, start),
+        cmocka_unit_test_setup(tables_hold_what_they_should, start),
+        cmocka_unit_test_setup(other_ways_and_rays, start),
+        cmocka_unit_test_setup(a_failed_copy_ends_it, start),
+        cmocka_unit_test_setup(plain_views, start),
+        cmocka_unit_test_setup(what_blocks_found, start),
+        cmocka_unit_test_setup(remarks, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
