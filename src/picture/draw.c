@@ -3,11 +3,11 @@
 #include "fbp/array.h"
 #include "fbp/picture.h"
 
+#include "array/format/png/png_write.h"
 #include "base/mem.h"
 #include "base/range.h"
 #include "base/sizes.h"
 #include "base/stop.h"
-#include "picture/png.h"
 
 #include <math.h>
 #include <stdlib.h>

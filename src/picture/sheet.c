@@ -1,11 +1,11 @@
 /* A contact sheet: pictures of one grey window side by side, each with a label. */
 #include "fbp/picture.h"
 
+#include "array/format/png/png_write.h"
 #include "base/mem.h"
 #include "base/range.h"
 #include "base/sizes.h"
 #include "picture/font.h"
-#include "picture/png.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,7 +122,8 @@ static fbp_status start_canvas(struct sheet *s)
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
-    const size_t sample = 2 * SAMPLE * sizeof(float), png = 1 << 20; /* at most, roughly */
+    const size_t sample = 2 * SAMPLE * sizeof(float),
+                 png = (1 << 20) + FBP_PIECE_BYTES; /* at most, roughly */
 
     layout(&s);
     return 3 * s.canvas.w * s.canvas.h + sample + png;

@@ -2,8 +2,8 @@
 #include "fbp/picture.h"
 
 #include "array/array.h"
+#include "array/format/png/png_write.h"
 #include "base/vec.h"
-#include "picture/png.h"
 
 #include <setjmp.h>
 #include <signal.h>
