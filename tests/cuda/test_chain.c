@@ -4,7 +4,7 @@
  */
 #include "recon/fixture.h"
 
-#include "backend/cuda/filter.h"
+#include "backend/cuda/filter_kernels.h"
 #include "filter/filter.h"
 
 enum { VIEWS = 6, ROWS = 3, PAIRS = VIEWS / 2 * ROWS };

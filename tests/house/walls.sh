@@ -79,12 +79,44 @@ awk -v layers="$work/layers" "$common"'
     }' pairs="$work/pairs" "$work/layers" "$work/symbols" >"$work/calls"
 say "$work/calls"
 
-# 5. Circles: files that call each other cannot be understood one after the other.  The module for
-# CUDA is one room: its files are not asked.
-grep -v '^src/backend/\(cuda\|gpu\)/.* src/backend/\(cuda\|gpu\)/' "$work/pairs" >"$work/asked"
-tsort "$work/asked" 2>&1 >/dev/null | sed 's/^tsort: //' | grep -v 'contains a loop' |
-    awk '{ print $1 " is part of a circle of calls" }' >"$work/circles" || true
+# 5. Circles: files that call each other cannot be understood one after the other.
+circles() { # of what, file of pairs
+    tsort "$2" 2>&1 >/dev/null | sed 's/^tsort: //' | grep -v 'contains a loop' |
+        awk -v what="$1" '{ print $1 " is part of a circle of " what }' || true
+}
+
+circles calls "$work/pairs" >"$work/circles"
 say "$work/circles"
+
+# 6. Headers that include each other.
+awk '$1 ~ /\.(h|cuh)$/ {
+         print $1, ($2 ~ /^fbp(-lab)?\// ? "include/" : $1 ~ /^cli\// ? "cli/" : "src/") $2
+     }' "$work/includes" >"$work/headers"
+circles includes "$work/headers" >"$work/header_circles"
+say "$work/header_circles"
+
+# 7. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
+# sources of its name are one there, and what includes whose header must have no circle.
+awk '$1 ~ /^src\/backend\/(cuda|gpu)\// && $2 ~ /^backend\/(cuda|gpu)\// {
+         from = $1; to = "src/" $2
+         sub(/\.[a-z]+$/, "", from)
+         sub(/\.[a-z]+$/, "", to)
+         if (from != to)
+             print from, to
+     }' "$work/includes" | sort -u >"$work/units"
+[ -s "$work/units" ] || { echo "no includes in src/backend/gpu"; exit 1; }
+circles "headers and their sources" "$work/units" >"$work/unit_circles"
+say "$work/unit_circles"
+
+# 8. Backends do not know each other; what they share is in src/backend, and of GPUs in gpu.  The mock
+# pretends to be one and has the CPU compute.
+{
+    awk '{ print $1, "includes", "src/" $2 }' "$work/includes"
+    awk '{ print $1, "calls", $2 }' "$work/pairs"
+} | awk '{ split($1, a, "/"); split($3, b, "/") }
+         a[2] == "backend" && b[2] == "backend" && a[4] != "" && b[4] != "" && a[3] != b[3] &&
+             b[3] != "gpu" && a[3] != "mock" { print $1 " " $2 " " $3 ", which is of another backend" }' >"$work/others"
+say "$work/others"
 
 [ "$fail" = 0 ] && echo "includes and calls run one way: $(wc -l <"$work/files") files, $(wc -l <"$work/pairs") calls"
 exit "$fail"

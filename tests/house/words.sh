@@ -1,9 +1,11 @@
 #!/bin/sh
 # words.sh SOURCE: src/backend alone knows what its devices are: what lies above and below it names
 # no maker, no kind of a device's memory and no paper's kernels.  Names of devices for users come from
-# the list of backends.  And no text has the marks of a merge that was left half done.
+# the list of backends.  What GPUs share (src/backend/gpu) knows textures, but no maker.  And no text
+# has the marks of a merge that was left half done.
 folders='run plan api analysis scan array geometry base prep filter weight phantom picture'
-pattern='[Cc]uda|CUDA|[Nn]vidia|NVIDIA|NVCC|[Tt]exture|[Tt]exel|\<S[01]\>|([Ff][Bb][Pp]|cuda)_([A-Za-z0-9_]*_)?[sS][01](_|\>)|[Cc]u[Ff][Ff][Tt]|[Oo]pen[Gg][Ll]'
+makers='[Cc]uda|CUDA|[Nn]vidia|NVIDIA|NVCC|[Cc]u[Ff][Ff][Tt]|[Oo]pen[Gg][Ll]'
+pattern="$makers|[Tt]exture|[Tt]exel|\\<S[01]\\>|([Ff][Bb][Pp]|cuda)_([A-Za-z0-9_]*_)?[sS][01](_|\\>)"
 # A variable of the environment is called what its users call it; base/environment.[ch] lists them.
 allowed='^src/base/environment\.[ch]:[0-9]+: *(\[?FBP_ENV_[A-Z_]+\]? = \{".*"\},|FBP_ENV_[A-Z_]+,)$'
 marks='^([<]{7}|[>]{7}|[|]{7})( |$)'
@@ -19,21 +21,24 @@ echo 'src/base/environment.c:9:    if (getenv("CUDA_HOME"))' | grep -qE "$allowe
     { echo "words.sh allows more than the table of the environment"; exit 1; }
 
 words() { # in a tree
-    (cd "$1" && for folder in $folders; do grep -rnE "$pattern" "src/$folder"; done | grep -vE "$allowed")
+    (cd "$1" && {
+        for folder in $folders; do grep -rnE "$pattern" "src/$folder"; done | grep -vE "$allowed"
+        grep -rnE "$makers" src/backend/gpu
+    })
 }
 
 # A word planted in any of the folders is found there.
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-for folder in $folders; do
+for folder in $folders backend/gpu; do
     mkdir -p "$tree/src/$folder/deep"
     echo 'if (strcmp(device, "cuda") == 0)' >"$tree/src/$folder/deep/a.c"
 done
-[ "$(words "$tree" | wc -l)" = "$(echo "$folders" | wc -w)" ] ||
+[ "$(words "$tree" | wc -l)" = "$(echo "$folders" backend/gpu | wc -w)" ] ||
     { echo "words.sh does not see what is planted:"; words "$tree"; exit 1; }
 
 cd "$1" || exit 1
-for folder in $folders; do
+for folder in $folders backend/gpu; do
     [ -d "src/$folder" ] || { echo "no src/$folder in $1"; exit 1; }
 done
 found=$(words .)

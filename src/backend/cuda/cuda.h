@@ -72,7 +72,7 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
     return (struct cuda_device *)(void *)device;
 }
 
-/** The status of a failed call, its message latched: the call, CUDA's text, what to do. */
+/** error.c: the status of a failed call, its message latched: the call, CUDA's text, what to do. */
 fbp_status cuda_failed(cudaError_t error, const char *call);
 
 /** Pass on the failure of a call of CUDA's runtime. */

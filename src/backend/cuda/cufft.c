@@ -1,5 +1,7 @@
 /* The names and numbers of cuFFT's interface, which has not changed since CUDA 6.5. */
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cufft.h"
+
+#include "backend/gpu/host.h"
 
 #include <dlfcn.h>
 #include <limits.h>

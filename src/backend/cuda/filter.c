@@ -1,5 +1,5 @@
 /* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time. */
-#include "backend/cuda/filter.h"
+#include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/pad.h"

@@ -3,7 +3,7 @@
 #define FBP_SRC_CUDA_FILTER_LOAD_H
 
 #define FBP_RAY_FLOAT
-#include "backend/cuda/filter.h"
+#include "backend/cuda/filter_kernels.h"
 
 #include <cfloat>
 

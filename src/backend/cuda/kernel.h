@@ -1,7 +1,7 @@
 /** @file kernel.h  A way of backprojecting on a GPU, with the layouts of views and volume it wants
  * (internal; C and CUDA).
  *
- * A kernel is one .cu file that ends in its `struct cuda_kernel`, and a line in kernel.c.
+ * A kernel is one .cu file that ends in its `struct cuda_kernel`, and a line in kernels.c.
  */
 #ifndef FBP_SRC_CUDA_KERNEL_H
 #define FBP_SRC_CUDA_KERNEL_H
@@ -64,7 +64,8 @@ struct cuda_fetch {
 /** What CUDA adds to a GPU's kernel: its launches. */
 struct cuda_kernel {
     struct gpu_kernel gpu; /**< first: job->chosen.own is either */
-    /** Launch: the filter in space, as cuda_convolve_rows() (filter.h), which NULL stands for. */
+    /** Launch: the filter in space, as cuda_convolve_rows() (filter_kernels.h), which NULL stands
+     * for. */
     cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                             unsigned half_width, float2 *out, cudaStream_t stream);
     /** Launch: store filtered rows, and the borders that belong to them. */

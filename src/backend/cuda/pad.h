@@ -5,7 +5,7 @@
 #if defined __CUDACC__ && !defined FBP_PAD_FN /* before anything that includes filter/pad.h */
 #    define FBP_PAD_FN static __host__ __device__ inline
 #endif
-#include "backend/cuda/filter.h"
+#include "backend/cuda/filter_kernels.h"
 #include "filter/pad.h"
 
 /** Pairs of rows whose samples are prepared, and what is to be added to them when they are

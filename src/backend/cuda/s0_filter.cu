@@ -2,7 +2,7 @@
  * The filter of Okitsu, Ino and Hagihara 2008 (Eq. 1, with the shift that it lacks): a block takes
  * a row, or here a pair of rows as one complex row, and convolves it in shared memory.
  */
-#include "backend/cuda/filter.h"
+#include "backend/cuda/filter_kernels.h"
 #include "backend/cuda/s0.h"
 
 enum { THREADS = 256, SHARED = 48 << 10 };

@@ -1,10 +1,10 @@
 /** @file gpu_kernel.h  A way of backprojecting on a GPU, whatever it is programmed in: which scans
  * it takes, its layouts of views and volume, and what it is handed of a pass (internal; C and
- * CUDA).
+ * C++).
  *
  * backend/gpu is what GPUs have in common: the choice of a kernel and of its shape, passes,
  * symmetric scans, the scale of fp16, the layout and the values of tables.  It is compiled into
- * each GPU's module, which brings the kernels and the calls (backend/cuda).
+ * each GPU's module, which brings the kernels and the calls.
  */
 #ifndef FBP_SRC_GPU_KERNEL_H
 #define FBP_SRC_GPU_KERNEL_H

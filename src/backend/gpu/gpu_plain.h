@@ -1,5 +1,5 @@
 /** @file gpu_plain.h  Filtered views in plain memory: [group][row][column][lane], with borders of
- * zeros (internal; C and CUDA).
+ * zeros (internal; C and C++).
  *
  * A texel is one sample of each view of a group.  Two columns and rows of zeros lie on every side,
  * so that the four taps of a coordinate that is clamped there are zeros: the edge is continuous.

@@ -1,5 +1,5 @@
 /** @file tables.h  One block of device memory for tables and scratch: its layout, a pure function
- * of the job, so that the plan knows its size, and what the tables hold (internal; C and CUDA).
+ * of the job, so that the plan knows its size, and what the tables hold (internal; C and C++).
  */
 #ifndef FBP_SRC_GPU_TABLES_H
 #define FBP_SRC_GPU_TABLES_H

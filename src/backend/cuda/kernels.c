@@ -1,5 +1,6 @@
 /* CUDA's kernels, and which of them a job gets. */
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/kernel.h"
+
 #include "backend/cuda/s0.h"
 
 #include <string.h>

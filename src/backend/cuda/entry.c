@@ -1,4 +1,4 @@
-/* NVIDIA GPUs: finding and opening them; the module's backend. */
+/* The entry of the module: finding and opening NVIDIA GPUs; its backend. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
 #include "backend/cuda/s1.h"
@@ -18,23 +18,6 @@ static struct {
     int n, ordinal[MOST_DEVICES];
     char isa[3][24]; /* by precision - 1, of the first device */
 } found;
-
-fbp_status cuda_failed(cudaError_t error, const char *call)
-{
-    const int name = (int)strcspn(call, "(");
-    const char *text = cudaGetErrorString(error);
-
-    (void)cudaGetLastError(); /* one that can be recovered from is forgotten */
-    if (error == cudaErrorMemoryAllocation)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "cuda: %.*s: %s: lower --device-memory or --batch, or close other "
-                              "programs that use the device",
-                              name, call, text);
-    return gpu_host->fail(FBP_ERR_DEVICE,
-                          "cuda: %.*s: %s: see whether nvidia-smi lists the device, try again, or "
-                          "use --device cpu",
-                          name, call, text);
-}
 
 static int count(char *why, size_t n)
 {

@@ -1,6 +1,6 @@
-/** @file filter.h  Kernels of the filter chain (internal; C and CUDA). */
-#ifndef FBP_SRC_CUDA_FILTER_H
-#define FBP_SRC_CUDA_FILTER_H
+/** @file filter_kernels.h  Kernels of the filter chain (internal; C and CUDA). */
+#ifndef FBP_SRC_CUDA_FILTER_KERNELS_H
+#define FBP_SRC_CUDA_FILTER_KERNELS_H
 
 #include <cuda_runtime_api.h>
 
@@ -111,4 +111,4 @@ cudaError_t cuda_chain_open(size_t length);
 cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream);
 FBP_END
 
-#endif /* FBP_SRC_CUDA_FILTER_H */
+#endif /* FBP_SRC_CUDA_FILTER_KERNELS_H */
