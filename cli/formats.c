@@ -3,7 +3,6 @@
 #include "fbp/array.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -70,21 +69,20 @@ bool cli_can_compress(const char *path)
 /* All of a list; `last`: what stands before the last one of several, such as " or ". */
 static void put(list_fn *list, const char *last, char *buf, size_t n)
 {
-    size_t at = 0, before = 0;
+    size_t at = 0, before = 0, length = 0;
+    const char *name = "";
 
     buf[0] = '\0';
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
         for (const char *p = list(*f); *p && at < n;) {
-            const size_t length = strcspn(p, " ");
+            name = p;
+            length = strcspn(p, " ");
             before = at;
             at += (size_t)snprintf(buf + at, n - at, "%s%.*s", at ? ", " : "", (int)length, p);
             p += length + strspn(p + length, " ");
         }
-    if (before > 0 && at < n) {
-        char *tail = strndup(buf + before + 2, n);
-        snprintf(buf + before, n - before, "%s%s", last, tail ? tail : "");
-        free(tail);
-    }
+    if (before > 0 && at < n)
+        snprintf(buf + before, n - before, "%s%.*s", last, (int)length, name);
 }
 
 const char *cli_volumes(void)

@@ -169,16 +169,18 @@ static int into_memory(struct follow_bench *b, double *seconds)
 }
 
 /* The values of the file that was written. */
-static bool is_expected(const struct follow_bench *b)
+static int compare_file(struct follow_bench *b)
 {
     const size_t *n = b->info.volume.n;
     fbp_source *source = NULL;
-    bool same = fbp_source_open(&source, b->place.volume, NULL) == FBP_OK &&
-                fbp_source_read(source, 0, n[2], 0, n[1], b->found) == FBP_OK;
+    const bool read = fbp_source_open(&source, b->place.volume, NULL) == FBP_OK &&
+                      fbp_source_read(source, 0, n[2], 0, n[1], b->found) == FBP_OK;
+    const int rc = read ? 0 : cli_fail();
 
-    same = same && memcmp(b->found, b->expected, n_voxels(b) * sizeof *b->found) == 0;
+    if (read)
+        b->same &= memcmp(b->found, b->expected, n_voxels(b) * sizeof *b->found) == 0;
     fbp_source_close(&source);
-    return same;
+    return rc;
 }
 
 static int into_file(struct follow_bench *b, double *seconds)
@@ -189,7 +191,7 @@ static int into_file(struct follow_bench *b, double *seconds)
     if (rc == 0)
         rc = play_to(b, plan, NULL, seconds);
     if (rc == 0)
-        b->same &= is_expected(b);
+        rc = compare_file(b);
     fbp_plan_destroy(&plan);
     return rc;
 }

@@ -241,7 +241,10 @@ static fbp_status make_child(const char *path, const struct fbp_child_limits *li
     if (pipe2(ends, O_CLOEXEC) != 0) {
         error = errno;
         pthread_mutex_unlock(&making);
-        return fbp_fail(FBP_ERR_IO, "%s: no pipe for a child process: %s", path, strerror(error));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: no pipe for a child process: %s: close other programs, or "
+                        "raise the number of open files (ulimit -n)",
+                        path, strerror(error));
     }
     *child = fork();
     if (*child == 0) {
@@ -255,8 +258,11 @@ static fbp_status make_child(const char *path, const struct fbp_child_limits *li
     if (*child > 0)
         return FBP_OK;
     close(ends[0]);
-    return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
-                    "%s: no child process to read it in: %s", path, strerror(error));
+    return fbp_fail(
+        error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO,
+        "%s: no child process to read it in: %s: close other programs, or raise the number "
+        "of processes (ulimit -u)",
+        path, strerror(error));
 }
 
 void fbp_contain_inside(bool inside)

@@ -1,6 +1,7 @@
 /* faults FBP INJECT NAME [quick] [only=TEXT] [kind=KIND[+]] [from=N] [to=N] [verbose]
  *
- * Works in a new folder NAME.PID, which is gone afterwards.
+ * Works in a new folder NAME.PID, which is gone afterwards; quick: in memory, as a disk takes its
+ * time for every fsync().
  *
  * Every command of the table (faults_cases.c), once for every kind of call and n: the n-th call of
  * the kind fails, with "+" all from there on (inject.c).  n grows until the command makes no such
@@ -21,6 +22,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define MEMORY "/dev/shm"
 
 enum { LAST = 300, SHOWN = 3 };
 
@@ -161,14 +164,14 @@ static const char *const *words_of(int kind)
         {"memalign", {"memory", "allocate", "threads: the system"}},
         {"memory", {"memory", "allocate", "threads: the system"}},
         {"mmap", {"memory", "allocate", "threads: the system"}},
-        {"fork", {"child process"}},
+        {"fork", {"ulimit -u"}},
         {"open", {"Too many open files", "not all of its files could be read"}},
         {"close", {"Input/output error"}},
         {"stat", {"Input/output error", "fbp: "}}, /* some take it for a missing file */
         {"readdir", {"Input/output error"}},
         {"mkdir", {"No space left"}},
         {"truncate", {"No space left", "the HDF5 header cannot be written"}},
-        {"pipe", {"Too many open files"}},
+        {"pipe", {"ulimit -n"}},
         {"seek", {"Input/output error"}},
         {"lock", {"No locks available"}},
         {"read", {"Input/output error", "not all of its files could be read"}},
@@ -426,7 +429,9 @@ int main(int argc, char **argv)
             to = atol(argv[i] + 3);
     }
     char folder[160];
-    snprintf(folder, sizeof folder, "%.130s.%d", argv[3], (int)getpid());
+    const bool in_memory = quick && access(MEMORY, W_OK | X_OK) == 0;
+    snprintf(folder, sizeof folder, "%.130s.%d", in_memory ? MEMORY "/fbp-faults" : argv[3],
+             (int)getpid());
     if (mkdir(folder, 0777) != 0) {
         perror(folder);
         return 1;
@@ -443,6 +448,7 @@ int main(int argc, char **argv)
         if (!quick || (s->flags & FAULT_QUICK))
             try_seeds(s, only, kind, from, to);
     printf("%lu runs, %lu found\n", fault_runs, finds);
+    fault_end();
     fault_empty(folder);
     rmdir(folder);
     return finds != 0;

@@ -42,6 +42,9 @@ void fault_make_inputs(void);
 /** Start the command with the library `inject` in it; commands run in folders of `folder`. */
 void fault_start(const char *folder, const char *fbp, const char *inject);
 
+/** End it. */
+void fault_end(void);
+
 /** A path below that folder; good until the next but one. */
 const char *fault_path(const char *name);
 

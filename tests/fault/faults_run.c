@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECONDS = 120 }; /* of a busy machine */
@@ -50,12 +51,21 @@ void fault_start(const char *folder, const char *fbp, const char *inject)
         setenv(FAULT_SERVER, number[0], 1);
         setenv(FAULT_SHARED, number[1], 1);
         setenv("LD_PRELOAD", inject, 1);
+        setenv("LD_BIND_NOW", "1", 1); /* once, and not in every run */
         execl(fbp, "fbp", (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
     close(memory);
     server = ends[0];
+}
+
+void fault_end(void)
+{
+    close(server);
+    while (wait(NULL) > 0)
+        ;
+    munmap(state, sizeof *state);
 }
 
 static bool get(void *data, size_t n, int seconds)

@@ -151,6 +151,8 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     *out = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)
         return FBP_OK;
+    if (fbp_hdf5_system_failed())
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", name, system_error);
     fbp_hdf5_reason(why, sizeof why);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: cannot be opened as HDF5%s: the file is truncated, damaged or still being "

@@ -132,6 +132,14 @@ static hid_t create(hid_t file, const struct wanted *w)
     return data;
 }
 
+/* The draft is in memory. */
+static const char *remedy_of(int error)
+{
+    if (error == EMFILE || error == ENFILE)
+        return ": close other programs, or raise the number of open files (ulimit -n)";
+    return error == ENOMEM || error == ENOSPC ? ": close other programs" : "";
+}
+
 /* The stdio driver keeps the system's reason to itself, but leaves it in errno, among others that
  * are none. */
 static fbp_status not_made(const struct wanted *w, const char *what)
@@ -142,8 +150,8 @@ static fbp_status not_made(const struct wanted *w, const char *what)
 
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (error == reasons[i])
-            return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s", w->path,
-                            what, strerror(error));
+            return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s%s", w->path,
+                            what, strerror(error), remedy_of(error));
     fbp_hdf5_reason(why, sizeof why);
     return fbp_fail(FBP_ERR_INVALID, "%s: %s%s", w->path, what,
                     *why ? why : ": there may not be enough memory");
