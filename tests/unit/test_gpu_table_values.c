@@ -1,0 +1,226 @@
+/* What is written into a GPU's tables, without a GPU. */
+#include "gpu_util.h"
+
+#include "backend/gpu/chain.h"
+
+static const double PI = 3.14159265358979323846;
+
+static const struct gpu_kernel plain = {.name = "plain", .turns = 1};
+
+/* A pretended block of device memory: nothing is written twice, or beyond its end. */
+struct block {
+    char *memory, *written;
+    size_t bytes;
+    int calls, fail_at; /* fail_at: the call that fails; 0: none */
+};
+
+static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
+{
+    struct block *b = user;
+
+    if (++b->calls == b->fail_at)
+        return FBP_ERR_DEVICE;
+    assert_true(at % 512 == 0 && at + bytes <= b->bytes);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(b->written[at + i]++, 0);
+    memcpy(b->memory + at, data, bytes);
+    return FBP_OK;
+}
+
+static struct block open_block(const struct fbp_job *job, struct gpu_tables *t)
+{
+    gpu_tables_lay_out(job, &offer, t);
+    struct block b = {
+        .memory = calloc(1, t->bytes), .written = calloc(1, t->bytes), .bytes = t->bytes};
+
+    assert_true(b.memory && b.written);
+    return b;
+}
+
+static void close_block(struct block *b)
+{
+    free(b->memory);
+    free(b->written);
+}
+
+static float at(const struct block *b, size_t place, size_t i)
+{
+    float x;
+
+    assert_int_equal(b->written[place + i * sizeof x], 1);
+    memcpy(&x, b->memory + place + i * sizeof x, sizeof x);
+    return x;
+}
+
+/* 3 views of 2 x 4 pixels with everything, and the taps 4, 2, 1. */
+static struct {
+    float dark[8], gain[8], pads[2 * 2 * 4];
+    double kernel[3], response[9], columns[2];
+    struct fbp_bridge bridges[2];
+    struct fbp_prep prep;
+    struct fbp_filter_design filter;
+    struct fbp_column_filter column_filter;
+    struct fbp_pad pad;
+} small;
+
+static struct fbp_job small_job(void)
+{
+    for (int i = 0; i < 8; i++) {
+        small.dark[i] = (float)i;
+        small.gain[i] = (float)(10 + i);
+    }
+    for (int i = 0; i < 16; i++)
+        small.pads[i] = (float)(20 + i);
+    memcpy(small.kernel, (double[]){4, 2, 1}, sizeof small.kernel);
+    memcpy(small.columns, (double[]){.5, .25}, sizeof small.columns);
+    for (int i = 0; i < 9; i++)
+        small.response[i] = 1 + i;
+    small.bridges[1] =
+        (struct fbp_bridge){.pixel = 5, .from = {4, 6, 1, 1}, .weight = {.5f, .25f, .25f, 0}};
+    small.prep = (struct fbp_prep){
+        .dark = small.dark, .gain = small.gain, .bridges = small.bridges, .n_bridges = 2};
+    small.filter = (struct fbp_filter_design){.n_columns = 4,
+                                              .n_fft = 16,
+                                              .response = small.response,
+                                              .half_width = 2,
+                                              .kernel = small.kernel};
+    small.column_filter = (struct fbp_column_filter){.half_width = 1, .kernel = small.columns};
+    small.pad = (struct fbp_pad){.rule.n_lengths = 2, .n_columns = 4, .tables = small.pads};
+    return (struct fbp_job){.n_views = 3,
+                            .turns = 1,
+                            .panel = {.n_rows = 2, .n_columns = 4},
+                            .wide = {.n_rows = 2, .n_columns = 4},
+                            .prep = &small.prep,
+                            .filter = &small.filter,
+                            .columns = &small.column_filter,
+                            .pad = &small.pad,
+                            .scale = 1,
+                            .grid = {{8, 8, 8}, {1, 1, 1}, {0, 0, 0}},
+                            .chosen.own = &plain};
+}
+
+static void check_prep(const struct block *b, const struct gpu_tables *t)
+{
+    struct gpu_bridge bridge;
+
+    for (size_t i = 0; i < 8; i++) {
+        assert_true(at(b, t->dark, i) == (float)i);
+        assert_true(at(b, t->gain, i) == (float)(10 + i));
+    }
+    memcpy(&bridge, b->memory + t->bridges + sizeof bridge, sizeof bridge);
+    assert_int_equal(bridge.pixel, 5);
+    assert_int_equal(bridge.from[1], 6);
+    assert_true(bridge.weight[0] == .5f && bridge.weight[3] == 0);
+}
+
+/* At every place of a chain's table the sum of the taps at its frequency; factors on the circle. */
+static void check_chain(const struct block *b, const struct gpu_tables *t)
+{
+    const size_t n = t->fft_length;
+
+    assert_int_equal(n, 512);
+    for (size_t i = 0; i < n; i++) {
+        const double f = 2 * PI * (double)gpu_chain_frequency(n, i) / (double)n;
+        const double sum = (4 + 4 * cos(f) + 2 * cos(2 * f)) / (double)n;
+        assert_true(fabs((double)at(b, t->filter, i) - sum) < 1e-8);
+    }
+    for (size_t i = 0; i < gpu_chain_turns(n); i++) {
+        const double f = -2 * PI * gpu_chain_turn(n, i);
+        assert_true(fabs((double)at(b, t->turns, 2 * i) - cos(f)) < 1e-7);
+        assert_true(fabs((double)at(b, t->turns, 2 * i + 1) - sin(f)) < 1e-7);
+    }
+}
+
+static void check_columns(const struct block *b, const struct gpu_tables *t, size_t taps)
+{
+    assert_int_equal(taps, 2 * (GPU_COLUMN_ROWS + 1) + 1);
+    for (size_t i = 0; i < taps; i++) {
+        const size_t off = i > taps / 2 ? i - taps / 2 : taps / 2 - i;
+        assert_true(at(b, t->taps_v, i) == (off == 0 ? .5f : off == 1 ? .25f : 0));
+    }
+}
+
+static void tables_hold_what_they_should(void **state)
+{
+    const struct fbp_job job = small_job();
+    struct gpu_tables t;
+    struct block b = open_block(&job, &t);
+
+    (void)state;
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    check_prep(&b, &t);
+    check_chain(&b, &t);
+    check_columns(&b, &t, gpu_column_taps(&job));
+    for (size_t i = 0; i < 16; i++)
+        assert_true(at(&b, t.pad, i) == (float)(20 + i));
+    for (size_t i = 0; i < 8; i++)
+        assert_true(at(&b, t.image, i) == (float)(i / 4 * 100 + i % 4));
+    for (size_t i = 0; i < 12; i++)
+        assert_true(at(&b, t.lines, i) == (float)(i / 4 * 1000 + i % 4));
+    close_block(&b);
+}
+
+static void other_ways_and_rays(void **state)
+{
+    static const float taps[] = {1, 2, 4, 2, 1};
+    struct fbp_job job = small_job();
+    struct fbp_ray_view ray;
+    struct gpu_tables t;
+
+    (void)state;
+    product = false;
+    row_bytes_now = 0;
+    struct block b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    for (size_t i = 0; i < COUNT(taps); i++)
+        assert_true(at(&b, t.filter, i) == taps[i]);
+    memcpy(&ray, b.memory + t.rays + 2 * sizeof ray, sizeof ray);
+    assert_true(ray.factor == 2);
+    close_block(&b);
+
+    fft_now = true;
+    b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    for (size_t i = 0; i < 9; i++)
+        assert_true(at(&b, t.filter, i) == (float)(1 + i));
+    close_block(&b);
+
+    job.filtered = true; /* no weights are asked for: there are none */
+    job.columns = NULL;
+    job.pad = NULL;
+    b = open_block(&job, &t);
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    assert_int_equal(b.calls, 3);
+    check_prep(&b, &t);
+    close_block(&b);
+}
+
+static void a_failed_copy_ends_it(void **state)
+{
+    const struct fbp_job job = small_job();
+    struct gpu_tables t;
+    struct block b = open_block(&job, &t);
+
+    (void)state;
+    assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+    const int n = b.calls;
+    assert_int_equal(n, 9);
+    close_block(&b);
+    for (int i = 1; i <= n; i++) {
+        b = open_block(&job, &t);
+        b.fail_at = i;
+        assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_ERR_DEVICE);
+        assert_int_equal(b.calls, i);
+        close_block(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(tables_hold_what_they_should, start),
+        cmocka_unit_test_setup(other_ways_and_rays, start),
+        cmocka_unit_test_setup(a_failed_copy_ends_it, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
