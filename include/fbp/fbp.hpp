@@ -20,6 +20,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -77,6 +78,53 @@ using geometry_facts = sized<fbp_geometry_facts>;
 using centre = sized<fbp_centre>;
 using comparison = sized<fbp_comparison>;
 
+/** What goes wrong in a caller's function.  No exception may pass through the library: it is kept
+ *  until the call of the library has returned, and thrown there. */
+class callbacks
+{
+  public:
+    /** Runs f(); 0, or 1 with the exception kept and its sentence in why[n_why]. */
+    template <class F> int guard(char *why, std::size_t n_why, F &&f) noexcept
+    {
+        try {
+            f();
+            return 0;
+        } catch (const std::exception &e) {
+            keep(why, n_why, e.what());
+        } catch (...) {
+            keep(why, n_why, "an exception was thrown");
+        }
+        return 1;
+    }
+    /** Throws what was kept, unless the call was stopped: a function that fails then has only
+     * obeyed fbp_stopped(). */
+    void rethrow(fbp_status status)
+    {
+        std::exception_ptr thrown;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            thrown = std::exchange(thrown_, nullptr);
+        }
+        if (thrown && status != FBP_OK && status != FBP_ERR_CANCELLED)
+            std::rethrow_exception(thrown);
+    }
+
+  private:
+    void keep(char *why, std::size_t n_why, const char *what) noexcept
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!thrown_)
+            thrown_ = std::current_exception();
+        if (n_why > 0) {
+            std::strncpy(why, what, n_why - 1);
+            why[n_why - 1] = 0;
+        }
+    }
+
+    std::mutex mutex_;
+    std::exception_ptr thrown_;
+};
+
 /** A handle that is freed with Free(&handle). */
 template <class T, void (*Free)(T **)> class handle
 {
@@ -85,12 +133,14 @@ template <class T, void (*Free)(T **)> class handle
     explicit handle(T *p) noexcept : p_(p)
     {
     }
-    handle(handle &&other) noexcept : p_(std::exchange(other.p_, nullptr))
+    handle(handle &&other) noexcept
+        : p_(std::exchange(other.p_, nullptr)), callbacks_(std::move(other.callbacks_))
     {
     }
     handle &operator=(handle &&other) noexcept
     {
         std::swap(p_, other.p_);
+        std::swap(callbacks_, other.callbacks_);
         return *this;
     }
     handle(const handle &) = delete;
@@ -108,9 +158,28 @@ template <class T, void (*Free)(T **)> class handle
     {
         return p_ != nullptr;
     }
+    /** The caller's functions behind the handle; NULL: none. */
+    const std::shared_ptr<callbacks> &functions() const noexcept
+    {
+        return callbacks_;
+    }
 
   protected:
+    void check(fbp_status status) const
+    {
+        if (callbacks_)
+            callbacks_->rethrow(status);
+        fbp::check(status);
+    }
+
     T *p_ = nullptr;
+    std::shared_ptr<callbacks> callbacks_; /* outlives p_, which may call them when it is freed */
+};
+
+/** How the library calls the functions of a source or a sink. */
+struct call_options {
+    std::size_t at_once = 1; /**< greatest number of slices in one call */
+    bool concurrent = false; /**< several threads may call at the same time */
 };
 
 /** An array to read from. */
@@ -125,14 +194,33 @@ class source : public handle<fbp_source, fbp_source_close>
     static source follow(const std::string &path, double timeout_s, const fbp_raw *raw = nullptr)
     {
         source s;
-        check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
+        s.check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
         return s;
     }
     /** The caller's samples, which are not copied. */
     static source memory(const void *samples, const fbp_array_info &info)
     {
         source s;
-        check(fbp_source_memory(&s.p_, samples, &info));
+        s.check(fbp_source_memory(&s.p_, samples, &info));
+        return s;
+    }
+    /** Stores rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) in `out`, as
+     *  fbp_read_fn does.  What it throws ends the call that reads, and is thrown by it. */
+    using read_function = std::function<void(std::size_t slice0, std::size_t n_slices,
+                                             std::size_t row0, std::size_t n_rows, void *out)>;
+    /** A source of the caller's function (fbp_source_callback()).  The function is copied. */
+    static source callback(const fbp_array_info &info, read_function read, call_options how = {})
+    {
+        source s;
+        const auto kept = std::make_shared<reader>();
+        kept->read = std::move(read);
+        s.callbacks_ = kept;
+        sized<fbp_source_functions> functions;
+        functions.read = kept->read ? on_read : nullptr;
+        functions.user = kept.get();
+        functions.at_once = how.at_once;
+        functions.concurrent = how.concurrent;
+        s.check(fbp_source_callback(&s.p_, &functions, &info));
         return s;
     }
     const fbp_array_info &info() const noexcept
@@ -151,6 +239,25 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         return read(0, info().n[2]);
     }
+
+  private:
+    struct reader : callbacks {
+        read_function read;
+    };
+    static int on_read(void *user, std::size_t slice0, std::size_t n_slices, std::size_t row0,
+                       std::size_t n_rows, void *out, char *why, std::size_t n_why) noexcept
+    {
+        reader *r = static_cast<reader *>(user);
+        return r->guard(why, n_why, [&] { r->read(slice0, n_slices, row0, n_rows, out); });
+    }
+};
+
+/** The functions of a sink, as in fbp_sink_functions.  What they throw ends the call that writes,
+ * and is thrown by it. */
+struct sink_functions {
+    std::function<void(const std::size_t *n)> begin; /**< n[3]; optional */
+    std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
+    std::function<void(bool complete)> end; /**< optional */
 };
 
 /** An array to write to; there is no file of its name before finish(). */
@@ -165,7 +272,26 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     static sink memory(float *samples, const std::size_t (&n)[3])
     {
         sink s;
-        check(fbp_sink_memory(&s.p_, samples, n));
+        s.check(fbp_sink_memory(&s.p_, samples, n));
+        return s;
+    }
+    /** A sink of the caller's functions (fbp_sink_callback()), which are copied.  If end() throws
+     * when an unfinished sink is freed, that is ignored. */
+    static sink callback(sink_functions functions, const std::size_t (&n)[3], call_options how = {})
+    {
+        sink s;
+        const auto kept = std::make_shared<writer>();
+        kept->functions = std::move(functions);
+        s.callbacks_ = kept;
+        const sink_functions &f = kept->functions;
+        sized<fbp_sink_functions> given;
+        given.begin = f.begin ? on_begin : nullptr;
+        given.write = f.write ? on_write : nullptr;
+        given.end = f.end ? on_end : nullptr;
+        given.user = kept.get();
+        given.at_once = how.at_once;
+        given.concurrent = how.concurrent;
+        s.check(fbp_sink_callback(&s.p_, &given, n));
         return s;
     }
     void write(std::size_t z0, std::size_t nz, const float *data)
@@ -183,6 +309,27 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     std::uint64_t hash() const noexcept
     {
         return fbp_sink_hash(p_);
+    }
+
+  private:
+    struct writer : callbacks {
+        sink_functions functions;
+    };
+    static int on_begin(void *user, const std::size_t n[3], char *why, std::size_t n_why) noexcept
+    {
+        writer *w = static_cast<writer *>(user);
+        return w->guard(why, n_why, [&] { w->functions.begin(n); });
+    }
+    static int on_write(void *user, std::size_t z0, std::size_t nz, const float *slices, char *why,
+                        std::size_t n_why) noexcept
+    {
+        writer *w = static_cast<writer *>(user);
+        return w->guard(why, n_why, [&] { w->functions.write(z0, nz, slices); });
+    }
+    static int on_end(void *user, int complete, char *why, std::size_t n_why) noexcept
+    {
+        writer *w = static_cast<writer *>(user);
+        return w->guard(why, n_why, [&] { w->functions.end(complete != 0); });
     }
 };
 
@@ -314,20 +461,13 @@ class plan
     {
     }
     plan(const scan &scan, const recon_params &params, listeners listen)
-        : ears_(std::make_unique<ears>())
+        : plan(scan, params, params.source, nullptr, std::move(listen))
     {
-        recon_params p = params;
-
-        ears_->listen = std::move(listen);
-        if (ears_->listen.progress || ears_->listen.log) {
-            p.user = ears_.get();
-            p.progress = ears_->listen.progress ? &on_progress : nullptr;
-            p.log = ears_->listen.log ? &on_log : nullptr;
-        }
-        fbp_plan *made = nullptr;
-        const fbp_status st = fbp_plan_create(&made, scan.get(), &p);
-        p_ = handle<fbp_plan, fbp_plan_destroy>(made);
-        heard(st);
+    }
+    /** Views from a source instead of the scan's projections; it must outlive the plan. */
+    plan(const scan &scan, const recon_params &params, source &from, listeners listen = {})
+        : plan(scan, params, from.get(), from.functions(), std::move(listen))
+    {
     }
 
     fbp_plan *get() const noexcept
@@ -359,13 +499,18 @@ class plan
         heard(fbp_plan_run(p_.get(), output.c_str(), &out));
         return out;
     }
-    report run_to(sink &sink)
+    report run_to(sink &to)
     {
-        return run_to(nullptr, sink);
+        report out;
+        heard(fbp_plan_run_to(p_.get(), nullptr, to.get(), &out), to.functions());
+        return out;
     }
-    report run_to(source &source, sink &sink)
+    report run_to(source &from, sink &to)
     {
-        return run_to(source.get(), sink);
+        report out;
+        heard(fbp_plan_run_to(p_.get(), from.get(), to.get(), &out), to.functions(),
+              from.functions());
+        return out;
     }
     /** The volume in memory, [z][y][x] of info().volume.n. */
     std::vector<float> run()
@@ -383,11 +528,25 @@ class plan
         std::exception_ptr thrown;
     };
 
-    report run_to(fbp_source *source, sink &sink)
+    using functions = std::shared_ptr<callbacks>;
+
+    plan(const scan &scan, const recon_params &params, fbp_source *source, functions of_source,
+         listeners listen)
+        : ears_(std::make_unique<ears>()), source_(std::move(of_source))
     {
-        report out;
-        heard(fbp_plan_run_to(p_.get(), source, sink.get(), &out));
-        return out;
+        recon_params p = params;
+
+        p.source = source;
+        ears_->listen = std::move(listen);
+        if (ears_->listen.progress || ears_->listen.log) {
+            p.user = ears_.get();
+            p.progress = ears_->listen.progress ? &on_progress : nullptr;
+            p.log = ears_->listen.log ? &on_log : nullptr;
+        }
+        fbp_plan *made = nullptr;
+        const fbp_status st = fbp_plan_create(&made, scan.get(), &p);
+        p_ = handle<fbp_plan, fbp_plan_destroy>(made);
+        heard(st);
     }
     /* An exception must not pass through the library: it is kept until the call has returned. */
     static int on_progress(void *user, const fbp_progress *now) noexcept
@@ -409,14 +568,18 @@ class plan
             e->thrown = std::current_exception();
         }
     }
-    void heard(fbp_status status) const
+    void heard(fbp_status status, const functions &sink = {}, const functions &source = {}) const
     {
         if (ears_->thrown)
             std::rethrow_exception(std::exchange(ears_->thrown, nullptr));
+        for (const functions &f : {source_, source, sink})
+            if (f)
+                f->rethrow(status);
         check(status);
     }
 
     std::unique_ptr<ears> ears_;
+    functions source_;
     handle<fbp_plan, fbp_plan_destroy> p_;
 };
 
@@ -425,16 +588,14 @@ inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)
 {
     array_info info;
-    recon_params p = params;
 
     info.n[0] = scan->every ? scan->stored.n_columns : scan->panel.n_columns;
     info.n[1] = scan->every ? scan->stored.n_rows : scan->panel.n_rows;
     info.n[2] = scan->every ? scan->stored_views : scan->n_views;
     info.type = FBP_F32;
     info.row_order = scan->row_order;
-    const source from = source::memory(views, info);
-    p.source = from.get();
-    plan made(scan, p);
+    source from = source::memory(views, info);
+    plan made(scan, params, from);
     if (grid)
         *grid = made.info().volume;
     return made.run();

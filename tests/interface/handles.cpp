@@ -87,6 +87,10 @@ void moves()
     EXPECT(t.read(1, 1).front() == samples[4]);
 }
 
+struct surprise {
+    std::size_t at;
+};
+
 void runs()
 {
     const fbp::phantom phantom("shepp-logan", 50, 0.02);
@@ -106,13 +110,11 @@ void runs()
     fbp::write_picture("handles-volume.mha", "handles.png");
     EXPECT(!fbp::devices().empty());
 
-    struct surprise {
-    };
     bool seen = false;
     fbp::plan other(made, params,
                     {[](const fbp_progress &p) -> bool {
                          if (p.done > 0)
-                             throw surprise();
+                             throw surprise{1};
                          return true;
                      },
                      nullptr});
@@ -124,6 +126,84 @@ void runs()
     EXPECT(seen);
 }
 
+/* The surprise that f() throws; what else it does is a failure. */
+template <class F> std::size_t surprised(F &&f)
+{
+    try {
+        f();
+    } catch (const surprise &s) {
+        return s.at;
+    } catch (const fbp::error &e) {
+        std::fprintf(stderr, "handles.cpp: %s\n", e.what());
+    }
+    return 0;
+}
+
+/* Views from a function, slices to functions: the volume of files, and exceptions come back. */
+void functions()
+{
+    const fbp::scan scan = circular_scan(24, 48);
+    fbp::phantom("shepp-logan", 50, 0.02).project(scan, "functions.mha");
+    const std::vector<float> views = fbp::source("functions.mha").read();
+    fbp::array_info info;
+    info.n[0] = info.n[1] = 48;
+    info.n[2] = 24;
+    info.type = FBP_F32;
+    info.row_order = FBP_ROWS_BOTTOM_UP;
+    std::size_t bad_view = 99, bad_slice = 99;
+    const auto read = [&](std::size_t slice0, std::size_t n, std::size_t row0, std::size_t n_rows,
+                          void *out) {
+        if (slice0 <= bad_view && bad_view < slice0 + n)
+            throw surprise{bad_view};
+        for (std::size_t k = 0; k < n; k++)
+            std::memcpy(static_cast<float *>(out) + k * n_rows * 48,
+                        &views[((slice0 + k) * 48 + row0) * 48], n_rows * 48 * sizeof(float));
+    };
+    fbp::source from = fbp::source::callback(info, read, {4, true});
+    EXPECT(from.read() == views);
+
+    fbp::plan plan(scan, {}, from);
+    const std::size_t(&n)[3] = plan.info().volume.n;
+    std::vector<float> volume(n[0] * n[1] * n[2]);
+    std::size_t begun = 0, complete = 0, broken = 0;
+    const fbp::sink_functions to = {
+        [&](const std::size_t *size) { begun += size[2] == n[2]; },
+        [&](std::size_t z0, std::size_t nz, const float *slices) {
+            if (z0 <= bad_slice && bad_slice < z0 + nz)
+                throw surprise{bad_slice};
+            std::memcpy(&volume[z0 * n[0] * n[1]], slices, nz * n[0] * n[1] * sizeof(float));
+        },
+        [&](bool whole) { ++(whole ? complete : broken); },
+    };
+    const auto run = [&] {
+        fbp::sink sink = fbp::sink::callback(to, n);
+        fbp::sink moved(std::move(sink));
+        plan.run_to(moved);
+    };
+    run();
+    EXPECT(begun == 1 && complete == 1 && broken == 0);
+    EXPECT(volume == fbp::reconstruct(scan, views.data()));
+
+    bad_view = 7;
+    EXPECT(surprised([&] { from.read(); }) == 7);
+    EXPECT(surprised(run) == 7);
+    EXPECT(surprised([&] { plan.run("functions-volume.mha"); }) == 7);
+    bad_view = 99;
+    bad_slice = 5;
+    EXPECT(surprised(run) == 5);
+    EXPECT(complete == 1 && broken > 0 && begun == complete + broken);
+    bad_slice = 99;
+    run(); /* as if nothing had happened */
+    EXPECT(complete == 2 && volume == plan.run());
+
+    try {
+        fbp::source::callback(info, nullptr);
+        EXPECT(!"there is no function");
+    } catch (const fbp::error &e) {
+        EXPECT(e.status() == FBP_ERR_INVALID);
+    }
+}
+
 } // namespace
 
 int main()
@@ -132,6 +212,7 @@ int main()
         errors();
         moves();
         runs();
+        functions();
     } catch (const std::exception &e) {
         std::fprintf(stderr, "handles.cpp: %s\n", e.what());
         return 1;
