@@ -1,4 +1,5 @@
 #include "choices.h"
+#include "formats.h"
 
 #include "fbp/fbp.h"
 
@@ -10,6 +11,18 @@ const char *choices_filter(size_t i)
 const char *choices_pad(size_t i)
 {
     return fbp_pad_name((enum fbp_pad_kind)i);
+}
+
+const char *choices_kind(size_t i)
+{
+    return fbp_kind_listed(i, NULL);
+}
+
+const char *choices_kind_or_none(size_t i)
+{
+    const char *refused = NULL, *name = i > 0 ? fbp_kind_listed(i - 1, &refused) : "";
+
+    return refused ? "" : name;
 }
 
 const char *choices_weights(size_t i)
@@ -39,19 +52,12 @@ const char *choices_output_type(size_t i)
     return type == FBP_U8 || type == FBP_U16 || type == FBP_F32 ? fbp_type_name(type) : "";
 }
 
-enum { MOST_FORMATS = 64 };
-
 /* Format i, if it does what is asked. */
 static const char *geometry_format(size_t i, bool written)
 {
-    static struct fbp_geometry_format_info formats[MOST_FORMATS];
-    static size_t n;
+    size_t n;
+    const struct fbp_geometry_format_info *formats = cli_geometry_formats(&n);
 
-    if (n == 0) {
-        formats[0].struct_size = sizeof *formats;
-        n = fbp_geometry_formats(formats, MOST_FORMATS);
-        n = n < MOST_FORMATS ? n : MOST_FORMATS;
-    }
     if (i >= n)
         return NULL;
     return (written ? formats[i].writes : formats[i].reads) ? formats[i].name : "";

@@ -8,6 +8,10 @@
 const char *choices_filter(size_t i);
 const char *choices_pad(size_t i);
 const char *choices_weights(size_t i);
+/** Kinds of geometry; those that are not supported can be chosen, and the library says why not. */
+const char *choices_kind(size_t i);
+/** The kinds that are supported, number i being kind i - 1; 0 stands for none. */
+const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 /** Formats of geometry files that can be read, and written; "" for the others. */

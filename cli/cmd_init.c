@@ -1,6 +1,5 @@
+#include "choices.h"
 #include "init.h"
-
-static const char *const kinds[] = {"", "cone", "parallel", NULL};
 
 #define I struct init_known
 static const struct opt table[] = {
@@ -8,7 +7,7 @@ static const struct opt table[] = {
         .help = "folder with the data of a scan; its subfolders are searched, too"),
     OPT(I, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
         .fallback = "standard output", .help = "scan file to write"),
-    OPT(I, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
+    OPT(I, kind, .name = "kind", .arg = "KIND", .list = choices_kind_or_none, .fallback = "cone",
         .help = "kind of geometry, if you know it"),
     OPT(I, pitch, .name = "pitch", .arg = "MM", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX,
         .help = "distance between detector pixels"),

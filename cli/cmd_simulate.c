@@ -1,3 +1,4 @@
+#include "choices.h"
 #include "files.h"
 #include "formats.h"
 #include "say.h"
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {"cone", "parallel", "planes", NULL};
 static const char *const trajectories[] = {"circle", "c-arm", NULL};
 enum { CIRCLE, C_ARM };
 
@@ -30,7 +30,7 @@ static const struct opt table[] = {
         .help = "shepp-logan, shepp-logan-original or defrise, or a text file with a line \"x y "
                 "z a b c turn density\" for each ellipsoid (mm, degrees, 1/mm), or a phantom "
                 "file of RTK or LEAP (docs/phantoms.md)"),
-    OPT(S, kind, .name = "kind", .arg = "KIND", .names = kinds, .fallback = "cone",
+    OPT(S, kind, .name = "kind", .arg = "KIND", .list = choices_kind, .fallback = "cone",
         .help = "kind of geometry"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
         .fallback = "circle", .help = "path of the source; c-arm is not quite a circle"),
@@ -79,6 +79,14 @@ static const struct opt table[] = {
 static bool has_source(const struct simulate_args *a)
 {
     return fbp_kind_has_source((enum fbp_kind)a->kind);
+}
+
+/* Of a kind that is not supported only that is said, by the library. */
+static bool is_supported(const struct simulate_args *a)
+{
+    const char *refused;
+
+    return fbp_kind_listed(a->kind, &refused) && !refused;
 }
 
 /* Contract: the volume is a cube of 256 mm, its whole shadow falls on the detector. */
@@ -251,7 +259,7 @@ static int check(const struct command *self, const struct simulate_args *a)
                          cli_volumes(), a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
-    if (!has_source(a) && a->trajectory == C_ARM)
+    if (is_supported(a) && !has_source(a) && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
     if (has_source(a) && a->sod_mm <= reach_mm(a))
         return opt_usage(self,
@@ -273,7 +281,7 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.directions)
         return cli_error(
-            "--directions: EPR imaging is not in this release yet: use --kind cone or parallel");
+            "--directions: EPR imaging is not in this release yet: use another --kind, without it");
     rc = check(self, &a);
     return rc == OPT_GO_ON ? simulate_scan(&a) : rc;
 }

@@ -1,6 +1,7 @@
 #include "formats.h"
 
 #include "fbp/array.h"
+#include "fbp/geometry_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -125,4 +126,31 @@ char *cli_with_formats(const char *text, char *buf, size_t n)
         text += strlen(keys[i].key);
     }
     return buf;
+}
+
+enum { MOST_FORMATS = 64 };
+
+const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n)
+{
+    static struct fbp_geometry_format_info formats[MOST_FORMATS];
+    static size_t known;
+
+    if (known == 0) {
+        formats[0].struct_size = sizeof *formats;
+        known = fbp_geometry_formats(formats, MOST_FORMATS);
+        known = known < MOST_FORMATS ? known : MOST_FORMATS;
+    }
+    *n = known;
+    return formats;
+}
+
+bool cli_is_geometry(const char *path)
+{
+    size_t n;
+    const struct fbp_geometry_format_info *formats = cli_geometry_formats(&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (formats[i].reads && ends_in(path, formats[i].extensions, false))
+            return true;
+    return false;
 }

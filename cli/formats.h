@@ -1,4 +1,4 @@
-/** @file formats.h  Names of arrays, by the library's table of formats. */
+/** @file formats.h  Names of arrays and of geometry files, by the library's tables of formats. */
 #ifndef FBP_CLI_FORMATS_H
 #define FBP_CLI_FORMATS_H
 
@@ -16,5 +16,10 @@ const char *cli_packed(void);
 /** A text with names of formats for {read}, {written} and {compressed}, ".mha, .mhd"; returns
  *  buf. */
 char *cli_with_formats(const char *text, char *buf, size_t n);
+
+/** The library's formats of geometry files; they last as long as the program. */
+const struct fbp_geometry_format_info *cli_geometry_formats(size_t *n);
+/** Does the name end as those of geometry files that can be read? */
+bool cli_is_geometry(const char *path);
 
 #endif /* FBP_CLI_FORMATS_H */

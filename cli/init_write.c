@@ -1,5 +1,7 @@
 /* The scan file that a folder suggests.  Where something is from stands as a comment before its
  * key, what is no more than a guess in "assumed"; both are said on standard error. */
+#include "choices.h"
+#include "formats.h"
 #include "init.h"
 #include "say.h"
 
@@ -341,17 +343,6 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double told
     g->at = g->root;
 }
 
-static bool is_geometry_name(const char *path)
-{
-    static const char *const ends[] = {".txt", ".json", ".xml", ".log",      ".xtekct", ".cfg",
-                                       ".csv", ".npy",  ".mat", ".geometry", ".h5"};
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (cli_ends_with(path, ends[i]))
-            return true;
-    return false;
-}
-
 /* Does the file describe these views?  With a pitch if it needs one. */
 static bool describes(struct guess *g, const char *path)
 {
@@ -378,14 +369,28 @@ static void find_geometry(struct guess *g)
 {
     for (size_t i = 0; i < g->folder->n && !g->geometry; i++) {
         const struct init_series *s = &g->folder->series[i];
-        if (s != g->found.of[INIT_PROJECTIONS] && s->bytes > 0 && is_geometry_name(s->path) &&
+        if (s != g->found.of[INIT_PROJECTIONS] && s->bytes > 0 && cli_is_geometry(s->path) &&
             describes(g, s->path))
             g->geometry = s->path;
     }
 }
 
+/* "cone or parallel" */
+static const char *which_kind(char *buf, size_t n)
+{
+    const char *name;
+    size_t used = 0;
+
+    buf[0] = 0;
+    for (size_t i = 0; (name = choices_kind_or_none(i)) && used < n; i++)
+        if (*name)
+            used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? " or " : "", name);
+    return buf;
+}
+
 static void put_geometry(struct guess *g)
 {
+    char question[120];
     const char *row_order = g->found.of[INIT_PROJECTIONS]->info.row_order == FBP_ROWS_TOP_DOWN
                                 ? "top-down"
                                 : "bottom-up";
@@ -398,7 +403,7 @@ static void put_geometry(struct guess *g)
         put_path(g, "geometry", geometry);
     else {
         if (!g->known->kind)
-            assume(g, "kind", "cone or parallel?");
+            assume(g, "kind", "%s?", which_kind(question, sizeof question));
         cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind_of(g->known)));
     }
     detector = cJSON_AddObjectToObject(g->root, "detector");

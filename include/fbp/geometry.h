@@ -17,6 +17,10 @@ enum fbp_kind {
 /** "cone", as in scan files; "unknown" if the number is no kind. */
 FBP_API const char *fbp_kind_name(enum fbp_kind kind);
 
+/** Names of all kinds, i from 0: "" if no kind has this number, NULL beyond the last.  refused:
+ * gets the reason why no call takes the kind, NULL if there is none; may be NULL. */
+FBP_API const char *fbp_kind_listed(size_t i, const char **refused);
+
 /** Do all rays of a view meet in a source?  If not, there are no distances from it. */
 FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
 

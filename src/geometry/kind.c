@@ -110,6 +110,20 @@ const char *fbp_kind_name(enum fbp_kind kind)
     return fbp_kind_of(kind)->name;
 }
 
+const char *fbp_kind_listed(size_t i, const char **refused)
+{
+    size_t n = FBP_MOST_KINDS;
+
+    while (n > 0 && !known((enum fbp_kind)(n - 1)))
+        n--;
+    const struct fbp_kind_table *table = i < n ? fbp_kind_of((enum fbp_kind)i) : NULL;
+    if (refused)
+        *refused = table ? table->refused : NULL;
+    if (!table)
+        return NULL;
+    return table == &unknown ? "" : table->name;
+}
+
 bool fbp_kind_has_source(enum fbp_kind kind)
 {
     return fbp_kind_of(kind)->has_source;

@@ -412,8 +412,11 @@ has out 'folder/p_%02d.mha 8 11'
 rm -r folder
 mkdir folder
 run 0 simulate --size 16 --views 6 --trajectory c-arm -o arm.json -q
-run 0 geometry convert arm.json -o folder/matrices.txt
+run 0 geometry convert arm.json -o folder/MATRICES.TXT # any name that the library knows
 mv arm.mha folder/projections.mha
+run 0 init folder --pitch 0.5
+[ "$(json geometry)" = folder/MATRICES.TXT ] || say "$last: $(json geometry)"
+mv folder/MATRICES.TXT folder/matrices.txt
 run 0 init folder --pitch 0.5
 [ "$(json geometry)" = folder/matrices.txt ] || say "$last: $(json geometry)"
 is "$(json detector.pitch_mm) == 0.5"

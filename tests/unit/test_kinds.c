@@ -310,6 +310,24 @@ static void other_programs_have_no_word_for_it(void **state)
     free(path);
 }
 
+/* Names of options come from here. */
+static void kinds_are_listed(void **state)
+{
+    (void)state;
+    const char *refused = "";
+
+    for (enum fbp_kind k = FBP_CONE; k <= FBP_PLANES; k++) {
+        assert_string_equal(fbp_kind_listed(k, &refused), fbp_kind_name(k));
+        assert_int_equal(refused != NULL, k == FBP_PLANES);
+    }
+    assert_null(fbp_kind_listed(made_up, &refused));
+    assert_null(refused);
+    assert_null(fbp_kind_listed(SIZE_MAX, NULL));
+    plug_in();
+    assert_string_equal(fbp_kind_listed(made_up, NULL), "pencils");
+    fbp_kind_plug_in(made_up, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +335,7 @@ int main(void)
         cmocka_unit_test(what_is_no_kind_is_refused),
         cmocka_unit_test(a_kind_goes_all_the_way_with_one_table),
         cmocka_unit_test(other_programs_have_no_word_for_it),
+        cmocka_unit_test(kinds_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
