@@ -48,6 +48,7 @@ static fbp_status open_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
 {
     uint64_t bytes = 0, total = 0;
 
+    src->headerless = true;
     src->info.type = raw->type;
     src->info.big_endian = raw->big_endian;
     src->info.row_order = FBP_ROWS_BOTTOM_UP;

@@ -15,6 +15,7 @@ enum { NX = 6, NY = 4, N_VIEWS = 10, VIEW = NX * NY };
 #define FILE_MHA  FBP_TEST_DIR "/io_follow.mha"
 #define FILE_MHD  FBP_TEST_DIR "/io_follow.mhd"
 #define FILE_NHDR FBP_TEST_DIR "/io_follow.nhdr"
+#define FILE_NRRD FBP_TEST_DIR "/io_follow.nrrd"
 #define FILE_NPY  FBP_TEST_DIR "/io_follow.npy"
 #define OTHER     FBP_TEST_DIR "/io_follow.other"
 #define PATTERN   FBP_TEST_DIR "/io_follow_%d.raw 0 9"
@@ -289,6 +290,33 @@ static void change_header(void)
     append(FILE_MHA, views + 3 * VIEW, sizeof(float) * VIEW * (N_VIEWS - 3));
 }
 
+/* A header of any format, if the samples stand behind it in one file; what stands before headerless
+ * samples belongs to the scanner. */
+static void headers_are_those_that_were_read(void **state)
+{
+    (void)state;
+    static const char nrrd[] = "NRRD0004\ntype: float\ndimension: 3\nsizes: 6 4 10\n"
+                               "encoding: raw\nendian: little\n\n";
+    const struct fbp_raw behind = {FBP_F32, {NX, NY, N_VIEWS}, false, sizeof nrrd - 1};
+    float out[VIEW];
+
+    for (int headerless = 0; headerless < 2; headerless++) {
+        const char *path = headerless ? FILE_RAW : FILE_NRRD;
+        put_file(path, headerless ? nrrd + 1 : nrrd, sizeof nrrd - 1);
+        append(path, views, sizeof(float) * 3 * VIEW);
+        fbp_source *src = follow(path, headerless ? &behind : NULL, 10);
+        assert_int_equal(fbp_source_read(src, 2, 1, 0, NY, out), FBP_OK);
+        const int fd = open(path, O_WRONLY);
+        assert_int_equal(pwrite(fd, "x", 1, sizeof nrrd - 3), 1);
+        close(fd);
+        append(path, views + 3 * VIEW, sizeof(float) * VIEW * (N_VIEWS - 3));
+        assert_int_equal(fbp_source_read(src, 9, 1, 0, NY, out), headerless ? FBP_OK : FBP_ERR_IO);
+        if (!headerless)
+            assert_says("was given another header");
+        fbp_source_close(&src);
+    }
+}
+
 static void notices_faults(void **state)
 {
     (void)state;
@@ -369,6 +397,7 @@ int main(void)
         cmocka_unit_test(gives_up),
         cmocka_unit_test(can_be_interrupted),
         cmocka_unit_test(notices_faults),
+        cmocka_unit_test(headers_are_those_that_were_read),
         cmocka_unit_test(notices_files_enlarged_first),
         cmocka_unit_test(refuses),
     };

@@ -41,6 +41,7 @@ struct fbp_source {
     bool unpacks;          /**< reading takes a processor: worth several threads */
     uint64_t held_bytes;   /**< memory that it takes, beside what is read into: at most */
     uint64_t reader_bytes; /**< and so for each thread that reads */
+    bool headerless;       /**< a description tells how it is read; other bytes may stand before */
     bool growing;          /**< the file may end before the samples do; still being written */
     /** Of a growing source of several files: views that are complete, from the first on, and bytes
      *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */

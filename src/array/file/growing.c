@@ -49,11 +49,18 @@ static uint64_t view_bytes(const fbp_source *src)
     return (uint64_t)src->info.n[0] * src->info.n[1] * fbp_type_size(src->info.type);
 }
 
-/* Headers of headerless files are nobody's business. */
+/* Are the samples in another file than that of the name? */
+static bool is_beside(const fbp_source *src)
+{
+    return src->inputs.n > 1;
+}
+
+/* The header that was read, if it stands before the samples.  Bytes before headerless samples were
+ * not read, and may change. */
 static size_t header_bytes(const fbp_source *src)
 {
-    const bool has_one =
-        strcmp(src->info.format, "mha") == 0 || strcmp(src->info.format, "npy") == 0;
+    const bool has_one = !src->headerless && !is_beside(src);
+
     return has_one && src->offset <= MAX_HEADER ? (size_t)src->offset : 0;
 }
 
@@ -81,9 +88,8 @@ static fbp_status check_name(fbp_source *src, struct fbp_follow *f, bool *missin
         f->device = named.st_dev;
         f->inode = named.st_ino;
     }
-    const bool is_beside = src->inputs.n > 1; /* the named file led to that of the samples */
     if (named.st_dev != f->device || named.st_ino != f->inode ||
-        (!is_beside && (fstat(src->fd, &opened) != 0 || opened.st_ino != named.st_ino)))
+        (!is_beside(src) && (fstat(src->fd, &opened) != 0 || opened.st_ino != named.st_ino)))
         return changed(src, "replaced by another file");
     return FBP_OK;
 }
@@ -132,7 +138,7 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
                         "%s: shrank from %llu to %llu bytes while it was followed: start again "
                         "with the new file",
                         src->path, (unsigned long long)f->bytes, (unsigned long long)*bytes);
-    if (*bytes > end && strcmp(src->info.format, "raw") == 0)
+    if (*bytes > end && src->headerless)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: grew to %llu bytes, but raw describes %llu: correct type, shape or "
                         "header_bytes",
