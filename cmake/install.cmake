@@ -32,8 +32,12 @@ if(FBP_FFTW_ARCHIVES)
 else()
     string(PREPEND FBP_PC_REQUIRES "fftw3 fftw3f ")
 endif()
-string(REPLACE " " ";" FBP_PC_REQUIRES_LIST "${FBP_PC_REQUIRES}")
 string(STRIP "${FBP_PC_LIBS}" FBP_PC_LIBS)
+# pkg-config wants to find what is private even for --cflags: who has libfbp.so alone needs none of it.
+set(FBP_PC_ARCHIVE "")
+if(FBP_STATIC)
+    set(FBP_PC_ARCHIVE "Requires.private: ${FBP_PC_REQUIRES}\nLibs.private: ${FBP_PC_LIBS}\n")
+endif()
 
 # From fbp.pc to the prefix, so that a folder that was moved still works.
 file(RELATIVE_PATH FBP_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig

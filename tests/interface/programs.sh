@@ -27,6 +27,9 @@ by_pkg_config() { # prefix examples
     local libdir flags libs compiler
     libdir=$(libdir_of "$1")
     export PKG_CONFIG_PATH=$libdir/pkgconfig
+    # The library itself needs no other package's headers, nor their .pc files.
+    [ -e "$libdir/libfbp.a" ] || PKG_CONFIG_LIBDIR=$libdir/pkgconfig pkg-config --cflags --libs fbp fbp-lab >alone.log ||
+        fail "fbp.pc cannot be used where it stands alone"
     read -ra flags <<<"$(pkg-config --cflags fbp)"
     read -ra libs <<<"$(pkg-config --libs fbp)"
     [ "$(pkg-config --modversion fbp)" = "$("$1/bin/fbp" --version | cut -d' ' -f2)" ] ||
