@@ -49,8 +49,17 @@ struct init_known {
 int init_look(const char *path, bool quiet, struct init_folder *out);
 void init_clear(struct init_folder *folder);
 
-/** Did a look at a file, which may be anything, succeed?  Says so of files that cannot be read. */
-bool init_tried(fbp_status st);
+/** A look at a file did not succeed: says so if the file cannot be read. */
+void init_failed(fbp_status st);
+
+/** Did a look at a file, which may be anything, succeed?  Here, where analysers see what it means.
+ */
+static inline bool init_tried(fbp_status st)
+{
+    if (st != FBP_OK)
+        init_failed(st);
+    return st == FBP_OK;
+}
 
 /** False once memory was missing for a look: what was not found may be there. */
 bool init_is_complete(void);

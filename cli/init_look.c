@@ -119,12 +119,11 @@ void init_unreadable(const char *path)
         say_warning(false, "%s: cannot be read: %s: left out", path, strerror(errno));
 }
 
-bool init_tried(fbp_status st)
+void init_failed(fbp_status st)
 {
     lost_memory |= st == FBP_ERR_NOMEM;
     if (st == FBP_ERR_IO)
         say_warning(false, "%s: left out", fbp_message());
-    return st == FBP_OK;
 }
 
 bool init_is_complete(void)
@@ -222,13 +221,16 @@ static bool continues(struct init_series *s, const struct file *file)
 
 static int make_series(const struct files *files, struct init_folder *out)
 {
+    struct init_series *last = NULL;
+
     out->series = calloc(files->n ? files->n : 1, sizeof *out->series);
     if (!out->series)
         return cli_error("out of memory for %zu files: close other programs", files->n);
     for (size_t i = 0; i < files->n; i++) {
-        if (out->n && continues(&out->series[out->n - 1], &files->list[i]))
+        if (last && continues(last, &files->list[i]))
             continue;
-        if (!start_series(&files->list[i], &out->series[out->n++]))
+        last = &out->series[out->n++];
+        if (!start_series(&files->list[i], last))
             return cli_error("out of memory for %zu files: close other programs", files->n);
     }
     return 0;

@@ -139,6 +139,7 @@ static int measure(const struct s0_session *s, const struct s0_case *kind, struc
     int rc = 0;
 
     *out = (struct s0_result){.of = kind,
+                              .backend = "",
                               .size = s->a->size,
                               .views = s->a->views,
                               .seconds = INFINITY,
