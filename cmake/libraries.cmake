@@ -41,3 +41,6 @@ endif()
 # How a program finds the libraries wherever both are installed.
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set(FBP_BIN_TO_LIB "$ORIGIN/${bin_to_lib}")
+# A program that holds the archive looks there for modules.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/backend/module.c PROPERTIES
+    COMPILE_DEFINITIONS "FBP_BIN_TO_LIB=\"${bin_to_lib}/\"")

@@ -46,7 +46,8 @@ static inline bool fbp_module_fits(const struct fbp_module_host *host)
 
 /** A module, and what became of opening it. */
 struct fbp_module {
-    const char *file;   /**< beside the library, in ../lib, or where the system looks */
+    const char *file;   /**< beside the library or program, in its ../lib, where libraries are
+                           installed, or where the system looks */
     const char *symbol; /**< of its fbp_module_fn */
     const char *needs;  /**< to build it, if this build has none; NULL: it has */
     /** May it be opened?  If not, `why` gets the sentence. */

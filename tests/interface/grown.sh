@@ -36,10 +36,51 @@ install_into() { # folder of the libraries
     [ -e "prefix/$1/libfbp.so" ] || fail "CMAKE_INSTALL_LIBDIR: no $1/libfbp.so"
 }
 
+# A program that holds libfbp.a finds a module among the libraries, also if it was found on PATH.
+archive_finds_module() { # folder of the libraries
+    local libs
+    read -ra libs <<<"$(PKG_CONFIG_PATH=$work/prefix/$1/pkgconfig pkg-config --static --libs fbp)"
+    mkdir -p module
+    cat >module/made_up.c <<'TEXT'
+#include "backend/module.h"
+#include <stdio.h>
+const struct fbp_backend *made_up(const struct fbp_module_host *host, char *why, size_t n);
+const struct fbp_backend *made_up(const struct fbp_module_host *host, char *why, size_t n)
+{
+    (void)host;
+    snprintf(why, n, "the made-up module says so");
+    return NULL;
+}
+TEXT
+    cat >module/finds.c <<'TEXT'
+#include "backend/module.h"
+#include <stdio.h>
+static bool may_open(char *why, size_t n)
+{
+    (void)why;
+    return n > 0;
+}
+int main(void)
+{
+    struct fbp_module m = {.file = "libmade_up.so", .symbol = "made_up", .may_open = may_open};
+    char why[300] = "";
+    return fbp_module_load(&m, why, sizeof why) || puts(why) < 0;
+}
+TEXT
+    local flags=(-std=gnu11 -Itree/src -Itree/include)
+    cc "${flags[@]}" -shared -fPIC module/made_up.c -o "prefix/$1/libmade_up.so"
+    cc "${flags[@]}" module/finds.c "prefix/$1/libfbp.a" "${libs[@]}" -o prefix/bin/finds
+    for finds in "$work/prefix/bin/finds" finds; do
+        PATH=$work/prefix/bin:$PATH LD_LIBRARY_PATH='' "$finds" |
+            grep -q '^the made-up module says so$' || fail "$finds: no module in $1"
+    done
+}
+
 install_into lib/x86_64-linux-gnu
 by_pkg_config "$work/prefix" "$source/examples"
 by_cmake "$work/prefix" "$source/examples"
 install_into lib64
+archive_finds_module lib64
 by_pkg_config "$work/prefix" "$source/examples"
 by_cmake "$work/prefix" "$source/examples" -DSTATIC=ON
 by_cmake "$work/prefix" "$source/examples"
