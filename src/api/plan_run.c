@@ -28,66 +28,103 @@ static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline,
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
 
-/* output: what the sink's floats are converted to; NULL: the sink is the output. */
-static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
-                         struct fbp_report *report, double start)
-{
-    fbp_sink *converted = NULL;
-    fbp_timeline *timeline = NULL;
-    fbp_look *look = NULL;
-    fbp_mask *mask = NULL;
-    fbp_status st = FBP_OK;
+/* A run of a plan, and what is made for it. */
+struct plan_run {
+    fbp_plan *plan;
+    fbp_source *source;
+    fbp_sink *sink;
+    const char *output; /* what the sink's floats are converted to; NULL: the sink is the output */
+    fbp_timeline *timeline;
+    fbp_look *look;
+    fbp_mask *mask;
+};
 
-    FBP_TRY(fbp_plan_check_sink(p, sink));
-    FBP_TRY(fbp_look_create(&look, &p->tables.job));
+static fbp_status make_parts(struct plan_run *r)
+{
+    const fbp_plan *p = r->plan;
+
+    FBP_TRY(fbp_look_create(&r->look, &p->tables.job));
     if (p->params.mask)
-        FBP_TRY_GOTO(fbp_mask_create(&mask, &p->tables.job, p->params.mask_value));
-    if (p->timeline)
-        FBP_TRY_GOTO(fbp_timeline_create(&timeline));
+        FBP_TRY(fbp_mask_create(&r->mask, &p->tables.job, p->params.mask_value));
+    return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
+}
+
+/* Every slice into the sink. */
+static fbp_status compute(struct plan_run *r, struct fbp_report *report)
+{
+    fbp_plan *p = r->plan;
     const struct fbp_run_request request = {.job = &p->tables.job,
                                             .backend = p->backend,
                                             .work = &p->work,
-                                            .source = source,
+                                            .source = r->source,
                                             .top_down = p->top_down,
-                                            .sink = sink,
+                                            .sink = r->sink,
                                             .devices = p->devices,
                                             .n_devices = p->n_devices,
                                             .workers = p->workers.n ? &p->workers : NULL,
                                             .no_overlap = p->params.no_overlap != 0,
-                                            .timeline = timeline,
-                                            .look = look,
-                                            .mask = mask,
+                                            .timeline = r->timeline,
+                                            .look = r->look,
+                                            .mask = r->mask,
                                             .stop = &p->stop,
                                             .progress = p->params.progress,
                                             .user = p->params.user};
-    FBP_TRY_GOTO(fbp_run(&request, report));
-    FBP_TRY_GOTO(fbp_go_on()); /* else the last block may lack something */
-    st = fbp_source_unchanged(source);
+
+    FBP_TRY(fbp_run(&request, report));
+    return fbp_go_on(); /* else the last block may lack something */
+}
+
+/* May what was computed become the output? */
+static fbp_status check_run(struct plan_run *r, struct fbp_report *report)
+{
+    fbp_status st = fbp_source_unchanged(r->source);
+
     if (st != FBP_OK) { /* nobody knows which slices are of which data */
-        fbp_sink_forget(sink);
-        goto fail;
+        fbp_sink_forget(r->sink);
+        return st;
     }
-    st = fbp_plan_tell_look(p, look, source, report);
+    st = fbp_plan_tell_look(r->plan, r->look, r->source, report);
     if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
-        fbp_sink_forget(sink);
-    if (st != FBP_OK)
-        goto fail;
-    struct fbp_span finishing = fbp_span_host(timeline);
+        fbp_sink_forget(r->sink);
+    return st;
+}
+
+static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, double start)
+{
+    struct fbp_span finishing = fbp_span_host(r->timeline);
     const double computed = fbp_seconds();
-    if (output)
-        FBP_TRY_GOTO(fbp_plan_convert(p, source, sink, output, report, &converted));
-    FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : sink));
-    report->output_after_last_view = fbp_follow_latency(source, fbp_seconds());
-    fbp_plan_report_output(converted ? converted : sink, report);
+    fbp_sink *converted = NULL;
+    fbp_status st = FBP_OK;
+
+    if (r->output)
+        FBP_TRY_GOTO(fbp_plan_convert(r->plan, r->source, r->sink, r->output, report, &converted));
+    FBP_TRY_GOTO(fbp_sink_finish(converted ? converted : r->sink));
+    report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
+    fbp_plan_report_output(converted ? converted : r->sink, report);
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;
     FBP_TRY_GOTO(fbp_span_end(&finishing, FBP_LANE_HOST, 1, "output finished"));
-    FBP_TRY_GOTO(draw_timeline(p, timeline, report->total));
+    FBP_TRY_GOTO(draw_timeline(r->plan, r->timeline, report->total));
 fail:
     fbp_sink_close(&converted);
-    fbp_timeline_destroy(&timeline);
-    fbp_look_destroy(&look);
-    fbp_mask_destroy(&mask);
+    return st;
+}
+
+static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
+                         struct fbp_report *report, double start)
+{
+    struct plan_run r = {.plan = p, .source = source, .sink = sink, .output = output};
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_plan_check_sink(p, sink));
+    FBP_TRY_GOTO(make_parts(&r));
+    FBP_TRY_GOTO(compute(&r, report));
+    FBP_TRY_GOTO(check_run(&r, report));
+    FBP_TRY_GOTO(finish_output(&r, report, start));
+fail:
+    fbp_timeline_destroy(&r.timeline);
+    fbp_look_destroy(&r.look);
+    fbp_mask_destroy(&r.mask);
     return st;
 }
 
