@@ -155,8 +155,8 @@ bool RCTLoadAlgorithm(struct rabbitct_data *d)
     return true;
 }
 
-/* Is the image in memory of the feed, and will it stay until the module has waited? */
-static bool stays(const float *image)
+/* Is the image in memory of the feed?  Then it does not change until the module has waited. */
+static bool is_ours(const float *image)
 {
     return module.images && image >= module.images &&
            image < module.images + module.n_buffers * module.image;
@@ -194,7 +194,7 @@ bool RCTAlgorithmBackprojection(struct rabbitct_data *d)
     module.fetched = false;
     for (int i = 0; i < 12; i++)
         P[i % 3 * 4 + i / 3] = d->A_n[i];
-    if (fbp_feed_add(module.feed, P, d->I_n, stays(d->I_n)) != FBP_OK)
+    if (fbp_feed_add(module.feed, P, d->I_n, is_ours(d->I_n)) != FBP_OK)
         return failed();
     module.n_views++;
     if (module.advanced)

@@ -47,12 +47,12 @@ FBP_API void fbp_feed_release(fbp_feed *feed, void *memory);
  * Add a view: volume += I(u, v) / w^2, with (u, v, 1) w = P (x, y, z, 1).  P is row-major, in mm;
  * pixel centres are whole numbers; I is 0 beside the panel.
  *
- * view   [panel.n_rows][panel.n_columns]; copied before the call returns, unless
- * stays  it is memory of fbp_feed_alloc() that will not be changed before fbp_feed_settle()
+ * view      [panel.n_rows][panel.n_columns]; copied before the call returns, unless
+ * in_place  it is memory of fbp_feed_alloc() that will not be changed before fbp_feed_settle()
  * @return FBP_ERR_INVALID if a voxel is not in front of the source, FBP_ERR_DEVICE, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_add(fbp_feed *feed, const double P[12],
-                                               const float *view, bool stays);
+                                               const float *view, bool in_place);
 
 /** Wait until all views that were added are in the volume. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_feed_settle(fbp_feed *feed);

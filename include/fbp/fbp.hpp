@@ -96,17 +96,13 @@ class callbacks
         }
         return 1;
     }
-    /** Throws what was kept, unless the call was stopped: a function that fails then has only
-     * obeyed fbp_stopped(). */
-    void rethrow(fbp_status status)
+    /** What was kept, once; nothing if the call did not fail, or was stopped: a function that fails
+     *  then has only obeyed fbp_stopped(). */
+    std::exception_ptr take(fbp_status status) noexcept
     {
-        std::exception_ptr thrown;
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            thrown = std::exchange(thrown_, nullptr);
-        }
-        if (thrown && status != FBP_OK && status != FBP_ERR_CANCELLED)
-            std::rethrow_exception(thrown);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::exception_ptr thrown = std::exchange(thrown_, nullptr);
+        return status != FBP_OK && status != FBP_ERR_CANCELLED ? thrown : nullptr;
     }
 
   private:
@@ -168,7 +164,8 @@ template <class T, void (*Free)(T **)> class handle
     void check(fbp_status status) const
     {
         if (callbacks_)
-            callbacks_->rethrow(status);
+            if (const std::exception_ptr thrown = callbacks_->take(status))
+                std::rethrow_exception(thrown);
         fbp::check(status);
     }
 
@@ -481,12 +478,12 @@ class plan
     double estimate() const
     {
         double seconds = 0;
-        heard(fbp_plan_estimate(p_.get(), &seconds));
+        check(fbp_plan_estimate(p_.get(), &seconds));
         return seconds;
     }
     void open()
     {
-        heard(fbp_plan_open(p_.get()));
+        check(fbp_plan_open(p_.get()));
     }
     /** Ends the run in another thread, or the next run; a signal handler may call it. */
     void stop() noexcept
@@ -496,19 +493,19 @@ class plan
     report run(const std::string &output)
     {
         report out;
-        heard(fbp_plan_run(p_.get(), output.c_str(), &out));
+        check(fbp_plan_run(p_.get(), output.c_str(), &out));
         return out;
     }
     report run_to(sink &to)
     {
         report out;
-        heard(fbp_plan_run_to(p_.get(), nullptr, to.get(), &out), to.functions());
+        check(fbp_plan_run_to(p_.get(), nullptr, to.get(), &out), to.functions());
         return out;
     }
     report run_to(source &from, sink &to)
     {
         report out;
-        heard(fbp_plan_run_to(p_.get(), from.get(), to.get(), &out), to.functions(),
+        check(fbp_plan_run_to(p_.get(), from.get(), to.get(), &out), to.functions(),
               from.functions());
         return out;
     }
@@ -523,7 +520,7 @@ class plan
     }
 
   private:
-    struct ears {
+    struct state {
         listeners listen;
         std::exception_ptr thrown;
     };
@@ -532,53 +529,54 @@ class plan
 
     plan(const scan &scan, const recon_params &params, fbp_source *source, functions of_source,
          listeners listen)
-        : ears_(std::make_unique<ears>()), source_(std::move(of_source))
+        : state_(std::make_unique<state>()), source_(std::move(of_source))
     {
         recon_params p = params;
 
         p.source = source;
-        ears_->listen = std::move(listen);
-        if (ears_->listen.progress || ears_->listen.log) {
-            p.user = ears_.get();
-            p.progress = ears_->listen.progress ? &on_progress : nullptr;
-            p.log = ears_->listen.log ? &on_log : nullptr;
+        state_->listen = std::move(listen);
+        if (state_->listen.progress || state_->listen.log) {
+            p.user = state_.get();
+            p.progress = state_->listen.progress ? &on_progress : nullptr;
+            p.log = state_->listen.log ? &on_log : nullptr;
         }
         fbp_plan *made = nullptr;
         const fbp_status st = fbp_plan_create(&made, scan.get(), &p);
         p_ = handle<fbp_plan, fbp_plan_destroy>(made);
-        heard(st);
+        check(st);
     }
     /* An exception must not pass through the library: it is kept until the call has returned. */
     static int on_progress(void *user, const fbp_progress *now) noexcept
     {
-        ears *e = static_cast<ears *>(user);
+        state *s = static_cast<state *>(user);
         try {
-            return e->thrown || !e->listen.progress(*now);
+            return s->thrown || !s->listen.progress(*now);
         } catch (...) {
-            e->thrown = std::current_exception();
+            s->thrown = std::current_exception();
             return 1;
         }
     }
     static void on_log(void *user, fbp_log_level level, const char *line) noexcept
     {
-        ears *e = static_cast<ears *>(user);
+        state *s = static_cast<state *>(user);
         try {
-            e->listen.log(level, line);
+            s->listen.log(level, line);
         } catch (...) {
-            e->thrown = std::current_exception();
+            s->thrown = std::current_exception();
         }
     }
-    void heard(fbp_status status, const functions &sink = {}, const functions &source = {}) const
+    void check(fbp_status status, const functions &sink = {}, const functions &source = {}) const
     {
-        if (ears_->thrown)
-            std::rethrow_exception(std::exchange(ears_->thrown, nullptr));
+        std::exception_ptr first = std::exchange(state_->thrown, nullptr);
         for (const functions &f : {source_, source, sink})
-            if (f)
-                f->rethrow(status);
-        check(status);
+            if (const std::exception_ptr thrown = f ? f->take(status) : nullptr)
+                first = first ? first : thrown;
+        if (first)
+            std::rethrow_exception(first);
+        fbp::check(status);
     }
 
-    std::unique_ptr<ears> ears_;
+    std::unique_ptr<state> state_;
     functions source_;
     handle<fbp_plan, fbp_plan_destroy> p_;
 };

@@ -170,7 +170,7 @@ struct fbp_backend {
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
     bool takes_counts; /**< raw samples may be uint16 */
-    /** Views of a part that a buffer of filtered views can hold; 0: filtered views do not stay. */
+    /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
     /** NULL: nothing is known, and the fewest slabs are best. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);

@@ -4,10 +4,10 @@
  * library these definitions come first in the program's order of names, unless the library binds
  * its own names to itself (-Bsymbolic): then FFTW is as it always was.
  *
- * The reserve serves what the system denies.  A piece taken by the planner may stay in use for as
- * long as the process lives, as what the planner has learnt does.  A transform gives back what it
- * takes, and the first thread that needs the reserve for one keeps the others off it until then: so
- * there is room for it, however many threads there are.
+ * The reserve is used when the system denies memory.  The planner may keep a piece as long as the
+ * process lives, as it keeps what it has learnt.  A transform gives back what it takes; the first
+ * thread that needs the reserve for one locks it until then.  So there is room for it, however many
+ * threads there are.
  */
 #include "filter/fft_memory.h"
 
@@ -37,7 +37,7 @@ static pthread_mutex_t pieces = PTHREAD_MUTEX_INITIALIZER; /* of the list and al
 static struct fbp_reserve *reserves;
 static atomic_bool any_used;
 static atomic_bool denied;
-static bool stays;
+static bool keep_all; /* transforms that take memory while they are computed */
 
 static pthread_mutex_t computing;
 static pthread_once_t computing_once = PTHREAD_ONCE_INIT;
@@ -81,7 +81,7 @@ fbp_status fbp_fft_reserve(size_t n)
         there = fbp_reserve_room(r) >= bytes - FBP_ALIGN;
     if (!there)
         there = make(bytes);
-    stays |= there && n >= LONG;
+    keep_all |= there && n >= LONG;
     pthread_mutex_unlock(&pieces);
     return there ? FBP_OK : fbp_fail_nomem(bytes, "the plan of a transform");
 }
@@ -89,7 +89,7 @@ fbp_status fbp_fft_reserve(size_t n)
 void fbp_fft_release(void)
 {
     pthread_mutex_lock(&pieces);
-    for (struct fbp_reserve **at = &reserves; *at && !stays;) {
+    for (struct fbp_reserve **at = &reserves; *at && !keep_all;) {
         struct fbp_reserve *r = *at;
         if (r->n_used) {
             at = &r->next;

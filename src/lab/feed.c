@@ -42,7 +42,7 @@ struct fbp_feed {
     size_t n_expected, n_added;
     struct slot slots[N_SLOTS];
     size_t at, n;      /* the slot in the making, and its views */
-    fbp_pool *copiers; /* of views that do not stay; NULL until there is one */
+    fbp_pool *copiers; /* of views that are not used in place; NULL until there is one */
     void *volume;
     struct fbp_mark fetched;
     bool done; /* the volume was fetched: nobody may count on what is left of it */
@@ -352,7 +352,8 @@ static fbp_status start(fbp_feed *f)
     return FBP_OK;
 }
 
-/* A view that does not stay is copied by some threads: one alone is slower than the device. */
+/* A view that is not used in place is copied by some threads: one alone is slower than the device.
+ */
 enum { COPIERS = 8, PIECE = 64 << 10 };
 
 struct copy {
@@ -381,12 +382,12 @@ static fbp_status copy_view(fbp_feed *f, float *to, const float *view)
     return fbp_go_on();
 }
 
-static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bool stays)
+static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bool in_place)
 {
     const struct fbp_backend *b = f->backend;
     const size_t n = view_samples(f), at = f->n * n;
 
-    if (!(stays && b->own_memory)) {
+    if (!(in_place && b->own_memory)) {
         if (!s->host)
             FBP_TRY(b->host_alloc(f->dev, f->batch_views * n * sizeof(float), "a batch of views",
                                   &s->host));
@@ -398,7 +399,7 @@ static fbp_status put_samples(fbp_feed *f, struct slot *s, const float *view, bo
     return b->upload(f->dev, (float *)s->raw + at, view, n);
 }
 
-fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool stays)
+fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool in_place)
 {
     fbp_message_clear();
     FBP_TRY(fbp_own_process(f->process, "feed"));
@@ -410,7 +411,7 @@ fbp_status fbp_feed_add(fbp_feed *f, const double P[12], const float *view, bool
     if (f->n == 0)
         FBP_TRY(wait(f, s->done)); /* what it held is in the volume */
     FBP_TRY(put_matrix(f, P, f->matrices[f->at * f->batch_views + f->n]));
-    FBP_TRY(put_samples(f, s, view, stays));
+    FBP_TRY(put_samples(f, s, view, in_place));
     f->n++;
     f->n_added++;
     return f->n == f->limit && f->n_added != f->n_expected ? start(f) : FBP_OK;

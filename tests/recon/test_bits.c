@@ -196,9 +196,9 @@ static void mock_devices_give_the_cpus_bits(void **state)
     drop_scan(&scan);
 }
 
-/* Filtered views that stay, with memory for one slab and for small ones, on one device and on two;
- * with single views and with those of four quarter turns. */
-static void views_that_stay_change_nothing(void **state)
+/* Filtered views that are kept, with memory for one slab and for small ones, on one device and on
+ * two; with single views and with those of four quarter turns. */
+static void kept_views_change_nothing(void **state)
 {
     static const struct fbp_recon_params cases[] = {
         {.device = "mock"},
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cuda_shapes_change_nothing),
         cmocka_unit_test(cuda_tuning_changes_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
-        cmocka_unit_test(views_that_stay_change_nothing),
+        cmocka_unit_test(kept_views_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };

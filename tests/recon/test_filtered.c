@@ -201,15 +201,15 @@ static void test_in_order(void **state)
 struct feed_case {
     const char *device;
     size_t batch, n_views;
-    bool stays;
+    bool in_place;
 };
 
 static void feed_views(fbp_feed *feed, const struct fbp_scan *s, const float *views, size_t first,
-                       size_t end, bool stays)
+                       size_t end, bool in_place)
 {
     float *copy = NULL;
 
-    if (stays) {
+    if (in_place) {
         OK(fbp_feed_alloc(feed, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy, (void **)&copy));
         memcpy(copy, views, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy);
     } else {
@@ -218,17 +218,17 @@ static void feed_views(fbp_feed *feed, const struct fbp_scan *s, const float *vi
     }
     for (size_t k = first; k < end; k++) {
         double P[12];
-        float *view = stays ? copy + k * COLUMNS * ROWS : copy;
-        if (!stays)
+        float *view = in_place ? copy + k * COLUMNS * ROWS : copy;
+        if (!in_place)
             memcpy(copy, views + k * COLUMNS * ROWS, (size_t)COLUMNS * ROWS * sizeof *copy);
         OK(fbp_view_to_matrix(&s->views[k], FBP_CONE, &s->panel, P));
         for (int i = 0; i < 12; i++)
             P[i] *= (k % 2 ? 1 : -1) * s->depths[k] / fabs(P[11]);
-        OK(fbp_feed_add(feed, P, view, stays));
-        if (!stays)
+        OK(fbp_feed_add(feed, P, view, in_place));
+        if (!in_place)
             memset(copy, 0xff, (size_t)COLUMNS * ROWS * sizeof *copy);
     }
-    if (stays) {
+    if (in_place) {
         OK(fbp_feed_settle(feed));
         memset(copy, 0xff, (size_t)VIEWS * COLUMNS * ROWS * sizeof *copy);
         fbp_feed_release(feed, copy);
@@ -252,12 +252,12 @@ static float *fed(const struct fbp_scan *s, const float *views, const struct fee
 
     assert_non_null(volume);
     OK(fbp_feed_open(&feed, &p));
-    feed_views(feed, s, views, 0, 13, c->stays);
+    feed_views(feed, s, views, 0, 13, c->in_place);
     OK(fbp_feed_reset(feed)); /* forgets them */
-    feed_views(feed, s, views, 7, 28, c->stays);
+    feed_views(feed, s, views, 7, 28, c->in_place);
     OK(fbp_feed_fetch(feed, volume)); /* another volume follows */
-    feed_views(feed, s, views, 0, 21, c->stays);
-    feed_views(feed, s, views, 21, VIEWS, c->stays);
+    feed_views(feed, s, views, 0, 21, c->in_place);
+    feed_views(feed, s, views, 21, VIEWS, c->in_place);
     OK(fbp_feed_fetch(feed, volume));
     fbp_feed_close(&feed);
     return volume;

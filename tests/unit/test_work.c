@@ -107,7 +107,7 @@ static void honours_wishes(void **state)
 }
 
 /* Every slice of the volume gets every view once and in order, is cleared before and finished
- * after; each view is read once a worker if filtered views stay. */
+ * after; each view is read once a worker if filtered views are kept. */
 static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 {
     size_t *next = calloc(job->grid.n[2], sizeof *next),
@@ -169,7 +169,7 @@ static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates
     return w;
 }
 
-static void filtered_views_stay_where_that_is_quicker(void **state)
+static void filtered_views_are_kept_where_that_is_quicker(void **state)
 {
     struct fbp_rates slow_bus = card, fast_bus = card;
     struct case_ c;
@@ -192,7 +192,7 @@ static void filtered_views_stay_where_that_is_quicker(void **state)
 }
 
 /* S1's volume beyond the card's memory: views are uploaded once, slabs pass through two buffers. */
-static void volumes_stream_past_views_that_stay(void **state)
+static void volumes_stream_past_kept_views(void **state)
 {
     struct case_ c;
     struct fbp_work w;
@@ -333,8 +333,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(covers_everything_within_the_limit),
         cmocka_unit_test(honours_wishes),
-        cmocka_unit_test(filtered_views_stay_where_that_is_quicker),
-        cmocka_unit_test(volumes_stream_past_views_that_stay),
+        cmocka_unit_test(filtered_views_are_kept_where_that_is_quicker),
+        cmocka_unit_test(volumes_stream_past_kept_views),
         cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(even_batches_for_measuring),
         cmocka_unit_test(batches_fit_their_buffers),
