@@ -226,8 +226,9 @@ struct fbp_backend {
      * and wait for that.  NULL: the host's. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);
 
-    /** From now on count what is mended in rows whose bits are there, and take them; the bits stay
-     *  until the next call, bits NULL: every row counts.  NULL: nothing is ever mended. */
+    /** From the next `filter` on count what is mended in rows whose bits are there, and take them;
+     *  bits NULL: every row counts.  The bits stay where they are until the next call, before which
+     *  the caller may change them.  NULL: nothing is ever mended. */
     fbp_status (*expect)(fbp_device *dev, const struct fbp_ledger *ledger);
     /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);

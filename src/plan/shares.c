@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "plan/roi.h"
 
-static fbp_status make(struct fbp_ledger *out, const struct fbp_job *job)
+#include <string.h>
+
+fbp_status fbp_ledger_empty(struct fbp_ledger *out, const struct fbp_job *job)
 {
     *out = (struct fbp_ledger){.n_views = job->n_views, .n_rows = job->panel.n_rows};
     return fbp_calloc((void **)&out->bits, fbp_ledger_words(out->n_views, out->n_rows),
@@ -56,7 +58,7 @@ fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
     const size_t z0 = fbp_roi_first(job, 2), z1 = z0 + fbp_roi_size(job, 2);
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
 
-    FBP_TRY(make(out, job));
+    FBP_TRY(fbp_ledger_empty(out, job));
     for (size_t k = 0; k < job->n_views; k++) {
         size_t r0, r1;
         job->rows(job, k, k + 1, z0, z1, &r0, &r1);
@@ -86,14 +88,13 @@ static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
     }
 }
 
-fbp_status fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
-                            const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out)
+void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
+                      const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out)
 {
-    FBP_TRY(make(out, job));
+    memset(out->bits, 0, fbp_ledger_words(out->n_views, out->n_rows) * sizeof *out->bits);
     for (size_t i = 0; i < n_tasks; i++)
         if (tasks[i].loads)
             share_batch(rest, job, &tasks[i].batch, out);
-    return FBP_OK;
 }
 
 size_t fbp_ledger_bytes(const struct fbp_job *job)

@@ -10,9 +10,12 @@
 fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job);
 void fbp_ledger_clear(struct fbp_ledger *ledger);
 
-/** Those of the rest that these tasks read, which leaves the rest without them. */
-fbp_status fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
-                            const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out);
+/** One without rows. */
+fbp_status fbp_ledger_empty(struct fbp_ledger *out, const struct fbp_job *job);
+
+/** *out becomes those of the rest that these tasks read, which leaves the rest without them. */
+void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
+                      const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out);
 
 /** Bytes of a ledger. */
 size_t fbp_ledger_bytes(const struct fbp_job *job);

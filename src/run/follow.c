@@ -68,17 +68,17 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
     return true;
 }
 
-fbp_status fbp_follow_task(struct worker *w, size_t i, size_t *n)
+fbp_status fbp_follow_task(struct worker *w, struct fbp_drawn *d, size_t i, size_t *n)
 {
-    struct fbp_task *t = &w->tasks[i];
+    struct fbp_task *t = &d->tasks[i];
     size_t n_there;
 
     *n = 1;
     if (!w->work->follow)
         return FBP_OK;
     FBP_TRY(await(w, reads_single_views(w) ? t->batch.view0 : last_view(w, &t->batch), &n_there));
-    while (i + *n < w->n_tasks && last_view(w, &w->tasks[i + *n].batch) < n_there &&
-           join(w, t, &w->tasks[i + *n]))
+    while (i + *n < d->n_tasks && last_view(w, &d->tasks[i + *n].batch) < n_there &&
+           join(w, t, &d->tasks[i + *n]))
         (*n)++;
     pthread_mutex_lock(&w->run->lock);
     w->run->report.n_batches++;

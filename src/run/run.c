@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "plan/roi.h"
-#include "plan/shares.h"
 #include "run/follow.h"
 #include "run/worker.h"
 
@@ -40,28 +39,34 @@ static struct fbp_slab missing_part(const struct fbp_run_request *rq, struct fbp
     return slab;
 }
 
-/* Begin worker i with the slabs that are its share and still missing. */
-static fbp_status begin_worker(struct run_state *run, size_t i)
+/* What is missing of slab `at` of the division. */
+static void add_slab(struct run_state *run, size_t at)
+{
+    const struct fbp_run_request *rq = run->rq;
+    const struct fbp_job *job = rq->job;
+    const struct fbp_slab slab = missing_part(rq, fbp_work_slab(rq->work, job, at));
+
+    if (slab.nz == 0) {
+        run->report.slabs_resumed++;
+        return;
+    }
+    run->n_slabs++;
+    run->updates_total += (uint64_t)job->grid.n[0] * job->grid.n[1] * job->n_views *
+                          fbp_layer_slices(job, slab.z0, slab.z0 + slab.nz);
+    fbp_slabs_add(&run->slabs, slab);
+}
+
+/* Those slabs that are to be computed here. */
+static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
     const struct fbp_work *work = rq->work;
-    struct fbp_slab *slabs = NULL;
-    size_t n = 0;
 
-    FBP_TRY(fbp_calloc((void **)&slabs, work->n_slabs, sizeof *slabs, "slab list"));
-    for (size_t at = rq->first_worker + i; at < work->n_slabs; at += work->n_workers) {
-        slabs[n] = missing_part(rq, fbp_work_slab(work, rq->job, at));
-        run->updates_total += (uint64_t)rq->job->grid.n[0] * rq->job->grid.n[1] * rq->job->n_views *
-                              fbp_layer_slices(rq->job, slabs[n].z0, slabs[n].z0 + slabs[n].nz);
-        if (slabs[n].nz == 0)
-            run->report.slabs_resumed++;
-        else
-            n++;
-    }
-    run->n_slabs += n;
-    const fbp_status st = fbp_worker_begin(&run->workers[i], run, slabs, n);
-    free(slabs);
-    return st;
+    FBP_TRY(fbp_slabs_create(&run->slabs, rq->job, work));
+    for (size_t all = rq->first_worker; all < work->n_slabs; all += work->n_workers)
+        for (size_t i = 0; i < run->n_workers && all + i < work->n_slabs; i++)
+            add_slab(run, all + i);
+    return FBP_OK;
 }
 
 struct stage_start {
@@ -155,7 +160,7 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
         s->report.upload += w->upload;
         s->report.fetch += w->fetch;
         s->report.waiting_read += w->waited[1];
-        s->report.waiting_write += w->waited[2] + (w->n_tasks ? now - w->computed_at : 0);
+        s->report.waiting_write += w->waited[2] + (w->drawn ? now - w->computed_at : 0);
     }
     s->report.total = seconds;
     s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
@@ -213,12 +218,11 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     struct stage_start *starts = NULL;
     fbp_status st = FBP_OK;
 
+    FBP_TRY_GOTO(list_slabs(run));
     FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
     FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
-    FBP_TRY_GOTO(fbp_ledger_create(&run->uncounted, run->rq->job));
     for (size_t i = 0; i < run->n_workers; i++)
-        FBP_TRY_GOTO(begin_worker(run, i));
-    fbp_ledger_clear(&run->uncounted);
+        FBP_TRY_GOTO(fbp_worker_begin(&run->workers[i], run));
     run->report.open = fbp_seconds() - run->started;
     run_stages(run, threads, starts);
     st = run->status;
@@ -229,12 +233,12 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
         st = add_counts(run, &run->workers[i]);
     sum_up(run, report, fbp_seconds() - run->started);
 fail:
-    fbp_ledger_clear(&run->uncounted);
     for (size_t i = 0; i < run->n_workers; i++) {
         fbp_worker_end(&run->workers[i]);
         const fbp_status settled = fbp_timeline_settle(run->rq->timeline, run->workers[i].dev);
         st = st == FBP_OK ? settled : st;
     }
+    fbp_slabs_destroy(&run->slabs);
     free(threads);
     free(starts);
     return st;

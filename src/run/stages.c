@@ -80,17 +80,24 @@ static fbp_status begin_span(struct worker *w, enum fbp_stage stage, struct fbp_
     return fbp_span_device(w->run->rq->timeline, backend(w), w->dev, stage, out);
 }
 
+/* Of a task, among those of its slab. */
+static size_t number_of(const struct place *at)
+{
+    return (size_t)(at->task - at->drawn->tasks);
+}
+
 /* ... on views of a task. */
 static fbp_status end_views(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
-                            size_t task)
+                            const struct place *at)
 {
-    const struct fbp_batch *b = &w->tasks[task].batch;
+    const struct fbp_batch *b = &at->task->batch;
     const size_t parts = w->run->rq->job->turns;
 
     if (parts > 1)
-        return fbp_span_end(span, lane, task, "views %zu to %zu of %zu parts", b->view0,
+        return fbp_span_end(span, lane, number_of(at), "views %zu to %zu of %zu parts", b->view0,
                             b->view0 + b->n_views / parts - 1, parts);
-    return fbp_span_end(span, lane, task, "views %zu to %zu", b->view0, b->view0 + b->n_views - 1);
+    return fbp_span_end(span, lane, number_of(at), "views %zu to %zu", b->view0,
+                        b->view0 + b->n_views - 1);
 }
 
 /* While views are unpacked: the user may cancel, another stage may fail. */
@@ -110,7 +117,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     FBP_TRY(fbp_worker_raw_host(w, slot));
     FBP_TRY(wait(w, slot->uploaded)); /* the host side is still being copied from */
     struct fbp_span span = fbp_span_host(rq->timeline);
-    const struct fbp_batch *batch = &w->tasks[slot->task].batch;
+    const struct fbp_batch *batch = &slot->at.task->batch;
     if (batch->load_rows > 0)
         FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
                               goes_on, w->run));
@@ -118,7 +125,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
                 ? fbp_follow_load(w, batch, slot->host)
                 : fbp_load(rq->source, rq->top_down, rq->job, batch,
                            rq->job->in_order ? NULL : w->io_threads, rq->look, slot->host));
-    return end_views(w, &span, FBP_LANE_READ, slot->task);
+    return end_views(w, &span, FBP_LANE_READ, &slot->at);
 }
 
 /* A batch of views that the caller holds. */
@@ -136,45 +143,74 @@ static fbp_status look_at_held(void *user, size_t k, int thread)
     return FBP_OK;
 }
 
-/* At what the caller holds, when all is on its way: no device waits for that. */
+/* At what the caller holds, when all is on its way: no device waits for that.  Kept views are those
+ * of the first slab. */
 static fbp_status look_at_views(const struct worker *w)
 {
-    if (!w->run->rq->look || !w->views)
+    if (!w->run->rq->look || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
-    for (size_t i = 0; i < w->n_tasks; i++) {
-        struct held held = {w, &w->tasks[i].batch};
-        if (w->tasks[i].loads)
-            FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
-    }
+    for (const struct fbp_drawn *d = w->drawn; d; d = w->work->kept ? NULL : d->next)
+        for (size_t i = 0; i < d->n_tasks; i++) {
+            struct held held = {w, &d->tasks[i].batch};
+            if (d->tasks[i].loads)
+                FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
+        }
     return FBP_OK;
+}
+
+/* Task i of a slab, and those that are joined with it: *n in all. */
+static fbp_status read_next(struct worker *w, struct fbp_drawn *d, size_t i, size_t *n)
+{
+    size_t slot;
+
+    *n = 1;
+    if (!d->tasks[i].loads)
+        return FBP_OK;
+    if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[READ]))
+        return FBP_ERR_CANCELLED;
+    w->raw[slot].at = (struct place){d, &d->tasks[i]};
+    fbp_status st = fbp_follow_task(w, d, i, n);
+    const double start = turn_begin(w);
+    if (st == FBP_OK)
+        st = read_task(w, &w->raw[slot]);
+    FBP_TRY(turn_end(w, READ, start, st));
+    fbp_queue_push(w->raw_full, slot);
+    return FBP_OK;
+}
+
+static fbp_status read_slab(struct worker *w, struct fbp_drawn *d)
+{
+    for (size_t i = 0, n; i < d->n_tasks; i += n)
+        FBP_TRY(read_next(w, d, i, &n));
+    return FBP_OK;
+}
+
+/* Slabs that the worker draws, as soon as their views can be read; kept ones are read once. */
+static fbp_status read_slabs(struct worker *w)
+{
+    struct fbp_drawn *d = w->drawn;
+
+    while (d) {
+        FBP_TRY(read_slab(w, d));
+        d = NULL;
+        if (!w->work->kept)
+            FBP_TRY(fbp_worker_draw(w, &d));
+    }
+    fbp_queue_close(w->raw_full);
+    return look_at_views(w);
+}
+
+/* A queue that was closed early says that the run has stopped: its failure is known. */
+static void leave(struct worker *w, fbp_status st)
+{
+    if (st != FBP_OK && !atomic_load(&w->run->stop))
+        fbp_run_failed(w->run, st);
 }
 
 void fbp_stage_read(struct worker *w)
 {
-    for (size_t i = 0, n = 1; i < w->n_tasks && !atomic_load(&w->run->stop); i += n) {
-        size_t at;
-        if (!w->tasks[i].loads)
-            continue;
-        if (!fbp_queue_pop(w->raw_free, &at, &w->waited[READ]))
-            break;
-        w->raw[at].task = i;
-        fbp_status st = fbp_follow_task(w, i, &n);
-        const double start = turn_begin(w);
-        if (st == FBP_OK)
-            st = read_task(w, &w->raw[at]);
-        st = turn_end(w, READ, start, st);
-        if (st != FBP_OK) {
-            fbp_run_failed(w->run, st);
-            break;
-        }
-        fbp_queue_push(w->raw_full, at);
-    }
+    leave(w, read_slabs(w));
     fbp_queue_close(w->raw_full);
-    if (atomic_load(&w->run->stop))
-        return;
-    const fbp_status seen = look_at_views(w);
-    if (seen != FBP_OK)
-        fbp_run_failed(w->run, seen);
 }
 
 /* A batch from where the caller has it: as fbp_load(), part after part. */
@@ -210,18 +246,28 @@ static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
     FBP_TRY(after(w, FBP_STAGE_IN, raw->consumed));
     const double start = fbp_seconds();
     FBP_TRY(begin_span(w, FBP_STAGE_IN, &span));
-    FBP_TRY(upload(w, &w->tasks[raw->task].batch, raw));
-    FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, raw->task));
+    FBP_TRY(upload(w, &raw->at.task->batch, raw));
+    FBP_TRY(end_views(w, &span, FBP_LANE_UPLOAD, &raw->at));
     FBP_TRY(copied(w, FBP_STAGE_IN, start, &w->upload));
     FBP_TRY(mark(w, FBP_STAGE_IN, &raw->uploaded));
     return after(w, FBP_STAGE_FILTER, raw->uploaded);
 }
 
+/* Before the first views of a slab are filtered. */
+static fbp_status claim_rows(struct worker *w, const struct place *at)
+{
+    if (!at->task->first)
+        return FBP_OK;
+    fbp_slabs_claim(&w->run->slabs, at->drawn, &w->ledger);
+    return backend(w)->expect(w->dev, &w->ledger);
+}
+
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
-    const struct fbp_batch *batch = &w->tasks[raw->task].batch;
+    const struct fbp_batch *batch = &raw->at.task->batch;
     struct fbp_span span;
 
+    FBP_TRY(claim_rows(w, &raw->at));
     if (backend(w)->own_memory && batch->load_rows > 0)
         FBP_TRY(upload_task(w, raw));
     if (!batch->kept) /* else nothing is written over */
@@ -229,30 +275,31 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     if (batch->n_rows > 0) {
         FBP_TRY(begin_span(w, FBP_STAGE_FILTER, &span));
         FBP_TRY(backend(w)->filter(w->dev, batch, raw->device, out->memory));
-        FBP_TRY(end_views(w, &span, FBP_LANE_FILTER, raw->task));
+        FBP_TRY(end_views(w, &span, FBP_LANE_FILTER, &raw->at));
     }
     FBP_TRY(mark(w, FBP_STAGE_FILTER, &out->ready));
     raw->consumed = out->ready;
-    out->task = raw->task;
+    out->at = raw->at;
     return FBP_OK;
 }
 
-void fbp_stage_filter(struct worker *w)
+static fbp_status filter_batches(struct worker *w)
 {
     size_t from, to;
 
     while (fbp_queue_pop(w->raw_full, &from, &w->waited[FILTER]) &&
            fbp_queue_pop(w->filtered_free, &to, NULL)) {
         const double start = turn_begin(w);
-        const fbp_status st =
-            turn_end(w, FILTER, start, filter_task(w, &w->raw[from], &w->filtered[to]));
-        if (st != FBP_OK) {
-            fbp_run_failed(w->run, st);
-            break;
-        }
+        FBP_TRY(turn_end(w, FILTER, start, filter_task(w, &w->raw[from], &w->filtered[to])));
         fbp_queue_push(w->raw_free, from);
         fbp_queue_push(w->filtered_full, to);
     }
+    return FBP_OK;
+}
+
+void fbp_stage_filter(struct worker *w)
+{
+    leave(w, filter_batches(w));
     fbp_queue_close(w->filtered_full);
 }
 
@@ -279,86 +326,90 @@ static fbp_status clear_slab(struct worker *w, const struct fbp_task *t, size_t 
                     backend(w)->clear(w->dev, &t->slab, w->volumes[volume].memory));
 }
 
-static fbp_status backproject_block(struct worker *w, size_t task, const void *filtered,
+static fbp_status backproject_block(struct worker *w, const struct place *at, const void *filtered,
                                     size_t volume, size_t z0, size_t z1)
 {
-    const struct fbp_task *t = &w->tasks[task];
+    const struct fbp_task *t = at->task;
     struct fbp_span span;
 
     FBP_TRY(begin_span(w, FBP_STAGE_BP, &span));
     FBP_TRY(backend(w)->backproject(w->dev, &t->batch, filtered, &t->slab, z0, z1,
                                     w->volumes[volume].memory));
-    return fbp_span_end(&span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? z0 / t->step : task,
+    return fbp_span_end(&span, FBP_LANE_BACKPROJECT,
+                        t->step < t->z1 - t->z0 ? z0 / t->step : number_of(at),
                         "views %zu to %zu, slices %zu to %zu", t->batch.view0,
                         t->batch.view0 + t->batch.n_views / w->run->rq->job->turns - 1, z0, z1 - 1);
 }
 
-static fbp_status backproject_task(struct worker *w, size_t task, const void *filtered,
-                                   size_t volume)
+/* *volume: that of the slab, from its first task on. */
+static fbp_status backproject_task(struct worker *w, const struct place *at, const void *filtered,
+                                   size_t *volume)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const struct fbp_task *t = &w->tasks[task];
+    const struct fbp_task *t = at->task;
     const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
     size_t z0, z1, next[2];
 
+    if (t->first && !fbp_queue_pop(w->volume_free, volume, &w->waited[BACKPROJECT]))
+        return FBP_ERR_CANCELLED;
     if (t->first)
-        FBP_TRY(clear_slab(w, t, volume));
+        FBP_TRY(clear_slab(w, t, *volume));
     for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
         const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
         const double start = turn_begin(w);
         FBP_TRY(
-            turn_end(w, BACKPROJECT, start, backproject_block(w, task, filtered, volume, z0, z1)));
+            turn_end(w, BACKPROJECT, start, backproject_block(w, at, filtered, *volume, z0, z1)));
         FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
                                  t->batch.view0 * rq->job->turns + t->batch.n_views));
         if (t->final)
-            FBP_TRY(finish_block(w, t, volume, z0, z1,
+            FBP_TRY(finish_block(w, t, *volume, z0, z1,
                                  t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
+    }
+    w->computed_at = fbp_seconds();
+    return FBP_OK;
+}
+
+/* Batches as they are filtered. */
+static fbp_status backproject_filtered(struct worker *w, size_t *volume)
+{
+    size_t i;
+
+    while (fbp_queue_pop(w->filtered_full, &i, NULL)) {
+        struct filtered_slot *slot = &w->filtered[i];
+        FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
+        FBP_TRY(backproject_task(w, &slot->at, slot->memory, volume));
+        FBP_TRY(mark(w, FBP_STAGE_BP, &slot->consumed));
+        fbp_queue_push(w->filtered_free, i);
     }
     return FBP_OK;
 }
 
-/* A batch that was just filtered against its slices. */
-static fbp_status backproject_slot(struct worker *w, size_t at, size_t volume)
+/* What a slab needs of views that are kept: this queue has waited for all of them. */
+static fbp_status backproject_kept(struct worker *w, const struct fbp_drawn *d, size_t *volume)
 {
-    struct filtered_slot *slot = &w->filtered[at];
-
-    FBP_TRY(after(w, FBP_STAGE_BP, slot->ready));
-    FBP_TRY(backproject_task(w, slot->task, slot->memory, volume));
-    FBP_TRY(mark(w, FBP_STAGE_BP, &slot->consumed));
-    fbp_queue_push(w->filtered_free, at);
+    for (size_t i = 0; i < d->n_tasks; i++)
+        if (!d->tasks[i].loads)
+            FBP_TRY(backproject_task(w, &(struct place){d, &d->tasks[i]}, w->filtered[0].memory,
+                                     volume));
     return FBP_OK;
 }
 
-/* Task `next`, if it is of views that stay, or the one that was filtered next, of slot *at; false
- * if there is none. */
-static bool next_task(struct worker *w, size_t next, size_t *task, size_t *at)
+static fbp_status backproject_slabs(struct worker *w)
 {
-    *task = next;
-    if (next < w->n_tasks && !w->tasks[next].loads)
-        return true;
-    if (!fbp_queue_pop(w->filtered_full, at, NULL))
-        return false;
-    *task = w->filtered[*at].task;
-    return true;
+    struct fbp_drawn *d = w->work->kept ? w->drawn : NULL;
+    size_t volume = 0;
+
+    FBP_TRY(backproject_filtered(w, &volume));
+    while (d && !atomic_load(&w->run->stop)) {
+        FBP_TRY(backproject_kept(w, d, &volume));
+        FBP_TRY(fbp_worker_draw(w, &d));
+    }
+    return FBP_OK;
 }
 
 void fbp_stage_backproject(struct worker *w)
 {
-    size_t task, at = 0, volume = 0;
-
-    for (size_t next = 0; next_task(w, next, &task, &at); next = task + 1) {
-        const struct fbp_task *t = &w->tasks[task];
-        if (t->first && !fbp_queue_pop(w->volume_free, &volume, &w->waited[BACKPROJECT]))
-            break;
-        /* Of views that stay, this queue has waited for all of them. */
-        const fbp_status st = t->loads ? backproject_slot(w, at, volume)
-                                       : backproject_task(w, task, w->filtered[0].memory, volume);
-        if (st != FBP_OK) {
-            fbp_run_failed(w->run, st);
-            break;
-        }
-    }
-    w->computed_at = fbp_seconds();
+    leave(w, backproject_slabs(w));
     fbp_queue_close(w->block_full);
 }
 
@@ -542,26 +593,23 @@ static fbp_status prepare_pieces(struct worker *w)
     return FBP_OK;
 }
 
-void fbp_stage_write(struct worker *w)
+static fbp_status write_blocks(struct worker *w)
 {
-    const fbp_status ready = prepare_pieces(w);
     size_t at;
 
-    if (ready != FBP_OK) {
-        fbp_run_failed(w->run, ready);
-        return;
-    }
-
+    FBP_TRY(prepare_pieces(w));
     while (fbp_queue_pop(w->block_full, &at, &w->waited[WRITE])) {
         const struct block_slot b = w->blocks[at];
         const double start = turn_begin(w);
-        const fbp_status st = turn_end(w, WRITE, start, write_block(w, &b));
-        if (st != FBP_OK) {
-            fbp_run_failed(w->run, st);
-            break;
-        }
+        FBP_TRY(turn_end(w, WRITE, start, write_block(w, &b)));
         fbp_queue_push(w->block_free, at);
         if (b.last)
             fbp_queue_push(w->volume_free, b.volume);
     }
+    return FBP_OK;
+}
+
+void fbp_stage_write(struct worker *w)
+{
+    leave(w, write_blocks(w));
 }

@@ -3,6 +3,7 @@
 #define FBP_SRC_STATE_H
 
 #include "run/run.h"
+#include "run/slabs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +21,7 @@ struct run_state {
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
-    struct fbp_ledger uncounted; /**< rows that no worker counts yet; while workers begin */
+    struct fbp_slabs slabs;      /**< for workers to draw from */
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
     struct fbp_statistics found; /**< of the voxels written */
     struct fbp_report report;    /**< busy and waiting seconds, added up over workers */

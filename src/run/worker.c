@@ -9,19 +9,6 @@
 
 enum { MOST_IO_THREADS = 8 };
 
-static fbp_status make_tasks(struct worker *w, const struct fbp_slab *slabs, size_t n_slabs)
-{
-    const struct fbp_job *job = w->run->rq->job;
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_slabs; i++)
-        n += fbp_work_tasks(w->work, job, &slabs[i], i == 0, NULL);
-    FBP_TRY(fbp_calloc((void **)&w->tasks, n, sizeof *w->tasks, "task list"));
-    for (size_t i = 0; i < n_slabs; i++)
-        w->n_tasks += fbp_work_tasks(w->work, job, &slabs[i], i == 0, w->tasks + w->n_tasks);
-    return FBP_OK;
-}
-
 static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
 {
     const struct fbp_work *work = w->work;
@@ -124,23 +111,34 @@ static fbp_status forget_run(struct worker *w)
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
     w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
-    w->n_tasks = w->n_written = 0;
+    w->n_written = 0;
+    w->drawn = NULL;
+    w->last = &w->drawn;
     return w->backend->counts(w->dev, &w->counted);
 }
 
-fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
-                            size_t n_slabs)
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out)
+{
+    FBP_TRY(fbp_slabs_draw(&w->run->slabs, w->last == &w->drawn, out));
+    if (*out) {
+        *w->last = *out;
+        w->last = &(*out)->next;
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
 {
     const struct fbp_work *work = w->work;
     struct fbp_statistics of_earlier_runs;
+    struct fbp_drawn *first;
 
     w->run = run;
     FBP_TRY(forget_run(w));
     FBP_TRY(w->backend->statistics(w->dev, &of_earlier_runs));
     find_callers_memory(w);
-    FBP_TRY(make_tasks(w, slabs, n_slabs));
-    FBP_TRY(fbp_ledger_share(&run->uncounted, run->rq->job, w->tasks, w->n_tasks, &w->ledger));
-    FBP_TRY(w->backend->expect(w->dev, &w->ledger));
+    FBP_TRY(fbp_worker_draw(w, &first));
+    FBP_TRY(fbp_ledger_empty(&w->ledger, run->rq->job));
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     const size_t n_filtered = work->kept ? MAX_SLOTS : work->n_filtered;
@@ -178,8 +176,10 @@ void fbp_worker_end(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
     come_to_rest(w);
-    free(w->tasks);
-    w->tasks = NULL;
+    for (struct fbp_drawn *next; w->drawn; w->drawn = next) {
+        next = w->drawn->next;
+        free(w->drawn);
+    }
     if (w->dev) /* a failure is known already */
         (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
     fbp_ledger_clear(&w->ledger);

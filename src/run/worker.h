@@ -3,18 +3,25 @@
 #define FBP_SRC_WORKER_H
 
 #include "base/queue.h"
+#include "run/slabs.h"
 #include "run/state.h"
+
+/** A task on its way through the stages. */
+struct place {
+    const struct fbp_drawn *drawn; /**< of this slab */
+    const struct fbp_task *task;
+};
 
 struct raw_slot {
     void *host;
     void *device; /**< the same memory as host where the backend has none of its own */
-    size_t task;
+    struct place at;
     struct fbp_mark uploaded, consumed;
 };
 
 struct filtered_slot {
-    void *memory; /**< the same one in all of them where filtered views stay */
-    size_t task;
+    void *memory; /**< the same one in all of them where filtered views are kept */
+    struct place at;
     struct fbp_mark ready, consumed;
 };
 
@@ -44,14 +51,14 @@ struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *io_threads;  /**< read, and write if the device has memory of its own; or NULL */
-    struct run_state *run; /**< from here on: of a run */
-    struct fbp_task *tasks;
-    size_t n_tasks;
-    const void *views; /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    float *volume;     /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    fbp_pool *io_threads;    /**< read, and write if the device has memory of its own; or NULL */
+    struct run_state *run;   /**< from here on: of a run */
+    struct fbp_drawn *drawn; /**< its slabs, in their order */
+    struct fbp_drawn **last; /**< where the next one goes; of the stage that draws */
+    const void *views;       /**< the caller's, uploaded from where they lie; NULL: through raw[] */
+    float *volume;           /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
-    struct fbp_ledger ledger;       /**< of rows that this one counts */
+    struct fbp_ledger ledger;       /**< of rows that this one counts now */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -80,9 +87,11 @@ void fbp_worker_close(struct worker *w);
 fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
 
-/** What a run needs: slabs[n_slabs] as tasks, and queues.  A half-begun run can be ended. */
-fbp_status fbp_worker_begin(struct worker *w, struct run_state *run, const struct fbp_slab *slabs,
-                            size_t n_slabs);
+/** What a run needs: a first slab, if there is one left, and queues.  A half-begun run can be
+ *  ended. */
+fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
+/** Draw a further slab.  *out NULL: there is none. */
+fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out);
 void fbp_worker_end(struct worker *w);
 
 /** Wake everybody up to leave. */

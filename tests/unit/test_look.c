@@ -202,8 +202,11 @@ static void rows_are_shared_out(void **state)
     memcpy(f.tables.job.roi[2], box, sizeof box); /* not all rows */
     OK(fbp_ledger_create(&needed, &f.tables.job));
     OK(fbp_ledger_create(&rest, &f.tables.job));
-    for (size_t i = 0; i < SHARES; i++)
-        OK(fbp_ledger_share(&rest, &f.tables.job, &tasks[i], 1, &share[i]));
+    for (size_t i = 0; i < SHARES; i++) {
+        OK(fbp_ledger_empty(&share[i], &f.tables.job));
+        share[i].bits[0] = 1; /* what it had before */
+        fbp_ledger_share(&rest, &f.tables.job, &tasks[i], 1, &share[i]);
+    }
     for (size_t k = 0; k < VIEWS; k++) {
         size_t r0, r1;
         rows_of_job(&f.tables.job, k, k + 1, box[0], box[1], &r0, &r1);

@@ -256,9 +256,11 @@ fbp_status cuda_expect(fbp_device *device, const struct fbp_ledger *ledger)
     if (!ledger->bits)
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpy(dev->memory + dev->tables.ledger, (const void *)(uintptr_t)ledger->bits,
-                        fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
-                        cudaMemcpyHostToDevice));
+    /* In the order of the filter's work; ordinary memory of the host is read before it returns. */
+    CUDA_TRY(cudaMemcpyAsync(dev->memory + dev->tables.ledger,
+                             (const void *)(uintptr_t)ledger->bits,
+                             fbp_ledger_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
+                             cudaMemcpyHostToDevice, filter_stream(dev)));
     return FBP_OK;
 }
 

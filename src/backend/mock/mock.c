@@ -9,9 +9,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 struct fbp_mock_plant fbp_mock_plant;
-atomic_uint_fast64_t fbp_mock_uploaded;
+atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_slabs[FBP_MOCK_DEVICES];
 
 extern const struct fbp_backend fbp_backend_cpu;
 
@@ -20,10 +21,12 @@ static const uint32_t POISON = 0x7fc5a5a5u;
 
 struct mock_device {
     const struct fbp_job *job;
+    int index;
     fbp_device *inner;
     struct mock_stream *streams[FBP_N_STAGES];
     atomic_uint_fast64_t n_uploads, n_afters, n_waits;
     struct fbp_statistics found; /* OUT's thread, and the host when it is past */
+    unsigned *ledger_bits;       /* FILTER's thread only */
     size_t n_fetched;            /* slices of the slab that is being fetched; OUT's thread only */
 };
 
@@ -95,6 +98,7 @@ static void close_device(fbp_device **device)
         mock_stream_destroy(&dev->streams[i]);
     if (dev->inner)
         fbp_backend_cpu.close(&dev->inner);
+    free(dev->ledger_bits);
     free(dev);
     *device = NULL;
 }
@@ -108,8 +112,12 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY(fbp_calloc((void **)&dev, 1, sizeof *dev, "mock device"));
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
+    dev->index = index;
     dev->found = (struct fbp_statistics){INFINITY, -INFINITY, 0};
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
+    FBP_TRY_GOTO(fbp_calloc((void **)&dev->ledger_bits,
+                            fbp_ledger_words(job->n_views, job->panel.n_rows),
+                            sizeof *dev->ledger_bits, "mock ledger"));
     for (int i = 0; i < FBP_N_STAGES; i++) {
         const unsigned late = fbp_mock_plant.slow_stage == (unsigned)i + 1 ? 10 : 1;
         FBP_TRY_GOTO(mock_stream_create(&dev->streams[i], late * fbp_mock_plant.delay_us));
@@ -253,16 +261,32 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
                           .batch = *batch});
 }
 
+static uint64_t slabs_of_others(int index)
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < FBP_MOCK_DEVICES; i++)
+        n += i == index ? 0 : atomic_load(&fbp_mock_slabs[i]);
+    return n;
+}
+
 static fbp_status run_clear(void *user)
 {
     const struct command *c = user;
+    const struct timespec tick = {.tv_nsec = 200000};
+
+    while (fbp_mock_plant.held_device == (unsigned)c->dev->index + 1 &&
+           slabs_of_others(c->dev->index) < fbp_mock_plant.held_slabs)
+        nanosleep(&tick, NULL);
     return fbp_backend_cpu.clear(c->dev->inner, &c->slab, c->volume);
 }
 
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
-    return submit((struct mock_device *)(void *)device, FBP_STAGE_BP, run_clear,
-                  &(struct command){.volume = volume, .slab = *slab});
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    atomic_fetch_add(&fbp_mock_slabs[dev->index], 1);
+    return submit(dev, FBP_STAGE_BP, run_clear, &(struct command){.volume = volume, .slab = *slab});
 }
 
 static fbp_status run_backproject(void *user)
@@ -406,15 +430,51 @@ static fbp_status stamped(fbp_device *device, uint64_t at, double *seconds)
     return FBP_OK;
 }
 
-/* A run begins, or has ended. */
-static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
-{
-    struct mock_device *dev = (struct mock_device *)(void *)device;
+/* A ledger on its way, with its bits behind it. */
+struct new_ledger {
+    struct mock_device *dev;
+    struct fbp_ledger ledger;
+    unsigned bits[];
+};
 
+static size_t ledger_bytes(const struct fbp_ledger *l)
+{
+    return l->bits ? fbp_ledger_words(l->n_views, l->n_rows) * sizeof *l->bits : 0;
+}
+
+static fbp_status run_expect(void *user)
+{
+    const struct new_ledger *c = user;
+    struct fbp_ledger own = c->ledger;
+
+    if (own.bits)
+        own.bits = memcpy(c->dev->ledger_bits, c->bits, ledger_bytes(&own));
+    return fbp_backend_cpu.expect(c->dev->inner, &own);
+}
+
+/* A run has ended: a stop, and half of a slab, are not those of the next. */
+static void forget_run(struct mock_device *dev)
+{
     for (int i = 0; i < FBP_N_STAGES; i++)
         mock_stream_go_on(dev->streams[i]);
     dev->n_fetched = 0;
-    return fbp_backend_cpu.expect(dev->inner, ledger);
+}
+
+/* The caller may change the bits before this is at the front of the queue. */
+static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+    const size_t bytes = ledger_bytes(ledger);
+    struct new_ledger *c = malloc(sizeof *c + bytes);
+
+    if (!ledger->bits)
+        forget_run(dev);
+    if (!c)
+        return fbp_fail_nomem(sizeof *c + bytes, "mock command");
+    *c = (struct new_ledger){dev, *ledger};
+    if (ledger->bits)
+        memcpy(c->bits, ledger->bits, bytes);
+    return mock_stream_submit(dev->streams[FBP_STAGE_FILTER], run_expect, c);
 }
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)

@@ -23,6 +23,8 @@ struct fbp_mock_plant {
     bool keep_batches;      /**< filtered ones may be backprojected again (benchmarks) */
     unsigned delay_us;      /**< every command starts up to this late */
     unsigned slow_stage;    /**< 1 + stage: that queue's commands start ten times as late */
+    unsigned held_device;   /**< 1 + index: it computes nothing until the others have begun */
+    uint64_t held_slabs;    /**< so many slabs in all, fbp_mock_slabs */
     struct fbp_rates rates; /**< what the division of the work counts with */
 };
 
@@ -30,5 +32,8 @@ extern struct fbp_mock_plant fbp_mock_plant;
 
 /** Bytes that all mock devices have uploaded. */
 extern atomic_uint_fast64_t fbp_mock_uploaded;
+
+/** Slabs that each of them has begun. */
+extern atomic_uint_fast64_t fbp_mock_slabs[FBP_MOCK_DEVICES];
 
 #endif /* FBP_SRC_MOCK_H */
