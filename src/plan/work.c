@@ -30,13 +30,21 @@ static size_t n_layers(const struct fbp_job *job)
     return n;
 }
 
+/* Of slab i, among n. */
+static size_t first_layer(const struct fbp_work *w, size_t n, size_t i)
+{
+    if (w->weighed)
+        return fbp_cut_layer(&w->cut, n, w->n_slabs, i);
+    return i * w->slab_slices < n ? i * w->slab_slices : n;
+}
+
 struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *job, size_t i)
 {
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
-    const size_t at = i * w->slab_slices, left = n - at;
-    return (struct fbp_slab){first + at, left < w->slab_slices ? left : w->slab_slices};
+    const size_t at = first_layer(w, n, i);
+    return (struct fbp_slab){first + at, first_layer(w, n, i + 1) - at};
 }
 
 /* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
@@ -314,6 +322,44 @@ static size_t wanted_batch(const struct fbp_work_request *rq)
     return most && wanted > most ? most : wanted;
 }
 
+static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
+{
+    w->batch_views = batch;
+    const struct ramp r = ramp_of(w, rq->job->n_views);
+    w->n_batches = r.n_rising + r.even;
+    count_bytes(w, rq);
+    return fits(w, rq);
+}
+
+static size_t most_slices(const struct fbp_work *w, const struct fbp_job *job)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < w->n_slabs; i++) {
+        const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        most = slab.nz > most ? slab.nz : most;
+    }
+    return most;
+}
+
+/* Several workers: the same number of slabs for each, of the same cost instead of the same size, if
+ * the largest of them fits as well. */
+static bool try_weighed(struct fbp_work *w, const struct fbp_work_request *rq, size_t batch)
+{
+    const size_t all = (w->n_slabs + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
+    struct fbp_work by_cost = *w;
+
+    if (rq->n_workers == 1 || rq->slab_slices || !rq->job->matrices || all > n_layers(rq->job))
+        return false;
+    by_cost.weighed = true;
+    by_cost.n_slabs = all;
+    by_cost.slab_slices = most_slices(&by_cost, rq->job);
+    if (!fits_with(&by_cost, rq, batch))
+        return false;
+    *w = by_cost;
+    return true;
+}
+
 /* The largest batch that fits with this many slabs; false if none does. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
@@ -321,14 +367,13 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     const size_t group = rq->backend->group_views;
     size_t batch = rounded_batch(wanted_batch(rq), group, job->n_views);
 
+    w->weighed = false;
     w->slab_slices = slices;
     w->n_slabs = (n_layers(job) + slices - 1) / slices;
+    if (try_weighed(w, rq, batch))
+        return true;
     for (;;) {
-        w->batch_views = batch;
-        const struct ramp r = ramp_of(w, job->n_views);
-        w->n_batches = r.n_rising + r.even;
-        count_bytes(w, rq);
-        if (fits(w, rq))
+        if (fits_with(w, rq, batch))
             return true;
         if (batch <= group)
             return false;
@@ -459,8 +504,10 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
 static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
                                struct fbp_work *best)
 {
-    struct fbp_work w = {
-        .n_workers = rq->n_workers, .group_views = rq->backend->group_views, .kept = true};
+    struct fbp_work w = {.n_workers = rq->n_workers,
+                         .group_views = rq->backend->group_views,
+                         .cut = best->cut,
+                         .kept = true};
 
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
@@ -480,7 +527,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
                                 struct fbp_work *out)
 {
     const size_t nz = n_layers(rq->job);
-    struct fbp_work best = {0}, two = *out;
+    struct fbp_work best = {.cut = out->cut}, two = *out;
 
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
@@ -539,6 +586,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .group_views = rq->backend->group_views,
                              .follow = rq->follow,
                              .even = rq->even};
+    if (rq->n_workers > 1 && rq->job->matrices)
+        fbp_cut_find(rq->job, &out->cut);
     FBP_TRY(check_slice(rq));
     if (slabs < rq->n_workers)
         slabs = rq->n_workers < nz ? rq->n_workers : nz;

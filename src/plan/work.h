@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/private.h"
+#include "plan/cut.h"
 
 /** What a division of the work is made from. */
 struct fbp_work_request {
@@ -20,10 +21,11 @@ struct fbp_work_request {
 };
 
 /**
- * The division.  Slabs are runs of `slab_slices` slices (layers where halves are mirrored, see
- * backend/partners.h, here and below), the last one shorter; worker i of n takes
- * slabs i, i + n, …  Each slab passes over all batches once; in its last batch it is finished, and
- * written, block after block.
+ * The division.  Slabs are runs of up to `slab_slices` slices (layers where halves are mirrored,
+ * see backend/partners.h, here and below), for workers to draw one after another.  They have about
+ * the same cost if they are `weighed`, else the same number of slices, the last one fewer.  Each
+ * slab passes over all batches once; in its last batch it is finished, and written, block after
+ * block.
  *
  * Or filtered views are kept: they are read and filtered once, for the first `streamed` slices of a
  * worker's first slab, which get batch after batch; then all others get all views, block after
@@ -34,6 +36,8 @@ struct fbp_work {
     size_t group_views; /**< batches are multiples of, but for the last */
     bool even;          /**< as requested */
     size_t n_slabs, slab_slices;
+    bool weighed; /**< slabs have about the same cost, by `cut` */
+    struct fbp_cut cut;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     bool follow;                   /**< batches are one group each; joined, up to batch_views */
     size_t block_slices;           /**< written at once */

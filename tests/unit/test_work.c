@@ -6,6 +6,8 @@
 #include "plan/job.h"
 #include "plan/work.h"
 
+#include "backend/partners.h"
+
 struct case_ {
     struct fbp_scan scan;
     struct fbp_job_tables tables;
@@ -209,6 +211,70 @@ static void volumes_stream_past_kept_views(void **state)
     drop(&c);
 }
 
+/* Voxels of layers [l0, l1) that are on the panel, over all views; counted one by one. */
+static double cost_of(const struct fbp_job *job, size_t l0, size_t l1)
+{
+    const struct fbp_grid *g = &job->grid;
+    double n = 0;
+
+    for (size_t half = 0; half < fbp_halves(job); half++) {
+        size_t z0, z1;
+        fbp_layer_range(job, half, l0, l1, &z0, &z1);
+        for (size_t k = 0; k < job->n_views; k++)
+            for (size_t i = 0; i < (z1 - z0) * g->n[0] * g->n[1]; i++) {
+                const double *m = job->matrices[k];
+                const double x = fbp_grid_coordinate(g, 0, (double)(i % g->n[0]));
+                const double y = fbp_grid_coordinate(g, 1, (double)(i / g->n[0] % g->n[1]));
+                const double z = fbp_grid_coordinate(g, 2, (double)(z0 + i / (g->n[0] * g->n[1])));
+                const double v = (m[4] * x + m[5] * y + m[6] * z + m[7]) /
+                                 (m[8] * x + m[9] * y + m[10] * z + m[11]);
+                n += v > -1 && v < (double)job->panel.n_rows ? 1 : 0.1;
+            }
+    }
+    return n;
+}
+
+/* A volume taller than the panel sees: workers get slabs of the same cost, outer ones are taller.
+ */
+static void slabs_have_the_same_cost(void **state)
+{
+    (void)state;
+    for (int mirrored = 0; mirrored < 2; mirrored++)
+        for (size_t workers = 2; workers <= 5; workers++) {
+            struct case_ c;
+            struct fbp_work w;
+            double least = INFINITY, most = 0;
+            setup(&c, 24, 32, (struct fbp_grid){{24, 24, 240}, {6, 6, 2}, {0, 0, 0}});
+            c.tables.job.mirrored = mirrored;
+            struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
+            rq.n_workers = workers;
+            OK(fbp_work_divide(&rq, &w));
+            if (!mirrored)
+                check_cover(&w, &c.tables.job, 8);
+            assert_true(w.weighed && w.n_slabs == workers);
+            for (size_t i = 0; i < w.n_slabs; i++) {
+                const struct fbp_slab s = fbp_work_slab(&w, &c.tables.job, i);
+                const double cost = cost_of(&c.tables.job, s.z0, s.z0 + s.nz);
+                least = fmin(least, cost);
+                most = fmax(most, cost);
+            }
+            if (!(most < 1.1 * least))
+                fail_msg("%zu workers, mirrored %d: costs from %g to %g", workers, mirrored, least,
+                         most);
+            const size_t n = fbp_layers(&c.tables.job), a_share = n / workers;
+            if (workers > 2 || mirrored) /* else both halves are the same */
+                assert_true(cost_of(&c.tables.job, 0, a_share) / most > 1.15 ||
+                            cost_of(&c.tables.job, 0, a_share) / most < 0.85);
+            /* No memory for a larger one: the same number of slices. */
+            rq.memory_limit = w.memory_bytes - 1;
+            OK(fbp_work_divide(&rq, &w));
+            if (!mirrored)
+                check_cover(&w, &c.tables.job, 8);
+            assert_true(w.memory_bytes <= rq.memory_limit);
+            drop(&c);
+        }
+}
+
 /* Views that are followed come in single groups, in buffers that hold more. */
 static void follows_by_groups(void **state)
 {
@@ -335,6 +401,7 @@ int main(void)
         cmocka_unit_test(honours_wishes),
         cmocka_unit_test(filtered_views_are_kept_where_that_is_quicker),
         cmocka_unit_test(volumes_stream_past_kept_views),
+        cmocka_unit_test(slabs_have_the_same_cost),
         cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(even_batches_for_measuring),
         cmocka_unit_test(batches_fit_their_buffers),

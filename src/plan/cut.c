@@ -1,0 +1,76 @@
+#include "plan/cut.h"
+
+#include "backend/partners.h"
+#include "plan/roi.h"
+
+#include <math.h>
+
+enum { VIEWS = 32, SIDE = 8 };
+
+/* Of a voxel that no view sees, beside one that all see: it is cleared, fetched and written. */
+static const double UNSEEN = 0.1;
+
+/* Does view k see the point x (mm)? */
+static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
+{
+    const double *m = job->matrices[k];
+    const double w = m[8] * x[0] + m[9] * x[1] + m[10] * x[2] + m[11];
+    const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
+    const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
+
+    return w > 0 && u > -1 && u < (double)job->wide.n_columns && v > -1 &&
+           v < (double)job->wide.n_rows;
+}
+
+static size_t spread(size_t i, size_t samples, size_t n)
+{
+    return (2 * i + 1) * n / (2 * samples);
+}
+
+/* Cost of the slice of a layer, beside one that is seen in all views. */
+static double cost_of(const struct fbp_job *job, size_t layer)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double z = fbp_grid_coordinate(g, 2, (double)fbp_layer_slice(job, layer));
+    size_t seen = 0;
+
+    for (size_t k = 0; k < VIEWS; k++)
+        for (size_t i = 0; i < SIDE * SIDE; i++) {
+            const double x[3] = {fbp_grid_coordinate(g, 0, (double)spread(i % SIDE, SIDE, g->n[0])),
+                                 fbp_grid_coordinate(g, 1, (double)spread(i / SIDE, SIDE, g->n[1])),
+                                 z};
+            seen += is_seen(job, spread(k, VIEWS, job->n_views), x);
+        }
+    return UNSEEN + (1 - UNSEEN) * (double)seen / (VIEWS * SIDE * SIDE);
+}
+
+void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
+{
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    out->before[0] = 0;
+    for (size_t i = 0; i < FBP_CUT_PARTS; i++)
+        out->before[i + 1] = out->before[i] + cost_of(job, first + spread(i, FBP_CUT_PARTS, n));
+    for (size_t i = 1; i <= FBP_CUT_PARTS; i++)
+        out->before[i] /= out->before[FBP_CUT_PARTS];
+}
+
+/* The share of the layers that holds this share of the cost. */
+static double share_of(const struct fbp_cut *cut, double cost)
+{
+    size_t i = 0;
+
+    while (i + 1 < FBP_CUT_PARTS && cut->before[i + 1] < cost)
+        i++;
+    const double part = (cost - cut->before[i]) / (cut->before[i + 1] - cut->before[i]);
+    return ((double)i + part) / FBP_CUT_PARTS;
+}
+
+size_t fbp_cut_layer(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i)
+{
+    const double at = share_of(cut, (double)i / (double)n_slabs) * (double)n;
+    const size_t layer = (size_t)lround(at), most = n - (n_slabs - i);
+
+    return layer < i ? i : layer > most ? most : layer;
+}
