@@ -206,6 +206,8 @@ struct fbp_report {
      *  exposure relative to the others.  They are not counted as truncated. */
     size_t exposure_views, exposure_first, exposure_last;
     double exposure[2];
+    /** Devices that failed, and whose part the others did; the log names them. */
+    size_t devices_dropped;
 };
 
 /** A plan belongs to the process that made it.  In a forked child, calls fail (INVALID), and

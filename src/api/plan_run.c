@@ -68,6 +68,7 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
                                             .mask = r->mask,
                                             .stop = &p->stop,
                                             .progress = p->params.progress,
+                                            .log = p->params.log,
                                             .user = p->params.user};
 
     FBP_TRY(fbp_run(&request, report));

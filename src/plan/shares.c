@@ -88,13 +88,24 @@ static void share_batch(struct fbp_ledger *rest, const struct fbp_job *job,
     }
 }
 
+void fbp_ledger_zero(struct fbp_ledger *l)
+{
+    memset(l->bits, 0, fbp_ledger_words(l->n_views, l->n_rows) * sizeof *l->bits);
+}
+
 void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
                       const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out)
 {
-    memset(out->bits, 0, fbp_ledger_words(out->n_views, out->n_rows) * sizeof *out->bits);
+    fbp_ledger_zero(out);
     for (size_t i = 0; i < n_tasks; i++)
         if (tasks[i].loads)
             share_batch(rest, job, &tasks[i].batch, out);
+}
+
+void fbp_ledger_add(struct fbp_ledger *to, const struct fbp_ledger *rows)
+{
+    for (size_t i = 0; i < fbp_ledger_words(to->n_views, to->n_rows); i++)
+        to->bits[i] |= rows->bits[i];
 }
 
 size_t fbp_ledger_bytes(const struct fbp_job *job)

@@ -12,10 +12,14 @@ void fbp_ledger_clear(struct fbp_ledger *ledger);
 
 /** One without rows. */
 fbp_status fbp_ledger_empty(struct fbp_ledger *out, const struct fbp_job *job);
+void fbp_ledger_zero(struct fbp_ledger *ledger);
 
 /** *out becomes those of the rest that these tasks read, which leaves the rest without them. */
 void fbp_ledger_share(struct fbp_ledger *rest, const struct fbp_job *job,
                       const struct fbp_task *tasks, size_t n_tasks, struct fbp_ledger *out);
+
+/** *to gets these, too. */
+void fbp_ledger_add(struct fbp_ledger *to, const struct fbp_ledger *rows);
 
 /** Bytes of a ledger. */
 size_t fbp_ledger_bytes(const struct fbp_job *job);

@@ -96,62 +96,50 @@ static void *stage_main(void *arg)
     fbp_message_clear();
     (void)fbp_stop_scope(&scope);
     start->stage(start->worker);
+    if (atomic_fetch_sub(&start->worker->n_stages, 1) == 1 && atomic_load(&start->worker->gone))
+        fbp_worker_return(start->worker);
     (void)fbp_stop_scope(NULL);
     return NULL;
+}
+
+/* All four, even if the first of them fails at once: the last one to leave tidies up. */
+static size_t start_stages(struct run_state *run, struct worker *w, pthread_t *threads,
+                           struct stage_start *starts)
+{
+    static void (*const stages[N_THREADS])(struct worker *) = {
+        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
+
+    for (size_t k = 0; k < N_THREADS; k++) {
+        starts[k] = (struct stage_start){stages[k], w};
+        if (pthread_create(&threads[k], NULL, stage_main, &starts[k]) != 0) {
+            fbp_run_failed(run,
+                           fbp_fail(FBP_ERR_NOMEM,
+                                    "threads: the system grants no more: close other programs"));
+            return k;
+        }
+    }
+    return N_THREADS;
 }
 
 /* All stages of all workers at once, until the last has left. */
 static void run_stages(struct run_state *run, pthread_t *threads, struct stage_start *starts)
 {
-    static void (*const stages[N_THREADS])(struct worker *) = {
-        fbp_stage_read, fbp_stage_filter, fbp_stage_backproject, fbp_stage_write};
     size_t n = 0;
 
     for (size_t i = 0; i < run->n_workers; i++)
-        for (int k = 0; k < N_THREADS; k++) {
-            starts[n] = (struct stage_start){stages[k], &run->workers[i]};
-            if (pthread_create(&threads[n], NULL, stage_main, &starts[n]) != 0) {
-                fbp_run_failed(run, fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: "
-                                                            "close other programs"));
-                break;
-            }
-            n++;
-        }
+        if (run->workers[i].run) /* it has begun */
+            n += start_stages(run, &run->workers[i], threads + n, starts + n);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-}
-
-/* Least, most and sum of what a device looked at itself. */
-static fbp_status add_device_statistics(struct run_state *s, struct worker *w)
-{
-    struct fbp_statistics found;
-
-    if (!w->backend->has_statistics || fbp_roi_crops(s->rq->job) || s->rq->mask)
-        return FBP_OK;
-    FBP_TRY(w->backend->statistics(w->dev, &found));
-    fbp_statistics_join(&s->found, &found);
-    return FBP_OK;
-}
-
-static fbp_status add_counts(struct run_state *s, const struct worker *w)
-{
-    struct fbp_prep_counts counts;
-
-    FBP_TRY(w->backend->counts(w->dev, &counts));
-    s->report.not_finite += counts.not_finite - w->counted.not_finite;
-    s->report.clipped += counts.clipped - w->counted.clipped;
-    return FBP_OK;
 }
 
 static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
     const double now = fbp_seconds();
     double fetched_at = 0;
-    size_t n_written = 0;
 
     for (size_t i = 0; i < s->n_workers; i++) {
         const struct worker *w = &s->workers[i];
-        n_written += w->n_written;
         fetched_at = fmax(fetched_at, w->fetched_at);
         s->report.read += w->busy[0];
         s->report.filter += w->busy[1];
@@ -165,24 +153,83 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
     s->report.total = seconds;
     s->report.volume_after_last_view = fbp_follow_latency(s->rq->source, fetched_at);
     s->report.gups = seconds > 0 ? (double)s->updates_done / seconds * 1e-9 : 0;
-    s->report.min = n_written ? s->found.min : NAN;
-    s->report.max = n_written ? s->found.max : NAN;
-    s->report.mean = n_written ? s->found.sum / (double)n_written : NAN;
+    s->report.min = s->n_found ? s->found.min : NAN;
+    s->report.max = s->n_found ? s->found.max : NAN;
+    s->report.mean = s->n_found ? s->found.sum / (double)s->n_found : NAN;
     *out = s->report;
+}
+
+/* A device that is opened beside others. */
+struct opening {
+    struct worker *worker;
+    const struct fbp_backend *backend;
+    const struct fbp_job *job;
+    const struct fbp_work *work;
+    int device;
+    const atomic_bool *stop;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *open_one(void *arg)
+{
+    const struct opening *o = arg;
+    struct fbp_stop_scope scope = {.flag = o->stop}, *const before = fbp_stop_scope(&scope);
+
+    const fbp_status st = fbp_worker_open(o->worker, o->backend, o->job, o->work, o->device);
+    if (st != FBP_OK) {
+        fbp_worker_drop(o->worker, st);
+        fbp_worker_close(o->worker);
+    }
+    (void)fbp_stop_scope(before);
+    return NULL;
+}
+
+/* The first in this thread. */
+static void open_all(struct opening *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        list[i].has_thread = pthread_create(&list[i].thread, NULL, open_one, &list[i]) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].has_thread)
+            pthread_join(list[i].thread, NULL);
+        else
+            (void)open_one(&list[i]);
+}
+
+/* The failure of the first, if none of them opened. */
+static fbp_status any_open(struct fbp_workers *w)
+{
+    for (w->host = 0; w->host < w->n; w->host++)
+        if (!atomic_load(&w->list[w->host].gone))
+            return FBP_OK;
+    fbp_message_adopt(w->list[0].why);
+    return w->list[0].status;
 }
 
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices)
 {
+    struct opening *list = NULL;
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_workers){0};
-    FBP_TRY(fbp_calloc((void **)&out->list, n_devices, sizeof *out->list, "workers"));
-    while (st == FBP_OK && out->n < n_devices) {
-        st = fbp_worker_open(&out->list[out->n], backend, job, work, devices[out->n]);
-        out->n++; /* a half-built one, too */
-    }
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->list, n_devices, sizeof *out->list, "workers"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&list, n_devices, sizeof *list, "workers"));
+    out->n = n_devices;
+    for (size_t i = 0; i < n_devices; i++)
+        list[i] = (struct opening){.worker = &out->list[i],
+                                   .backend = backend,
+                                   .job = job,
+                                   .work = work,
+                                   .device = devices[i],
+                                   .stop = fbp_stop_flag()};
+    open_all(list, n_devices);
+    FBP_TRY_GOTO(any_open(out));
+    FBP_TRY_GOTO(fbp_go_on());
+fail:
+    free(list);
     if (st != FBP_OK)
         fbp_workers_close(out);
     return st;
@@ -198,16 +245,77 @@ void fbp_workers_close(struct fbp_workers *workers)
 
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out)
 {
-    const struct worker *w = &workers->list[0];
+    const struct worker *w = &workers->list[workers->host];
 
     return w->backend->host_alloc(w->dev, bytes, "views or a volume", out);
 }
 
 void fbp_workers_release(const struct fbp_workers *workers, void *memory)
 {
-    const struct worker *w = &workers->list[0];
+    const struct worker *w = &workers->list[workers->host];
 
     fbp_host_put(w->backend, w->dev, memory);
+}
+
+/* Those whose devices failed, each once. */
+static void name_the_gone(struct run_state *run)
+{
+    const struct fbp_run_request *rq = run->rq;
+    char line[1200];
+
+    run->report.devices_dropped = 0;
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (!atomic_load(&w->gone))
+            continue;
+        run->report.devices_dropped++;
+        if (w->said || !rq->log)
+            continue;
+        snprintf(line, sizeof line, "device %s:%d is not used any more, the others do its part: %s",
+                 rq->backend->name, rq->devices[i], w->why);
+        rq->log(rq->user, FBP_LOG_WARNING, line);
+        w->said = true;
+    }
+}
+
+/* A first slab for each worker. */
+static fbp_status begin_workers(struct run_state *run)
+{
+    for (size_t i = 0; i < run->n_workers; i++)
+        run->n_working += !atomic_load(&run->workers[i].gone);
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (atomic_load(&w->gone))
+            continue;
+        const fbp_status st = fbp_worker_begin(w, run);
+        if (st != FBP_OK)
+            fbp_run_stage_failed(run, w, st);
+        if (st != FBP_OK && atomic_load(&w->gone)) {
+            fbp_worker_return(w);
+            fbp_worker_end(w);
+        }
+    }
+    if (run->n_working == 0) {
+        fbp_message_adopt(run->workers[0].why);
+        fbp_run_failed(run, run->workers[0].status);
+    }
+    fbp_message_adopt(run->message);
+    return run->status;
+}
+
+static fbp_status end_workers(struct run_state *run, fbp_status st)
+{
+    for (size_t i = 0; i < run->n_workers; i++) {
+        struct worker *w = &run->workers[i];
+        if (w->run)
+            fbp_worker_end(w);
+        if (atomic_load(&w->gone))
+            continue;
+        const fbp_status settled = fbp_timeline_settle(run->rq->timeline, w->dev);
+        st = st == FBP_OK ? settled : st;
+    }
+    fbp_slabs_destroy(&run->slabs);
+    return st;
 }
 
 /* All workers at work, each with its device. */
@@ -221,27 +329,17 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(list_slabs(run));
     FBP_TRY_GOTO(fbp_calloc((void **)&threads, n, sizeof *threads, "threads"));
     FBP_TRY_GOTO(fbp_calloc((void **)&starts, n, sizeof *starts, "threads"));
-    for (size_t i = 0; i < run->n_workers; i++)
-        FBP_TRY_GOTO(fbp_worker_begin(&run->workers[i], run));
+    FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
     run_stages(run, threads, starts);
     st = run->status;
     fbp_message_adopt(run->message);
-    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
-        st = add_device_statistics(run, &run->workers[i]);
-    for (size_t i = 0; st == FBP_OK && i < run->n_workers; i++)
-        st = add_counts(run, &run->workers[i]);
+    name_the_gone(run);
     sum_up(run, report, fbp_seconds() - run->started);
 fail:
-    for (size_t i = 0; i < run->n_workers; i++) {
-        fbp_worker_end(&run->workers[i]);
-        const fbp_status settled = fbp_timeline_settle(run->rq->timeline, run->workers[i].dev);
-        st = st == FBP_OK ? settled : st;
-    }
-    fbp_slabs_destroy(&run->slabs);
     free(threads);
     free(starts);
-    return st;
+    return end_workers(run, st);
 }
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)

@@ -15,9 +15,11 @@ struct worker;
 struct fbp_workers {
     struct worker *list;
     size_t n;
+    size_t host; /**< the first whose device opened: it lends memory of the host */
 };
 
-/** A half-opened device is closed again. */
+/** All at once.  A device that fails is left out, and named by the next run; if all do, so does
+ *  this. */
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
                             const struct fbp_job *job, const struct fbp_work *work,
                             const int *devices, size_t n_devices);
@@ -45,10 +47,13 @@ struct fbp_run_request {
     bool no_overlap;         /**< one stage at a time, as fbp_recon_params says */
     const atomic_bool *stop; /**< set: the run is to end; NULL: nobody does */
     int (*progress)(void *user, const struct fbp_progress *p);
+    fbp_log_fn *log; /**< or NULL */
     void *user;
 };
 
-/** Compute all slabs of these workers that the sink does not have.  The sink is not finished. */
+/** Compute all slabs of these workers that the sink does not have.  The sink is not finished.  A
+ *  device that fails is named and left out, and the others do its part; then slices may be written
+ *  to the sink a second time. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 #endif /* FBP_SRC_RUN_H */

@@ -7,6 +7,7 @@ fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
 {
     *s = (struct fbp_slabs){.job = job, .work = work};
     pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
     FBP_TRY(fbp_calloc((void **)&s->list, work->n_slabs, sizeof *s->list, "slab list"));
     return fbp_ledger_create(&s->uncounted, job);
 }
@@ -15,6 +16,7 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
 {
     fbp_ledger_clear(&s->uncounted);
     free(s->list);
+    pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
 }
 
@@ -23,27 +25,92 @@ void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab)
     s->list[s->n++] = slab;
 }
 
+/* False: there is none. */
+static bool take(struct fbp_slabs *s, struct fbp_slab *out)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool found = s->n_drawn < s->n;
+    if (found) {
+        *out = s->list[s->n_drawn++];
+        s->n_open++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out)
 {
     struct fbp_drawn *d = NULL;
+    struct fbp_slab slab;
 
     *out = NULL;
-    pthread_mutex_lock(&s->lock);
-    const size_t at = s->n_drawn < s->n ? s->n_drawn++ : s->n;
-    pthread_mutex_unlock(&s->lock);
-    if (at == s->n)
+    if (!take(s, &slab))
         return FBP_OK;
-    const size_t n = fbp_work_tasks(s->work, s->job, &s->list[at], first, NULL);
+    const size_t n = fbp_work_tasks(s->work, s->job, &slab, first, NULL);
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d + n * sizeof *d->tasks, "task list"));
-    d->slab = s->list[at];
-    d->n_tasks = fbp_work_tasks(s->work, s->job, &d->slab, first, d->tasks);
+    d->slab = slab;
+    d->n_tasks = fbp_work_tasks(s->work, s->job, &slab, first, d->tasks);
     *out = d;
     return FBP_OK;
+}
+
+void fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(gone))
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_slabs_wake(struct fbp_slabs *s)
+{
+    pthread_mutex_lock(&s->lock);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_slabs_abort(struct fbp_slabs *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->aborted = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void close_one(struct fbp_slabs *s)
+{
+    s->n_open--;
+    pthread_cond_broadcast(&s->changed);
+}
+
+void fbp_slabs_done(struct fbp_slabs *s)
+{
+    pthread_mutex_lock(&s->lock);
+    close_one(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
+{
+    pthread_mutex_lock(&s->lock);
+    if (missing.nz > 0) /* in a place whose slab was drawn: there is one for each that is open */
+        s->list[--s->n_drawn] = missing;
+    close_one(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine)
 {
     pthread_mutex_lock(&s->lock);
     fbp_ledger_share(&s->uncounted, s->job, drawn->tasks, drawn->n_tasks, mine);
+    if (s->work->kept) /* every worker filters, and counts, all of them */
+        fbp_ledger_add(&s->uncounted, mine);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_ledger *mine)
+{
+    pthread_mutex_lock(&s->lock);
+    fbp_ledger_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }

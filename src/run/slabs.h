@@ -6,23 +6,30 @@
 #include "plan/work.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /** A slab that a worker has drawn, with its tasks. */
 struct fbp_drawn {
     struct fbp_slab slab;
     struct fbp_drawn *next; /**< of the same worker */
+    bool done;              /**< computed and written; of the stage that writes */
+    uint64_t updates;       /**< so far; of the stage that backprojects */
     size_t n_tasks;
     struct fbp_task tasks[];
 };
 
-/** What is left to be done.  Slabs are drawn in their order, by whoever is free. */
+/** What is left to be done.  Slabs are drawn in their order, by whoever is free; those of a device
+ *  that fails come back. */
 struct fbp_slabs {
     const struct fbp_job *job;
     const struct fbp_work *work;
+    pthread_mutex_t lock; /**< all below, from the first draw on */
+    pthread_cond_t changed;
     struct fbp_slab *list; /**< n of them; nz > 0 */
     size_t n, n_drawn;
+    size_t n_open; /**< drawn, and neither done nor returned */
+    bool aborted;
     struct fbp_ledger uncounted; /**< rows that no worker counts yet */
-    pthread_mutex_t lock;        /**< n_drawn and uncounted */
 };
 
 /** An empty list, with room for all slabs of the division. */
@@ -33,12 +40,24 @@ void fbp_slabs_destroy(struct fbp_slabs *s);
 /** Add a slab at the end, before anybody draws. */
 void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab);
 
-/** The next slab, NULL if there is none left.  first: of this worker, which has no views yet.
- *  Thread-safe. */
+/** The next slab; *out NULL: there is none left.  first: of this worker, which has no views yet.
+ *  Thread-safe, as are all below. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out);
 
-/** Those rows of a drawn slab that nobody counts yet; instead of those that are in *mine.
- *  Thread-safe. */
+/** Wait until there is a slab to draw, all are done, *gone, or nobody is to wait any more. */
+void fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
+/** Wake up who waits, after *gone was set. */
+void fbp_slabs_wake(struct fbp_slabs *s);
+/** Nobody waits from now on. */
+void fbp_slabs_abort(struct fbp_slabs *s);
+
+void fbp_slabs_done(struct fbp_slabs *s);
+/** A drawn slab will not be done by who drew it: `missing`, nz 0 if nothing is, is left of it. */
+void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
+
+/** *mine becomes those rows of a drawn slab that nobody counts yet; of kept views, all. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine);
+/** Nobody counts these any more. */
+void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_ledger *mine);
 
 #endif /* FBP_SRC_SLABS_H */

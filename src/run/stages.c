@@ -145,16 +145,20 @@ static fbp_status look_at_held(void *user, size_t k, int thread)
 
 /* At what the caller holds, when all is on its way: no device waits for that.  Kept views are those
  * of the first slab. */
-static fbp_status look_at_views(const struct worker *w)
+static fbp_status look_at_views(struct worker *w)
 {
+    const struct fbp_drawn *d = w->looked ? w->looked->next : w->drawn;
+
     if (!w->run->rq->look || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
-    for (const struct fbp_drawn *d = w->drawn; d; d = w->work->kept ? NULL : d->next)
+    for (; d; d = w->work->kept ? NULL : d->next) {
         for (size_t i = 0; i < d->n_tasks; i++) {
             struct held held = {w, &d->tasks[i].batch};
             if (d->tasks[i].loads)
                 FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
         }
+        w->looked = d;
+    }
     return FBP_OK;
 }
 
@@ -185,16 +189,27 @@ static fbp_status read_slab(struct worker *w, struct fbp_drawn *d)
     return FBP_OK;
 }
 
-/* Slabs that the worker draws, as soon as their views can be read; kept ones are read once. */
+/* The next slab: one that is left, or that comes back from another worker. */
+static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
+{
+    FBP_TRY(fbp_worker_draw(w, out));
+    if (*out)
+        return FBP_OK;
+    FBP_TRY(look_at_views(w));
+    fbp_slabs_await(&w->run->slabs, &w->gone);
+    return fbp_worker_draw(w, out);
+}
+
+/* Slabs, as soon as their views can be read; those that are kept are read once. */
 static fbp_status read_slabs(struct worker *w)
 {
     struct fbp_drawn *d = w->drawn;
 
     while (d) {
         FBP_TRY(read_slab(w, d));
-        d = NULL;
-        if (!w->work->kept)
-            FBP_TRY(fbp_worker_draw(w, &d));
+        if (w->work->kept)
+            break;
+        FBP_TRY(next_slab(w, &d));
     }
     fbp_queue_close(w->raw_full);
     return look_at_views(w);
@@ -204,7 +219,7 @@ static fbp_status read_slabs(struct worker *w)
 static void leave(struct worker *w, fbp_status st)
 {
     if (st != FBP_OK && !atomic_load(&w->run->stop))
-        fbp_run_failed(w->run, st);
+        fbp_run_stage_failed(w->run, w, st);
 }
 
 void fbp_stage_read(struct worker *w)
@@ -253,21 +268,13 @@ static fbp_status upload_task(struct worker *w, struct raw_slot *raw)
     return after(w, FBP_STAGE_FILTER, raw->uploaded);
 }
 
-/* Before the first views of a slab are filtered. */
-static fbp_status claim_rows(struct worker *w, const struct place *at)
-{
-    if (!at->task->first)
-        return FBP_OK;
-    fbp_slabs_claim(&w->run->slabs, at->drawn, &w->ledger);
-    return backend(w)->expect(w->dev, &w->ledger);
-}
-
 static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
 {
     const struct fbp_batch *batch = &raw->at.task->batch;
     struct fbp_span span;
 
-    FBP_TRY(claim_rows(w, &raw->at));
+    if (raw->at.task->first)
+        FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (backend(w)->own_memory && batch->load_rows > 0)
         FBP_TRY(upload_task(w, raw));
     if (!batch->kept) /* else nothing is written over */
@@ -304,7 +311,7 @@ void fbp_stage_filter(struct worker *w)
 }
 
 /* Slices [z0, z1) of the slab are finished: hand them to the writer. */
-static fbp_status finish_block(struct worker *w, const struct fbp_task *t, size_t volume, size_t z0,
+static fbp_status finish_block(struct worker *w, struct fbp_drawn *drawn, size_t volume, size_t z0,
                                size_t z1, bool last)
 {
     size_t at;
@@ -312,7 +319,7 @@ static fbp_status finish_block(struct worker *w, const struct fbp_task *t, size_
     if (!fbp_queue_pop(w->block_free, &at, &w->waited[BACKPROJECT]))
         return FBP_ERR_CANCELLED;
     w->blocks[at] =
-        (struct block_slot){.volume = volume, .slab = t->slab, .z0 = z0, .z1 = z1, .last = last};
+        (struct block_slot){.volume = volume, .drawn = drawn, .z0 = z0, .z1 = z1, .last = last};
     FBP_TRY(mark(w, FBP_STAGE_BP, &w->blocks[at].ready));
     fbp_queue_push(w->block_full, at);
     return FBP_OK;
@@ -359,10 +366,11 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
         const double start = turn_begin(w);
         FBP_TRY(
             turn_end(w, BACKPROJECT, start, backproject_block(w, at, filtered, *volume, z0, z1)));
+        at->drawn->updates += voxels * t->batch.n_views;
         FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
                                  t->batch.view0 * rq->job->turns + t->batch.n_views));
         if (t->final)
-            FBP_TRY(finish_block(w, t, *volume, z0, z1,
+            FBP_TRY(finish_block(w, at->drawn, *volume, z0, z1,
                                  t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
     }
     w->computed_at = fbp_seconds();
@@ -385,7 +393,7 @@ static fbp_status backproject_filtered(struct worker *w, size_t *volume)
 }
 
 /* What a slab needs of views that are kept: this queue has waited for all of them. */
-static fbp_status backproject_kept(struct worker *w, const struct fbp_drawn *d, size_t *volume)
+static fbp_status backproject_kept(struct worker *w, struct fbp_drawn *d, size_t *volume)
 {
     for (size_t i = 0; i < d->n_tasks; i++)
         if (!d->tasks[i].loads)
@@ -400,8 +408,12 @@ static fbp_status backproject_slabs(struct worker *w)
     size_t volume = 0;
 
     FBP_TRY(backproject_filtered(w, &volume));
-    while (d && !atomic_load(&w->run->stop)) {
+    while (d && !atomic_load(&w->run->stop) && !atomic_load(&w->gone)) {
         FBP_TRY(backproject_kept(w, d, &volume));
+        FBP_TRY(fbp_worker_draw(w, &d));
+        if (d)
+            continue;
+        fbp_slabs_await(&w->run->slabs, &w->gone);
         FBP_TRY(fbp_worker_draw(w, &d));
     }
     return FBP_OK;
@@ -435,20 +447,9 @@ static void mask_slices(struct worker *w, size_t z, size_t n, float *x)
     const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
 
     pthread_mutex_lock(&w->run->lock);
-    fbp_statistics_join(&w->run->found, &found);
-    w->n_written += inside;
+    fbp_statistics_join(&w->found, &found);
+    w->n_found += inside;
     pthread_mutex_unlock(&w->run->lock);
-}
-
-/* Of a device that does not look at its voxels itself. */
-static void add_statistics(struct run_state *run, const float *x, size_t n)
-{
-    struct fbp_statistics found = FBP_NO_STATISTICS;
-
-    fbp_statistics_add(&found, x, n);
-    pthread_mutex_lock(&run->lock);
-    fbp_statistics_join(&run->found, &found);
-    pthread_mutex_unlock(&run->lock);
 }
 
 /* Slices that one of the io threads writes. */
@@ -491,7 +492,7 @@ static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
     struct fbp_span span = fbp_span_host(rq->timeline);
     fbp_roi_crop(rq->job, p->nz, p->host);
     if (!rq->mask && (!backend(w)->has_statistics || fbp_roi_crops(rq->job)))
-        add_statistics(w->run, p->host, p->nz * slice_values(w));
+        fbp_statistics_add(&w->found, p->host, p->nz * slice_values(w));
     FBP_TRY(store_piece(w, p));
     return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
                         p->z0, p->z0 + p->nz - 1);
@@ -505,7 +506,7 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
     struct fbp_span span;
 
     FBP_TRY(begin_span(w, FBP_STAGE_OUT, &span));
-    FBP_TRY(backend(w)->fetch(w->dev, &b->slab, z0, z1, w->volumes[b->volume].memory, to));
+    FBP_TRY(backend(w)->fetch(w->dev, &b->drawn->slab, z0, z1, w->volumes[b->volume].memory, to));
     FBP_TRY(fbp_span_end(&span, FBP_LANE_FETCH, z0 / w->work->block_slices, "slices %zu to %zu", z0,
                          z1 - 1));
     return copied(w, FBP_STAGE_OUT, start, &w->fetch);
@@ -557,6 +558,7 @@ static void written_to_caller(struct worker *w, size_t z0, size_t z1)
 static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
 {
     const struct fbp_run_request *rq = w->run->rq;
+    const struct fbp_slab *slab = &b->drawn->slab;
     size_t z0, z1;
 
     if (w->volume)
@@ -564,8 +566,11 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     if (w->volume)
         w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
-        if (wanted_slices(rq->job, half, b->slab.z0, b->slab.z0 + b->slab.nz, &z0, &z1))
+        if (wanted_slices(rq->job, half, slab->z0, slab->z0 + slab->nz, &z0, &z1))
             written_to_caller(w, z0, z1);
+    FBP_TRY(fbp_worker_slab_done(w, b->drawn));
+    b->drawn->done = true;
+    fbp_slabs_done(&w->run->slabs);
     return fbp_run_progress(w->run, 0, 1, rq->job->n_views);
 }
 
@@ -580,7 +585,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
             continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
         if (!rq->mask)
-            w->n_written += (z1 - z0) * slice_values(w);
+            w->n_found += (z1 - z0) * slice_values(w);
     }
     return b->last ? finish_slab(w, b) : FBP_OK;
 }

@@ -17,6 +17,29 @@ void fbp_run_failed(struct run_state *s, fbp_status status)
     atomic_store(&s->stop, true);
     for (size_t i = 0; i < s->n_workers; i++)
         fbp_worker_abort(&s->workers[i]);
+    fbp_slabs_abort(&s->slabs);
+}
+
+/* Is it the first failure of a worker that the others can do without? */
+static bool can_be_dropped(struct run_state *s, const struct worker *w, fbp_status status)
+{
+    return (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&
+           !atomic_load(&s->stop) && !atomic_load(&w->gone);
+}
+
+void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool followed = atomic_load(&w->gone), drop = can_be_dropped(s, w, status);
+    if (drop) {
+        s->n_working--;
+        fbp_worker_drop(w, status);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (drop)
+        fbp_worker_abort(w);
+    else if (!followed)
+        fbp_run_failed(s, status);
 }
 
 bool fbp_run_tell(struct run_state *s)

@@ -11,9 +11,10 @@
 /** What all workers of a run share. */
 struct run_state {
     const struct fbp_run_request *rq;
-    struct worker *workers; /**< so that a failure in one stops them all */
+    struct worker *workers; /**< so that a failure of the run stops them all */
     size_t n_workers;
     pthread_mutex_t lock; /**< all below */
+    size_t n_working;     /**< workers that are not gone */
     fbp_status status;    /**< the first failure, and its message */
     char message[1200];
     atomic_bool stop;
@@ -23,12 +24,16 @@ struct run_state {
     double started;
     struct fbp_slabs slabs;      /**< for workers to draw from */
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
-    struct fbp_statistics found; /**< of the voxels written */
+    struct fbp_statistics found; /**< in the slabs that are done, as is: */
+    size_t n_found;              /**< voxels, or those that are not masked */
     struct fbp_report report;    /**< busy and waiting seconds, added up over workers */
 };
 
 /** Latch this thread's failure for the run and stop it. */
 void fbp_run_failed(struct run_state *s, fbp_status status);
+/** This thread's failure, of a stage of a worker: if its device is the cause, and there are others,
+ *  the worker is dropped; else the run has failed. */
+void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
 /** Tell how far it is, with s->lock held.  Is the run to be cancelled? */
 bool fbp_run_tell(struct run_state *s);

@@ -3,9 +3,12 @@
 #include "array/array.h"
 #include "backend/device.h"
 #include "backend/rows.h"
+#include "backend/statistics.h"
 #include "base/mem.h"
 #include "plan/roi.h"
 #include "plan/shares.h"
+
+#include <stdio.h>
 
 enum { MOST_IO_THREADS = 8 };
 
@@ -111,9 +114,11 @@ static fbp_status forget_run(struct worker *w)
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
     w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
-    w->n_written = 0;
+    w->found = FBP_NO_STATISTICS;
+    w->n_found = 0;
     w->drawn = NULL;
     w->last = &w->drawn;
+    w->counts = w->looked = NULL;
     return w->backend->counts(w->dev, &w->counted);
 }
 
@@ -139,6 +144,8 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
     find_callers_memory(w);
     FBP_TRY(fbp_worker_draw(w, &first));
     FBP_TRY(fbp_ledger_empty(&w->ledger, run->rq->job));
+    FBP_TRY(fbp_ledger_empty(&w->claimed, run->rq->job));
+    atomic_store(&w->n_stages, FBP_N_STAGES);
     FBP_TRY(make_queue(&w->raw_free, work->n_raw, true));
     FBP_TRY(make_queue(&w->raw_full, work->n_raw, false));
     const size_t n_filtered = work->kept ? MAX_SLOTS : work->n_filtered;
@@ -157,6 +164,8 @@ void fbp_worker_abort(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i])
             fbp_queue_abort(queues[i]);
+    if (w->run)
+        fbp_slabs_wake(&w->run->slabs);
 }
 
 /* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
@@ -165,6 +174,102 @@ static void come_to_rest(struct worker *w)
 {
     for (int i = 0; w->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
         (void)!fbp_device_settle(w->backend, w->dev, (enum fbp_stage)i);
+}
+
+void fbp_worker_drop(struct worker *w, fbp_status status)
+{
+    w->status = status;
+    snprintf(w->why, sizeof w->why, "%s", fbp_message());
+    atomic_store(&w->gone, true);
+}
+
+void fbp_worker_return(struct worker *w)
+{
+    struct run_state *run = w->run;
+
+    come_to_rest(w);
+    if (w->claimed.bits)
+        fbp_slabs_unclaim(&run->slabs, &w->claimed);
+    for (const struct fbp_drawn *d = w->drawn; d; d = d->next) {
+        if (d->done)
+            continue;
+        pthread_mutex_lock(&run->lock);
+        run->updates_done -= d->updates;
+        pthread_mutex_unlock(&run->lock);
+        fbp_slabs_return(&run->slabs, d->slab);
+    }
+}
+
+/* What was mended in the rows that were claimed, all of which are filtered.  Of kept views every
+ * worker counts all: the same numbers. */
+static fbp_status collect_counts(struct worker *w)
+{
+    struct fbp_report *report = &w->run->report;
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    const struct fbp_prep_counts before = {w->work->kept ? 0 : report->not_finite,
+                                           w->work->kept ? 0 : report->clipped};
+    report->not_finite = before.not_finite + counts.not_finite - w->counted.not_finite;
+    report->clipped = before.clipped + counts.clipped - w->counted.clipped;
+    w->counted = counts;
+    w->counts = NULL;
+    fbp_ledger_zero(&w->claimed);
+    return FBP_OK;
+}
+/* Of the slabs before, whose views have come to the end of the filter's queue. */
+static fbp_status collect_before(struct worker *w)
+{
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+    pthread_mutex_lock(&w->run->lock);
+    const fbp_status st = w->counts ? collect_counts(w) : FBP_OK;
+    pthread_mutex_unlock(&w->run->lock);
+    return st;
+}
+
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn)
+{
+    struct run_state *run = w->run;
+
+    /* A device that fails takes with it what was not collected; a single one cannot be replaced. */
+    if (run->n_workers > 1 && drawn != w->drawn)
+        FBP_TRY(collect_before(w));
+    pthread_mutex_lock(&run->lock);
+    fbp_slabs_claim(&run->slabs, drawn, &w->ledger);
+    fbp_ledger_add(&w->claimed, &w->ledger);
+    w->counts = drawn;
+    pthread_mutex_unlock(&run->lock);
+    return w->backend->expect(w->dev, &w->ledger);
+}
+
+/* Of a device that looks at its voxels itself. */
+static fbp_status collect_statistics(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    struct fbp_statistics found;
+
+    if (!w->backend->has_statistics || fbp_roi_crops(rq->job) || rq->mask)
+        return FBP_OK;
+    FBP_TRY(w->backend->statistics(w->dev, &found));
+    fbp_statistics_join(&w->found, &found);
+    return FBP_OK;
+}
+
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn)
+{
+    struct run_state *run = w->run;
+
+    FBP_TRY(collect_statistics(w));
+    pthread_mutex_lock(&run->lock);
+    const fbp_status st = w->counts == drawn ? collect_counts(w) : FBP_OK;
+    if (st == FBP_OK) {
+        fbp_statistics_join(&run->found, &w->found);
+        run->n_found += w->n_found;
+        w->found = FBP_NO_STATISTICS;
+        w->n_found = 0;
+    }
+    pthread_mutex_unlock(&run->lock);
+    return st;
 }
 
 void fbp_worker_end(struct worker *w)
@@ -183,6 +288,8 @@ void fbp_worker_end(struct worker *w)
     if (w->dev) /* a failure is known already */
         (void)!w->backend->expect(w->dev, &(struct fbp_ledger){0});
     fbp_ledger_clear(&w->ledger);
+    fbp_ledger_clear(&w->claimed);
+    w->run = NULL;
 }
 
 void fbp_worker_close(struct worker *w)

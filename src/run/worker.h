@@ -8,7 +8,7 @@
 
 /** A task on its way through the stages. */
 struct place {
-    const struct fbp_drawn *drawn; /**< of this slab */
+    struct fbp_drawn *drawn; /**< of this slab */
     const struct fbp_task *task;
 };
 
@@ -39,7 +39,7 @@ struct piece_slot {
 
 struct block_slot {
     size_t volume;
-    struct fbp_slab slab;
+    struct fbp_drawn *drawn;
     size_t z0, z1;
     bool last;
     struct fbp_mark ready;
@@ -58,7 +58,10 @@ struct worker {
     const void *views;       /**< the caller's, uploaded from where they lie; NULL: through raw[] */
     float *volume;           /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
-    struct fbp_ledger ledger;       /**< of rows that this one counts now */
+    struct fbp_ledger ledger;       /**< of rows that this one counts */
+    struct fbp_ledger claimed;      /**< the same, until their counts are collected */
+    const struct fbp_drawn *counts; /**< the slab whose rows those are */
+    const struct fbp_drawn *looked; /**< the last slab whose views were looked at */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -66,11 +69,17 @@ struct worker {
     struct piece_slot pieces[MAX_SLOTS];
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
         *block_full;
-    size_t n_written;          /**< voxels, or those that are not masked; by run's lock */
-    double busy[4], waited[4]; /**< read, filter, backproject, write */
-    double upload, fetch;      /**< of these, copying to and from the device; with no_overlap */
-    double computed_at;        /**< when the last batch was backprojected */
-    double fetched_at;         /**< when the last voxel was in the host's memory */
+    struct fbp_statistics found; /**< in slabs that are not done, as is: */
+    size_t n_found;              /**< voxels, or those that are not masked; both by run's lock */
+    double busy[4], waited[4];   /**< read, filter, backproject, write */
+    double upload, fetch;        /**< of these, copying to and from the device; with no_overlap */
+    double computed_at;          /**< when the last batch was backprojected */
+    double fetched_at;           /**< when the last voxel was in the host's memory */
+    atomic_int n_stages;         /**< that have not left */
+    atomic_bool gone;            /**< its device failed: it does nothing any more, in no run */
+    bool said;                   /**< the user knows */
+    fbp_status status;           /**< what failed, as are: */
+    char why[1000];
 };
 
 /** Threads that read: several where the host does not compute, and where samples are to be
@@ -87,10 +96,19 @@ void fbp_worker_close(struct worker *w);
 fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot);
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot);
 
+/** Its device failed, as this thread's message says: others do what it had to do. */
+void fbp_worker_drop(struct worker *w, fbp_status status);
+/** The last stage of a worker that was dropped has left: its slabs go back to the list. */
+void fbp_worker_return(struct worker *w);
+/** A slab is written: what was found in its voxels, and counted in its views, is the run's. */
+fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn);
+/** The rows that a slab will be the first to count, from the next filter() on. */
+fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn);
+
 /** What a run needs: a first slab, if there is one left, and queues.  A half-begun run can be
  *  ended. */
 fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
-/** Draw a further slab.  *out NULL: there is none. */
+/** Draw a further slab.  *out NULL: there is none now. */
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out);
 void fbp_worker_end(struct worker *w);
 

@@ -32,7 +32,7 @@ WHOLE(picture_params, shown);
 WHOLE(plan_summary, roi);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, mask_value);
-WHOLE(report, exposure);
+WHOLE(report, devices_dropped);
 WHOLE(scan, n_assumed);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);

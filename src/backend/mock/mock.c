@@ -12,7 +12,7 @@
 #include <time.h>
 
 struct fbp_mock_plant fbp_mock_plant;
-atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_slabs[FBP_MOCK_DEVICES];
+atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_failures, fbp_mock_slabs[FBP_MOCK_DEVICES];
 
 extern const struct fbp_backend fbp_backend_cpu;
 
@@ -24,11 +24,30 @@ struct mock_device {
     int index;
     fbp_device *inner;
     struct mock_stream *streams[FBP_N_STAGES];
-    atomic_uint_fast64_t n_uploads, n_afters, n_waits;
+    atomic_uint_fast64_t n_uploads, n_afters, n_waits, n_calls, n_commands;
     struct fbp_statistics found; /* OUT's thread, and the host when it is past */
     unsigned *ledger_bits;       /* FILTER's thread only */
     size_t n_fetched;            /* slices of the slab that is being fetched; OUT's thread only */
 };
+
+/* Is this the one that a test wants to fail? */
+static fbp_status planted(struct mock_device *dev, atomic_uint_fast64_t *n, uint64_t fails,
+                          const char *what)
+{
+    if (fbp_mock_plant.fail_device != (unsigned)dev->index + 1 || fails == 0 ||
+        atomic_fetch_add(n, 1) + 1 < fails)
+        return FBP_OK;
+    atomic_fetch_add(&fbp_mock_failures, 1);
+    return fbp_fail(FBP_ERR_DEVICE, "mock: device %d: %s fails, as a test wants", dev->index, what);
+}
+
+/* From that one on, all fail, as on a device that is lost. */
+static fbp_status called(fbp_device *device)
+{
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    return planted(dev, &dev->n_calls, fbp_mock_plant.fail_call, "a call");
+}
 
 static void poison(void *mem, size_t bytes)
 {
@@ -114,6 +133,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->job = job;
     dev->index = index;
     dev->found = (struct fbp_statistics){INFINITY, -INFINITY, 0};
+    FBP_TRY_GOTO(called(*out));
     FBP_TRY_GOTO(fbp_backend_cpu.open(&dev->inner, index, job));
     FBP_TRY_GOTO(fbp_calloc((void **)&dev->ledger_bits,
                             fbp_ledger_words(job->n_views, job->panel.n_rows),
@@ -131,6 +151,7 @@ fail:
 /* Bytes and shape of a batch must agree. */
 static fbp_status mock_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
+    FBP_TRY(called(device));
     const struct fbp_job *job = ((struct mock_device *)(void *)device)->job;
 
     if (buffer->purpose == FBP_FOR_FILTERED &&
@@ -162,12 +183,21 @@ static void *place_of(const struct mock_device *dev, const struct fbp_batch *bat
 /* Commands: what a slot was called with, run later by its stage's thread. */
 struct command {
     struct mock_device *dev;
+    mock_command_fn *run;
     void *dst, *volume;
     const void *src;
     size_t n_pieces, n_samples, stride, z0, z1;
     struct fbp_batch batch;
     struct fbp_slab slab;
 };
+
+static fbp_status run_command(void *user)
+{
+    const struct command *c = user;
+
+    FBP_TRY(planted(c->dev, &c->dev->n_commands, fbp_mock_plant.fail_command, "a command"));
+    return c->run(user);
+}
 
 static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_command_fn *fn,
                          const struct command *c)
@@ -178,7 +208,8 @@ static fbp_status submit(struct mock_device *dev, enum fbp_stage stage, mock_com
         return fbp_fail_nomem(sizeof *copy, "mock command");
     *copy = *c;
     copy->dev = dev;
-    return mock_stream_submit(dev->streams[stage], fn, copy);
+    copy->run = fn;
+    return mock_stream_submit(dev->streams[stage], run_command, copy);
 }
 
 static fbp_status run_upload(void *user)
@@ -195,6 +226,7 @@ static fbp_status run_upload(void *user)
 
 static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
@@ -215,6 +247,7 @@ static bool reaches(fbp_device *device, const void *host, size_t bytes)
 static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     if (atomic_fetch_add(&dev->n_uploads, 1) + 1 == fbp_mock_plant.drop_upload)
@@ -254,6 +287,7 @@ static fbp_status run_filter(void *user)
 static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                          void *filtered)
 {
+    FBP_TRY(called(device));
     return submit(
         (struct mock_device *)(void *)device, FBP_STAGE_FILTER, run_filter,
         &(struct command){.dst = place_of((struct mock_device *)(void *)device, batch, filtered),
@@ -283,6 +317,7 @@ static fbp_status run_clear(void *user)
 
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     atomic_fetch_add(&fbp_mock_slabs[dev->index], 1);
@@ -311,6 +346,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                               const void *filtered, const struct fbp_slab *slab, size_t z0,
                               size_t z1, void *volume)
 {
+    FBP_TRY(called(device));
     void *from = place_of((struct mock_device *)(void *)device, batch, filtered);
 
     return submit((struct mock_device *)(void *)device, FBP_STAGE_BP, run_backproject,
@@ -336,6 +372,7 @@ static void look_at(struct mock_device *dev, const float *x, size_t n)
 
 static fbp_status statistics(fbp_device *device, struct fbp_statistics *out)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     *out = dev->found;
@@ -363,6 +400,7 @@ static fbp_status run_fetch(void *user)
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host)
 {
+    FBP_TRY(called(device));
     poison(host, (z1 - z0) * ((struct mock_device *)(void *)device)->job->grid.n[0] *
                      ((struct mock_device *)(void *)device)->job->grid.n[1] * sizeof(float));
     return submit(
@@ -373,6 +411,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 
 static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     *out = (struct fbp_mark){stage, mock_stream_ticket(dev->streams[stage])};
@@ -381,6 +420,7 @@ static fbp_status mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark
 
 static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mark m)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     if (atomic_fetch_add(&dev->n_afters, 1) + 1 == fbp_mock_plant.drop_after)
@@ -390,6 +430,7 @@ static fbp_status after(fbp_device *device, enum fbp_stage stage, struct fbp_mar
 
 static fbp_status wait(fbp_device *device, struct fbp_mark m)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
 
     if (atomic_fetch_add(&dev->n_waits, 1) + 1 == fbp_mock_plant.drop_wait)
@@ -412,6 +453,7 @@ static fbp_status run_stamp(void *user)
 
 static fbp_status stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
+    FBP_TRY(called(device));
     struct stamp *s = NULL;
 
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a stamp"));
@@ -463,6 +505,7 @@ static void forget_run(struct mock_device *dev)
 /* The caller may change the bits before this is at the front of the queue. */
 static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
+    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
     const size_t bytes = ledger_bytes(ledger);
     struct new_ledger *c = malloc(sizeof *c + bytes);
@@ -479,6 +522,7 @@ static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 
 static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
+    FBP_TRY(called(device));
     return fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
 }
 

@@ -25,6 +25,9 @@ struct fbp_mock_plant {
     unsigned slow_stage;    /**< 1 + stage: that queue's commands start ten times as late */
     unsigned held_device;   /**< 1 + index: it computes nothing until the others have begun */
     uint64_t held_slabs;    /**< so many slabs in all, fbp_mock_slabs */
+    unsigned fail_device;   /**< 1 + index: of that device fails */
+    uint64_t fail_call;     /**< … this call (counted from 1), or */
+    uint64_t fail_command;  /**< … this command of its queues, when it is run */
     struct fbp_rates rates; /**< what the division of the work counts with */
 };
 
@@ -32,6 +35,9 @@ extern struct fbp_mock_plant fbp_mock_plant;
 
 /** Bytes that all mock devices have uploaded. */
 extern atomic_uint_fast64_t fbp_mock_uploaded;
+
+/** How often fail_call or fail_command was met. */
+extern atomic_uint_fast64_t fbp_mock_failures;
 
 /** Slabs that each of them has begun. */
 extern atomic_uint_fast64_t fbp_mock_slabs[FBP_MOCK_DEVICES];
