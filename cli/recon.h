@@ -88,7 +88,8 @@ struct recon_args {
         .fallback = "1/mm",                                                                       \
         .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
-        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them"),                  \
+        .help = "where to compute: auto, ref, cpu ...; fbp devices lists them. NAME:0,1: on two " \
+                "devices of a sort, NAME:all: on all of them"),                                   \
     OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
                 "scans without tilt"),                                                            \

@@ -177,6 +177,8 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     }
     cJSON_AddNumberToObject(root, "gups", r->gups);
     cJSON_AddStringToObject(root, "device", p->backend);
+    cJSON_AddNumberToObject(root, "devices", (double)p->n_devices);
+    cJSON_AddNumberToObject(root, "devices_dropped", (double)r->devices_dropped);
     cJSON_AddStringToObject(root, "kernel", p->kernel);
     cJSON_AddStringToObject(root, "isa", p->isa);
     cJSON_AddNumberToObject(root, "threads", p->n_threads);

@@ -57,7 +57,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     const int readers = fbp_worker_io_threads(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
-                         (p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
+                         (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
     const uint64_t resident = fbp_resident_bytes();
     const struct fbp_work_request request = {

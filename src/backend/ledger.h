@@ -25,17 +25,4 @@ static inline size_t fbp_ledger_words(size_t n_views, size_t n_rows)
     return (n_views * n_rows + FBP_LEDGER_BITS - 1) / FBP_LEDGER_BITS;
 }
 
-#ifndef __CUDACC__ /* includes this header, but counts in a way of its own */
-/** Take a row's bit: was it there?  Thread-safe. */
-static inline bool fbp_ledger_take(const struct fbp_ledger *ledger, size_t view, size_t row)
-{
-    const size_t at = view * ledger->n_rows + row;
-    const unsigned bit = 1u << at % FBP_LEDGER_BITS;
-
-    if (!ledger->bits)
-        return true;
-    return __atomic_fetch_and(&ledger->bits[at / FBP_LEDGER_BITS], ~bit, __ATOMIC_RELAXED) & bit;
-}
-#endif
-
 #endif /* FBP_SRC_LEDGER_H */

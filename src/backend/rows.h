@@ -62,6 +62,17 @@ static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_bat
     return raw + (view * batch->load_rows + at) * job->panel.n_columns;
 }
 
+/** Take a row's bit: was it there?  Thread-safe. */
+static inline bool fbp_ledger_take(const struct fbp_ledger *ledger, size_t view, size_t row)
+{
+    const size_t at = view * ledger->n_rows + row;
+    const unsigned bit = 1u << at % FBP_LEDGER_BITS;
+
+    if (!ledger->bits)
+        return true;
+    return __atomic_fetch_and(&ledger->bits[at / FBP_LEDGER_BITS], ~bit, __ATOMIC_RELAXED) & bit;
+}
+
 /** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
  *  the row, which is asked of rows alone in which there is something: of most there is not. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_ledger *ledger,

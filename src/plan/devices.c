@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "name" or "name:0,2" into a backend and device indices. */
+/* "name", "name:0,2" or "name:all" into a backend and device indices. */
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
                             size_t *n_devices)
 {
@@ -32,13 +32,18 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
         devices[(*n_devices)++] = 0;
         return FBP_OK;
     }
+    if (strcmp(colon + 1, "all") == 0) {
+        for (int i = 0; i < available && i < FBP_MOST_DEVICES; i++)
+            devices[(*n_devices)++] = i;
+        return FBP_OK;
+    }
     for (const char *at = colon + 1;; at++) {
         char *end;
         const long index = strtol(at, &end, 10);
         if (end == at || index < 0 || index >= available || *n_devices == FBP_MOST_DEVICES)
             return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1", text,
-                            available - 1, name);
+                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all",
+                            text, available - 1, name, name);
         devices[(*n_devices)++] = (int)index;
         if (*end == '\0')
             return FBP_OK;

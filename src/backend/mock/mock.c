@@ -481,7 +481,7 @@ struct new_ledger {
 
 static size_t ledger_bytes(const struct fbp_ledger *l)
 {
-    return l->bits ? fbp_ledger_words(l->n_views, l->n_rows) * sizeof *l->bits : 0;
+    return fbp_ledger_words(l->n_views, l->n_rows) * sizeof *l->bits;
 }
 
 static fbp_status run_expect(void *user)
@@ -489,8 +489,7 @@ static fbp_status run_expect(void *user)
     const struct new_ledger *c = user;
     struct fbp_ledger own = c->ledger;
 
-    if (own.bits)
-        own.bits = memcpy(c->dev->ledger_bits, c->bits, ledger_bytes(&own));
+    own.bits = memcpy(c->dev->ledger_bits, c->bits, ledger_bytes(&own));
     return fbp_backend_cpu.expect(c->dev->inner, &own);
 }
 
@@ -502,21 +501,24 @@ static void forget_run(struct mock_device *dev)
     dev->n_fetched = 0;
 }
 
-/* The caller may change the bits before this is at the front of the queue. */
+/* The caller may change the bits before this is at the front of the queue.  Without bits: the run
+ * has ended, and the queues are empty. */
 static fbp_status expect(fbp_device *device, const struct fbp_ledger *ledger)
 {
-    FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
     const size_t bytes = ledger_bytes(ledger);
-    struct new_ledger *c = malloc(sizeof *c + bytes);
+    struct new_ledger *c;
 
-    if (!ledger->bits)
+    FBP_TRY(called(device));
+    if (!ledger->bits) {
         forget_run(dev);
+        return fbp_backend_cpu.expect(dev->inner, ledger);
+    }
+    c = malloc(sizeof *c + bytes);
     if (!c)
         return fbp_fail_nomem(sizeof *c + bytes, "mock command");
     *c = (struct new_ledger){dev, *ledger};
-    if (ledger->bits)
-        memcpy(c->bits, ledger->bits, bytes);
+    memcpy(c->bits, ledger->bits, bytes);
     return mock_stream_submit(dev->streams[FBP_STAGE_FILTER], run_expect, c);
 }
 
