@@ -107,11 +107,11 @@ static void what_was_held(void **state)
 {
     const struct fbp_child_limits much = {.memory_bytes = (uint64_t)1 << 30, .seconds = 20};
     struct fbp_blob reply;
-    char *held = malloc(300u << 20);
 
     (void)state;
     if (!LIMITED)
         skip();
+    char *held = malloc(300u << 20);
     assert_non_null(held);
     memset(held, 1, 300u << 20); /* of this process, not of the child */
     fbp_contained_forget();
