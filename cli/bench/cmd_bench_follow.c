@@ -263,6 +263,8 @@ static int measure(struct follow_bench *b)
     const size_t n = b->args->runs;
     int rc = run_ordinary(b);
 
+    if (rc != 0)
+        return rc;
     b->memory = calloc(2 * n, sizeof *b->memory);
     if (!b->memory)
         return cli_error("not enough memory for %zu times", n);

@@ -64,7 +64,11 @@ static bool put_file(const struct player *p, size_t k)
     const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     const bool good = fd >= 0 && put(fd, p->views + k * p->columns * p->rows, view_bytes(p));
 
-    return fd >= 0 && close(fd) == 0 && good && rename(name, final) == 0;
+    const int error = errno;
+    if (fd >= 0 && close(fd) == 0 && good)
+        return rename(name, final) == 0;
+    errno = fd >= 0 && good ? errno : error;
+    return false;
 }
 
 static void sleep_until(double at)
@@ -82,9 +86,11 @@ static void *play(void *arg)
 
     for (size_t k = 0; k < p->n_views && !p->failed; k++) {
         sleep_until(start + (double)(k + 1) / p->rate);
+        errno = 0;
         p->failed = p->form == PLAYER_FILES
                         ? !put_file(p, k)
                         : !put(p->fd, p->views + k * p->columns * p->rows, view_bytes(p));
+        p->error = p->failed ? errno : 0;
     }
     p->written = cli_now();
     return NULL;
@@ -97,6 +103,7 @@ int player_prepare(struct player *p, const char *folder)
 
     p->fd = -1;
     p->failed = false;
+    p->error = 0;
     snprintf(p->path, sizeof p->path, "%s/%s", folder, names[p->form]);
     if (p->form == PLAYER_FILES) {
         for (size_t k = 0; k < p->n_views; k++) {
@@ -118,7 +125,7 @@ int player_begin(struct player *p)
 {
     if (pthread_create(&p->thread, NULL, play, p) == 0)
         return 0;
-    return cli_error("the system grants no more threads: close other programs");
+    return cli_error("threads: the system grants no more: close other programs");
 }
 
 int player_end(struct player *p)
@@ -128,7 +135,8 @@ int player_end(struct player *p)
         close(p->fd);
     p->fd = -1;
     return p->failed
-               ? cli_error("%s: cannot write the views: free some space or choose another --dir",
-                           p->path)
+               ? cli_error(
+                     "%s: cannot write the views: %s: free some space or choose another --dir",
+                     p->path, strerror(p->error))
                : 0;
 }

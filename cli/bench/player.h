@@ -19,7 +19,7 @@ struct player {
     double written;   /**< when the last view was written (cli_now()); once player_end() is over */
     pthread_t thread; /**< the rest is the player's own */
     bool failed;
-    int fd;
+    int fd, error;
 };
 
 /** Name the files in a folder, remove those of an earlier scan, and write the header, if any. */
