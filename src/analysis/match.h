@@ -22,8 +22,8 @@ struct fbp_match {
     bool joins;      /**< the ends of half a turn are compared, not pairs of rays */
 };
 
-/** s must outlive *out.  FBP_ERR_UNSUPPORTED: no ray is measured from both ends. */
-fbp_status fbp_match_create(struct fbp_match *out, const struct fbp_sinogram *s, size_t width);
+/** s must outlive *m.  FBP_ERR_UNSUPPORTED: no ray is measured from both ends. */
+fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, size_t width);
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {

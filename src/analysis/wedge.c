@@ -55,8 +55,8 @@ size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows)
     const size_t n = n_views / group_of(n_views, MOST_VIEWS);
     const size_t nc = n_columns / group_of(n_columns, MOST_COLUMNS);
 
-    return n_rows * n * (nc * sizeof(float) + 2 * MOST_WAVES * sizeof(double)) +
-           2 * (n + 3) * n * sizeof(double) + 2 * MOST_WAVES * nc * sizeof(double) +
+    return n_rows * n * (nc * sizeof(float) + 2 * sizeof(double) * MOST_WAVES) +
+           2 * (n + 3) * n * sizeof(double) + 2 * sizeof(double) * MOST_WAVES * nc +
            MOST_WAVES * n_rows * sizeof(struct misfit);
 }
 
@@ -147,7 +147,7 @@ static void transform(struct search *w)
             const float *x = w->values + (row * w->n_views + k) * w->n_columns;
             double sums[2 * MOST_WAVES] = {0};
             for (size_t c = 0; c < w->n_columns; c++)
-                for (size_t i = 0; i < 2 * MOST_WAVES; i++)
+                for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
                     sums[i] += (double)x[c] * w->table[2 * c * MOST_WAVES + i];
             for (size_t i = 0; i < w->n_waves; i++) {
                 wave_of(w, 0, i, row)[k] = sums[i];
@@ -197,7 +197,7 @@ static void extend_basis(struct search *w, size_t harmonic)
 
     for (; b->harmonic <= harmonic; b->harmonic++)
         for (int part = 0; part < 2; part++) {
-            const int odd = b->harmonic % 2;
+            const int odd = (int)(b->harmonic % 2);
             double *v = b->vectors[odd] + b->n[odd] * n;
             for (size_t k = 0; k < n; k++) {
                 const double phase = (double)b->harmonic * w->angles[k];
@@ -298,10 +298,10 @@ static fbp_status allocate(struct search *w)
 {
     const size_t n = w->n_views;
 
-    FBP_TRY(fbp_alloc((void **)&w->table, 2 * MOST_WAVES * w->n_columns * sizeof(double),
+    FBP_TRY(fbp_alloc((void **)&w->table, 2 * sizeof(double) * MOST_WAVES * w->n_columns,
                       "a table of waves"));
-    memset(w->table, 0, 2 * MOST_WAVES * w->n_columns * sizeof(double));
-    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * MOST_WAVES * w->n_rows * n * sizeof(double),
+    memset(w->table, 0, 2 * sizeof(double) * MOST_WAVES * w->n_columns);
+    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * sizeof(double) * MOST_WAVES * w->n_rows * n,
                       "waves of a sinogram"));
     for (int i = 0; i < 2; i++)
         FBP_TRY(

@@ -62,12 +62,9 @@ struct fbp_job {
     const fbp_weights *weights;
     const struct fbp_prep *prep;
     const struct fbp_filter_design *filter;
-    bool spatial_filter;
     const struct fbp_column_filter
         *columns;              /**< weighted views pass it first; NULL: there is none */
     const struct fbp_pad *pad; /**< what is added to filtered rows; NULL: nothing */
-    /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
-    bool filtered;
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows;   /**< the one thing the pipeline asks of a geometry */
     bool sparse;         /**< slices so far apart that no slice may need some rows between two */
@@ -75,8 +72,11 @@ struct fbp_job {
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     enum fbp_type raw;  /**< of raw samples: FBP_U16, or anything else for float */
-    bool in_order;      /**< views and rows are to be read in order: the scan is compressed */
-    bool unpacks;       /**< samples are decoded as they are read, by several threads at once */
+    bool spatial_filter;
+    /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
+    bool filtered;
+    bool in_order; /**< views and rows are to be read in order: the scan is compressed */
+    bool unpacks;  /**< samples are decoded as they are read, by several threads at once */
     struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
     size_t turns; /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;

@@ -73,8 +73,8 @@ FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
 FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, float p0,
                             struct fbp_pad_sums *s)
 {
-    const float half = (float)(r->n_columns / 2);
-    const float off = (float)((i + 1) * (r->n_columns / 2) / FBP_PAD_POINTS);
+    const unsigned middle = r->n_columns / 2, place = (i + 1) * middle / FBP_PAD_POINTS;
+    const float half = (float)middle, off = (float)place;
     const float x = -off / half, y = (p > 0 ? p * p : 0) - p0 * p0;
 
     s->xx += x * x;
