@@ -7,15 +7,20 @@
 #include "plan/shares.h"
 #include "run/worker.h"
 
-/* Most of what is free on each of the devices; 0: not known. */
-static uint64_t device_limit(const fbp_plan *p)
-{
-    uint64_t least = p->params.device_memory_bytes;
+#include <stdio.h>
 
-    for (size_t i = 0; !p->params.device_memory_bytes && i < p->n_devices; i++) {
+/* The device with the least free memory, and most of what that is; 0: not known. */
+static uint64_t least_free(const fbp_plan *p, size_t *at)
+{
+    uint64_t least = 0;
+
+    *at = 0;
+    for (size_t i = 0; i < p->n_devices; i++) {
         const uint64_t available = fbp_device_free(p->backend, p->devices[i]);
-        if (i == 0 || available < least)
-            least = available;
+        if (i > 0 && available >= least)
+            continue;
+        least = available;
+        *at = i;
     }
     return least;
 }
@@ -51,7 +56,7 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
                     fbp_bytes_text(has, sizeof has, limit));
 }
 
-static fbp_status divide(fbp_plan *p, struct fbp_work *work)
+static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     const struct fbp_recon_params *params = &p->params;
     const int readers = fbp_worker_io_threads(p->backend, &p->tables.job);
@@ -66,7 +71,7 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         .n_workers = p->n_devices,
         .base_bytes = resident + own,
         .memory_limit = memory_limit(p, resident),
-        .device_limit = device_limit(p),
+        .device_limit = device_limit,
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
@@ -76,6 +81,35 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     p->info.memory_limit = request.memory_limit;
     FBP_TRY(fbp_work_divide(&request, work));
     return count_children(p, request.base_bytes, request.memory_limit, work);
+}
+
+/* Somebody else may use its memory. */
+static void leave_out(fbp_plan *p, size_t at, uint64_t available)
+{
+    char line[200], has[32];
+
+    snprintf(line, sizeof line, "device %s:%d is not used: %s of its memory can be had, too little",
+             p->backend->name, p->devices[at], fbp_bytes_text(has, sizeof has, available));
+    fbp_plan_note(p, FBP_LOG_WARNING, line);
+    fbp_message_clear();
+    p->n_devices--;
+    for (size_t i = at; i < p->n_devices; i++)
+        p->devices[i] = p->devices[i + 1];
+}
+
+/* Among all devices, or those of them that have the memory for it. */
+static fbp_status divide(fbp_plan *p, struct fbp_work *work)
+{
+    for (;;) {
+        size_t poorest;
+        const uint64_t wanted = p->params.device_memory_bytes, available = least_free(p, &poorest);
+        const uint64_t limit = wanted ? wanted : available;
+        const fbp_status st = divide_within(p, limit, work);
+        if (st != FBP_ERR_NOMEM || wanted || p->n_devices == 1 || limit == 0 ||
+            work->device_bytes <= limit)
+            return st;
+        leave_out(p, poorest, available);
+    }
 }
 
 /* Kernel and division, of views that are read in order or not. */

@@ -3,6 +3,7 @@
 
 #include "backend/mock/mock.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 
 enum { SLABS = 15, AHEAD = 4 };
@@ -90,6 +91,14 @@ static void count_lines(void *user, enum fbp_log_level level, const char *line)
     int *n = user;
 
     *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
+}
+
+static void keep_lines(void *user, enum fbp_log_level level, const char *line)
+{
+    char *said = user;
+
+    if (level == FBP_LOG_WARNING)
+        strncat(said, line, 399 - strlen(said));
 }
 
 static void check_report(const struct fbp_report *r, const struct right *right)
@@ -214,11 +223,119 @@ static void the_last_device_fails_the_run(void **state)
     drop_scan(&scan);
 }
 
+/* Devices whose memory others use: the plan does without them, and says so. */
+static void a_full_device_is_left_out(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    const size_t gib = (size_t)1 << 30;
+    struct fbp_report r = {.struct_size = sizeof r};
+    char said[400] = "";
+    fbp_plan *plan;
+
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){.free_bytes = {gib, 1000, gib, 2000}};
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "mock:all", .log = keep_lines, .user = said)));
+    assert_int_equal(fbp_plan_info(plan)->n_devices, 2);
+    assert_non_null(strstr(said, "device mock:1 is not used: 900 B of its memory"));
+    assert_non_null(strstr(said, "device mock:3 is not used"));
+    OK(fbp_plan_run(plan, "hash:", &r));
+    assert_true(r.hash == right);
+    fbp_plan_destroy(&plan);
+    /* With none left it is an error, of the last one. */
+    fbp_mock_plant = (struct fbp_mock_plant){.free_bytes = {1000, 2000, 1000, 1000}};
+    assert_int_equal(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:all")),
+                     FBP_ERR_NOMEM);
+    assert_non_null(strstr(fbp_message(), "of device memory, the limit is 1.76 KiB"));
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* All memory of a GPU that is left, taken and given back by its driver. */
+struct hog {
+    void *driver;
+    int device;
+    void *context;
+    uint64_t at[64];
+    size_t n;
+};
+
+/* Functions of the driver, by their arguments. */
+typedef int init_fn(unsigned flags);
+typedef int retain_fn(void **context, int device);
+typedef int push_fn(void *context);
+typedef int pop_fn(void **context);
+typedef int alloc_fn(uint64_t *at, size_t bytes);
+typedef int free_fn(uint64_t at);
+typedef int release_fn(int device);
+
+#define CALL(hog, type, name, ...) (*(type **)&(void *){dlsym((hog)->driver, name)})(__VA_ARGS__)
+
+static bool take_memory(struct hog *h, int device)
+{
+    *h = (struct hog){.driver = dlopen("libcuda.so.1", RTLD_NOW), .device = device};
+    if (!h->driver || CALL(h, init_fn, "cuInit", 0) != 0 ||
+        CALL(h, retain_fn, "cuDevicePrimaryCtxRetain", &h->context, device) != 0 ||
+        CALL(h, push_fn, "cuCtxPushCurrent_v2", h->context) != 0)
+        return false;
+    for (size_t bytes = (size_t)1 << 38; bytes >= 1 << 20; bytes /= 2)
+        while (h->n < 64 && CALL(h, alloc_fn, "cuMemAlloc_v2", &h->at[h->n], bytes) == 0)
+            h->n++;
+    return h->n > 0;
+}
+
+static void give_memory_back(struct hog *h)
+{
+    void *context;
+
+    while (h->n > 0)
+        CALL(h, free_fn, "cuMemFree_v2", h->at[--h->n]);
+    CALL(h, pop_fn, "cuCtxPopCurrent_v2", &context);
+    CALL(h, release_fn, "cuDevicePrimaryCtxRelease_v2", h->device);
+}
+
+/* Planned while there was memory; when the second GPU opens there is none left. */
+static void a_gpu_without_memory_is_dropped(void **state)
+{
+    struct fbp_device_info devices[16];
+    struct fbp_scan scan = make_scan();
+    struct fbp_report r = {.struct_size = sizeof r};
+    struct hog hog;
+    fbp_plan *plan;
+    size_t n_cuda = 0;
+    int lines = 0;
+
+    (void)state;
+    devices[0].struct_size = sizeof devices[0];
+    const size_t n = fbp_devices(devices, 16);
+    for (size_t i = 0; i < n && i < 16; i++)
+        n_cuda += strncmp(devices[i].name, "cuda:", 5) == 0;
+    if (n_cuda < 2) {
+        drop_scan(&scan);
+        skip();
+    }
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cuda"));
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cuda:0,1", .log = count_lines, .user = &lines)));
+    assert_true(take_memory(&hog, 1));
+    OK(fbp_plan_run(plan, "hash:", &r));
+    give_memory_back(&hog);
+    assert_true(r.hash == right);
+    assert_int_equal(r.devices_dropped, 1);
+    assert_int_equal(lines, 1);
+    fbp_plan_destroy(&plan);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "cuda:all")) == right);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
                                        cmocka_unit_test(each_device_begins_with_one),
                                        cmocka_unit_test(others_do_what_a_failed_device_had_to_do),
-                                       cmocka_unit_test(the_last_device_fails_the_run)};
+                                       cmocka_unit_test(the_last_device_fails_the_run),
+                                       cmocka_unit_test(a_full_device_is_left_out),
+                                       cmocka_unit_test(a_gpu_without_memory_is_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

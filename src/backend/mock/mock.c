@@ -76,6 +76,7 @@ static void describe(int index, struct fbp_device_info *out)
 {
     snprintf(out->text, sizeof out->text, "pretended device %d in host memory, for tests", index);
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
+    out->free_bytes = fbp_mock_plant.free_bytes[index];
 }
 
 static bool choose(struct fbp_job *job, const char *name)
