@@ -5,7 +5,12 @@
 
 #include <math.h>
 
-enum { VIEWS = 32, SIDE = 8 };
+enum {
+    VIEWS = 32,
+    SIDE = 8,
+    STEP = 16, /* layers: kernels take so many at a time; 511 + 513 took 12 % longer than 2 x 512 */
+    STEPS_A_SLAB = 8,
+};
 
 /* Of a voxel that no view sees, beside one that all see: it is cleared, fetched and written. */
 static const double UNSEEN = 0.1;
@@ -27,11 +32,11 @@ static size_t spread(size_t i, size_t samples, size_t n)
     return (2 * i + 1) * n / (2 * samples);
 }
 
-/* Cost of the slice of a layer, beside one that is seen in all views. */
-static double cost_of(const struct fbp_job *job, size_t layer)
+/* Cost of a slice, beside one that is seen in all views. */
+static double cost_of(const struct fbp_job *job, double slice)
 {
     const struct fbp_grid *g = &job->grid;
-    const double z = fbp_grid_coordinate(g, 2, (double)fbp_layer_slice(job, layer));
+    const double z = fbp_grid_coordinate(g, 2, slice);
     size_t seen = 0;
 
     for (size_t k = 0; k < VIEWS; k++)
@@ -49,9 +54,12 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
+    const double z0 = (double)fbp_layer_slice(job, first) - 0.5;
     out->before[0] = 0;
-    for (size_t i = 0; i < FBP_CUT_PARTS; i++)
-        out->before[i + 1] = out->before[i] + cost_of(job, first + spread(i, FBP_CUT_PARTS, n));
+    for (size_t i = 0; i < FBP_CUT_PARTS; i++) {
+        const double middle = ((double)i + 0.5) * (double)n / FBP_CUT_PARTS;
+        out->before[i + 1] = out->before[i] + cost_of(job, z0 + middle);
+    }
     for (size_t i = 1; i <= FBP_CUT_PARTS; i++)
         out->before[i] /= out->before[FBP_CUT_PARTS];
 }
@@ -70,7 +78,8 @@ static double share_of(const struct fbp_cut *cut, double cost)
 size_t fbp_cut_layer(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i)
 {
     const double at = share_of(cut, (double)i / (double)n_slabs) * (double)n;
-    const size_t layer = (size_t)lround(at), most = n - (n_slabs - i);
+    const size_t step = n / n_slabs >= STEPS_A_SLAB * STEP ? STEP : 1;
+    const size_t layer = (size_t)lround(at / (double)step) * step, most = n - (n_slabs - i);
 
-    return layer < i ? i : layer > most ? most : layer;
+    return i == n_slabs ? n : layer < i ? i : layer > most ? most : layer;
 }
