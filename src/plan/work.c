@@ -21,6 +21,8 @@ enum {
     SLICE_BYTES = 16, /* of a slice of the output */
 };
 
+static const double COMMAND_SECONDS = 0.03;
+
 /* Layers to be computed. */
 static size_t n_layers(const struct fbp_job *job)
 {
@@ -225,6 +227,16 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
     }
     return w->n_batches +
            kept_tasks(w, job, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
+}
+
+size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
+{
+    const double views = COMMAND_SECONDS / (w->update * voxels);
+
+    if (!(views < SIZE_MAX / 2)) /* nothing is known of the device, or all is quick */
+        return SIZE_MAX / 2;
+    const size_t groups = (size_t)views / w->group_views;
+    return (groups ? groups : 1) * w->group_views;
 }
 
 /* Rows of all batches of all slabs, of each worker's first if views stay: the most at once, and how
@@ -596,5 +608,6 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     if (!rq->follow && !rq->even && rates_of(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
+    out->update = rates_of(rq).update;
     return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }

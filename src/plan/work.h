@@ -52,6 +52,7 @@ struct fbp_work {
     size_t raw_device_bytes; /**< the same samples, with room for floats if they are counts */
     double view_reads;       /**< rows read / rows of the scan */
     double seconds;          /**< predicted, with the device's rates; 0: it has none */
+    double update;           /**< of these, seconds of a voxel and view */
 };
 
 /** Views against slices: what is given to a device at once. */
@@ -91,6 +92,10 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job 
  *  first: of this worker. */
 size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out);
+/** How many views of a batch are given to the device at once, for so many voxels: a command that is
+ *  queued cannot be stopped, so that it should take a small part of a second. */
+size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
+
 /** Views [view0, view0 + n_views), and as many of each further part, as a slab needs them. */
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);

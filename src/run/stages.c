@@ -333,44 +333,85 @@ static fbp_status clear_slab(struct worker *w, const struct fbp_task *t, size_t 
                     backend(w)->clear(w->dev, &t->slab, w->volumes[volume].memory));
 }
 
-static fbp_status backproject_block(struct worker *w, const struct place *at, const void *filtered,
-                                    size_t volume, size_t z0, size_t z1)
+/* What a task needs of a batch: views, slices, and where they are. */
+struct step {
+    const struct place *at;
+    struct fbp_batch batch;
+    const void *filtered;
+    size_t volume, z0, z1;
+};
+
+/* Not far ahead of the device: what is queued cannot be stopped. */
+static fbp_status await_commands(struct worker *w)
 {
-    const struct fbp_task *t = at->task;
+    return wait(w, w->commands[w->n_commands % N_AHEAD]);
+}
+
+static fbp_status queue_step(struct worker *w, const struct step *s)
+{
+    const struct fbp_task *t = s->at->task;
     struct fbp_span span;
 
+    FBP_TRY(await_commands(w));
     FBP_TRY(begin_span(w, FBP_STAGE_BP, &span));
-    FBP_TRY(backend(w)->backproject(w->dev, &t->batch, filtered, &t->slab, z0, z1,
-                                    w->volumes[volume].memory));
-    return fbp_span_end(&span, FBP_LANE_BACKPROJECT,
-                        t->step < t->z1 - t->z0 ? z0 / t->step : number_of(at),
-                        "views %zu to %zu, slices %zu to %zu", t->batch.view0,
-                        t->batch.view0 + t->batch.n_views / w->run->rq->job->turns - 1, z0, z1 - 1);
+    FBP_TRY(backend(w)->backproject(w->dev, &s->batch, s->filtered, &t->slab, s->z0, s->z1,
+                                    w->volumes[s->volume].memory));
+    FBP_TRY(mark(w, FBP_STAGE_BP, &w->commands[w->n_commands++ % N_AHEAD]));
+    return fbp_span_end(
+        &span, FBP_LANE_BACKPROJECT, t->step < t->z1 - t->z0 ? s->z0 / t->step : number_of(s->at),
+        "views %zu to %zu, slices %zu to %zu", s->batch.view0,
+        s->batch.view0 + s->batch.n_views / w->run->rq->job->turns - 1, s->z0, s->z1 - 1);
+}
+
+/* Some views of each part of a task's batch, from view `first` of all parts together on. */
+static struct fbp_batch views_from(const struct fbp_job *job, const struct fbp_batch *all,
+                                   size_t first, size_t at_once)
+{
+    struct fbp_batch some = *all;
+
+    some.n_views = all->n_views - first < at_once ? all->n_views - first : at_once;
+    some.view0 += first / job->turns;
+    some.place += first / job->turns;
+    return some;
+}
+
+/* Slices of a task, as many views at once as take a short time. */
+static fbp_status backproject_block(struct worker *w, struct step *s)
+{
+    const struct fbp_job *job = w->run->rq->job;
+    const struct fbp_batch *all = &s->at->task->batch;
+    const uint64_t voxels =
+        (uint64_t)(job->grid.n[0] * job->grid.n[1]) * fbp_layer_slices(job, s->z0, s->z1);
+    const size_t at_once = fbp_work_views_at_once(w->work, (double)voxels);
+
+    for (size_t k = 0; k < all->n_views; k += at_once) {
+        s->batch = views_from(job, all, k, at_once);
+        const double start = turn_begin(w);
+        FBP_TRY(turn_end(w, BACKPROJECT, start, queue_step(w, s)));
+        s->at->drawn->updates += voxels * s->batch.n_views;
+        FBP_TRY(fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
+                                 s->batch.view0 * job->turns + s->batch.n_views));
+    }
+    return FBP_OK;
 }
 
 /* *volume: that of the slab, from its first task on. */
 static fbp_status backproject_task(struct worker *w, const struct place *at, const void *filtered,
                                    size_t *volume)
 {
-    const struct fbp_run_request *rq = w->run->rq;
     const struct fbp_task *t = at->task;
-    const size_t slice = rq->job->grid.n[0] * rq->job->grid.n[1];
-    size_t z0, z1, next[2];
+    struct step s = {.at = at, .filtered = filtered};
+    size_t next[2];
 
     if (t->first && !fbp_queue_pop(w->volume_free, volume, &w->waited[BACKPROJECT]))
         return FBP_ERR_CANCELLED;
     if (t->first)
         FBP_TRY(clear_slab(w, t, *volume));
-    for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
-        const uint64_t voxels = (uint64_t)slice * fbp_layer_slices(rq->job, z0, z1);
-        const double start = turn_begin(w);
-        FBP_TRY(
-            turn_end(w, BACKPROJECT, start, backproject_block(w, at, filtered, *volume, z0, z1)));
-        at->drawn->updates += voxels * t->batch.n_views;
-        FBP_TRY(fbp_run_progress(w->run, voxels * t->batch.n_views, 0,
-                                 t->batch.view0 * rq->job->turns + t->batch.n_views));
+    s.volume = *volume;
+    for (size_t i = 0; fbp_task_block(t, i, &s.z0, &s.z1); i++) {
+        FBP_TRY(backproject_block(w, &s));
         if (t->final)
-            FBP_TRY(finish_block(w, at->drawn, *volume, z0, z1,
+            FBP_TRY(finish_block(w, at->drawn, *volume, s.z0, s.z1,
                                  t->last && !fbp_task_block(t, i + 1, &next[0], &next[1])));
     }
     w->computed_at = fbp_seconds();

@@ -9,6 +9,7 @@
 #include "plan/shares.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_IO_THREADS = 8 };
 
@@ -119,6 +120,8 @@ static fbp_status forget_run(struct worker *w)
     w->drawn = NULL;
     w->last = &w->drawn;
     w->counts = w->looked = NULL;
+    memset(w->commands, 0, sizeof w->commands);
+    w->n_commands = 0;
     return w->backend->counts(w->dev, &w->counted);
 }
 

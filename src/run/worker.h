@@ -45,7 +45,7 @@ struct block_slot {
     struct fbp_mark ready;
 };
 
-enum { MAX_SLOTS = 4, N_BLOCKS = 16 };
+enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
 
 struct worker {
     const struct fbp_backend *backend;
@@ -67,6 +67,8 @@ struct worker {
     struct volume_slot volumes[MAX_SLOTS];
     struct block_slot blocks[N_BLOCKS];
     struct piece_slot pieces[MAX_SLOTS];
+    struct fbp_mark commands[N_AHEAD]; /**< the last ones that backproject, in turns */
+    size_t n_commands;
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
         *block_full;
     struct fbp_statistics found; /**< in slabs that are not done, as is: */

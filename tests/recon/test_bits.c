@@ -238,6 +238,44 @@ static void kept_views_change_nothing(void **state)
     fbp_mock_plant = (struct fbp_mock_plant){0};
 }
 
+static int count_calls(void *user, const struct fbp_progress *p)
+{
+    int *n = user;
+
+    *n += 1;
+    return p->done > p->total; /* never */
+}
+
+/* A device so slow that it gets the fewest views at once: one group of them a command. */
+static void short_commands_change_nothing(void **state)
+{
+    static const char *const devices[] = {"mock", "mock:0,1"};
+    /* Filtered views are kept where uploads take long, else there are two slabs or more. */
+    static const double uploads[] = {1e-12, 1e-2};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) { /* column, rot90+mirror */
+        struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 96, 48);
+        if (k == 1)
+            scan.volume = (struct fbp_grid){{40, 40, 45}, {4, 4, 4}, {0, 0, 0}};
+        const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+        for (size_t i = 0; i < 4; i++) {
+            int calls[2] = {0, 0};
+            for (int slow = 0; slow < 2; slow++) {
+                fbp_mock_plant = (struct fbp_mock_plant){
+                    .rates = {uploads[i / 2], 1e-10, 1e-12, slow ? 1 : 1e-12, 0}};
+                assert_true(reconstruct_hash(
+                                &scan, fbp_recon_params(.device = devices[i % 2], .batch_views = 48,
+                                                        .progress = count_calls,
+                                                        .user = &calls[slow])) == right);
+            }
+            assert_true(calls[1] > calls[0] + 4);
+        }
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
 /* One stage at a time: their seconds cannot add up to more than the whole. */
 static void stages_can_be_kept_apart(void **state)
 {
@@ -340,6 +378,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cuda_tuning_changes_nothing),
         cmocka_unit_test(mock_devices_give_the_cpus_bits),
         cmocka_unit_test(kept_views_change_nothing),
+        cmocka_unit_test(short_commands_change_nothing),
         cmocka_unit_test(stages_can_be_kept_apart),
         cmocka_unit_test(planted_mistakes_are_found),
     };
