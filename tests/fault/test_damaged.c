@@ -212,85 +212,95 @@ static void checksum_is_read(void **state)
     assert_says("more compressed samples");
 }
 
-static void lying_metaimage(void **state)
-{
-    (void)state;
 #define T "ElementType = MET_FLOAT\n"
 #define L "ElementDataFile = LOCAL\n"
 #define S "NDims = 3\nDimSize = 24 10 3\n"
-    static const char *const headers[] = {
-        "NDims = 3\nDimSize = 0 10 3\n" T L,
-        "NDims = 3\nDimSize = 24 -10 3\n" T L,
-        "NDims = 3\nDimSize = 24 10 1e300\n" T L,
-        "NDims = 3\nDimSize = 24 10 3.5\n" T L,
-        "NDims = 3\nDimSize = 24 10 nan\n" T L,
-        "NDims = 3\nDimSize = 24 10 99999999999999999999999\n" T L,
-        "NDims = 3\nDimSize = 18446744073709551615 1 1\n" T L,
-        "NDims = 3\nDimSize = 4294967296 4294967296 1\n" T L,
-        "NDims = 3\nDimSize = 4294967296 4294967296 4294967296\n" T L,
-        "NDims = 3\nDimSize = 6148914691236517206 3 1\n" T L,
-        "NDims = 3\nDimSize = 1000000 1000000 1000\n" T L,
-        "NDims = 3\nDimSize = 1000000000000 1 1\nCompressedData = True\n" T L,
-        "NDims = 3\nDimSize = 1 1000000 1000000\nCompressedData = True\n" T L,
-        "NDims = 3\nDimSize = 24 10 3 1\n" T L,
-        "NDims = 3\nDimSize = 24 10\n" T L,
-        "NDims = 2\nDimSize = 24 10 3\n" T L,
-        "NDims = 4\nDimSize = 24 10 3\n" T L,
-        "NDims = -3\nDimSize = 24 10 3\n" T L,
-        "NDims = three\nDimSize = 24 10 3\n" T L,
-        "NDims =\nDimSize = 24 10 3\n" T L,
-        "NDims = 3\nDimSize =\n" T L,
-        "NDims = 3\n" T L,
-        "DimSize = 24 10 3\n" T L,
-        S L,
-        S T,
-        S "ElementType = MET_COMPLEX\n" L,
-        S "ElementType =\n" L,
-        S T "ElementSpacing = nan 1 1\n" L,
-        S T "ElementSpacing = 1 inf 1\n" L,
-        S T "ElementSpacing = 1 1 0\n" L,
-        S T "ElementSpacing = 1 -1 1\n" L,
-        S T "ElementSpacing = 1 1 1e999\n" L,
-        S T "ElementSpacing = 1 1\n" L,
-        S T "ElementSpacing = 1 1 1 1\n" L,
-        S T "ElementSpacing = one 1 1\n" L,
-        S T "Offset = 0 nan 0\n" L,
-        S T "Offset = 0\n" L,
-        S T "HeaderSize = 1000000\n" L,
-        S T "HeaderSize = -2\n" L,
-        S T "HeaderSize = 9223372036854775807\n" L,
-        S T "HeaderSize = 99999999999999999999\n" L,
-        S T "HeaderSize = many\n" L,
-        S T "HeaderSize = 9223372036854775807\nCompressedData = True\n" L,
-        S T "HeaderSize = -1\nCompressedData = True\n" L,
-        S T "CompressedData = True\nCompressedDataSize = 10000000\n" L,
-        S T "CompressedData = True\nCompressedDataSize = -1\n" L,
-        S T "CompressedData = True\n" L, /* the samples are not */
-        S T "CompressedData = perhaps\n" L,
-        S T "BinaryData = False\n" L,
-        S T "BinaryDataByteOrderMSB = 2\n" L,
-        S T "ElementNumberOfChannels = 3\n" L,
-        S T "ElementDataFile =\n",
-        S T "ElementDataFile = LIST\nlocal.raw\n",
-        S T "ElementDataFile = LIST 2\nlocal.raw\n",
-        S T "ElementDataFile = slice%03d.raw 1 3 1\n",
-        S T "ElementDataFile = no/such/file.raw\n",
-        S T "ElementDataFile = .\n",
-        S T "ElementDataFile = /\n",
-        S T "ElementDataFile = damaged.empty\n",
-        S T "a line without meaning\n" L,
-    };
+static const char *const lying_headers[] = {
+    "NDims = 3\nDimSize = 0 10 3\n" T L,
+    "NDims = 3\nDimSize = 24 -10 3\n" T L,
+    "NDims = 3\nDimSize = 24 10 1e300\n" T L,
+    "NDims = 3\nDimSize = 24 10 3.5\n" T L,
+    "NDims = 3\nDimSize = 24 10 nan\n" T L,
+    "NDims = 3\nDimSize = 24 10 99999999999999999999999\n" T L,
+    "NDims = 3\nDimSize = 18446744073709551615 1 1\n" T L,
+    "NDims = 3\nDimSize = 4294967296 4294967296 1\n" T L,
+    "NDims = 3\nDimSize = 4294967296 4294967296 4294967296\n" T L,
+    "NDims = 3\nDimSize = 6148914691236517206 3 1\n" T L,
+    "NDims = 3\nDimSize = 1000000 1000000 1000\n" T L,
+    "NDims = 3\nDimSize = 1000000000000 1 1\nCompressedData = True\n" T L,
+    "NDims = 3\nDimSize = 1 1000000 1000000\nCompressedData = True\n" T L,
+    "NDims = 3\nDimSize = 24 10 3 1\n" T L,
+    "NDims = 3\nDimSize = 24 10\n" T L,
+    "NDims = 2\nDimSize = 24 10 3\n" T L,
+    "NDims = 4\nDimSize = 24 10 3\n" T L,
+    "NDims = -3\nDimSize = 24 10 3\n" T L,
+    "NDims = three\nDimSize = 24 10 3\n" T L,
+    "NDims =\nDimSize = 24 10 3\n" T L,
+    "NDims = 3\nDimSize =\n" T L,
+    "NDims = 3\n" T L,
+    "DimSize = 24 10 3\n" T L,
+    S L,
+    S T,
+    S "ElementType = MET_COMPLEX\n" L,
+    S "ElementType =\n" L,
+    S T "ElementSpacing = nan 1 1\n" L,
+    S T "ElementSpacing = 1 inf 1\n" L,
+    S T "ElementSpacing = 1 1 0\n" L,
+    S T "ElementSpacing = 1 -1 1\n" L,
+    S T "ElementSpacing = 1 1 1e999\n" L,
+    S T "ElementSpacing = 1 1\n" L,
+    S T "ElementSpacing = 1 1 1 1\n" L,
+    S T "ElementSpacing = one 1 1\n" L,
+    S T "Offset = 0 nan 0\n" L,
+    S T "Offset = 0\n" L,
+    S T "HeaderSize = 1000000\n" L,
+    S T "HeaderSize = -2\n" L,
+    S T "HeaderSize = 9223372036854775807\n" L,
+    S T "HeaderSize = 99999999999999999999\n" L,
+    S T "HeaderSize = many\n" L,
+    S T "HeaderSize = 9223372036854775807\nCompressedData = True\n" L,
+    S T "HeaderSize = -1\nCompressedData = True\n" L,
+    S T "CompressedData = True\nCompressedDataSize = 10000000\n" L,
+    S T "CompressedData = True\nCompressedDataSize = -1\n" L,
+    S T "CompressedData = True\n" L, /* the samples are not */
+    S T "CompressedData = perhaps\n" L,
+    S T "BinaryData = False\n" L,
+    S T "BinaryDataByteOrderMSB = 2\n" L,
+    S T "ElementNumberOfChannels = 3\n" L,
+    S T "ElementDataFile =\n",
+    S T "ElementDataFile = LIST\nlocal.raw\n",
+    S T "ElementDataFile = LIST 2\nlocal.raw\n",
+    S T "ElementDataFile = slice%03d.raw 1 3 1\n",
+    S T "ElementDataFile = no/such/file.raw\n",
+    S T "ElementDataFile = .\n",
+    S T "ElementDataFile = /\n",
+    S T "ElementDataFile = damaged.empty\n",
+    S T "a line without meaning\n" L,
+};
+
+static void lying_metaimage(void **state)
+{
     float v[N];
+
+    (void)state;
     fill(v);
     put_file(STEM ".empty", "", 0);
     put_array(MHA, S T L, v, sizeof v);
     refused_or_whole(MHA, v);
     assert_int_equal(read_all(MHA, v), FBP_OK);
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        put_array(MHA, headers[i], v, sizeof v);
+    for (size_t i = 0; i < sizeof lying_headers / sizeof *lying_headers; i++) {
+        put_array(MHA, lying_headers[i], v, sizeof v);
         refused(MHA);
     }
-    /* The last of two equal keys counts: either way the sizes agree with the samples. */
+}
+
+/* The last of two equal keys counts: either way the sizes agree with the samples. */
+static void repeated_metaimage_keys(void **state)
+{
+    float v[N];
+
+    (void)state;
+    fill(v);
     put_array(MHA, "DimSize = 1 1 1\n" S T L, v, sizeof v);
     refused_or_whole(MHA, v);
     put_array(MHA, S T "DimSize = 1 1 100000\n" L, v, sizeof v);
@@ -490,11 +500,17 @@ static int limit_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_files),        cmocka_unit_test(cut_mhd_header),
-        cmocka_unit_test(changed_headers),  cmocka_unit_test(flipped_bytes),
-        cmocka_unit_test(checksum_is_read), cmocka_unit_test(lying_metaimage),
-        cmocka_unit_test(lying_npy),        cmocka_unit_test(garbage),
-        cmocka_unit_test(endless),          cmocka_unit_test(not_files),
+        cmocka_unit_test(cut_files),
+        cmocka_unit_test(cut_mhd_header),
+        cmocka_unit_test(changed_headers),
+        cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(checksum_is_read),
+        cmocka_unit_test(lying_metaimage),
+        cmocka_unit_test(repeated_metaimage_keys),
+        cmocka_unit_test(lying_npy),
+        cmocka_unit_test(garbage),
+        cmocka_unit_test(endless),
+        cmocka_unit_test(not_files),
         cmocka_unit_test(unreadable),
     };
     return cmocka_run_group_tests(tests, limit_memory, NULL);

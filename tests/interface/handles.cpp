@@ -139,17 +139,23 @@ template <class F> std::size_t surprised(F &&f)
     return 0;
 }
 
+/* 24 views of 48 x 48 pixels. */
+fbp::array_info info_of_views()
+{
+    fbp::array_info info;
+    info.n[0] = info.n[1] = 48;
+    info.n[2] = 24;
+    info.type = FBP_F32;
+    info.row_order = FBP_ROWS_BOTTOM_UP;
+    return info;
+}
+
 /* Views from a function, slices to functions: the volume of files, and exceptions come back. */
 void functions()
 {
     const fbp::scan scan = circular_scan(24, 48);
     fbp::phantom("shepp-logan", 50, 0.02).project(scan, "functions.mha");
     const std::vector<float> views = fbp::source("functions.mha").read();
-    fbp::array_info info;
-    info.n[0] = info.n[1] = 48;
-    info.n[2] = 24;
-    info.type = FBP_F32;
-    info.row_order = FBP_ROWS_BOTTOM_UP;
     std::size_t bad_view = 99, bad_slice = 99;
     const auto read = [&](std::size_t slice0, std::size_t n, std::size_t row0, std::size_t n_rows,
                           void *out) {
@@ -159,7 +165,7 @@ void functions()
             std::memcpy(static_cast<float *>(out) + k * n_rows * 48,
                         &views[((slice0 + k) * 48 + row0) * 48], n_rows * 48 * sizeof(float));
     };
-    fbp::source from = fbp::source::callback(info, read, {4, true});
+    fbp::source from = fbp::source::callback(info_of_views(), read, {4, true});
     EXPECT(from.read() == views);
 
     fbp::plan plan(scan, {}, from);
@@ -195,9 +201,12 @@ void functions()
     bad_slice = 99;
     run(); /* as if nothing had happened */
     EXPECT(complete == 2 && volume == plan.run());
+}
 
+void no_function()
+{
     try {
-        fbp::source::callback(info, nullptr);
+        fbp::source::callback(info_of_views(), nullptr);
         EXPECT(!"there is no function");
     } catch (const fbp::error &e) {
         EXPECT(e.status() == FBP_ERR_INVALID);
@@ -213,6 +222,7 @@ int main()
         moves();
         runs();
         functions();
+        no_function();
     } catch (const std::exception &e) {
         std::fprintf(stderr, "handles.cpp: %s\n", e.what());
         return 1;

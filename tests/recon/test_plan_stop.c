@@ -173,102 +173,106 @@ static void stop_it(struct job *j, bool signal_does)
     fbp_scan_clear(&scan);
 }
 
-static void stops_whatever_it_does(void **state)
+/* Without a stop each of these takes seconds. */
+static const struct job of_20_ms_a_view = {.stage = "reading, 20 ms a view",
+                                           .columns = 40,
+                                           .rows = 30,
+                                           .views = 300,
+                                           .volume = {30, 30, 20},
+                                           .read_ms = 20,
+                                           .read_steps = 1,
+                                           .reads = 3};
+static const struct job of_one_long_call = {.stage = "reading, a call of 20 s that asks",
+                                            .columns = 40,
+                                            .rows = 30,
+                                            .views = 300,
+                                            .volume = {30, 30, 20},
+                                            .read_ms = 10,
+                                            .read_steps = 2000,
+                                            .reads = 1};
+static const struct job of_long_rows = {.stage = "filtering",
+                                        .columns = 4000,
+                                        .rows = 200,
+                                        .views = 2000,
+                                        .volume = {4, 4, 150},
+                                        .reads = 20};
+static const struct job of_a_large_volume = {.stage = "backprojecting",
+                                             .columns = 300,
+                                             .rows = 300,
+                                             .views = 2000,
+                                             .volume = {360, 360, 300},
+                                             .by_updates = true};
+static const struct job of_a_middle_volume = {.stage = "backprojecting",
+                                              .columns = 100,
+                                              .rows = 100,
+                                              .views = 2000,
+                                              .volume = {200, 200, 200},
+                                              .by_updates = true};
+static const struct job of_ten_seconds = {.stage = "backprojecting",
+                                          .columns = 100,
+                                          .rows = 100,
+                                          .views = 8000,
+                                          .volume = {1200, 1200, 1200},
+                                          .by_updates = true}; /* on a GPU */
+static const struct job of_few_views = {.stage = "backprojecting",
+                                        .columns = 100,
+                                        .rows = 100,
+                                        .views = 64,
+                                        .volume = {250, 250, 250},
+                                        .reads = 64};
+static const struct job of_20_ms_a_slice = {.stage = "writing, 20 ms a slice",
+                                            .columns = 40,
+                                            .rows = 30,
+                                            .views = 20,
+                                            .volume = {30, 30, 300},
+                                            .write_ms = 20,
+                                            .by_writes = true};
+static const struct job of_packed_slices = {.stage = "compressing the output",
+                                            .columns = 60,
+                                            .rows = 60,
+                                            .views = 8,
+                                            .volume = {300, 300, 300},
+                                            .by_slabs = true,
+                                            .compress = true};
+
+/* By another thread, then by a signal. */
+static void stop_both_ways(const struct job *what, const char *device, const char *output)
 {
-    struct job jobs[] = {
-        {"reading, 20 ms a view", "cpu", NULL, 40, 30, 300, {30, 30, 20}, 20, 1, 0, .reads = 3},
-        {"reading, a call of 20 s that asks",
-         "cpu",
-         NULL,
-         40,
-         30,
-         300,
-         {30, 30, 20},
-         10,
-         2000,
-         0,
-         .reads = 1},
-        {"reading, 20 ms a view", "mock:0", NULL, 40, 30, 300, {30, 30, 20}, 20, 1, 0, .reads = 3},
-        {"filtering", "cpu", NULL, 4000, 200, 2000, {4, 4, 150}, 0, 0, 0, .reads = 20},
-        {"backprojecting",
-         "cpu",
-         NULL,
-         300,
-         300,
-         2000,
-         {360, 360, 300},
-         0,
-         0,
-         0,
-         .by_updates = true},
-        {"backprojecting", "ref", NULL, 100, 100, 64, {250, 250, 250}, 0, 0, 0, .reads = 64},
-        {"backprojecting",
-         "mock:0",
-         NULL,
-         100,
-         100,
-         2000,
-         {200, 200, 200},
-         0,
-         0,
-         0,
-         .by_updates = true},
-        {"backprojecting", /* takes ten seconds */
-         "cuda",
-         NULL,
-         100,
-         100,
-         8000,
-         {1200, 1200, 1200},
-         0,
-         0,
-         0,
-         .by_updates = true},
-        {"writing, 20 ms a slice",
-         "cpu",
-         NULL,
-         40,
-         30,
-         20,
-         {30, 30, 300},
-         0,
-         0,
-         20,
-         .by_writes = true},
-        {"writing, 20 ms a slice",
-         "mock:0",
-         NULL,
-         40,
-         30,
-         20,
-         {30, 30, 300},
-         0,
-         0,
-         20,
-         .by_writes = true},
-        {"compressing the output",
-         "cpu",
-         "stopped.nii.gz",
-         60,
-         60,
-         8,
-         {300, 300, 300},
-         0,
-         0,
-         0,
-         .by_slabs = true,
-         .compress = true},
-    };
+    for (int i = 0; i < 2; i++) {
+        struct job j = *what;
+        j.device = device;
+        j.output = output;
+        stop_it(&j, i == 1);
+    }
+}
+
+static void stops_while_it_reads(void **state)
+{
+    (void)state;
+    stop_both_ways(&of_20_ms_a_view, "cpu", NULL);
+    stop_both_ways(&of_one_long_call, "cpu", NULL);
+    stop_both_ways(&of_20_ms_a_view, "mock:0", NULL);
+}
+
+static void stops_while_it_computes(void **state)
+{
+    (void)state;
+    stop_both_ways(&of_long_rows, "cpu", NULL);
+    stop_both_ways(&of_a_large_volume, "cpu", NULL);
+    stop_both_ways(&of_few_views, "ref", NULL);
+    stop_both_ways(&of_a_middle_volume, "mock:0", NULL);
+    if (usable("cuda"))
+        stop_both_ways(&of_ten_seconds, "cuda", NULL);
+}
+
+static void stops_while_it_writes(void **state)
+{
     char *path = temporary("stopped.nii.gz");
 
     (void)state;
-    for (size_t i = 0; i < 2 * sizeof jobs / sizeof *jobs; i++) {
-        if (strcmp(jobs[i / 2].device, "cuda") == 0 && !usable("cuda"))
-            continue;
-        if (jobs[i / 2].output)
-            jobs[i / 2].output = path;
-        stop_it(&jobs[i / 2], i % 2 == 1);
-    }
+    stop_both_ways(&of_20_ms_a_slice, "cpu", NULL);
+    stop_both_ways(&of_20_ms_a_slice, "mock:0", NULL);
+    stop_both_ways(&of_packed_slices, "cpu", path);
     free(path);
 }
 
@@ -344,8 +348,8 @@ static void opened_devices_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops_whatever_it_does),
-        cmocka_unit_test(ends_one_run),
+        cmocka_unit_test(stops_while_it_reads),  cmocka_unit_test(stops_while_it_computes),
+        cmocka_unit_test(stops_while_it_writes), cmocka_unit_test(ends_one_run),
         cmocka_unit_test(opened_devices_go_on),
     };
     const struct sigaction action = {.sa_handler = stop_now};

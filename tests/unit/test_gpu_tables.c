@@ -84,9 +84,7 @@ static void check_layout(const char *what, const struct fbp_job *job,
  * and the memory that a plan counts on the sum. */
 static void sizes_are_those_of_before(void **state)
 {
-    struct fbp_column_filter columns = {.half_width = 9};
-    struct fbp_pad pad = {.rule.n_lengths = 5, .n_columns = 1248};
-    struct fbp_job job = ordinary();
+    const struct fbp_job job = ordinary();
 
     (void)state;
     check_layout("ordinary", &job,
@@ -102,6 +100,15 @@ static void sizes_are_those_of_before(void **state)
                                       .rows_a_call = 13443,
                                       .row_length = 1248,
                                       .bytes = 141584896});
+}
+
+static void sizes_with_columns_and_scale(void **state)
+{
+    struct fbp_column_filter columns = {.half_width = 9};
+    struct fbp_pad pad = {.rule.n_lengths = 5, .n_columns = 1248};
+    struct fbp_job job = ordinary();
+
+    (void)state;
     job.columns = &columns;
     job.pad = &pad;
     job.scale = 1000;
@@ -125,7 +132,13 @@ static void sizes_are_those_of_before(void **state)
                                       .slice_bytes = 16777216,
                                       .views_a_call = 7,
                                       .bytes = 209381888});
-    job = ordinary();
+}
+
+static void sizes_with_prep_and_orbits(void **state)
+{
+    struct fbp_job job = ordinary();
+
+    (void)state;
     job.prep = &all;
     job.turns = 4;
     job.mirrored = true;
@@ -303,6 +316,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(sizes_are_those_of_before, start),
+        cmocka_unit_test_setup(sizes_with_columns_and_scale, start),
+        cmocka_unit_test_setup(sizes_with_prep_and_orbits, start),
         cmocka_unit_test_setup(sizes_of_long_rows, start),
         cmocka_unit_test_setup(modules_are_asked_where_it_matters, start),
         cmocka_unit_test_setup(chains_hold_two_rows_and_are_permutations, start),

@@ -322,48 +322,57 @@ static void put_part(const char *name, hsize_t n)
     H5Fclose(file);
 }
 
-/* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
-static void virtual_sources_must_be_there(void **state)
+/* A virtual data set of all slices of `set` in `from`. */
+static void put_virtual(hid_t file, const char *name, const char *from, const char *set)
 {
-    static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
-                                        FBP_TEST_DIR "/io_hdf5_part1.h5"};
-    hid_t file, how = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t n[3] = {NZ, NY, NX};
-    fbp_source *src;
-    float out[N];
+    const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
 
-    (void)state;
-    put_part(VOL, NZ);
-    file = new_file(H5);
+    map(how, 0, NZ, from, set);
+    put_set(file, name, H5T_STD_U16LE, 3, n, how, NULL);
+}
+
+static void put_virtual_sets(void)
+{
+    const hid_t file = new_file(H5);
+
     put_volume(file, "/own", H5T_STD_U16LE, H5P_DEFAULT);
-    map(how, 0, NZ, "io_hdf5_volume.h5", "/d");
-    put_set(file, "/beside", H5T_STD_U16LE, 3, n, how, NULL);
-    how = H5Pcreate(H5P_DATASET_CREATE);
-    map(how, 0, NZ, "/not/there/any/more/io_hdf5_volume.h5", "/d");
-    put_set(file, "/moved", H5T_STD_U16LE, 3, n, how, NULL);
-    how = H5Pcreate(H5P_DATASET_CREATE);
-    map(how, 0, NZ, ".", "/own");
-    put_set(file, "/here", H5T_STD_U16LE, 3, n, how, NULL);
-    how = H5Pcreate(H5P_DATASET_CREATE);
-    map(how, 0, NZ, ".", "/beside");
-    put_set(file, "/twice", H5T_STD_U16LE, 3, n, how, NULL);
-    how = H5Pcreate(H5P_DATASET_CREATE);
-    map(how, 0, NZ, ".", "/nothing");
-    put_set(file, "/wrong", H5T_STD_U16LE, 3, n, how, NULL);
-    how = H5Pcreate(H5P_DATASET_CREATE);
-    map(how, 0, NZ, ".", "/itself");
-    put_set(file, "/itself", H5T_STD_U16LE, 3, n, how, NULL);
+    put_virtual(file, "/beside", "io_hdf5_volume.h5", "/d");
+    put_virtual(file, "/moved", "/not/there/any/more/io_hdf5_volume.h5", "/d");
+    put_virtual(file, "/here", ".", "/own");
+    put_virtual(file, "/twice", ".", "/beside");
+    put_virtual(file, "/wrong", ".", "/nothing");
+    put_virtual(file, "/itself", ".", "/itself");
     put_blocks(file, "/blocks", "io_hdf5_part%b.h5");
     H5Fclose(file);
+}
+
+static void virtual_sources_are_found(void **state)
+{
+    (void)state;
+    put_part(VOL, NZ);
+    put_virtual_sets();
     check_set("/beside", FBP_U16);
     check_set("/moved", FBP_U16);
     check_set("/here", FBP_U16);
     check_set("/twice", FBP_U16);
     expect_invalid("/wrong", "no such data set");
     expect_invalid("/itself", "refer to each other");
+    remove(VOL);
+}
+
+/* A file a slice: as many slices as there are files. */
+static void virtual_blocks_end_with_their_files(void **state)
+{
+    static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
+                                        FBP_TEST_DIR "/io_hdf5_part1.h5"};
+    float out[N];
+
+    (void)state;
+    put_virtual_sets();
     for (int k = 0; k < 2; k++)
         put_part(part[k], 1);
-    src = open_source(H5 ":/blocks", NULL);
+    fbp_source *src = open_source(H5 ":/blocks", NULL);
     assert_int_equal(fbp_source_info(src)->n[2], 2);
     assert_int_equal(fbp_source_read(src, 0, 2, 0, NY, out), FBP_OK);
     for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
@@ -374,11 +383,19 @@ static void virtual_sources_must_be_there(void **state)
     assert_int_equal(fbp_source_info(src)->n[2], 1);
     fbp_source_close(&src);
     remove(part[0]);
+}
 
+/* Where a source of a virtual data set is missing the library reads zeros; here it is named. */
+static void virtual_sources_must_be_there(void **state)
+{
+    float out[N];
+
+    (void)state;
+    put_virtual_sets();
     put_part(VOL, NZ - 1);
     expect_invalid("/beside", "smaller than what is taken of it");
     put_part(VOL, NZ);
-    src = open_source(H5 ":/beside", NULL);
+    fbp_source *src = open_source(H5 ":/beside", NULL);
     remove(VOL); /* while it is being read */
     assert_int_equal(fbp_source_read(src, 0, NZ, 0, NY, out), FBP_ERR_INVALID);
     assert_says("io_hdf5_volume.h5");
@@ -879,6 +896,8 @@ int main(void)
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(unread_data_set),
         cmocka_unit_test(truth_values),
+        cmocka_unit_test(virtual_sources_are_found),
+        cmocka_unit_test(virtual_blocks_end_with_their_files),
         cmocka_unit_test(virtual_sources_must_be_there),
         cmocka_unit_test(elsewhere),
         cmocka_unit_test(unwritten_chunks_are_filled),

@@ -55,80 +55,92 @@ static void gzip(const void *in, size_t n, unsigned char *out, size_t max, size_
     deflateEnd(&z);
 }
 
-/* 0x0102 in 16 bits and so on: the order shows. */
+static const struct named {
+    const char *name;
+    enum fbp_type type;
+    size_t size;
+} types[] = {
+    {"signed char", FBP_I8, 1},
+    {"int8", FBP_I8, 1},
+    {"int8_t", FBP_I8, 1},
+    {"uchar", FBP_U8, 1},
+    {"unsigned char", FBP_U8, 1},
+    {"uint8", FBP_U8, 1},
+    {"uint8_t", FBP_U8, 1},
+    {"short", FBP_I16, 2},
+    {"short int", FBP_I16, 2},
+    {"signed short", FBP_I16, 2},
+    {"int16", FBP_I16, 2},
+    {"signed short int", FBP_I16, 2},
+    {"int16_t", FBP_I16, 2},
+    {"ushort", FBP_U16, 2},
+    {"unsigned short", FBP_U16, 2},
+    {"unsigned short int", FBP_U16, 2},
+    {"uint16", FBP_U16, 2},
+    {"uint16_t", FBP_U16, 2},
+    {"int", FBP_I32, 4},
+    {"signed int", FBP_I32, 4},
+    {"int32", FBP_I32, 4},
+    {"int32_t", FBP_I32, 4},
+    {"uint", FBP_U32, 4},
+    {"unsigned int", FBP_U32, 4},
+    {"uint32", FBP_U32, 4},
+    {"uint32_t", FBP_U32, 4},
+    {"float", FBP_F32, 4},
+    {"double", FBP_F64, 8},
+};
+
+/* Little endian 0x01020304, or as many bytes of it as there are; 1.25 and -2.5 of the real types.
+ */
+static void put_sample(const struct named *t, bool big)
+{
+    static const float f = 1.25f;
+    static const double d = -2.5;
+    unsigned char sample[8] = {4, 3, 2, 1};
+    char header[300];
+
+    if (t->type == FBP_F32)
+        memcpy(sample, &f, sizeof f);
+    if (t->type == FBP_F64)
+        memcpy(sample, &d, sizeof d);
+    for (size_t k = 0; big && k < t->size / 2; k++) {
+        const unsigned char c = sample[k];
+        sample[k] = sample[t->size - 1 - k];
+        sample[t->size - 1 - k] = c;
+    }
+    snprintf(header, sizeof header,
+             "NRRD0005\n# a comment\r\ntype: %s\ndimension: 2\nsizes: 1 1\nendian: %s\n"
+             "key:=value\na field of some other program that is longer than all of those "
+             "of NRRD: 1\n"
+             "encoding: raw\n\n",
+             t->name, big ? "big" : "little");
+    put_array(FILE_, header, sample, t->size);
+}
+
+static double sample_of(const struct named *t)
+{
+    static const double integers[] = {0, 4, 0x0304, 0, 0x01020304};
+
+    if (t->type == FBP_F32)
+        return 1.25;
+    return t->type == FBP_F64 ? -2.5 : (double)(float)integers[t->size];
+}
+
 static void types_and_orders(void **state)
 {
     (void)state;
-    static const struct {
-        const char *name;
-        enum fbp_type type;
-        size_t size;
-    } cases[] = {
-        {"signed char", FBP_I8, 1},
-        {"int8", FBP_I8, 1},
-        {"int8_t", FBP_I8, 1},
-        {"uchar", FBP_U8, 1},
-        {"unsigned char", FBP_U8, 1},
-        {"uint8", FBP_U8, 1},
-        {"uint8_t", FBP_U8, 1},
-        {"short", FBP_I16, 2},
-        {"short int", FBP_I16, 2},
-        {"signed short", FBP_I16, 2},
-        {"int16", FBP_I16, 2},
-        {"signed short int", FBP_I16, 2},
-        {"int16_t", FBP_I16, 2},
-        {"ushort", FBP_U16, 2},
-        {"unsigned short", FBP_U16, 2},
-        {"unsigned short int", FBP_U16, 2},
-        {"uint16", FBP_U16, 2},
-        {"uint16_t", FBP_U16, 2},
-        {"int", FBP_I32, 4},
-        {"signed int", FBP_I32, 4},
-        {"int32", FBP_I32, 4},
-        {"int32_t", FBP_I32, 4},
-        {"uint", FBP_U32, 4},
-        {"unsigned int", FBP_U32, 4},
-        {"uint32", FBP_U32, 4},
-        {"uint32_t", FBP_U32, 4},
-        {"float", FBP_F32, 4},
-        {"double", FBP_F64, 8},
-    };
-    static const float f = 1.25f;
-    static const double d = -2.5;
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int big = 0; big < 2; big++) {
-            unsigned char sample[8] = {4, 3, 2, 1}; /* little */
-            char header[300];
-            float out = 0;
-            if (cases[i].type == FBP_F32)
-                memcpy(sample, &f, sizeof f);
-            if (cases[i].type == FBP_F64)
-                memcpy(sample, &d, sizeof d);
-            for (size_t k = 0; big && k < cases[i].size / 2; k++) {
-                const unsigned char c = sample[k];
-                sample[k] = sample[cases[i].size - 1 - k];
-                sample[cases[i].size - 1 - k] = c;
-            }
-            snprintf(header, sizeof header,
-                     "NRRD0005\n# a comment\r\ntype: %s\ndimension: 2\nsizes: 1 1\nendian: %s\n"
-                     "key:=value\na field of some other program that is longer than all of those "
-                     "of NRRD: 1\n"
-                     "encoding: raw\n\n",
-                     cases[i].name, big ? "big" : "little");
-            put_array(FILE_, header, sample, cases[i].size);
-            fbp_source *src = open_source(FILE_, NULL);
-            assert_int_equal(fbp_source_info(src)->type, cases[i].type);
-            assert_string_equal(fbp_source_info(src)->format, "nrrd");
-            assert_false(fbp_source_info(src)->has_spacing);
-            assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, &out), FBP_OK);
-            const double wanted[] = {0, 4, 0x0304, 0, 0x01020304};
-            assert_true((double)out == (cases[i].type == FBP_F32 ? 1.25
-                                        : cases[i].type == FBP_F64
-                                            ? -2.5
-                                            : (double)(float)wanted[cases[i].size]));
-            fbp_source_close(&src);
-        }
+    for (size_t i = 0; i < 2 * sizeof types / sizeof *types; i++) {
+        const struct named *t = &types[i / 2];
+        float out = 0;
+        put_sample(t, i % 2 == 1);
+        fbp_source *src = open_source(FILE_, NULL);
+        assert_int_equal(fbp_source_info(src)->type, t->type);
+        assert_string_equal(fbp_source_info(src)->format, "nrrd");
+        assert_false(fbp_source_info(src)->has_spacing);
+        assert_int_equal(fbp_source_read(src, 0, 1, 0, 1, &out), FBP_OK);
+        assert_true((double)out == sample_of(t));
+        fbp_source_close(&src);
+    }
 }
 
 static void encodings_and_skips(void **state)

@@ -185,6 +185,54 @@ static void left_out_slots_are_filled(void **state)
 
 static struct fbp_backend planes;
 
+/* One rank of `work`, which begins with its own share of the slabs; the last one finishes. */
+static void run_rank(const struct fbp_job *job, const struct fbp_work *work, size_t rank,
+                     const char *in, const char *out)
+{
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {N, N, N}, .spacing_mm = {1, 1, 1}};
+    const struct fbp_sink_params keep = {
+        .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
+    struct fbp_report report = {.struct_size = sizeof report};
+    static const int device = 0;
+    fbp_source *source;
+    fbp_sink *sink;
+
+    OK(fbp_source_open(&source, in, NULL));
+    OK(fbp_sink_open(&sink, out, &info, &keep));
+    OK(fbp_run(&(struct fbp_run_request){.job = job,
+                                         .backend = &planes,
+                                         .work = work,
+                                         .source = source,
+                                         .sink = sink,
+                                         .devices = &device,
+                                         .n_devices = 1,
+                                         .first_worker = rank},
+               &report));
+    assert_true(fbp_sink_has(sink, 2 * rank, 2));
+    if (rank == 2)
+        OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    fbp_source_close(&source);
+}
+
+/* Three ranks, one after another, each with its share of the slabs of one plan. */
+static void run_ranks(const struct fbp_job *job, const char *in, const char *out)
+{
+    const struct fbp_work_request rq = {.job = job,
+                                        .backend = &planes,
+                                        .n_workers = 3,
+                                        .memory_limit = 1 << 30,
+                                        .batch_views = 8,
+                                        .slab_slices = 2};
+    struct fbp_work work;
+
+    OK(fbp_work_divide(&rq, &work));
+    assert_int_equal(work.n_slabs, N / 2);
+    for (size_t rank = 0; rank < 3; rank++)
+        run_rank(job, &work, rank, in, out);
+}
+
 static void planes_plug_in(void **state)
 {
     static float profiles[DIRECTIONS][SAMPLES], wanted[N * N * N];
@@ -198,48 +246,13 @@ static void planes_plug_in(void **state)
                                 .prep = &prep,
                                 .rows = all_of_a_line,
                                 .n_threads = 1};
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info, .n = {N, N, N}, .spacing_mm = {1, 1, 1}};
-    const struct fbp_sink_params keep = {
-        .struct_size = sizeof keep, .fingerprint = 42, .resume = true};
     char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
-    static const int device = 0;
 
     (void)state;
     fbp_backend_complete(&least, &planes);
     write_profiles(in, profiles);
     expect(profiles, &job, wanted);
-    /* Three ranks, one after another, each with its share of the slabs of one plan. */
-    const struct fbp_work_request rq = {.job = &job,
-                                        .backend = &planes,
-                                        .n_workers = 3,
-                                        .memory_limit = 1 << 30,
-                                        .batch_views = 8,
-                                        .slab_slices = 2};
-    struct fbp_work work;
-    OK(fbp_work_divide(&rq, &work));
-    assert_int_equal(work.n_slabs, N / 2);
-    for (size_t rank = 0; rank < 3; rank++) {
-        fbp_source *source;
-        fbp_sink *sink;
-        struct fbp_report report = {.struct_size = sizeof report};
-        OK(fbp_source_open(&source, in, NULL));
-        OK(fbp_sink_open(&sink, out, &info, &keep));
-        OK(fbp_run(&(struct fbp_run_request){.job = &job,
-                                             .backend = &planes,
-                                             .work = &work,
-                                             .source = source,
-                                             .sink = sink,
-                                             .devices = &device,
-                                             .n_devices = 1,
-                                             .first_worker = rank},
-                   &report));
-        assert_true(fbp_sink_has(sink, 2 * rank, 2));
-        if (rank == 2)
-            OK(fbp_sink_finish(sink));
-        fbp_sink_close(&sink);
-        fbp_source_close(&source);
-    }
+    run_ranks(&job, in, out);
     float *got = read_array(out);
     assert_memory_equal(got, wanted, sizeof wanted);
     free(got);
