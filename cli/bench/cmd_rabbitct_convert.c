@@ -17,7 +17,7 @@ static const struct opt table[] = {
     FORCE_OPTION(C, force),
     OPT(C, split, .name = "split", .arg = "FOLDER",
         .help = "write RabbitInput.rct, RabbitGeometry.rct and one ReferenceL.vol for each "
-                "reference into this folder"),
+                "reference into this folder, which is created if it is missing"),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
 };
 #undef C

@@ -46,7 +46,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_rabbitct_convert(const char *path, const c
                                                        int version);
 
 /** Write the parts of a data set into a folder: RabbitInput.rct (version 1, no references),
- *  RabbitGeometry.rct, and one ReferenceL.vol for each reference. */
+ *  RabbitGeometry.rct, and one ReferenceL.vol for each reference.  The folder is created if only
+ *  itself is missing. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_rabbitct_split(const char *path, const char *folder);
 
 /** Parameters of a new data set.  Zero means default. */

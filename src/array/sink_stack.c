@@ -45,25 +45,6 @@ static fbp_status check_kind(const struct fbp_sink *s)
     return f->check ? f->check(s->path, &s->info) : FBP_OK;
 }
 
-/* The folder, which is created if only itself is missing. */
-static fbp_status make_folder(struct fbp_sink *s)
-{
-    struct stat st;
-
-    s->folder = fbp_path_join(s->path, ".");
-    if (!s->folder)
-        return fbp_fail_nomem(strlen(s->path), "a path");
-    if (strlen(s->folder) > 2)
-        s->folder[strlen(s->folder) - 2] = '\0'; /* without "/." */
-    if (stat(s->folder, &st) == 0 && S_ISDIR(st.st_mode))
-        return FBP_OK;
-    if (mkdir(s->folder, 0777) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: the folder %s cannot be created: %s%s", s->path, s->folder,
-                        strerror(errno), errno == ENOENT ? ": create those above it first" : "");
-    s->made_folder = true;
-    return FBP_OK;
-}
-
 /* A name that cannot be taken would leave the slices after it without theirs. */
 static fbp_status check_names(const struct fbp_sink *s)
 {
@@ -428,7 +409,7 @@ fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
 
     FBP_TRY(name_files(s, path));
     FBP_TRY(check_kind(s));
-    FBP_TRY(make_folder(s));
+    FBP_TRY(fbp_output_folder(s->path, &s->folder, &s->made_folder));
     FBP_TRY(spare_inputs(s, params));
     FBP_TRY(check_names(s));
     st = fbp_part_inputs_open(&inputs, params);

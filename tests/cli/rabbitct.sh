@@ -41,7 +41,15 @@ run 0 info set.rct --json
 is "$(json version) == 1 && $(json bytes) == $(stat -c %s set.rctd) - 4"
 run 0 rabbitct convert set.rct -o again.rctd
 cmp -s set.rctd again.rctd || say "converted twice, the data set differs"
-mkdir parts
+run 1 rabbitct convert set.rctd --split no/parts
+has err "no/parts/RabbitInput.rct: the folder no/parts cannot be created: .*: create those above it"
+absent no
+head -c 100000 set.rctd >short.rctd
+run 1 rabbitct convert short.rctd --split parts
+absent parts
+(ulimit -f 4 && exec "$fbp" rabbitct convert set.rctd --split parts) 2>/dev/null && say "beyond ulimit -f"
+absent parts
+run 0 rabbitct convert set.rctd --split parts
 run 0 rabbitct convert set.rctd --split parts
 run 0 rabbitct run parts/RabbitInput.rct --size 128 --device cpu \
     --reference parts/Reference128.vol --json

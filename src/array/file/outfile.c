@@ -27,6 +27,25 @@ fbp_status fbp_output_check(const char *path)
     return FBP_OK;
 }
 
+fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
+{
+    struct stat st;
+    char *name = *folder = fbp_path_join(path, ".");
+
+    *made = false;
+    if (!name)
+        return fbp_fail_nomem(strlen(path), "a path");
+    if (strlen(name) > 2)
+        name[strlen(name) - 2] = '\0'; /* without "/." */
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        return FBP_OK;
+    if (mkdir(name, 0777) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: the folder %s cannot be created: %s%s", path, name,
+                        strerror(errno), errno == ENOENT ? ": create those above it first" : "");
+    *made = true;
+    return FBP_OK;
+}
+
 fbp_status fbp_sync_file(int fd, const char *path)
 {
     int code;

@@ -27,6 +27,10 @@ struct fbp_outfile {
 /** Is the name free, or that of a regular file, which can be replaced? */
 fbp_status fbp_output_check(const char *path);
 
+/** The folder of an output, malloc'ed also after an error; created (`made`) if only itself is
+ *  missing. */
+FBP_PRIVATE_API fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
+
 /** Open a file for writing that will be called `path`. */
 FBP_PRIVATE_API fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 

@@ -144,6 +144,22 @@ static fbp_status split(const struct input *in, char *const names[2 + FBP_RABBIT
     return FBP_OK;
 }
 
+/* Into their folder, which is removed again if nothing was put into it. */
+static fbp_status split_into_folder(const struct input *in,
+                                    char *const names[2 + FBP_RABBITCT_REFERENCES])
+{
+    char *folder = NULL;
+    bool made = false;
+    fbp_status st = fbp_output_folder(names[0], &folder, &made);
+
+    if (st == FBP_OK)
+        st = split(in, names);
+    if (st != FBP_OK && made)
+        rmdir(folder);
+    free(folder);
+    return st;
+}
+
 fbp_status fbp_rabbitct_split(const char *path, const char *folder)
 {
     char *names[2 + FBP_RABBITCT_REFERENCES] = {
@@ -160,7 +176,7 @@ fbp_status fbp_rabbitct_split(const char *path, const char *folder)
             goto fail;
         }
     FBP_TRY_GOTO(input_open(&in, path));
-    st = split(&in, names);
+    st = split_into_folder(&in, names);
     input_close(&in);
 fail:
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
