@@ -138,7 +138,7 @@ static void make_plan(struct job *j, struct fbp_scan *scan, fbp_source **source)
         .n_views = j->views,
         .panel = {j->columns, j->rows},
         .row_order = FBP_ROWS_BOTTOM_UP,
-        .volume = {{j->volume[0], j->volume[1], j->volume[2]}, {1, 1, 1}, {0, 0, 0}}};
+        .volume = {{j->volume[0], j->volume[1], j->volume[2]}, {.3, .3, .3}, {0, 0, 0}}};
     add_views(scan, &(struct orbit){.start_deg = 11, .pitch_mm = {1, 1}});
     OK(fbp_source_callback(source, &from, &info));
     OK(fbp_plan_create(&plan, scan,
