@@ -117,7 +117,7 @@ static int play_to(struct follow_bench *b, fbp_plan *plan, fbp_sink *sink, doubl
 {
     struct fbp_report report = {.struct_size = sizeof report};
 
-    if (player_begin(&b->player))
+    if (player_begin(&b->player, plan))
         return 1;
     const fbp_status st = sink ? fbp_plan_run_to(plan, NULL, sink, &report)
                                : fbp_plan_run(plan, b->place.volume, &report);

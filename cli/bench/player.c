@@ -93,6 +93,8 @@ static void *play(void *arg)
         p->error = p->failed ? errno : 0;
     }
     p->written = cli_now();
+    if (p->failed)
+        fbp_plan_stop(p->reader);
     return NULL;
 }
 
@@ -121,8 +123,9 @@ int player_prepare(struct player *p, const char *folder)
     return 0;
 }
 
-int player_begin(struct player *p)
+int player_begin(struct player *p, fbp_plan *reader)
 {
+    p->reader = reader;
     if (pthread_create(&p->thread, NULL, play, p) == 0)
         return 0;
     return cli_error("threads: the system grants no more: close other programs");

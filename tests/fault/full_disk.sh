@@ -60,6 +60,21 @@ refused geometry show "$dir/scan.json" -o "$dir/small/s.svg" -q --flip-u
 refused simulate --size 16 --views 8 -o "$dir/small/new.json" -q
 refused recon "$dir/scan.json" -o "$dir/small/stack/%d.tif" --size 32 --hu 0.02 -q
 
+# A scanner that cannot write ends the run that waits for its views, which else waits for a minute:
+# a disk for the simulated scan, but not for that scan once more.
+mkdir "$dir/scanner"
+mount -t tmpfs -o size=1m tmpfs "$dir/scanner"
+for form in raw mha files; do
+    got=0
+    timeout 50 "$fbp" bench follow --divide 8 --rate 2000 --runs 1 --form $form --device cpu \
+        --dir "$dir/scanner" -q 2>"$dir/message" || got=$?
+    cat "$dir/message"
+    [ $got -eq 1 ] || { echo "bench follow --form $form: status $got on a full disk"; exit 1; }
+    [ "$(wc -l <"$dir/message")" -eq 1 ]
+    grep -q 'live.*: cannot write the views: .*: free some space or choose another --dir' "$dir/message"
+    [ -z "$(ls -A "$dir/scanner")" ] || { echo "left behind: $(ls -A "$dir/scanner")"; exit 1; }
+done
+
 # A limit of the size of files is no signal, and has a sentence of its own.
 for arguments in "recon $dir/scan.json -o $dir/limited.mha" "recon $dir/scan.json -o $dir/limited.mhd" \
     "recon $dir/scan.json -o $dir/limited.h5" "simulate --size 64 --views 32 -o $dir/limited.json" \
@@ -70,5 +85,6 @@ for arguments in "recon $dir/scan.json -o $dir/limited.mha" "recon $dir/scan.jso
     cat "$dir/message"
     [ $got -eq 1 ] || { echo "$arguments: status $got under ulimit -f"; exit 1; }
     grep -q 'too large for this file system (FAT holds 4 GiB a file) or for a limit' "$dir/message"
-    [ -z "$(ls -A "$dir" | grep -E 'limited|^\.fbp')" ] || { echo "$arguments: left $(ls -A "$dir")"; exit 1; }
+    [ -z "$(find "$dir" -maxdepth 1 \( -name 'limited*' -o -name '.fbp*' \))" ] ||
+        { echo "$arguments: left $(ls -A "$dir")"; exit 1; }
 done
