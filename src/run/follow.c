@@ -21,18 +21,18 @@ static fbp_status say(struct run_state *s, size_t waiting_for, size_t n_there)
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* While a view is awaited: the user may cancel, another stage may fail. */
+/* While a view is awaited: the user may cancel, another stage or the device may fail. */
 static int idle(void *user, size_t n_there)
 {
-    struct run_state *s = user;
+    const struct worker *w = user;
 
-    return atomic_load(&s->stop) || say(s, n_there + 1, n_there) != FBP_OK;
+    return fbp_worker_is_over(w) || say(w->run, n_there + 1, n_there) != FBP_OK;
 }
 
 /* Until view `view` of the scan is there. */
 static fbp_status await(struct worker *w, size_t view, size_t *n_there)
 {
-    FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, idle, w->run, n_there));
+    FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, idle, w, n_there));
     return say(w->run, 0, *n_there);
 }
 

@@ -84,7 +84,7 @@ static bool run_stops(void *user)
     pthread_mutex_lock(&s->lock);
     const bool cancel = fbp_run_tell(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel;
+    return cancel && fbp_run_cancelled(s, "interrupted") != FBP_OK;
 }
 
 static void *stage_main(void *arg)
@@ -197,14 +197,16 @@ static void open_all(struct opening *list, size_t n)
             (void)open_one(&list[i]);
 }
 
-/* The failure of the first, if none of them opened. */
-static fbp_status any_open(struct fbp_workers *w)
+/* The first whose device works; NULL, and the failure of the first of all, if none does. */
+static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
 {
-    for (w->host = 0; w->host < w->n; w->host++)
-        if (!atomic_load(&w->list[w->host].gone))
-            return FBP_OK;
+    *st = FBP_OK;
+    for (size_t i = 0; i < w->n; i++)
+        if (!atomic_load(&w->list[i].gone))
+            return &w->list[i];
     fbp_message_adopt(w->list[0].why);
-    return w->list[0].status;
+    *st = w->list[0].status;
+    return NULL;
 }
 
 fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *backend,
@@ -226,8 +228,8 @@ fbp_status fbp_workers_open(struct fbp_workers *out, const struct fbp_backend *b
                                    .device = devices[i],
                                    .stop = fbp_stop_flag()};
     open_all(list, n_devices);
-    FBP_TRY_GOTO(any_open(out));
-    FBP_TRY_GOTO(fbp_go_on());
+    if (first_usable(out, &st))
+        st = fbp_go_on();
 fail:
     free(list);
     if (st != FBP_OK)
@@ -245,16 +247,17 @@ void fbp_workers_close(struct fbp_workers *workers)
 
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out)
 {
-    const struct worker *w = &workers->list[workers->host];
+    fbp_status st;
+    const struct worker *w = first_usable(workers, &st);
 
-    return w->backend->host_alloc(w->dev, bytes, "views or a volume", out);
+    return w ? w->backend->host_alloc(w->dev, bytes, "views or a volume", out) : st;
 }
 
 void fbp_workers_release(const struct fbp_workers *workers, void *memory)
 {
-    const struct worker *w = &workers->list[workers->host];
+    const struct worker *w = &workers->list[0];
 
-    fbp_host_put(w->backend, w->dev, memory);
+    fbp_host_put(w->backend, w->dev, memory); /* of whatever device */
 }
 
 /* Those whose devices failed, each once. */
@@ -303,19 +306,25 @@ static fbp_status begin_workers(struct run_state *run)
     return run->status;
 }
 
-static fbp_status end_workers(struct run_state *run, fbp_status st)
+static void end_workers(struct run_state *run)
+{
+    for (size_t i = 0; i < run->n_workers; i++)
+        if (run->workers[i].run)
+            fbp_worker_end(&run->workers[i]);
+    fbp_slabs_destroy(&run->slabs);
+}
+
+/* All is computed; the times of a device that fails now are those of the host. */
+static void settle_timeline(struct run_state *run)
 {
     for (size_t i = 0; i < run->n_workers; i++) {
         struct worker *w = &run->workers[i];
-        if (w->run)
-            fbp_worker_end(w);
         if (atomic_load(&w->gone))
             continue;
-        const fbp_status settled = fbp_timeline_settle(run->rq->timeline, w->dev);
-        st = st == FBP_OK ? settled : st;
+        const fbp_status st = fbp_timeline_settle(run->rq->timeline, w->dev);
+        if (st != FBP_OK)
+            fbp_run_stage_failed(run, w, st);
     }
-    fbp_slabs_destroy(&run->slabs);
-    return st;
 }
 
 /* All workers at work, each with its device. */
@@ -332,6 +341,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
     run_stages(run, threads, starts);
+    if (run->status == FBP_OK)
+        settle_timeline(run);
     st = run->status;
     fbp_message_adopt(run->message);
     name_the_gone(run);
@@ -339,7 +350,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
 fail:
     free(threads);
     free(starts);
-    return end_workers(run, st);
+    end_workers(run);
+    return st;
 }
 
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)

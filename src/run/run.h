@@ -15,7 +15,6 @@ struct worker;
 struct fbp_workers {
     struct worker *list;
     size_t n;
-    size_t host; /**< the first whose device opened: it lends memory of the host */
 };
 
 /** All at once.  A device that fails is left out, and named by the next run; if all do, so does
@@ -52,8 +51,8 @@ struct fbp_run_request {
 };
 
 /** Compute all slabs of these workers that the sink does not have.  The sink is not finished.  A
- *  device that fails is named and left out, and the others do its part; then slices may be written
- *  to the sink a second time. */
+ *  device that fails is named and left out, and the others do its part.  No slice is written to the
+ *  sink twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 #endif /* FBP_SRC_RUN_H */

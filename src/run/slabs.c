@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work)
 {
@@ -38,28 +40,44 @@ static bool take(struct fbp_slabs *s, struct fbp_slab *out)
     return found;
 }
 
+/* With follow, tasks are joined while others look at them. */
+static fbp_status make_drawn(const struct fbp_slabs *s, const struct fbp_slab *slab, bool first,
+                             struct fbp_drawn **out)
+{
+    const size_t n = fbp_work_tasks(s->work, s->job, slab, first, NULL),
+                 lists = s->work->follow + 1u;
+    struct fbp_drawn *d = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d + lists * n * sizeof *d->tasks, "task list"));
+    d->slab = *slab;
+    d->n_tasks = fbp_work_tasks(s->work, s->job, slab, first, d->tasks);
+    d->planned = d->tasks + (lists - 1) * n;
+    memcpy(d->tasks + (lists - 1) * n, d->tasks, n * sizeof *d->tasks);
+    *out = d;
+    return FBP_OK;
+}
+
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out)
 {
-    struct fbp_drawn *d = NULL;
     struct fbp_slab slab;
 
     *out = NULL;
     if (!take(s, &slab))
         return FBP_OK;
-    const size_t n = fbp_work_tasks(s->work, s->job, &slab, first, NULL);
-    FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d + n * sizeof *d->tasks, "task list"));
-    d->slab = slab;
-    d->n_tasks = fbp_work_tasks(s->work, s->job, &slab, first, d->tasks);
-    *out = d;
-    return FBP_OK;
+    const fbp_status st = make_drawn(s, &slab, first, out);
+    if (st != FBP_OK) /* nobody has it, and others wait for it */
+        fbp_slabs_return(s, slab);
+    return st;
 }
 
-void fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone)
+bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone)
 {
     pthread_mutex_lock(&s->lock);
     while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(gone))
         pthread_cond_wait(&s->changed, &s->lock);
+    const bool there = s->n_drawn < s->n && !s->aborted && !atomic_load(gone);
     pthread_mutex_unlock(&s->lock);
+    return there;
 }
 
 void fbp_slabs_wake(struct fbp_slabs *s)
@@ -102,7 +120,7 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine)
 {
     pthread_mutex_lock(&s->lock);
-    fbp_ledger_share(&s->uncounted, s->job, drawn->tasks, drawn->n_tasks, mine);
+    fbp_ledger_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
     if (s->work->kept) /* every worker filters, and counts, all of them */
         fbp_ledger_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);

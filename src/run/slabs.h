@@ -15,7 +15,8 @@ struct fbp_drawn {
     bool done;              /**< computed and written; of the stage that writes */
     uint64_t updates;       /**< so far; of the stage that backprojects */
     size_t n_tasks;
-    struct fbp_task tasks[];
+    const struct fbp_task *planned; /**< the same, never changed */
+    struct fbp_task tasks[];        /**< of the stage that reads: it may join some */
 };
 
 /** What is left to be done.  Slabs are drawn in their order, by whoever is free; those of a device
@@ -44,8 +45,9 @@ void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab);
  *  Thread-safe, as are all below. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **out);
 
-/** Wait until there is a slab to draw, all are done, *gone, or nobody is to wait any more. */
-void fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
+/** Wait until there is a slab to draw, which somebody else may be the first to do.  False: there
+ *  will be none: all are done, *gone, or nobody is to wait any more. */
+bool fbp_slabs_await(struct fbp_slabs *s, const atomic_bool *gone);
 /** Wake up who waits, after *gone was set. */
 void fbp_slabs_wake(struct fbp_slabs *s);
 /** Nobody waits from now on. */

@@ -100,12 +100,12 @@ static fbp_status end_views(struct worker *w, struct fbp_span *span, enum fbp_la
                         b->view0 + b->n_views - 1);
 }
 
-/* While views are unpacked: the user may cancel, another stage may fail. */
-static int goes_on(void *user, size_t n_there)
+/* While views are unpacked: the user may cancel, another stage or the device may fail. */
+static int is_over(void *user, size_t n_there)
 {
-    struct run_state *s = user;
+    const struct worker *w = user;
 
-    return atomic_load(&s->stop) || fbp_run_progress(s, 0, 0, n_there) != FBP_OK;
+    return fbp_worker_is_over(w) || fbp_run_progress(w->run, 0, 0, n_there) != FBP_OK;
 }
 
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
@@ -120,7 +120,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
     const struct fbp_batch *batch = &slot->at.task->batch;
     if (batch->load_rows > 0)
         FBP_TRY(fbp_hold_fill(rq->source, fbp_batch_view(rq->job, batch, batch->n_views - 1) + 1,
-                              goes_on, w->run));
+                              is_over, w));
     FBP_TRY(w->work->follow
                 ? fbp_follow_load(w, batch, slot->host)
                 : fbp_load(rq->source, rq->top_down, rq->job, batch,
@@ -189,15 +189,23 @@ static fbp_status read_slab(struct worker *w, struct fbp_drawn *d)
     return FBP_OK;
 }
 
-/* The next slab: one that is left, or that comes back from another worker. */
+/* The next slab: one that comes back from another worker.  Of several that wait one gets it. */
+static fbp_status await_slab(struct worker *w, struct fbp_drawn **out)
+{
+    *out = NULL;
+    while (!*out && fbp_slabs_await(&w->run->slabs, &w->gone))
+        FBP_TRY(fbp_worker_draw(w, out));
+    return FBP_OK;
+}
+
+/* ... or one that is left. */
 static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
 {
     FBP_TRY(fbp_worker_draw(w, out));
     if (*out)
         return FBP_OK;
     FBP_TRY(look_at_views(w));
-    fbp_slabs_await(&w->run->slabs, &w->gone);
-    return fbp_worker_draw(w, out);
+    return await_slab(w, out);
 }
 
 /* Slabs, as soon as their views can be read; those that are kept are read once. */
@@ -205,6 +213,8 @@ static fbp_status read_slabs(struct worker *w)
 {
     struct fbp_drawn *d = w->drawn;
 
+    if (!d) /* there are more workers than slabs */
+        FBP_TRY(await_slab(w, &d));
     while (d) {
         FBP_TRY(read_slab(w, d));
         if (w->work->kept)
@@ -388,9 +398,9 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
         s->batch = views_from(job, all, k, at_once);
         const double start = turn_begin(w);
         FBP_TRY(turn_end(w, BACKPROJECT, start, queue_step(w, s)));
-        s->at->drawn->updates += voxels * s->batch.n_views;
         FBP_TRY(fbp_run_progress(w->run, voxels * s->batch.n_views, 0,
                                  s->batch.view0 * job->turns + s->batch.n_views));
+        s->at->drawn->updates += voxels * s->batch.n_views;
     }
     return FBP_OK;
 }
@@ -445,17 +455,15 @@ static fbp_status backproject_kept(struct worker *w, struct fbp_drawn *d, size_t
 
 static fbp_status backproject_slabs(struct worker *w)
 {
-    struct fbp_drawn *d = w->work->kept ? w->drawn : NULL;
     size_t volume = 0;
 
     FBP_TRY(backproject_filtered(w, &volume));
-    while (d && !atomic_load(&w->run->stop) && !atomic_load(&w->gone)) {
+    struct fbp_drawn *d = w->work->kept ? w->drawn : NULL; /* reading has ended */
+    while (d && !fbp_worker_is_over(w)) {
         FBP_TRY(backproject_kept(w, d, &volume));
         FBP_TRY(fbp_worker_draw(w, &d));
-        if (d)
-            continue;
-        fbp_slabs_await(&w->run->slabs, &w->gone);
-        FBP_TRY(fbp_worker_draw(w, &d));
+        if (!d)
+            FBP_TRY(await_slab(w, &d));
     }
     return FBP_OK;
 }
@@ -493,6 +501,19 @@ static void mask_slices(struct worker *w, size_t z, size_t n, float *x)
     pthread_mutex_unlock(&w->run->lock);
 }
 
+/* Those slices that the sink lacks: a device that failed may have written some of them. */
+static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice, const float *x)
+{
+    for (size_t i = 0, some; i < n; i += some + (some == 0)) {
+        some = 0;
+        while (i + some < n && !fbp_sink_has(sink, z + i + some, 1))
+            some++;
+        if (some > 0)
+            FBP_TRY(fbp_sink_write(sink, z + i, some, x + i * slice));
+    }
+    return FBP_OK;
+}
+
 /* Slices that one of the io threads writes. */
 struct store {
     struct worker *worker;
@@ -511,7 +532,7 @@ static fbp_status store_item(void *user, size_t item, int worker)
     (void)worker;
     if (rq->mask)
         mask_slices(s->worker, s->piece->z0 + z, n, slices);
-    return fbp_sink_write(rq->sink, s->piece->z0 - s->first + z, n, slices);
+    return write_missing(rq->sink, s->piece->z0 - s->first + z, n, s->slice, slices);
 }
 
 static fbp_status store_piece(struct worker *w, const struct piece_slot *p)

@@ -42,6 +42,14 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
         fbp_run_failed(s, status);
 }
 
+fbp_status fbp_run_cancelled(struct run_state *s, const char *how)
+{
+    const fbp_status st = fbp_fail(FBP_ERR_CANCELLED, "%s", how);
+
+    fbp_run_failed(s, st);
+    return st;
+}
+
 bool fbp_run_tell(struct run_state *s)
 {
     const struct fbp_progress p = {.struct_size = sizeof p,
@@ -65,5 +73,5 @@ fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs,
     s->views_read = views_read;
     const bool cancel = fbp_run_tell(s);
     pthread_mutex_unlock(&s->lock);
-    return cancel ? fbp_fail(FBP_ERR_CANCELLED, "cancelled") : fbp_go_on();
+    return cancel ? fbp_run_cancelled(s, "cancelled") : fbp_go_on();
 }

@@ -35,6 +35,9 @@ void fbp_run_failed(struct run_state *s, fbp_status status);
  *  the worker is dropped; else the run has failed. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
+/** The user wants the run to end, and said so to whatever worker, one that was dropped perhaps. */
+fbp_status fbp_run_cancelled(struct run_state *s, const char *how);
+
 /** Tell how far it is, with s->lock held.  Is the run to be cancelled? */
 bool fbp_run_tell(struct run_state *s);
 

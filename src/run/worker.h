@@ -114,6 +114,12 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run);
 fbp_status fbp_worker_draw(struct worker *w, struct fbp_drawn **out);
 void fbp_worker_end(struct worker *w);
 
+/** Has it nothing more to do: the run stops, or its device failed? */
+static inline bool fbp_worker_is_over(const struct worker *w)
+{
+    return atomic_load(&w->run->stop) || atomic_load(&w->gone);
+}
+
 /** Wake everybody up to leave. */
 void fbp_worker_abort(struct worker *w);
 

@@ -80,12 +80,6 @@ static void each_device_begins_with_one(void **state)
     drop_scan(&scan);
 }
 
-/* What a run without failures gives. */
-struct right {
-    uint64_t hash;
-    struct fbp_report report;
-};
-
 static void count_lines(void *user, enum fbp_log_level level, const char *line)
 {
     int *n = user;
@@ -99,128 +93,6 @@ static void keep_lines(void *user, enum fbp_log_level level, const char *line)
 
     if (level == FBP_LOG_WARNING)
         strncat(said, line, 399 - strlen(said));
-}
-
-static void check_report(const struct fbp_report *r, const struct right *right)
-{
-    assert_true(r->hash == right->hash);
-    assert_true(r->min == right->report.min && r->max == right->report.max);
-    assert_true(fabs(r->mean - right->report.mean) < 1e-12 * fabs(right->report.max));
-    assert_int_equal(r->not_finite, right->report.not_finite);
-    assert_int_equal(r->clipped, right->report.clipped);
-}
-
-/* As a plan of its own. */
-static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
-                           const char *output, struct fbp_report *r)
-{
-    fbp_plan *plan;
-
-    OK(fbp_plan_create(&plan, scan, p));
-    const fbp_status st = fbp_plan_run(plan, output, r);
-    fbp_plan_destroy(&plan);
-    return st;
-}
-
-/* A run in which what is planted fails, if it comes to that, and one after it on the same plan. */
-static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                             const struct right *right, size_t *n_dropped)
-{
-    const uint64_t before = atomic_load(&fbp_mock_failures);
-    struct fbp_recon_params p = *params;
-    struct fbp_report r = {.struct_size = sizeof r};
-    fbp_plan *plan;
-    int lines = 0;
-
-    p.log = count_lines;
-    p.user = &lines;
-    OK(fbp_plan_create(&plan, scan, &p));
-    OK(fbp_plan_open(plan));
-    for (int time = 0; time < 2; time++) {
-        OK(fbp_plan_run(plan, "hash:", &r));
-        check_report(&r, right);
-        /* What fails when all is done drops nothing. */
-        assert_true(r.devices_dropped <= (atomic_load(&fbp_mock_failures) > before));
-        assert_int_equal(lines, r.devices_dropped);
-    }
-    *n_dropped += r.devices_dropped;
-    fbp_plan_destroy(&plan);
-    return atomic_load(&fbp_mock_failures) > before;
-}
-
-static void spoil(struct fbp_scan *scan)
-{
-    const size_t n = scan->n_views * scan->panel.n_columns * scan->panel.n_rows;
-    float *p = read_array(scan->projections);
-
-    for (size_t i = 0; i < n; i += 97)
-        p[i] = NAN;
-    replace_samples(scan, p);
-    free(p);
-}
-
-/* Every call of a device, and every command of its queues: the others do its part, the same bits,
- * the same facts.  step: every so many of them. */
-static void check_failures(const struct fbp_scan *scan, struct fbp_recon_params p,
-                           struct fbp_rates rates, uint64_t step, struct right *right)
-{
-    right->report = (struct fbp_report){.struct_size = sizeof right->report};
-    fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
-    OK(run_plan(scan, &p, "hash:", &right->report));
-    assert_true(right->report.hash == right->hash && right->report.not_finite > 100);
-    for (int commands = 0; commands < 2; commands++) {
-        uint64_t n = 1;
-        size_t dropped = 0;
-        for (bool failed = true; failed; n += step) {
-            fbp_mock_plant = (struct fbp_mock_plant){.fail_device = 1 + n % 2, .rates = rates};
-            *(commands ? &fbp_mock_plant.fail_command : &fbp_mock_plant.fail_call) = n;
-            failed = run_with_failure(scan, &p, right, &dropped);
-        }
-        print_message("%zu devices dropped after a failure among %" PRIu64 " %s\n", dropped, n,
-                      commands ? "commands" : "calls");
-        assert_true(dropped > 10);
-    }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
-}
-
-static void others_do_what_a_failed_device_had_to_do(void **state)
-{
-    static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
-    struct fbp_scan scan = make_scan();
-    struct right right;
-
-    (void)state;
-    spoil(&scan);
-    right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 16};
-    check_failures(&scan, p, none, 3, &right);
-    check_failures(&scan, p, card, 3, &right); /* filtered views are kept */
-    drop_scan(&scan);
-}
-
-/* With none left the run fails, and says why; another one resumes it. */
-static void the_last_device_fails_the_run(void **state)
-{
-    struct fbp_scan scan = make_scan();
-    struct fbp_report r = {.struct_size = sizeof r};
-    char *out = temporary("slabs.mha");
-    struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,0", .slab_slices = 3, .batch_views = 8};
-
-    (void)state;
-    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
-    fbp_mock_plant = (struct fbp_mock_plant){.fail_device = 1, .fail_command = 100};
-    assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
-    assert_non_null(strstr(fbp_message(), "as a test wants"));
-    fbp_mock_plant = (struct fbp_mock_plant){0};
-    p.resume = 1;
-    OK(run_plan(&scan, &p, out, &r));
-    assert_true(r.slabs_resumed > 0);
-    remove(out);
-    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,0")) == right);
-    free(out);
-    drop_scan(&scan);
 }
 
 /* Devices whose memory others use: the plan does without them, and says so. */
@@ -333,8 +205,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
                                        cmocka_unit_test(each_device_begins_with_one),
-                                       cmocka_unit_test(others_do_what_a_failed_device_had_to_do),
-                                       cmocka_unit_test(the_last_device_fails_the_run),
                                        cmocka_unit_test(a_full_device_is_left_out),
                                        cmocka_unit_test(a_gpu_without_memory_is_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);

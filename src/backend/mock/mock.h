@@ -15,21 +15,20 @@ enum { FBP_MOCK_DEVICES = 4 };
 
 /** Mistakes that tests plant; all zero in normal use. */
 struct fbp_mock_plant {
-    uint64_t drop_upload;  /**< this upload (counted from 1) is forgotten */
-    uint64_t drop_after;   /**< this ordering between queues is forgotten */
-    uint64_t drop_wait;    /**< this host wait returns at once */
-    bool reaches_nothing;  /**< no memory of the caller's is copied from or to */
-    bool no_memory;        /**< the device has none left */
-    bool keep_batches;     /**< filtered ones may be backprojected again (benchmarks) */
-    unsigned delay_us;     /**< every command starts up to this late */
-    unsigned slow_stage;   /**< 1 + stage: that queue's commands start ten times as late */
-    unsigned held_device;  /**< 1 + index: it computes nothing until the others have begun */
-    uint64_t held_slabs;   /**< so many slabs in all, fbp_mock_slabs */
-    unsigned fail_device;  /**< 1 + index: of that device fails */
-    uint64_t fail_call;    /**< … this call (counted from 1), or */
-    uint64_t fail_command; /**< … this command of its queues, when it is run */
-    uint64_t free_bytes[FBP_MOCK_DEVICES]; /**< that a device has free; 0: not known */
-    struct fbp_rates rates;                /**< what the division of the work counts with */
+    uint64_t drop_upload; /**< this upload (counted from 1) is forgotten */
+    uint64_t drop_after;  /**< this ordering between queues is forgotten */
+    uint64_t drop_wait;   /**< this host wait returns at once */
+    bool reaches_nothing; /**< no memory of the caller's is copied from or to */
+    bool no_memory;       /**< the device has none left */
+    bool keep_batches;    /**< filtered ones may be backprojected again (benchmarks) */
+    unsigned delay_us;    /**< every command starts up to this late */
+    unsigned slow_stage;  /**< 1 + stage: that queue's commands start ten times as late */
+    unsigned held_device; /**< 1 + index: it computes nothing until the others have begun */
+    uint64_t held_slabs;  /**< so many slabs in all, fbp_mock_slabs */
+    uint64_t fail_call[FBP_MOCK_DEVICES];    /**< of a device: this call (counted from 1), or */
+    uint64_t fail_command[FBP_MOCK_DEVICES]; /**< … this command of its queues, when it is run */
+    uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< that a device has free; 0: not known */
+    struct fbp_rates rates;                  /**< what the division of the work counts with */
 };
 
 extern struct fbp_mock_plant fbp_mock_plant;

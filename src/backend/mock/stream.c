@@ -175,6 +175,14 @@ fbp_status mock_stream_wait(struct mock_stream *s, uint64_t ticket)
     return st;
 }
 
+void mock_stream_finish(struct mock_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (const uint64_t all = s->submitted; s->finished < all;)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
 struct dependency {
     struct mock_stream *other;
     uint64_t ticket;

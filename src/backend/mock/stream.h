@@ -21,6 +21,8 @@ void mock_stream_drain(struct mock_stream *s);
 fbp_status mock_stream_submit(struct mock_stream *stream, mock_command_fn *fn, void *user);
 /** Another run begins: that the last one was stopped is forgotten.  The stream must be at rest. */
 void mock_stream_go_on(struct mock_stream *stream);
+/** Block until all that was submitted has run, or was left out. */
+void mock_stream_finish(struct mock_stream *stream);
 /** Number of commands submitted so far: a mark is past when that many have run. */
 uint64_t mock_stream_ticket(struct mock_stream *stream);
 /** Later commands of `stream` start when `other` has passed `ticket`. */

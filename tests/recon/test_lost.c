@@ -1,0 +1,425 @@
+/* Devices that fail while they compute: the others do their part, with the same bits and facts. */
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+enum { SLABS = 15 };
+
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
+
+static struct fbp_scan make_scan(void)
+{
+    struct fbp_scan scan = circle_scan(40, 40, 11);
+
+    scan.volume = (struct fbp_grid){{41, 37, 3 * SLABS}, {4.1, 3.9, 4.3}, {3, -2, 5}};
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+/* What a run without failures gives. */
+struct right {
+    uint64_t hash;
+    struct fbp_report report;
+};
+
+static void count_lines(void *user, enum fbp_log_level level, const char *line)
+{
+    int *n = user;
+
+    *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
+}
+
+static void check_report(const struct fbp_report *r, const struct right *right)
+{
+    assert_true(r->hash == right->hash);
+    assert_true(r->min == right->report.min && r->max == right->report.max);
+    assert_true(fabs(r->mean - right->report.mean) < 1e-12 * fabs(right->report.max));
+    assert_int_equal(r->not_finite, right->report.not_finite);
+    assert_int_equal(r->clipped, right->report.clipped);
+}
+
+/* As a plan of its own. */
+static fbp_status run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                           const char *output, struct fbp_report *r)
+{
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, p));
+    const fbp_status st = fbp_plan_run(plan, output, r);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* A run in which what is planted fails, if it comes to that, and one after it on the same plan. */
+static bool run_with_failure(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                             const struct right *right, size_t *n_dropped)
+{
+    const uint64_t before = atomic_load(&fbp_mock_failures);
+    struct fbp_recon_params p = *params;
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+    int lines = 0;
+
+    p.log = count_lines;
+    p.user = &lines;
+    OK(fbp_plan_create(&plan, scan, &p));
+    OK(fbp_plan_open(plan));
+    for (int time = 0; time < 2; time++) {
+        OK(fbp_plan_run(plan, "hash:", &r));
+        check_report(&r, right);
+        /* What fails when all is done drops nothing. */
+        assert_true(r.devices_dropped <= (atomic_load(&fbp_mock_failures) > before));
+        assert_int_equal(lines, r.devices_dropped);
+    }
+    *n_dropped += r.devices_dropped;
+    fbp_plan_destroy(&plan);
+    return atomic_load(&fbp_mock_failures) > before;
+}
+
+static void spoil(struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views * scan->panel.n_columns * scan->panel.n_rows;
+    float *p = read_array(scan->projections);
+
+    for (size_t i = 0; i < n; i += 97)
+        p[i] = NAN;
+    replace_samples(scan, p);
+    free(p);
+}
+
+/* Every call of a device, and every command of its queues: the others do its part, the same bits,
+ * the same facts.  step: every so many of them. */
+static void check_failures(const struct fbp_scan *scan, struct fbp_recon_params p,
+                           struct fbp_rates rates, uint64_t step, struct right *right)
+{
+    right->report = (struct fbp_report){.struct_size = sizeof right->report};
+    fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
+    OK(run_plan(scan, &p, "hash:", &right->report));
+    assert_true(right->report.hash == right->hash && right->report.not_finite > 100);
+    for (int commands = 0; commands < 2; commands++) {
+        uint64_t n = 1;
+        size_t dropped = 0;
+        for (bool failed = true; failed; n += step) {
+            fbp_mock_plant = (struct fbp_mock_plant){.rates = rates};
+            (commands ? fbp_mock_plant.fail_command : fbp_mock_plant.fail_call)[n % 2] = n;
+            failed = run_with_failure(scan, &p, right, &dropped);
+        }
+        print_message("%zu devices dropped after a failure among %" PRIu64 " %s\n", dropped, n,
+                      commands ? "commands" : "calls");
+        assert_true(dropped > 10 / step);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
+static void others_do_what_a_failed_device_had_to_do(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct right right;
+
+    (void)state;
+    spoil(&scan);
+    right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 16};
+    check_failures(&scan, p, none, 3, &right);
+    check_failures(&scan, p, card, 3, &right); /* filtered views are kept */
+    drop_scan(&scan);
+}
+
+/* With none left the run fails, and says why; another one resumes it. */
+static void the_last_device_fails_the_run(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct fbp_report r = {.struct_size = sizeof r};
+    char *out = temporary("slabs.mha");
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock:0,0", .slab_slices = 3, .batch_views = 8};
+
+    (void)state;
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {100}};
+    assert_int_equal(run_plan(&scan, &p, out, &r), FBP_ERR_DEVICE);
+    assert_non_null(strstr(fbp_message(), "as a test wants"));
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    p.resume = 1;
+    OK(run_plan(&scan, &p, out, &r));
+    assert_true(r.slabs_resumed > 0);
+    remove(out);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "mock:0,0")) == right);
+    free(out);
+    drop_scan(&scan);
+}
+
+/* A sink that counts how often each slice comes. */
+struct counts {
+    unsigned n[3 * SLABS];
+    uint64_t done, total; /* as told */
+};
+
+static int count_slices(void *user, size_t z0, size_t nz, const float *slices, char *why,
+                        size_t n_why)
+{
+    struct counts *c = user;
+
+    (void)slices, (void)why, (void)n_why;
+    for (size_t z = z0; z < z0 + nz; z++)
+        c->n[z]++;
+    return 0;
+}
+
+static int watch(void *user, const struct fbp_progress *p)
+{
+    struct counts *c = user;
+
+    assert_true(p->done <= p->total && p->slabs_done <= p->n_slabs);
+    c->done = p->done;
+    c->total = p->total;
+    return 0;
+}
+
+/* The caller's function gets each slice once, though a device had written some of a slab; what is
+ * done is never more than all, and all in the end. */
+static void each_slice_is_written_once(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    size_t n_dropped = 0;
+
+    (void)state;
+    for (uint64_t n = 1; n <= 80; n++) {
+        struct counts c = {0};
+        const struct fbp_sink_functions to = {
+            .struct_size = sizeof to, .write = count_slices, .user = &c};
+        struct fbp_report r = {.struct_size = sizeof r};
+        fbp_sink *sink;
+        fbp_plan *plan;
+
+        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}, .rates = n % 2 ? none : card};
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
+                                            .batch_views = 40, .progress = watch, .user = &c)));
+        OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
+        OK(fbp_plan_run_to(plan, NULL, sink, &r));
+        for (size_t z = 0; z < 3 * SLABS; z++)
+            assert_int_equal(c.n[z], 1);
+        assert_true(c.total > 0 && c.done == c.total);
+        n_dropped += r.devices_dropped;
+        fbp_sink_close(&sink);
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(n_dropped > 10);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* Integers that were clipped are those of the volume. */
+static void clipped_values_are_counted_once(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct fbp_report right = {.struct_size = sizeof right}, r = right;
+    char *out = temporary("lost.mha");
+    const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                       .device = "mock:0,1",
+                                       .slab_slices = 9,
+                                       .batch_views = 40,
+                                       .output_type = FBP_U8,
+                                       .output_range = {0, 0.01}};
+
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    OK(run_plan(&scan, &p, out, &right));
+    assert_true(right.output_clipped > 1000);
+    for (uint64_t n = 1; n <= 80; n++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}};
+        OK(run_plan(&scan, &p, out, &r));
+        assert_int_equal(r.output_clipped, right.output_clipped);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    remove(out);
+    free(out);
+    drop_scan(&scan);
+}
+
+/* Slices from `z` on are of an earlier run. */
+static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, float *volume)
+{
+    const size_t slice = 41 * 37;
+    fbp_plan *plan;
+    fbp_sink *sink;
+
+    OK(fbp_plan_create(
+        &plan, scan,
+        fbp_recon_params(.device = "mock:0,1,2,3", .slab_slices = 9, .batch_views = 8)));
+    OK(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
+    memset(volume, 0, 3 * SLABS * slice * sizeof *volume);
+    if (z < 3 * SLABS)
+        OK(fbp_sink_write(sink, z, 3 * SLABS - z, right + z * slice));
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+}
+
+/* Of four devices three fail, one after another.  Those that have nothing to do, or no more, do
+ * what is left: of one slab or of all. */
+static void whoever_is_left_does_it(void **state)
+{
+    const size_t n_voxels = (size_t)41 * 37 * 3 * SLABS;
+    struct fbp_scan scan = make_scan();
+    float *right = malloc(n_voxels * sizeof *right), *volume = malloc(n_voxels * sizeof *volume);
+
+    (void)state;
+    assert_true(right && volume);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    run_rest(&scan, 3 * SLABS, NULL, right);
+    for (int kept = 0; kept < 2; kept++)
+        for (size_t z = 9; z <= 3 * SLABS; z += 9)
+            for (uint64_t n = 1; n <= 46; n += 9) {
+                fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {n, n, n, 0},
+                                                         .rates = kept ? card : none};
+                run_rest(&scan, z, right, volume);
+                assert_memory_equal(volume, right, n_voxels * sizeof *right);
+            }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    free(right);
+    free(volume);
+    drop_scan(&scan);
+}
+
+/* Its bars, too: every call fails once, those that read the times included. */
+static void a_timeline_of_failing_devices(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    char *svg = temporary("lost.svg");
+    size_t n_dropped = 0;
+    bool failed = true;
+
+    (void)state;
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    for (uint64_t n = 1; failed; n += 7) {
+        const uint64_t before = atomic_load(&fbp_mock_failures);
+        struct fbp_report r = {.struct_size = sizeof r};
+        fbp_plan *plan;
+
+        fbp_mock_plant = (struct fbp_mock_plant){.fail_call = {n}};
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "mock:0,1", .slab_slices = 9,
+                                            .batch_views = 16, .no_overlap = n % 2 == 0)));
+        fbp_plan_timeline(plan, svg);
+        OK(fbp_plan_run(plan, "hash:", &r));
+        assert_true(r.hash == right);
+        failed = atomic_load(&fbp_mock_failures) > before;
+        n_dropped += r.devices_dropped;
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(n_dropped > 10);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    remove(svg);
+    free(svg);
+    drop_scan(&scan);
+}
+
+/* The device is dropped, and the run goes on until it is cancelled, or the sink refuses. */
+struct breaker {
+    int cancel_at, refuse_at, n_told, n_written;
+};
+
+static int cancel(void *user, const struct fbp_progress *p)
+{
+    struct breaker *b = user;
+
+    (void)p;
+    return b->cancel_at > 0 && ++b->n_told == b->cancel_at; /* once */
+}
+
+static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why)
+{
+    struct breaker *b = user;
+
+    (void)z0, (void)nz, (void)slices;
+    if (b->refuse_at == 0 || ++b->n_written < b->refuse_at)
+        return 0;
+    snprintf(why, n_why, "the shelf is full");
+    return 1;
+}
+
+static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int no_overlap)
+{
+    const struct fbp_sink_functions to = {.struct_size = sizeof to, .write = refuse, .user = b};
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan,
+                       fbp_recon_params(.device = "mock:0,1,2", .slab_slices = 9, .batch_views = 8,
+                                        .progress = cancel, .user = b, .no_overlap = no_overlap)));
+    OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
+    const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+static void a_run_ends_though_devices_fail(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    int n_broken = 0;
+
+    (void)state;
+    for (int n = 1; n <= 40; n += 3)
+        for (int what = 0; what < 2; what++) {
+            struct breaker b = {.cancel_at = what ? 0 : n, .refuse_at = what ? n : 0};
+            fbp_mock_plant = (struct fbp_mock_plant){
+                .fail_command = {(uint64_t)n, 0, (uint64_t)n + 5}, .rates = n % 2 ? none : card};
+            const fbp_status st = break_it(&scan, &b, n % 4 == 0);
+            if (b.n_told < n && b.n_written < n) /* it did not come to that */
+                assert_int_equal(st, FBP_OK);
+            else
+                assert_int_equal(st, what ? FBP_ERR_IO : FBP_ERR_CANCELLED);
+            if (what && st != FBP_OK)
+                assert_non_null(strstr(fbp_message(), "the shelf is full"));
+            n_broken += st != FBP_OK;
+        }
+    assert_true(n_broken > 10);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* Boxes, masks, one stage at a time, the caller's memory out of reach. */
+static void whatever_is_asked_for(void **state)
+{
+    static const struct fbp_recon_params asked[] = {
+        {.no_overlap = 1},
+        {.mask = 1, .mask_value = -1},
+        {.roi = {{5, 30}, {3, 33}, {7, 40}}},
+        {.roi = {{0, 41}, {0, 37}, {4, 44}}, .mask = 1, .no_overlap = 1}};
+    struct fbp_scan scan = make_scan();
+
+    (void)state;
+    spoil(&scan);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct fbp_recon_params p = asked[i];
+        struct right right;
+        p.struct_size = sizeof p;
+        p.device = "mock:0,1";
+        p.slab_slices = 9;
+        p.batch_views = 16;
+        fbp_mock_plant = (struct fbp_mock_plant){0};
+        right.hash = reconstruct_hash(&scan, &p);
+        check_failures(&scan, p, i % 2 ? card : none, 11, &right);
+    }
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(others_do_what_a_failed_device_had_to_do),
+                                       cmocka_unit_test(the_last_device_fails_the_run),
+                                       cmocka_unit_test(each_slice_is_written_once),
+                                       cmocka_unit_test(clipped_values_are_counted_once),
+                                       cmocka_unit_test(whoever_is_left_does_it),
+                                       cmocka_unit_test(a_timeline_of_failing_devices),
+                                       cmocka_unit_test(a_run_ends_though_devices_fail),
+                                       cmocka_unit_test(whatever_is_asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
