@@ -174,7 +174,7 @@ int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const s
         rc = check_view(a, scan);
     if (rc == 0)
         rc = reconstruct(a, &part, &plan, &values);
-    if (rc == 0)
+    if (rc == 0 && values)
         rc = take_values(a, &part.volume, values, out);
     free(values);
     fbp_plan_destroy(&plan);

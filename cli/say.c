@@ -133,7 +133,7 @@ char *say_json_text(cJSON *value, bool compact)
     for (const char *p = text; out && *p; p++) {
         if (*p == '\t' && (p == text || p[-1] != ':'))
             *to++ = ' ';
-        *to++ = *p == '\t' ? ' ' : *p;
+        *to++ = (char)(*p == '\t' ? ' ' : *p);
     }
     if (out)
         memcpy(to, "\n", 2);

@@ -248,6 +248,7 @@ static int choose_volume(struct sweep *s, struct fbp_grid *all)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
+    *all = s->scan.volume;
     s->views = malloc(s->scan.n_views * sizeof *s->views);
     if (!s->views)
         return cli_error("out of memory for the views: close other programs");

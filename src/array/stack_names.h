@@ -33,7 +33,7 @@ fbp_status fbp_stack_each(const char *path, fbp_stack_fn *fn, void *user);
 
 /** Would a file of this name, or a stack of this pattern, be one of the files of a pattern or
  * folder next time, or change which of them are taken? */
-fbp_status fbp_stack_joins(const char *path, const char *file, bool *joins);
+fbp_status fbp_stack_joins(const char *path, const char *file, bool *out);
 
 /** The files that are there of what an output would write: itself, or those that fit a pattern
  *  without numbers. */

@@ -11,10 +11,10 @@
 void look_choose_columns(struct look_columns *out, size_t n_columns)
 {
     const size_t wanted = n_columns / 32, most = n_columns < 4 ? n_columns : 4;
-    size_t n = 2 * LOOK_PLACES;
+    size_t n = LOOK_ENDS;
 
     for (size_t i = 0; i < LOOK_PLACES; i++) {
-        const size_t c = (2 * i + 1) * n_columns / (2 * LOOK_PLACES);
+        const size_t c = (2 * i + 1) * n_columns / LOOK_ENDS;
         out->at[i] = c;
         out->at[LOOK_PLACES + i] = c + 1 < n_columns ? c + 1 : c;
     }
@@ -27,13 +27,13 @@ void look_choose_columns(struct look_columns *out, size_t n_columns)
 
 void look_ahead(const struct look_line *line, const struct look_columns *columns)
 {
-    const size_t size = fbp_raw_size(line->job), ends = 2 * LOOK_PLACES;
+    const size_t size = fbp_raw_size(line->job);
     const char *samples = line->samples;
 
     for (size_t i = 0; i < LOOK_PLACES; i++)
         __builtin_prefetch(samples + columns->at[i] * size);
     for (size_t end = 0; end < 2; end++)
-        __builtin_prefetch(samples + columns->at[ends + end * columns->ends] * size);
+        __builtin_prefetch(samples + columns->at[LOOK_ENDS + end * columns->ends] * size);
 }
 
 static inline float sample(const struct look_line *line, size_t c)
@@ -113,12 +113,13 @@ void look_at_line(const struct look_line *line, const struct look_columns *colum
     for (size_t i = 0; prep->intensity && i < columns->n; i++)
         v[i] = value(prep, first + columns->at[i], v[i], &clipped);
     for (size_t i = 0; i < LOOK_PLACES; i++) { /* the lesser of two neighbours is no hot pixel */
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): columns are at least these */
         const float a = v[i], b = v[LOOK_PLACES + i];
         peak = isfinite(a) && isfinite(b) ? look_most(peak, look_least(a, b)) : peak;
     }
     out->peak = isfinite(peak) ? line_integral(prep, peak) : peak;
     for (size_t end = 0; end < 2; end++)
-        look_at_end(prep, v + 2 * LOOK_PLACES + end * columns->ends, columns->ends, &out->end[end],
+        look_at_end(prep, v + LOOK_ENDS + end * columns->ends, columns->ends, &out->end[end],
                     &out->noise[end]);
     out->seen = isfinite(out->peak) && isfinite(out->end[0]) && isfinite(out->end[1]);
 }

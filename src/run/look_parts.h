@@ -9,7 +9,7 @@
 
 /** Rows of a view that are looked at; columns at either end; places in a row, two columns each, for
  *  its greatest value. */
-enum { LOOK_ROWS = 8, LOOK_COLUMNS = 16, LOOK_PLACES = 32 };
+enum { LOOK_ROWS = 8, LOOK_COLUMNS = 16, LOOK_PLACES = 32, LOOK_ENDS = 2 * LOOK_PLACES };
 
 /** Line integrals of a row. */
 struct look_row {
@@ -27,11 +27,11 @@ struct look_view {
 
 #define LOOK_AT_NOTHING ((struct look_view){.lo = INFINITY, .hi = -INFINITY})
 
-/** Columns of a row that are looked at: LOOK_PLACES, their right neighbours, and `ends` at either
- *  end, the outermost first. */
+/** Columns of a row that are looked at: LOOK_PLACES, their right neighbours, and from LOOK_ENDS on
+ *  `ends` at either end, the outermost first. */
 struct look_columns {
     size_t n, ends;
-    size_t at[2 * LOOK_PLACES + 2 * LOOK_COLUMNS];
+    size_t at[LOOK_ENDS + 2 * LOOK_COLUMNS];
 };
 
 struct fbp_look {

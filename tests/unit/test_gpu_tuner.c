@@ -323,8 +323,12 @@ static void what_the_environment_says(void **state)
     assert_int_equal(pass(&t, GPU_PASS, 0, 4), 6);
     gpu_tuner_close(&t);
     assert_int_equal(now.n_opened, 0);
-    variables[FBP_ENV_SHAPE] = "8"; /* there is none */
-    assert_int_equal(after_a_run(ALL + 1), 2);
+    static const char *const none[] = {"8", "-1", "", "some", "4294967296", "1e0"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        start(state);
+        variables[FBP_ENV_SHAPE] = none[i];
+        assert_int_equal(after_a_run(ALL + 1), 2);
+    }
 }
 
 static void one_shape_needs_no_choice(void **state)

@@ -24,7 +24,7 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
             at = path + (colon - name) + 1;
     }
     if (!at)
-        strcpy(name, path);
+        memcpy(name, path, strlen(path) + 1);
     *file = name;
     *member = at ? fbp_strdup(at) : NULL;
     if (!at || *member)

@@ -64,7 +64,8 @@ static fbp_status read_dict(const struct fbp_source *src, char **dict, uint64_t 
 /* Of what a message quotes of a value: up to the bracket or quote that ends it, 60 at most. */
 static int value_length(const char *v)
 {
-    const char last[] = {!v ? '\0' : *v == '(' ? ')' : *v == '[' ? ']' : *v, '\0'};
+    const int first = v ? *v : '\0';
+    const char last[] = {(char)(first == '(' ? ')' : first == '[' ? ']' : first), '\0'};
     const size_t n = v && *v ? 1 + strcspn(v + 1, last) + 1 : 60;
 
     return n < 60 ? (int)n : 60;

@@ -26,10 +26,11 @@ size_t gpu_chain_turns(size_t length)
 
 double gpu_chain_turn(size_t length, size_t i)
 {
-    if (i < length)
-        return (double)(i / INNER * (i % INNER)) / (double)length;
-    i -= length;
-    return (double)(i / STEP * (i % STEP)) / INNER;
+    const bool outer = i < length;
+    const size_t k = outer ? i : i - length, row = outer ? INNER : STEP;
+    const size_t product = k / row * (k % row);
+
+    return (double)product / (double)(outer ? length : INNER);
 }
 
 size_t gpu_chain_frequency(size_t length, size_t i)

@@ -25,7 +25,7 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
 }
 
 /* Along u (row 0 of the matrices) or v (row 1). */
-static double most_pixels(const struct fbp_job *job, int row)
+static double most_pixels(const struct fbp_job *job, size_t row)
 {
     double most = 0;
 

@@ -40,6 +40,7 @@ static void transform_taps(const struct fbp_filter_design *f, size_t n, double *
             sum += 2 * f->kernel[k] * cosines[at];
             at = at + i < n ? at + i : at + i - n;
         }
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a length is none */
         response[i] = response[(n - i) % n] = sum / (double)n;
     }
 }
@@ -195,6 +196,6 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
         FBP_TRY(put_columns(&w));
     if (job->pad)
         FBP_TRY(put(&w, tables->pad, job->pad->tables,
-                    2 * job->pad->rule.n_lengths * job->pad->n_columns * sizeof(float)));
+                    sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns));
     return put_weights(&w);
 }

@@ -145,7 +145,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
     lay_out_weights(job, t);
     lay_out_columns(job, t);
     if (job->pad) {
-        t->pad = place(t, 2 * job->pad->rule.n_lengths * job->pad->n_columns * sizeof(float));
+        t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
         t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));
     }
     t->counters = place(t, 2 * sizeof(uint64_t));

@@ -28,10 +28,10 @@ static bool find_path(const struct gpu_tuned_file *file, char path[MOST_PATH], b
         return false;
     if (make)
         (void)mkdir(path, 0700);
-    strcat(path, "/fbp");
+    n += snprintf(path + n, (size_t)(MOST_PATH - n), "/fbp");
     if (make)
         (void)mkdir(path, 0777);
-    strcat(strcat(path, "/"), file->name);
+    snprintf(path + n, (size_t)(MOST_PATH - n), "/%s", file->name);
     return true;
 }
 
@@ -45,8 +45,8 @@ static char *read_lines(const char *path, const char *title)
     if (file)
         (void)fclose(file);
     const size_t above = strlen(title);
-    if (n < above || n > MOST_BYTES || memcmp(text, title, above) != 0 || strlen(text) != n ||
-        text[n - 1] != '\n') {
+    if (!text || n < above || n > MOST_BYTES || memcmp(text, title, above) != 0 ||
+        strlen(text) != n || text[n - 1] != '\n') {
         free(text);
         return NULL;
     }

@@ -39,9 +39,10 @@ static int n_trials(const struct gpu_tuner *t)
 static int shape_wanted(int n_shapes)
 {
     const char *wanted = gpu_host->environment(FBP_ENV_SHAPE);
-    const int shape = wanted ? atoi(wanted) : -1;
+    char *end = NULL;
+    const long shape = wanted ? strtol(wanted, &end, 10) : -1;
 
-    return shape < n_shapes ? shape : -1;
+    return end != wanted && *end == '\0' && shape >= 0 && shape < n_shapes ? (int)shape : -1;
 }
 
 /* May a run of the job measure?  Its passes are long enough and so many that two rounds fit. */
@@ -53,7 +54,7 @@ static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, i
     return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
            n[2] >= LEAST_SLICES &&
            (double)n[0] * (double)n[1] * (double)n[2] * GPU_PASS >= LEAST_UPDATES &&
-           passes >= (size_t)(LEAST_ROUNDS * n_candidates + OTHER_PASSES);
+           passes >= (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES;
 }
 
 bool gpu_tuner_is_due(const struct gpu_kernel *k, const struct fbp_job *job, int index,

@@ -29,8 +29,8 @@ static fbp_status damaged(const char *path, const char *name, const char *expect
 /* Real numbers of any type, in two dimensions, with their data; false: something else. */
 static bool is_matrix(const matvar_t *v)
 {
-    return v && v->rank == 2 && v->data && !v->isComplex && v->dims[0] > 0 && v->dims[1] > 0 &&
-           v->dims[0] <= MAX_VALUES && v->dims[1] <= MAX_VALUES / v->dims[0];
+    return v && v->rank == 2 && v->dims && v->data && !v->isComplex && v->dims[0] > 0 &&
+           v->dims[1] > 0 && v->dims[0] <= MAX_VALUES && v->dims[1] <= MAX_VALUES / v->dims[0];
 }
 
 /* The data must be as long as the size says: a damaged file may lie. */
@@ -48,6 +48,7 @@ static fbp_status take(const struct mat *m, const char *name, const matvar_t *v,
 {
     if (!has_data(v))
         return damaged(m->path, name, "a real matrix of numbers");
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): is_matrix() has looked */
     const size_t rows = v->dims[0], columns = v->dims[1];
     const bool by_column = width == 1 || (m->columns ? rows == width : columns != width);
     const size_t n = width == 1 ? rows * columns : by_column ? columns : rows;

@@ -224,10 +224,10 @@ static fbp_status is_one(void *arg, struct fbp_blob *reply)
 
     FBP_TRY(fbp_mat_open(arg, &mat));
     matvar_t *top = find_struct(mat);
-    const char found = top != NULL;
+    const bool found = top != NULL;
     Mat_VarFree(top);
     Mat_Close(mat);
-    return fbp_blob_put(reply, &found, 1);
+    return fbp_blob_put(reply, &found, sizeof found);
 }
 
 /* Other programs keep geometries in MAT files, too: only the struct tells. */

@@ -70,7 +70,7 @@ static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *membe
     const matvar_t *v = fbp_mat_find(mat, member, &top);
 
     fbp_status st = v ? take(path, v, sinogram, &info) : fbp_mat_missing(mat, w->src->file, member);
-    if (st == FBP_OK)
+    if (v && st == FBP_OK)
         st = fbp_column_major_write(w->fd, path, v->data, fbp_type_size(info.type), info.n);
     Mat_VarFree(top);
     return st == FBP_OK ? fbp_blob_put(reply, &info, sizeof info) : st;

@@ -144,7 +144,7 @@ static fbp_status get_head(struct walker *w, uint64_t *left, unsigned *class, ui
     *left -= p.follow;
     FBP_TRY(get(w, bytes, p.follow));
     *count = 1;
-    for (uint32_t i = 0; i < p.n / 4; i++)
+    for (size_t i = 0; i < p.n / 4; i++)
         if (__builtin_mul_overflow(*count, number(w, bytes + 4 * i), count))
             *count = UINT64_MAX;    /* and times 0 is still more than can be */
     FBP_TRY(get_part(w, left, &p)); /* its name */

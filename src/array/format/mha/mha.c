@@ -158,7 +158,7 @@ static bool set(struct header *h, const char *key, const char *value)
         return numbers(value, h->origin, &h->n_origin);
     if (strcmp(key, "TransformMatrix") == 0 || strcmp(key, "Rotation") == 0 ||
         strcmp(key, "Orientation") == 0)
-        return numbers_of(value, MAX_DIMS * MAX_DIMS, h->matrix, &h->n_matrix);
+        return numbers_of(value, sizeof h->matrix / sizeof *h->matrix, h->matrix, &h->n_matrix);
     if (strcmp(key, "ElementType") == 0) {
         h->wide = strcmp(value, "MET_LONG_LONG") == 0 || strcmp(value, "MET_ULONG_LONG") == 0;
         return h->wide || element_type(value, &h->type);

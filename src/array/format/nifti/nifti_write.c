@@ -60,13 +60,13 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const short type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
-                       : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
-                                               : NIFTI_TYPE_FLOAT32;
+    const int type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
+                     : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
+                                             : NIFTI_TYPE_FLOAT32;
     nifti_1_header h = {.sizeof_hdr = sizeof h,
                         .regular = 'r',
                         .dim = {3, 1, 1, 1, 1, 1, 1, 1},
-                        .datatype = type,
+                        .datatype = (short)type,
                         .bitpix = (short)(8 * fbp_type_size(info->type))};
 
     (void)compressed_bytes;

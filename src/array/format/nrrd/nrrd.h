@@ -32,9 +32,9 @@ struct nrrd_header {
     char *list;           /**< lines behind "data file: LIST", inside the text; NULL = no list */
 };
 
-/** Parse text[n], which starts with the magic and ends where the header does; it is cut up, and
+/** Parse all[n], which starts with the magic and ends where the header does; it is cut up, and
  *  h->list points into it. */
-fbp_status fbp_nrrd_parse(const char *path, char *text, size_t n, struct nrrd_header *h);
+fbp_status fbp_nrrd_parse(const char *path, char *all, size_t n, struct nrrd_header *h);
 
 /** Up to max numbers parted by blanks; false if anything else stands there. */
 bool fbp_nrrd_numbers(const char *value, size_t max, double *out, size_t *n);
