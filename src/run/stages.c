@@ -198,6 +198,16 @@ static fbp_status await_slab(struct worker *w, struct fbp_drawn **out)
     return FBP_OK;
 }
 
+/* Nobody reads meanwhile, and what waits for views does not wait for the disk. */
+static fbp_status await_slab_idly(struct worker *w, struct fbp_drawn **out)
+{
+    const double start = fbp_seconds();
+    const fbp_status st = await_slab(w, out);
+
+    w->idle += fbp_seconds() - start;
+    return st;
+}
+
 /* ... or one that is left. */
 static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
 {
@@ -205,7 +215,7 @@ static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
     if (*out)
         return FBP_OK;
     FBP_TRY(look_at_views(w));
-    return await_slab(w, out);
+    return await_slab_idly(w, out);
 }
 
 /* Slabs, as soon as their views can be read; those that are kept are read once. */
@@ -214,7 +224,7 @@ static fbp_status read_slabs(struct worker *w)
     struct fbp_drawn *d = w->drawn;
 
     if (!d) /* there are more workers than slabs */
-        FBP_TRY(await_slab(w, &d));
+        FBP_TRY(await_slab_idly(w, &d));
     while (d) {
         FBP_TRY(read_slab(w, d));
         if (w->work->kept)
