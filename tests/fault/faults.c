@@ -255,7 +255,8 @@ static const char *check(const struct fault_case *c, int kind, int status)
 /* The next n to try: all, or ever fewer. */
 static long next(const struct fault_case *c, int kind, long n)
 {
-    const bool all = (c->flags & FAULT_EVERY) && strcmp(fault_kinds[kind], "malloc") == 0;
+    const bool all = ((c->flags & FAULT_EVERY) && strcmp(fault_kinds[kind], "malloc") == 0) ||
+                     ((c->flags & FAULT_CALLOC) && strcmp(fault_kinds[kind], "calloc") == 0);
 
     return n + (quick && !all && n > 3 ? n : 1);
 }

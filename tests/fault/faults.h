@@ -11,7 +11,8 @@ enum {
     FAULT_VARIES = 2,  /**< what it prints is not the same every time */
     FAULT_EVERY = 4,   /**< every malloc() of it fails once in the ordinary tests */
     FAULT_REFUSED = 8, /**< never done, whatever fails: it would write over what it reads, say */
-    FAULT_ZEROS = 16   /**< libhdf5 takes zeros where a read ends too early */
+    FAULT_ZEROS = 16,  /**< libhdf5 takes zeros where a read ends too early */
+    FAULT_CALLOC = 32  /**< every calloc() of it fails once in the ordinary tests */
 };
 
 /** A command: its words, in a folder whose neighbour ../in holds the inputs. */

@@ -65,6 +65,8 @@ const struct fault_seeds fault_seeds[] = {
 
 const struct fault_case fault_cases[] = {
     {"recon mha", "recon ../in/cone.json -o v.mha" FAST, NULL, FAULT_QUICK},
+    {"recon two devices", "recon ../in/cone.json -o v.mha --device mock:0,1 --slab 2" FAST, NULL,
+     FAULT_QUICK | FAULT_CALLOC},
     {"recon mha over an old one", "recon ../in/cone.json -o v.mha" FAST, "old", 0},
     {"recon mhd", "recon ../in/cone.json -o v.mhd" FAST, NULL, 0},
     {"recon mha compressed", "recon ../in/cone.json -o v.mha --compress" FAST, NULL, 0},

@@ -244,6 +244,30 @@ static void same_bits_on_devices(void **state)
     drop_scan(&scan);
 }
 
+/* The other one does all, of views that come meanwhile and of those that came before. */
+static void a_device_fails_meanwhile(void **state)
+{
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 16};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct live l;
+    char kernel[40];
+
+    (void)state;
+    make_live(&l, &scan);
+    l.burst = 3;
+    const uint64_t before = atomic_load(&fbp_mock_failures);
+    for (uint64_t n = 1; n < 100; n = 2 * n + 1) {
+        fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 150, .fail_command = {n}};
+        const uint64_t hash = follow(&l, &p, kernel);
+        fbp_mock_plant = (struct fbp_mock_plant){0};
+        assert_true(hash == complete(&l, &p, kernel));
+    }
+    assert_true(atomic_load(&fbp_mock_failures) >= before + 5);
+    drop_live(&l);
+    drop_scan(&scan);
+}
+
 /* Kernels that need distant views together are not taken, nor on request. */
 static void views_in_order(void **state)
 {
@@ -357,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits),
         cmocka_unit_test(same_bits_on_devices),
+        cmocka_unit_test(a_device_fails_meanwhile),
         cmocka_unit_test(views_in_order),
         cmocka_unit_test(ends_without_views),
         cmocka_unit_test(sources_of_the_caller),

@@ -98,7 +98,7 @@ fbp_status mock_stream_create(struct mock_stream **out, unsigned delay_us)
     *out = s;
     if (pthread_create(&s->thread, NULL, stream_main, s) != 0) {
         mock_stream_destroy(out);
-        return fbp_fail(FBP_ERR_NOMEM, "threads: no thread for a mock stream: lower --threads");
+        return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
     }
     s->started = true;
     return FBP_OK;
