@@ -147,7 +147,7 @@ static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
         s->report.write += w->busy[3];
         s->report.upload += w->upload;
         s->report.fetch += w->fetch;
-        s->report.waiting_read += fmax(0, w->waited[1] - w->idle);
+        s->report.waiting_read += w->waited[1];
         s->report.waiting_write += w->waited[2] + (w->drawn ? now - w->computed_at : 0);
     }
     s->report.total = seconds;

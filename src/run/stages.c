@@ -198,16 +198,6 @@ static fbp_status await_slab(struct worker *w, struct fbp_drawn **out)
     return FBP_OK;
 }
 
-/* Nobody reads meanwhile, and what waits for views does not wait for the disk. */
-static fbp_status await_slab_idly(struct worker *w, struct fbp_drawn **out)
-{
-    const double start = fbp_seconds();
-    const fbp_status st = await_slab(w, out);
-
-    w->idle += fbp_seconds() - start;
-    return st;
-}
-
 /* ... or one that is left. */
 static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
 {
@@ -215,7 +205,7 @@ static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
     if (*out)
         return FBP_OK;
     FBP_TRY(look_at_views(w));
-    return await_slab_idly(w, out);
+    return await_slab(w, out);
 }
 
 /* Slabs, as soon as their views can be read; those that are kept are read once. */
@@ -224,7 +214,7 @@ static fbp_status read_slabs(struct worker *w)
     struct fbp_drawn *d = w->drawn;
 
     if (!d) /* there are more workers than slabs */
-        FBP_TRY(await_slab_idly(w, &d));
+        FBP_TRY(await_slab(w, &d));
     while (d) {
         FBP_TRY(read_slab(w, d));
         if (w->work->kept)
@@ -312,10 +302,13 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
 
 static fbp_status filter_batches(struct worker *w)
 {
+    double waited = 0; /* for the end of the run is not for views */
     size_t from, to;
 
-    while (fbp_queue_pop(w->raw_full, &from, &w->waited[FILTER]) &&
+    while (fbp_queue_pop(w->raw_full, &from, &waited) &&
            fbp_queue_pop(w->filtered_free, &to, NULL)) {
+        w->waited[FILTER] += waited;
+        waited = 0;
         const double start = turn_begin(w);
         FBP_TRY(turn_end(w, FILTER, start, filter_task(w, &w->raw[from], &w->filtered[to])));
         fbp_queue_push(w->raw_free, from);

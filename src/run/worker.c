@@ -114,7 +114,7 @@ static fbp_status forget_run(struct worker *w)
 {
     for (int i = 0; i < FBP_N_STAGES; i++)
         w->busy[i] = w->waited[i] = 0;
-    w->idle = w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
+    w->upload = w->fetch = w->computed_at = w->fetched_at = 0;
     w->found = FBP_NO_STATISTICS;
     w->n_found = 0;
     w->drawn = NULL;

@@ -74,7 +74,6 @@ struct worker {
     struct fbp_statistics found; /**< in slabs that are not done, as is: */
     size_t n_found;              /**< voxels, or those that are not masked; both by run's lock */
     double busy[4], waited[4];   /**< read, filter, backproject, write */
-    double idle;                 /**< without a slab whose views could be read */
     double upload, fetch;        /**< of these, copying to and from the device; with no_overlap */
     double computed_at;          /**< when the last batch was backprojected */
     double fetched_at;           /**< when the last voxel was in the host's memory */
