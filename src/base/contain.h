@@ -44,7 +44,7 @@ struct fbp_child_limits {
  *         FBP_ERR_CANCELLED if it was interrupted (Ctrl-C reaches it, too); FBP_ERR_NOMEM,
  *         FBP_ERR_IO if no child can be made.  Several threads may call this at once.
  */
-fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *limits,
+fbp_status fbp_contain(const char *path, const char *library, const struct fbp_child_limits *given,
                        fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
 /**

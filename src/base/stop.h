@@ -20,8 +20,8 @@ struct fbp_stop_scope {
     bool said;   /**< it said so, and is not asked again */
 };
 
-/** From now on ask `scope`, NULL: nobody, in this thread; returns who was asked before. */
-struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *scope);
+/** From now on ask `next`, NULL: nobody, in this thread; returns who was asked before. */
+struct fbp_stop_scope *fbp_stop_scope(struct fbp_stop_scope *next);
 
 /** The flag of this thread's scope, for threads that work for it; NULL: none. */
 const atomic_bool *fbp_stop_flag(void);

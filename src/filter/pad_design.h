@@ -22,7 +22,7 @@ struct fbp_pad_request {
 };
 
 /** @return FBP_ERR_INVALID for rows of fewer than 8 columns. */
-fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *request);
+fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
 /** A table of an end. */

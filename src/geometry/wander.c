@@ -111,7 +111,8 @@ static double pitch_of(const struct sums *s)
 /* Point i about the middle of what is seen: at three heights, on the axis and around it. */
 static void point(const struct fbp_wander *w, const struct sums *s, int i, double out[3])
 {
-    const double angle = 2 * FBP_PI * (i / HEIGHTS) / AROUND, r = i / HEIGHTS ? w->radius / 2 : 0;
+    const int place = i / HEIGHTS;
+    const double angle = 2 * FBP_PI * place / AROUND, r = place ? w->radius / 2 : 0;
     const double height =
         s->middle + s->seen / 4 * (i % HEIGHTS - 1) * (w->views->panel.n_rows > 1);
     const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */

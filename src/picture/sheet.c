@@ -98,11 +98,12 @@ static void layout(struct sheet *s)
     s->enlarge = longest < LEAST ? LEAST / longest : 1;
     s->w = (nx + s->reduce - 1) / s->reduce * s->enlarge;
     s->h = (ny + s->reduce - 1) / s->reduce * s->enlarge;
-    s->dot = s->w >= 20 * FBP_GLYPH_WIDTH ? 2 : 1;
+    s->dot = s->w >= (size_t)20 * FBP_GLYPH_WIDTH ? 2 : 1;
     s->title = s->p->title ? (FBP_GLYPH_HEIGHT + 3) * s->dot : 0;
     step_of(s, step);
     s->columns = (size_t)ceil(sqrt((double)(s->n_tiles * step[1]) / (double)step[0]));
     s->columns = s->columns > s->n_tiles ? s->n_tiles : s->columns;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a tile */
     s->rows = (s->n_tiles + s->columns - 1) / s->columns;
     s->canvas.w = MARGIN + s->columns * step[0];
     s->canvas.h = MARGIN + s->title + s->rows * step[1];
@@ -122,7 +123,7 @@ static fbp_status start_canvas(struct sheet *s)
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
-    const size_t sample = 2 * SAMPLE * sizeof(float),
+    const size_t sample = sizeof(float) * 2 * SAMPLE,
                  png = (1 << 20) + FBP_PIECE_BYTES; /* at most, roughly */
 
     layout(&s);
@@ -190,8 +191,8 @@ static void draw(const struct sheet *s)
         const size_t x = MARGIN + i % s->columns * step[0];
         const size_t y = MARGIN + s->title + i / s->columns * step[1];
         if (s->tiles[i].marked)
-            fill(&s->canvas, x - FRAME, y - FRAME, s->w + 2 * FRAME, s->h + 2 * FRAME,
-                 marked_colour);
+            fill(&s->canvas, x - FRAME, y - FRAME, s->w + (size_t)2 * FRAME,
+                 s->h + (size_t)2 * FRAME, marked_colour);
         draw_picture(s, &s->tiles[i], x, y);
         draw_label(s, &s->tiles[i], x, y + s->h + FRAME + s->dot);
     }

@@ -40,7 +40,7 @@ static double cost_of(const struct fbp_job *job, double slice)
     size_t seen = 0;
 
     for (size_t k = 0; k < VIEWS; k++)
-        for (size_t i = 0; i < SIDE * SIDE; i++) {
+        for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
             const double x[3] = {fbp_grid_coordinate(g, 0, (double)spread(i % SIDE, SIDE, g->n[0])),
                                  fbp_grid_coordinate(g, 1, (double)spread(i / SIDE, SIDE, g->n[1])),
                                  z};
@@ -78,7 +78,7 @@ static double share_of(const struct fbp_cut *cut, double cost)
 size_t fbp_cut_layer(const struct fbp_cut *cut, size_t n, size_t n_slabs, size_t i)
 {
     const double at = share_of(cut, (double)i / (double)n_slabs) * (double)n;
-    const size_t step = n / n_slabs >= STEPS_A_SLAB * STEP ? STEP : 1;
+    const size_t step = n / n_slabs >= (size_t)STEPS_A_SLAB * STEP ? STEP : 1;
     const size_t layer = (size_t)lround(at / (double)step) * step, most = n - (n_slabs - i);
 
     return i == n_slabs ? n : layer < i ? i : layer > most ? most : layer;
