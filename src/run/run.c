@@ -363,6 +363,7 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
     run.started = fbp_seconds();
     pthread_mutex_init(&run.lock, NULL);
     pthread_mutex_init(&run.turn, NULL);
+    pthread_mutex_init(&run.pass, NULL);
     struct fbp_span opening = fbp_span_host(rq->timeline);
     if (!rq->workers)
         st = fbp_workers_open(&own, rq->backend, rq->job, rq->work, rq->devices, rq->n_devices);
@@ -375,5 +376,6 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
     fbp_workers_close(&own);
     pthread_mutex_destroy(&run.lock);
     pthread_mutex_destroy(&run.turn);
+    pthread_mutex_destroy(&run.pass);
     return st;
 }

@@ -182,11 +182,24 @@ static fbp_status read_next(struct worker *w, struct fbp_drawn *d, size_t i, siz
     return FBP_OK;
 }
 
-static fbp_status read_slab(struct worker *w, struct fbp_drawn *d)
+static fbp_status read_tasks(struct worker *w, struct fbp_drawn *d)
 {
     for (size_t i = 0, n; i < d->n_tasks; i += n)
         FBP_TRY(read_next(w, d, i, &n));
     return FBP_OK;
+}
+
+/* Workers that unpack different views in turns would begin at the first one again and again. */
+static fbp_status read_slab(struct worker *w, struct fbp_drawn *d)
+{
+    const bool alone = w->run->rq->job->in_order && !w->work->follow;
+
+    if (alone)
+        pthread_mutex_lock(&w->run->pass);
+    const fbp_status st = read_tasks(w, d);
+    if (alone)
+        pthread_mutex_unlock(&w->run->pass);
+    return st;
 }
 
 /* The next slab: one that comes back from another worker.  Of several that wait one gets it. */

@@ -24,6 +24,7 @@ struct run_state {
     double started;
     struct fbp_slabs slabs;      /**< for workers to draw from */
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
+    pthread_mutex_t pass;        /**< held by who reads a slab, of a scan that is read in order */
     struct fbp_statistics found; /**< in the slabs that are done, as is: */
     size_t n_found;              /**< voxels, or those that are not masked */
     struct fbp_report report;    /**< busy and waiting seconds, added up over workers */

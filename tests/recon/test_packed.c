@@ -170,6 +170,73 @@ static void too_little_memory_is_said(void **state)
     drop_scan(&scan);
 }
 
+/* A compressed scan of noise, larger than its tables. */
+static struct fbp_scan make_noise(size_t n_views)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {COLUMNS, ROWS, n_views}};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = true};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
+                            .panel = {COLUMNS, ROWS},
+                            .volume = {{40, 40, 44}, {4, 4, 4}, {0, 0, 0}}};
+    float *noise = malloc(n_views * PIXELS * sizeof *noise);
+    uint32_t random = 1;
+    fbp_sink *sink;
+
+    assert_non_null(noise);
+    for (size_t i = 0; i < n_views * PIXELS; i++)
+        noise[i] = (float)((random = random * 1664525u + 1013904223u) >> 8);
+    add_views(&scan, &(struct orbit){.step_deg = 360. / (double)n_views, .pitch_mm = {8, 7.5}});
+    scan.projections = temporary("noise.mha");
+    OK(fbp_sink_open(&sink, scan.projections, &info, &params));
+    OK(fbp_sink_write(sink, 0, n_views, noise));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    free(noise);
+    return scan;
+}
+
+/* Bytes that this process has read so far. */
+static unsigned long long bytes_read(void)
+{
+    unsigned long long n = 0;
+    FILE *io = fopen("/proc/self/io", "r");
+
+    if (!io || fscanf(io, "rchar: %llu", &n) != 1)
+        n = 0;
+    if (io)
+        fclose(io);
+    return n;
+}
+
+/* Devices that take views of their own would each begin anew, batch after batch. */
+static void several_devices_unpack_it_once_a_slab(void **state)
+{
+    const size_t n_views = 1600, views_bytes = n_views * PIXELS * sizeof(float);
+    struct fbp_scan scan = make_noise(n_views);
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 8};
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    const size_t limit = fbp_plan_info(plan)->memory_bytes - views_bytes / 2;
+    fbp_plan_destroy(&plan);
+    fbp_limit_memory(limit);
+    OK(fbp_plan_create(&plan, &scan, &p));
+    fbp_limit_memory(0);
+    assert_string_equal(fbp_plan_info(plan)->kernel, "column"); /* they are not held */
+    const unsigned long long before = bytes_read();
+    OK(fbp_plan_run(plan, "hash:", &r));
+    if (before == 0)
+        print_message("/proc/self/io cannot be read: nothing was counted\n");
+    else
+        assert_true(bytes_read() - before < (fbp_plan_info(plan)->n_slabs + 2) * views_bytes);
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+}
+
 static int at_once(void *user, const struct fbp_progress *p)
 {
     int *n = user;
@@ -230,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_those_of_the_plain_file),
                                        cmocka_unit_test(too_little_memory_is_said),
+                                       cmocka_unit_test(several_devices_unpack_it_once_a_slab),
                                        cmocka_unit_test(it_can_be_cancelled),
                                        cmocka_unit_test(damage_is_an_error)};
 
