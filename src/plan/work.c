@@ -233,7 +233,7 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    if (!(views < SIZE_MAX / 2)) /* nothing is known of the device, or all is quick */
+    if (!(views < (double)(SIZE_MAX / 2))) /* nothing is known of the device, or all is quick */
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;
     return (groups ? groups : 1) * w->group_views;
