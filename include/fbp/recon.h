@@ -37,7 +37,8 @@ enum fbp_precision {
     FBP_PRECISION_HALF
 };
 
-/** Progress of a run.  An update is one view at one voxel. */
+/** Progress of a run.  An update is one view at one voxel.  Where a device failed, its unfinished
+ *  slabs begin anew, and `done` is less than before. */
 struct fbp_progress {
     size_t struct_size;
     uint64_t done, total; /**< updates */
