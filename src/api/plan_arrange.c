@@ -101,14 +101,14 @@ static void leave_out(fbp_plan *p, size_t at, uint64_t available)
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     for (;;) {
-        size_t poorest;
-        const uint64_t wanted = p->params.device_memory_bytes, available = least_free(p, &poorest);
-        const uint64_t limit = wanted ? wanted : available;
+        size_t poorest = 0;
+        const uint64_t wanted = p->params.device_memory_bytes;
+        const uint64_t limit = wanted ? wanted : least_free(p, &poorest);
         const fbp_status st = divide_within(p, limit, work);
         if (st != FBP_ERR_NOMEM || wanted || p->n_devices == 1 || limit == 0 ||
             work->device_bytes <= limit)
             return st;
-        leave_out(p, poorest, available);
+        leave_out(p, poorest, limit);
     }
 }
 

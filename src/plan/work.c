@@ -188,7 +188,7 @@ bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
     return true;
 }
 
-/* Views that stay against the slices of a slab that did not get them batch after batch. */
+/* Kept views against the slices of a slab that did not get them batch after batch. */
 static size_t kept_tasks(const struct fbp_work *w, const struct fbp_job *job,
                          const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
 {
@@ -239,8 +239,8 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
     return (groups ? groups : 1) * w->group_views;
 }
 
-/* Rows of all batches of all slabs, of each worker's first if views stay: the most at once, and how
- * many in all. */
+/* Rows of all batches of all slabs, of each worker's first if views are kept: the most at once, and
+ * how many in all. */
 static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 {
     double rows = 0;
@@ -513,8 +513,7 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
 
 /* Filtered views that are kept, with as few slabs as fit, each share of streamed slices, and blocks
  * of several sizes: small ones are fetched early, large ones are computed quicker. */
-static fbp_status take_staying(const struct fbp_work_request *rq, size_t slabs,
-                               struct fbp_work *best)
+static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, struct fbp_work *best)
 {
     struct fbp_work w = {.n_workers = rq->n_workers,
                          .group_views = rq->backend->group_views,
@@ -547,7 +546,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
-    FBP_TRY(take_staying(rq, slabs, &best));
+    FBP_TRY(take_kept(rq, slabs, &best));
     if (best.seconds > 0)
         *out = best;
     return FBP_OK;

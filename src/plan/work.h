@@ -66,14 +66,14 @@ struct fbp_task {
     bool final;       /**< its slices are finished, block after block */
 };
 
-/** Block i of a task, up to `step` slices [*z0, *z1); false if there is none.  Views that stay
+/** Block i of a task, up to `step` slices [*z0, *z1); false if there is none.  Kept views
  * begin at the slab's end: outer slices are seen by few views, and what takes longest shall be
  * last, so that few slices are left to be fetched then. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 /**
  * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates
- * are known the quickest of that, of filtered views that stay, and of two slabs.
+ * are known the quickest of that, of filtered views that are kept, and of two slabs.
  * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);

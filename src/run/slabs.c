@@ -52,7 +52,8 @@ static fbp_status make_drawn(const struct fbp_slabs *s, const struct fbp_slab *s
     d->slab = *slab;
     d->n_tasks = fbp_work_tasks(s->work, s->job, slab, first, d->tasks);
     d->planned = d->tasks + (lists - 1) * n;
-    memcpy(d->tasks + (lists - 1) * n, d->tasks, n * sizeof *d->tasks);
+    if (s->work->follow)
+        memcpy(d->tasks + n, d->tasks, n * sizeof *d->tasks);
     *out = d;
     return FBP_OK;
 }

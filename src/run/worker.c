@@ -304,7 +304,7 @@ void fbp_worker_close(struct worker *w)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
         fbp_host_put(b, w->dev, w->pieces[i].host);
-        if ((size_t)i < w->work->n_filtered) /* those that stay share one */
+        if ((size_t)i < w->work->n_filtered) /* those that are kept share one */
             fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }

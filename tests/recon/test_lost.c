@@ -1,36 +1,14 @@
 /* Devices that fail while they compute: the others do their part, with the same bits and facts. */
-#include "recon/fixture.h"
-
-#include "backend/mock/mock.h"
+#include "recon/slabs.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
-
-enum { SLABS = 15 };
-
-static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
-
-static struct fbp_scan make_scan(void)
-{
-    struct fbp_scan scan = circle_scan(40, 40, 11);
-
-    scan.volume = (struct fbp_grid){{41, 37, 3 * SLABS}, {4.1, 3.9, 4.3}, {3, -2, 5}};
-    simulate_head(&scan, 90);
-    return scan;
-}
 
 /* What a run without failures gives. */
 struct right {
     uint64_t hash;
     struct fbp_report report;
 };
-
-static void count_lines(void *user, enum fbp_log_level level, const char *line)
-{
-    int *n = user;
-
-    *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
-}
 
 static void check_report(const struct fbp_report *r, const struct right *right)
 {

@@ -1,21 +1,10 @@
 /* Slabs lie in one list, and workers draw from it: who is free takes the next. */
-#include "recon/fixture.h"
-
-#include "backend/mock/mock.h"
+#include "recon/slabs.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
 
-enum { SLABS = 15, AHEAD = 4 };
-
-static struct fbp_scan make_scan(void)
-{
-    struct fbp_scan scan = circle_scan(40, 40, 11);
-
-    scan.volume = (struct fbp_grid){{41, 37, 3 * SLABS}, {4.1, 3.9, 4.3}, {3, -2, 5}};
-    simulate_head(&scan, 90);
-    return scan;
-}
+enum { AHEAD = 4 };
 
 struct shares {
     unsigned n[FBP_MOCK_DEVICES];
@@ -47,7 +36,6 @@ static struct shares run(const struct fbp_scan *scan, const char *device, uint64
 /* It has drawn one slab and a few ahead; the other one computes all the rest meanwhile. */
 static void a_slow_device_gets_fewer(void **state)
 {
-    static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
     struct fbp_scan scan = make_scan();
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
@@ -78,13 +66,6 @@ static void each_device_begins_with_one(void **state)
     for (int i = 0; i < FBP_MOCK_DEVICES; i++)
         assert_true(s.n[i] >= 1);
     drop_scan(&scan);
-}
-
-static void count_lines(void *user, enum fbp_log_level level, const char *line)
-{
-    int *n = user;
-
-    *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
 }
 
 static void keep_lines(void *user, enum fbp_log_level level, const char *line)

@@ -1,0 +1,31 @@
+/** @file slabs.h  What the tests of several devices share. */
+#ifndef FBP_TESTS_SLABS_H
+#define FBP_TESTS_SLABS_H
+
+#include "recon/fixture.h"
+
+#include "backend/mock/mock.h"
+
+enum { SLABS = 15 }; /* of three slices */
+
+/* Of devices that keep no filtered views, and of those that do. */
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
+
+static inline struct fbp_scan make_scan(void)
+{
+    struct fbp_scan scan = circle_scan(40, 40, 11);
+
+    scan.volume = (struct fbp_grid){{41, 37, 3 * SLABS}, {4.1, 3.9, 4.3}, {3, -2, 5}};
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+/* user: an int, the devices that were named as failed. */
+static inline void count_lines(void *user, enum fbp_log_level level, const char *line)
+{
+    int *n = user;
+
+    *n += level == FBP_LOG_WARNING && strstr(line, "is not used any more, the others do its part");
+}
+
+#endif /* FBP_TESTS_SLABS_H */
