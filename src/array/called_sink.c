@@ -16,22 +16,39 @@ struct fbp_called_sink {
     struct fbp_sink_functions callback;
     pthread_mutex_t turn; /* of begin() and end(), and of write() unless it may be concurrent */
     bool asked, begun;
+    fbp_status status; /* of begin(), and its message */
+    char message[FBP_WHY_BYTES + 100];
 };
 
-/* begin(), before the first slice; *c->turn is held. */
-static fbp_status begin(struct fbp_sink *s)
+static fbp_status begin_once(struct fbp_sink *s)
 {
     struct fbp_called_sink *c = s->called;
     char why[FBP_WHY_BYTES] = "";
 
-    if (c->asked)
-        return c->begun ? FBP_OK : fbp_fail(FBP_ERR_IO, "output: could not be begun");
-    c->asked = true;
-    if (c->callback.begin)
-        FBP_TRY(fbp_called_status(c->callback.begin(c->callback.user, s->info.n, why, sizeof why),
-                                  "output: to begin it", why));
-    c->begun = true;
-    return FBP_OK;
+    if (!c->callback.begin)
+        return FBP_OK;
+    return fbp_called_status(c->callback.begin(c->callback.user, s->info.n, why, sizeof why),
+                             "output: to begin it", why);
+}
+
+/* begin(), before the first slice; *c->turn is held.  Who comes after a failure is told the same:
+ * of several writers, any may be the first that the run hears of. */
+static fbp_status begin(struct fbp_sink *s)
+{
+    struct fbp_called_sink *c = s->called;
+
+    if (!c->asked) {
+        c->asked = true;
+        c->status = begin_once(s);
+        c->begun = c->status == FBP_OK;
+        if (!c->begun)
+            snprintf(c->message, sizeof c->message, "%s", fbp_message());
+    } else if (c->status != FBP_OK) {
+        fbp_message_adopt(c->message);
+    } else if (!c->begun) {
+        return fbp_fail(FBP_ERR_IO, "output: it has ended");
+    }
+    return c->status;
 }
 
 static fbp_status write_some(struct fbp_called_sink *c, size_t z, size_t n, const float *data)

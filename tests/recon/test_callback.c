@@ -308,6 +308,27 @@ static void errors_of_begin_and_end(void **state)
     drop_scan(&scan);
 }
 
+/* Of several writers each may be the one that the user hears. */
+static void every_writer_tells_why_it_did_not_begin(void **state)
+{
+    const size_t n[3] = {2, 2, 3};
+    struct program p = {.n = {2, 2, 3}, .fail_begin = 1};
+    const struct fbp_sink_functions out = {
+        .struct_size = sizeof out, .begin = begin, .write = take, .user = &p};
+    const float slice[4] = {0};
+    fbp_sink *sink = NULL;
+
+    (void)state;
+    OK(fbp_sink_callback(&sink, &out, n));
+    for (size_t z = 0; z < 3; z++) {
+        assert_int_equal(fbp_sink_write(sink, z, 1, slice), FBP_ERR_IO);
+        assert_non_null(strstr(fbp_message(), "the scanner is on fire"));
+    }
+    assert_int_equal(p.begun, 1);
+    assert_int_equal(p.writes, 0);
+    fbp_sink_close(&sink);
+}
+
 static void wrong_sizes(void **state)
 {
     struct fbp_scan scan = make_scan();
@@ -346,6 +367,7 @@ int main(void)
         cmocka_unit_test(counts),
         cmocka_unit_test(errors_at_any_call),
         cmocka_unit_test(errors_of_begin_and_end),
+        cmocka_unit_test(every_writer_tells_why_it_did_not_begin),
         cmocka_unit_test(wrong_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
