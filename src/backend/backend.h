@@ -97,9 +97,10 @@ struct fbp_batch {
     bool kept;    /**< used again: all batches of that buffer have the same rows */
 };
 
-/** Slices [z0, z0 + nz) of the grid, or layers where halves are mirrored (backend/partners.h). */
+/** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of the
+ *  grid's slices [z0, z0 + nz), or layers where halves are mirrored (backend/partners.h). */
 struct fbp_slab {
-    size_t z0, nz;
+    size_t x0, nx, y0, ny, z0, nz;
 };
 
 /** Orders of work on a device.  Work of one queue runs in order; queues run side by side. */
@@ -164,7 +165,7 @@ struct fbp_backend {
     /** Bytes of a filtered batch and of a slab in the device's own layout.  These slots and all
      *  below get a job whose kernel is chosen. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
-    size_t (*volume_bytes)(const struct fbp_job *job, size_t n_layers);
+    size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Bytes of tables and scratch, beyond batches and slabs.  NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
@@ -204,7 +205,7 @@ struct fbp_backend {
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Slices [z0, z1) of one half of a slab as output floats, scaled and shifted:
-     *  host[z1-z0][ny][nx]. */
+     *  host[z1 - z0][ny][nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
     /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the

@@ -12,7 +12,7 @@
 #include "base/environment.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 12 };
+enum { FBP_MODULE_VERSION = 13 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */

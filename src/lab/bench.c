@@ -4,6 +4,7 @@
 #include "backend/device.h"
 #include "backend/experiments.h"
 #include "backend/rows.h"
+#include "backend/slab.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -274,17 +275,17 @@ static fbp_status trial_open(fbp_bench *b, const struct fbp_job *job, struct tri
 {
     const struct fbp_backend *be = b->backend;
     const size_t n = job->n_views, layers = fbp_layers(job);
+    const size_t n_layers = job->mirrored ? (b->info.n_slices + 1) / 2 : b->info.n_slices;
     const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
 
     *t = (struct trial){.backend = be, .job = job};
-    t->slab.nz = job->mirrored ? (b->info.n_slices + 1) / 2 : b->info.n_slices;
-    t->slab.z0 = job->mirrored ? 0 : (layers - t->slab.nz) / 2;
+    t->slab = fbp_slab_whole(job, job->mirrored ? 0 : (layers - n_layers) / 2, n_layers);
     t->batch = fbp_work_batch(&work, job, &t->slab, 0);
     const size_t samples = fbp_raw_samples(job, &t->batch), rows = t->batch.n_rows;
     const struct fbp_buffer raw = {FBP_FOR_RAW, samples * sizeof(float), n, t->batch.load_rows};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED, be->filtered_bytes(job, n, rows), n,
                                         rows};
-    const struct fbp_buffer volume = {FBP_FOR_VOLUME, be->volume_bytes(job, t->slab.nz), 0, 0};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, be->volume_bytes(job, &t->slab), 0, 0};
     FBP_TRY(raw_memory(b, samples));
     FBP_TRY(be->open(&t->dev, 0, job));
     FBP_TRY(be->alloc(t->dev, &filtered, &t->filtered));

@@ -6,6 +6,7 @@
 #include "lab/feed.h"
 
 #include "backend/device.h"
+#include "backend/slab.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/sizes.h"
@@ -125,6 +126,18 @@ static fbp_status make_job(fbp_feed *f, const struct fbp_feed_params *p)
     return fbp_job_arrange(&f->job, f->backend);
 }
 
+static struct fbp_slab whole(const fbp_feed *f)
+{
+    return fbp_slab_whole(&f->job, 0, f->job.grid.n[2]);
+}
+
+static size_t volume_bytes(const fbp_feed *f)
+{
+    const struct fbp_slab slab = whole(f);
+
+    return f->backend->volume_bytes(&f->job, &slab);
+}
+
 static struct fbp_buffer buffer_of(const fbp_feed *f, enum fbp_purpose purpose)
 {
     const size_t n = f->batch_views, rows = f->job.panel.n_rows;
@@ -135,7 +148,7 @@ static struct fbp_buffer buffer_of(const fbp_feed *f, enum fbp_purpose purpose)
     else if (purpose == FBP_FOR_FILTERED)
         b.bytes = f->backend->filtered_bytes(&f->job, n, rows);
     else
-        b = (struct fbp_buffer){purpose, f->backend->volume_bytes(&f->job, f->job.grid.n[2]), 0, 0};
+        b = (struct fbp_buffer){purpose, volume_bytes(f), 0, 0};
     return b;
 }
 
@@ -301,11 +314,6 @@ static struct fbp_batch batch_of(const fbp_feed *f)
 
     return (struct fbp_batch){
         .view0 = f->at * f->batch_views, .n_views = f->n, .n_rows = rows, .load_rows = rows};
-}
-
-static struct fbp_slab whole(const fbp_feed *f)
-{
-    return (struct fbp_slab){0, f->job.grid.n[2]};
 }
 
 /* The next slot takes views from now on; batches double at first, so that computing starts early.

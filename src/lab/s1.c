@@ -4,6 +4,7 @@
 #include "backend/device.h"
 #include "backend/experiments.h"
 #include "backend/rows.h"
+#include "backend/slab.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "geometry/ranges.h"
@@ -81,9 +82,9 @@ static fbp_status side_open(struct side *s, const struct fbp_s1 *of, enum fbp_pr
     s->batch_views = batch_views;
     FBP_TRY(fbp_job_create(&s->tables, of->scan, &params, false));
     FBP_TRY(fbp_job_arrange(&s->tables.job, s->backend));
-    s->slab = (struct fbp_slab){0, job->grid.n[2]};
+    s->slab = fbp_slab_whole(job, 0, job->grid.n[2]);
     FBP_TRY(s->backend->open(&s->dev, 0, job));
-    const struct fbp_buffer volume = {FBP_FOR_VOLUME, s->backend->volume_bytes(job, s->slab.nz), 0,
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, s->backend->volume_bytes(job, &s->slab), 0,
                                       0};
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
                                         s->backend->filtered_bytes(job, batch_views, n_rows),

@@ -2,6 +2,7 @@
 
 #include "backend/device.h"
 #include "backend/rows.h"
+#include "backend/slab.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "plan/roi.h"
@@ -23,7 +24,7 @@ static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_w
                                    size_t wanted)
 {
     const size_t updates = job->grid.n[0] * job->grid.n[1] * work->group_views;
-    struct fbp_slab out = {0, updates < wanted ? wanted / updates : 1};
+    struct fbp_slab out = fbp_slab_whole(job, 0, updates < wanted ? wanted / updates : 1);
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
@@ -83,7 +84,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const struct fbp_buffer filtered = {FBP_FOR_FILTERED,
                                         b->filtered_bytes(job, batch.n_views, batch.n_rows),
                                         batch.n_views, batch.n_rows};
-    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, slab.nz), 0, 0};
+    const struct fbp_buffer volume = {FBP_FOR_VOLUME, b->volume_bytes(job, &slab), 0, 0};
     struct sample s = {0};
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;

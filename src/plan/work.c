@@ -1,6 +1,7 @@
 #include "plan/work.h"
 
 #include "backend/rows.h"
+#include "backend/slab.h"
 #include "plan/roi.h"
 
 #include "base/mem.h"
@@ -46,7 +47,7 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
 
     fbp_roi_layers(job, &first, &n);
     const size_t at = first_layer(w, n, i);
-    return (struct fbp_slab){first + at, first_layer(w, n, i + 1) - at};
+    return fbp_slab_whole(job, first + at, first_layer(w, n, i + 1) - at);
 }
 
 /* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
@@ -276,6 +277,14 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
+/* Of a slab of so many layers, on a device. */
+static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
+{
+    const struct fbp_slab slab = fbp_slab_whole(rq->job, 0, n_layers);
+
+    return rq->backend->volume_bytes(rq->job, &slab);
+}
+
 /* Buffers and bytes of a division whose slabs and batches are set. */
 static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -300,7 +309,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
     w->filtered_bytes =
         rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
-    w->volume_bytes = rq->backend->volume_bytes(job, w->slab_slices);
+    w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
     const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
     const uint64_t device = (own_memory ? w->n_raw * w->raw_device_bytes : 0) +
@@ -403,8 +412,7 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
     least.slab_slices = slices;
     least.n_slabs = (n_layers(rq->job) + slices - 1) / slices;
     least.n_batches = 1;
-    const uint64_t volumes = (least.n_slabs > rq->n_workers ? 2 : 1) *
-                             (uint64_t)rq->backend->volume_bytes(rq->job, slices);
+    const uint64_t volumes = (least.n_slabs > rq->n_workers ? 2 : 1) * slab_bytes(rq, slices);
     least.device_bytes = own_memory ? volumes : 0;
     least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
     if (rq->backend->in_host)

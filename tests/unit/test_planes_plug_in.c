@@ -47,9 +47,14 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
     return n_views * n_rows * job->panel.n_columns * sizeof(float);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+static size_t slice_bytes(const struct fbp_job *job)
 {
-    return n_slices * job->grid.n[0] * job->grid.n[1] * sizeof(float);
+    return job->grid.n[0] * job->grid.n[1] * sizeof(float);
+}
+
+static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    return slab->nz * slice_bytes(job);
 }
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
@@ -81,7 +86,7 @@ static fbp_status filter(fbp_device *dev, const struct fbp_batch *b, void *raw, 
 
 static fbp_status clear(fbp_device *dev, const struct fbp_slab *slab, void *volume)
 {
-    memset(volume, 0, volume_bytes(dev->job, slab->nz));
+    memset(volume, 0, volume_bytes(dev->job, slab));
     return FBP_OK;
 }
 
@@ -115,7 +120,7 @@ static fbp_status backproject(fbp_device *dev, const struct fbp_batch *b, const 
 static fbp_status fetch(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host)
 {
-    const size_t slice = volume_bytes(dev->job, 1);
+    const size_t slice = slice_bytes(dev->job);
     memcpy(host, (const char *)volume + (z0 - slab->z0) * slice, (z1 - z0) * slice);
     return FBP_OK;
 }
@@ -157,7 +162,7 @@ static void expect(float profiles[DIRECTIONS][SAMPLES], const struct fbp_job *jo
     const struct fbp_batch all = {.n_views = DIRECTIONS, .n_rows = 1, .load_rows = 1};
 
     (void)filter(NULL, &all, profiles, filtered);
-    memset(out, 0, volume_bytes(job, N));
+    memset(out, 0, N * slice_bytes(job));
     for (size_t k = 0; k < DIRECTIONS; k++)
         add(&job->grid, filtered[k], k, 0, N, out);
 }

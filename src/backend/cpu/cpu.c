@@ -15,9 +15,9 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
     return n_views / job->turns * cpu_kernel_of(job)->group_size(job, n_rows) * sizeof(float);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
+static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return cpu_kernel_of(job)->volume_size(job, n_layers) * sizeof(float);
+    return cpu_kernel_of(job)->volume_size(job, slab) * sizeof(float);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -144,7 +144,7 @@ static void clear_piece(void *user, size_t item, int worker)
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
-    struct clear_loop loop = {volume, volume_bytes(dev->job, slab->nz)};
+    struct clear_loop loop = {volume, volume_bytes(dev->job, slab)};
 
     fbp_pool_for(dev->pool, (loop.bytes + CLEAR_BYTES - 1) / CLEAR_BYTES, clear_piece, &loop);
     return fbp_go_on();

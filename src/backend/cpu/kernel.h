@@ -34,7 +34,7 @@ struct cpu_kernel {
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *group);
     /** Floats of a slab. */
-    size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
+    size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Work items of a backprojection, and one of them. */
     size_t (*items)(const struct cpu_bp *bp);
     fbp_pool_fn *item;
@@ -66,7 +66,7 @@ static inline ptrdiff_t cpu_floor(double a)
 }
 
 /** Floats of a slab that holds every voxel once (kernel_parts.c). */
-size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers);
+size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);

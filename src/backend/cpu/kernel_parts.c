@@ -1,11 +1,13 @@
 /* What several kernels are made of. */
 #include "backend/cpu/kernel.h"
+#include "backend/slab.h"
 
 #include <math.h>
 
-size_t cpu_plain_volume(const struct fbp_job *job, size_t n_layers)
+size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return n_layers * job->grid.n[1] * job->grid.n[0];
+    (void)job;
+    return slab->nz * fbp_slab_slice(slab);
 }
 
 void cpu_clip(double a, double b, double *lo, double *hi)

@@ -110,10 +110,10 @@ static size_t orbit_size(const struct fbp_job *job, size_t n_layers)
     return n < LONG ? n : ((n + LINE - 1) / LINE | 1) * LINE;
 }
 
-static size_t volume_size(const struct fbp_job *job, size_t n_layers)
+static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     const struct domain d = domain_of(job);
-    return d.nx * d.ny * orbit_size(job, n_layers);
+    return d.nx * d.ny * orbit_size(job, slab->nz);
 }
 
 /* Does view k + K/4 follow view k counter-clockwise? */

@@ -114,9 +114,9 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
                        : k->views_bytes(job, n_groups, n_rows);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
+static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return gpu_volume_size(gpu_kernel_of(job), job, n_layers) * sizeof(float);
+    return gpu_volume_size(gpu_kernel_of(job), job, slab->nz) * sizeof(float);
 }
 
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */

@@ -108,9 +108,9 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
     return fbp_backend_cpu.filtered_bytes(job, n_views, n_rows);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_layers)
+static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return fbp_backend_cpu.volume_bytes(job, n_layers);
+    return fbp_backend_cpu.volume_bytes(job, slab);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -419,7 +419,7 @@ static fbp_status run_fetch(void *user)
     /* Nobody may count on what is left in a slab that was fetched. */
     c->dev->n_fetched += c->z1 - c->z0;
     if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
-        poison(c->volume, volume_bytes(job, c->slab.nz));
+        poison(c->volume, volume_bytes(job, &c->slab));
         c->dev->n_fetched = 0;
     }
     return st;

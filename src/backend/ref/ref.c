@@ -1,4 +1,5 @@
 #include "backend/ref/ref.h"
+#include "backend/slab.h"
 
 #include "base/mem.h"
 #include "filter/fft.h"
@@ -10,9 +11,10 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
     return n_views * n_rows * job->wide.n_columns * sizeof(double);
 }
 
-static size_t volume_bytes(const struct fbp_job *job, size_t n_slices)
+static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return n_slices * job->grid.n[1] * job->grid.n[0] * sizeof(double);
+    (void)job;
+    return slab->nz * fbp_slab_slice(slab) * sizeof(double);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -94,7 +96,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct ref_device *dev = (const struct ref_device *)(const void *)device;
-    memset(volume, 0, volume_bytes(dev->job, slab->nz));
+    memset(volume, 0, volume_bytes(dev->job, slab));
     return FBP_OK;
 }
 
