@@ -199,6 +199,12 @@ struct fbp_backend {
     /** raw [halves][n_views][load_rows][panel.n_columns] to filtered, of `wide`.  raw may be
      *  overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
+    /** The same, as plain rows: float [halves][n_views][n_rows][wide.n_columns], upwards in both
+     *  halves, in memory as for raw floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
+    fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
+                              float *rows);
+    /** n of these floats to the host, in the order of OUT.  NULL: they are there. */
+    fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
     /** Add a batch to slices (layers) [z0, z1) of a slab. */
@@ -239,6 +245,7 @@ struct fbp_backend {
 
     /** Facts that follow from what is given above; a backend leaves them alone. */
     bool own_memory;     /**< views are uploaded to it: `alloc` */
+    bool gives_rows;     /**< it gives filtered rows as they are: `filter_rows` */
     bool has_statistics; /**< it looks at voxels itself: `statistics` */
     bool own_clock;      /**< kernels are timed by it: `time` */
 };

@@ -99,6 +99,23 @@ static fbp_status no_upload(fbp_device *dev, void *dst, const void *src, size_t 
     return FBP_OK;
 }
 
+static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows)
+{
+    (void)dev;
+    (void)batch;
+    (void)raw;
+    (void)rows;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "this device does not give filtered rows");
+}
+
+static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float *host)
+{
+    (void)dev;
+    if (host != rows)
+        memcpy(host, rows, n * sizeof *host);
+    return FBP_OK;
+}
+
 static fbp_status no_statistics(fbp_device *dev, struct fbp_statistics *out)
 {
     (void)dev;
@@ -178,6 +195,15 @@ static void fill_memory(struct fbp_backend *b)
     }
 }
 
+static void fill_rows(struct fbp_backend *b)
+{
+    b->gives_rows = b->filter_rows != NULL;
+    if (!b->filter_rows)
+        b->filter_rows = no_rows;
+    if (!b->download)
+        b->download = copy_rows;
+}
+
 static void fill_order(struct fbp_backend *b)
 {
     b->own_clock = b->time != NULL;
@@ -227,6 +253,7 @@ void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *o
         out->experiment = no_experiment;
     fill_choice(out);
     fill_memory(out);
+    fill_rows(out);
     fill_order(out);
     fill_accounts(out);
 }

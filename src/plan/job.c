@@ -266,6 +266,20 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     return FBP_OK;
 }
 
+void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out)
+{
+    *prep = (struct fbp_prep){.panel = job->wide, .inverse_i0 = 1};
+    *out = *job;
+    out->filtered = true;
+    out->panel = job->wide;
+    out->pad_left = 0;
+    out->prep = prep;
+    out->columns = NULL;
+    out->pad = NULL;
+    out->raw = FBP_F32;
+    out->in_order = out->unpacks = false;
+}
+
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_backend *backend)
 {
     const struct fbp_job *job = &t->job;

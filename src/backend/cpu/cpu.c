@@ -223,6 +223,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,
+    .filter_rows = cpu_filter_rows,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,

@@ -46,5 +46,6 @@ fbp_status cpu_filter_open(struct cpu_device *dev);
 size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel);
 void cpu_filter_close(struct cpu_device *dev);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
+fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
 
 #endif /* FBP_SRC_CPU_DEVICE_H */

@@ -10,6 +10,7 @@ struct filter_loop {
     struct cpu_device *dev;
     const struct fbp_batch *batch;
     float *raw, *filtered;
+    float *rows; /* plain ones are wanted instead; or NULL */
     size_t row_items;
     bool prepared; /* bad pixels need whole views first, so a pass of its own has done that */
     bool weighted; /* as the filter along columns does */
@@ -95,6 +96,38 @@ static void weigh_lane(const struct filter_loop *l, struct cpu_scratch *s, size_
         find_ends(l, s, fbp_batch_view(job, l->batch, k), row, out, ends);
 }
 
+/* Rows [first, first + n) of a group to where plain ones belong. */
+static void copy_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
+                       const float *rows)
+{
+    const struct fbp_job *job = l->dev->job;
+    const struct fbp_batch *b = l->batch;
+    const size_t nc = job->wide.n_columns, n_groups = b->n_views / job->turns;
+
+    for (size_t lane = 0; lane < job->turns * fbp_halves(job); lane++) {
+        const size_t half = lane / job->turns;
+        const size_t view = half * b->n_views + lane % job->turns * n_groups + group;
+        for (size_t i = 0; i < n; i++) {
+            const size_t row = half ? b->n_rows - 1 - first - i : first + i;
+            memcpy(l->rows + (view * b->n_rows + row) * nc, rows + (lane * CPU_ROWS + i) * nc,
+                   nc * sizeof *rows);
+        }
+    }
+}
+
+static void store_group(const struct filter_loop *l, size_t group, size_t first, size_t n,
+                        const float *rows)
+{
+    const struct cpu_kernel *kernel = l->dev->kernel;
+    const size_t n_rows = l->batch->n_rows;
+
+    if (l->rows)
+        copy_group(l, group, first, n, rows);
+    else
+        kernel->store(l->dev, n_rows, first, n, rows,
+                      l->filtered + group * kernel->group_size(l->dev->job, n_rows));
+}
+
 /*
  * CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 where a group is one view.  Pairs of
  * rows share a transform: batches start at a multiple of group_views, so that a row has the same
@@ -105,7 +138,6 @@ static void filter_rows(void *user, size_t item, int worker)
     const struct filter_loop *l = user;
     const struct fbp_job *job = l->dev->job;
     const struct fbp_batch *b = l->batch;
-    const struct cpu_kernel *kernel = l->dev->kernel;
     struct cpu_scratch *s = &l->dev->scratch[worker];
     const size_t nc = job->wide.n_columns, lanes = job->turns * fbp_halves(job);
     const size_t n_lines = item_lines(job), n_groups = b->n_views / job->turns;
@@ -126,8 +158,7 @@ static void filter_rows(void *user, size_t item, int worker)
     for (size_t i = 0; job->pad && i < n * n_lines; i++)
         fbp_pad_apply(job->pad, ends[i], lines[i]);
     for (size_t g = group; g < n_groups && g < group + item_groups(job); g++)
-        kernel->store(l->dev, b->n_rows, first, n, s->rows + (g - group) * lanes * CPU_ROWS * nc,
-                      l->filtered + g * kernel->group_size(job, b->n_rows));
+        store_group(l, g, first, n, s->rows + (g - group) * lanes * CPU_ROWS * nc);
 }
 
 /* Rows that the filter along columns takes are weighted, too. */
@@ -177,13 +208,16 @@ static void prepare(struct filter_loop *loop)
         fbp_pool_for(loop->dev->pool, views * pieces, filter_columns, loop);
 }
 
-fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+/* Into the kernel's layout, or as plain rows: the other one is NULL. */
+static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                         void *filtered, float *rows)
 {
     struct cpu_device *dev = (struct cpu_device *)(void *)device;
     struct filter_loop loop = {.dev = dev,
                                .batch = batch,
                                .raw = raw,
                                .filtered = filtered,
+                               .rows = rows,
                                .row_items = (batch->n_rows + CPU_ROWS - 1) / CPU_ROWS,
                                .prepared = dev->job->prep->n_bridges > 0 || dev->job->columns,
                                .weighted = dev->job->filtered || dev->job->columns};
@@ -194,6 +228,17 @@ fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *r
     const size_t groups = batch->n_views / dev->job->turns, at_once = item_groups(dev->job);
     fbp_pool_for(dev->pool, (groups + at_once - 1) / at_once * loop.row_items, filter_rows, &loop);
     return fbp_go_on();
+}
+
+fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+{
+    return filter(device, batch, raw, filtered, NULL);
+}
+
+fbp_status cpu_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                           float *rows)
+{
+    return filter(device, batch, raw, NULL, rows);
 }
 
 static bool has_tables(const struct fbp_job *job)

@@ -116,6 +116,9 @@ fbp_status cuda_filter_open(struct cuda_device *dev);
 void cuda_filter_close(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
+fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                             float *rows);
+fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
 fbp_status cuda_expect(fbp_device *device, const struct fbp_ledger *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 

@@ -212,16 +212,32 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     return FBP_OK;
 }
 
-fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+/* Where filtered rows go: into the kernel's layout, or plain. */
+struct target {
+    struct cuda_views views;
+    float *plain; /* NULL: into the views */
+};
+
+static fbp_status store(const struct cuda_device *dev, const struct fbp_batch *batch,
+                        const struct cuda_rows *rows, const struct target *to)
 {
-    struct cuda_device *dev = cuda_of(device);
+    if (to->plain)
+        CUDA_TRY(cuda_plain_rows(rows, (unsigned)dev->job->turns, (unsigned)batch->n_views,
+                                 to->plain, filter_stream(dev)));
+    else
+        CUDA_TRY(dev->kernel->store(dev->job, rows, &to->views, filter_stream(dev)));
+    return FBP_OK;
+}
+
+/* group0: of the target's views, that the batch's first one is. */
+static fbp_status filter_to(struct cuda_device *dev, const struct fbp_batch *batch, void *raw,
+                            const struct target *to, unsigned group0)
+{
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
     const bool prepared =
         t->way != GPU_AT_ONCE || job->prep->n_bridges > 0 || job->columns || job->pad;
 
-    if (batch->n_rows == 0)
-        return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
     struct cuda_raw samples = raw_of(job, batch, raw);
     if (prepared) {
@@ -237,14 +253,44 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
                              .pairs = pairs.pairs,
                              .n_groups = pairs.n_groups,
                              .n_rows = pairs.n_rows,
-                             .n_columns = (unsigned)job->wide.n_columns};
-    const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &rows.group0);
+                             .n_columns = (unsigned)job->wide.n_columns,
+                             .group0 = group0};
     for (size_t at = 0; at < n; at += t->rows_a_call) {
         pairs.first = rows.first = (unsigned)at;
         pairs.n = rows.n = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
         FBP_TRY(filter_pairs(dev, &pairs, prepared, &rows.rows));
-        CUDA_TRY(dev->kernel->store(job, &rows, &views, filter_stream(dev)));
+        FBP_TRY(store(dev, batch, &rows, to));
     }
+    return FBP_OK;
+}
+
+fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+{
+    struct cuda_device *dev = cuda_of(device);
+    unsigned group0;
+
+    if (batch->n_rows == 0)
+        return FBP_OK;
+    const struct target to = {.views =
+                                  cuda_views_at(dev->kernel, dev->job, batch, filtered, &group0)};
+    return filter_to(dev, batch, raw, &to, group0);
+}
+
+fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                             float *rows)
+{
+    const struct target to = {.plain = rows};
+
+    return batch->n_rows > 0 ? filter_to(cuda_of(device), batch, raw, &to, 0) : FBP_OK;
+}
+
+fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpyAsync(host, rows, n * sizeof *host, cudaMemcpyDeviceToHost,
+                             dev->streams[FBP_STAGE_OUT].stream));
     return FBP_OK;
 }
 

@@ -109,6 +109,11 @@ cudaError_t cuda_store_fp32(const struct fbp_job *job, const struct cuda_rows *r
 cudaError_t cuda_store_fp16(const struct fbp_job *job, const struct cuda_rows *rows,
                             const struct cuda_views *views, cudaStream_t stream);
 
+/** Launch: filtered rows as they are, [halves][n_views][n_rows][n_columns], upwards in both halves.
+ */
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, unsigned turns, unsigned n_views,
+                            float *out, cudaStream_t stream);
+
 /** Launch: scale * x + shift of n floats. */
 cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, float *out,
                        cudaStream_t stream);

@@ -48,3 +48,30 @@ cudaError_t cuda_plain_store(const struct fbp_job *job, const struct cuda_rows *
                                                       memory);
     return cudaGetLastError();
 }
+
+/* One lane of a pair of rows. */
+static __global__ void copy_rows(const cuda_rows r, unsigned turns, unsigned n_views, float *out)
+{
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+    const cuda_place p = cuda_place_of(r, blockIdx.y);
+    const unsigned half = p.lane / turns, row = half ? r.n_rows - 1 - p.row : p.row;
+    const size_t view = half * n_views + p.lane % turns * r.n_groups + p.group;
+
+    if (x >= r.n_columns)
+        return;
+    const float2 q = r.rows[(size_t)blockIdx.y * r.stride + x];
+    float *to = out + (view * r.n_rows + row) * r.n_columns + x;
+    to[0] = q.x;
+    if (p.second)
+        to[(size_t)r.n_rows * r.n_columns] = q.y;
+}
+
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, unsigned turns, unsigned n_views,
+                            float *out, cudaStream_t stream)
+{
+    cuda_for_parts(*rows, [&](const cuda_rows &part) {
+        copy_rows<<<dim3(cuda_blocks(part.n_columns, CUDA_ROW_THREADS), part.n), CUDA_ROW_THREADS,
+                    0, stream>>>(part, turns, n_views, out);
+    });
+    return cudaGetLastError();
+}

@@ -323,6 +323,50 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
                           .batch = *batch});
 }
 
+static fbp_status run_filter_rows(void *user)
+{
+    struct command *c = user;
+    const struct fbp_job *job = c->dev->job;
+    const size_t n = fbp_raw_samples(job, &c->batch);
+
+    if (is_poisoned(c->volume, n * fbp_raw_size(job) / sizeof(float)))
+        return fbp_fail(FBP_ERR_DEVICE,
+                        "mock: views %zu to %zu were filtered before they were uploaded",
+                        c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
+    const fbp_status st =
+        fbp_backend_cpu.filter_rows(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
+    poison(c->volume, fbp_raw_device_bytes(job, n));
+    return st;
+}
+
+static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                              float *rows)
+{
+    FBP_TRY(called(device));
+    return submit((struct mock_device *)(void *)device, FBP_STAGE_FILTER, run_filter_rows,
+                  &(struct command){.dst = rows, .volume = raw, .batch = *batch});
+}
+
+static fbp_status run_download(void *user)
+{
+    const struct command *c = user;
+
+    if (is_poisoned(c->src, c->n_samples))
+        return fbp_fail(FBP_ERR_DEVICE, "mock: rows were downloaded before they were filtered");
+    memcpy(c->dst, c->src, c->n_samples * sizeof(float));
+    poison(c->volume, c->n_samples * sizeof(float));
+    return FBP_OK;
+}
+
+static fbp_status download(fbp_device *device, const float *rows, size_t n, float *host)
+{
+    FBP_TRY(called(device));
+    poison(host, n * sizeof *host);
+    return submit((struct mock_device *)(void *)device, FBP_STAGE_OUT, run_download,
+                  &(struct command){
+                      .dst = host, .src = rows, .volume = (void *)(uintptr_t)rows, .n_samples = n});
+}
+
 static uint64_t slabs_of_others(int index)
 {
     uint64_t n = 0;
@@ -576,6 +620,8 @@ const struct fbp_backend fbp_backend_mock = {
     .upload = upload,
     .upload_pieces = upload_pieces,
     .filter = filter,
+    .filter_rows = filter_rows,
+    .download = download,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,
