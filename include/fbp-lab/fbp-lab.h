@@ -8,6 +8,7 @@
 
 #include "fbp-lab/bench.h"
 #include "fbp-lab/feed.h"
+#include "fbp-lab/links.h"
 #include "fbp-lab/rabbitct.h"
 #include "fbp-lab/s1.h"
 

@@ -240,7 +240,8 @@ struct fbp_backend {
     /** What the filter mended so far; all marks are past.  NULL: nothing. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 
-    /** What benchmarks alone ask for, by name (backend/experiments.h).  NULL: there is none. */
+    /** What benchmarks ask for, by name (backend/experiments.h), and how links are measured
+     *  (backend/link_meter.h).  NULL: there is none. */
     const void *(*experiment)(const char *name);
 
     /** Facts that follow from what is given above; a backend leaves them alone. */

@@ -20,7 +20,9 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .weights_view = fbp_weights_view,
                                             .pool_create = fbp_pool_create,
                                             .pool_destroy = fbp_pool_destroy,
-                                            .pool_for = fbp_pool_for};
+                                            .pool_for = fbp_pool_for,
+                                            .kept_recall = fbp_kept_recall,
+                                            .kept_keep = fbp_kept_keep};
 
 /* From where programs are installed to where libraries are, such as "../lib64/". */
 #ifndef FBP_BIN_TO_LIB

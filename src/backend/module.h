@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 
 #include "base/environment.h"
+#include "base/kept.h"
 
 /** Raised with every change of what crosses the border. */
 enum { FBP_MODULE_VERSION = 13 };
@@ -30,6 +31,8 @@ struct fbp_module_host {
     fbp_status (*pool_create)(fbp_pool **out, int n_threads);
     void (*pool_destroy)(fbp_pool **pool);
     void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
+    bool (*kept_recall)(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
+    void (*kept_keep)(const struct fbp_kept_file *file, const char *key, const char *value);
 };
 
 /** The one function that a module exports: its backend; NULL with the sentence in `why` if it does

@@ -10,7 +10,7 @@ static const struct {
     [FBP_ENV_CPU] = {"FBP_CPU", "c, avx2: no later instructions of the CPU than these"},
     [FBP_ENV_FFT] = {"FBP_FFT", "cufft: filter by that library on a GPU, however short rows are"},
     [FBP_ENV_SHAPE] = {"FBP_SHAPE", "the number of the shape that a GPU's kernel takes"},
-    [FBP_ENV_TUNE] = {"FBP_TUNE", "0: do not time the shapes of a GPU's kernel"},
+    [FBP_ENV_TUNE] = {"FBP_TUNE", "0: measure nothing that is kept: a GPU's shapes, links"},
     [FBP_ENV_CUDA_HOME] = {"CUDA_HOME", "where CUDA is installed, to find cuFFT"},
     [FBP_ENV_CUDA_PATH] = {"CUDA_PATH", "the same, by its other name"},
     [FBP_ENV_CACHE] = {"XDG_CACHE_HOME", "folder of what is kept from run to run"},

@@ -15,9 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct fbp_module_host host = {.environment = fbp_environment};
-static const struct gpu_tuned_file file = {"some-shapes",
-                                           "fbp: fastest shapes of some kernels, version 1\n"};
+static const struct fbp_module_host host = {.kept_recall = fbp_kept_recall,
+                                            .kept_keep = fbp_kept_keep};
+static const struct fbp_kept_file file = {"some-shapes",
+                                          "fbp: fastest shapes of some kernels, version 1\n"};
 
 #define FOLDER FBP_TEST_DIR "/gpu_tuned"
 #define FILE_  FOLDER "/fbp/some-shapes"

@@ -27,7 +27,8 @@ static const char *environment(enum fbp_variable variable)
     return variables[variable];
 }
 
-static const struct fbp_module_host host = {.environment = environment};
+static const struct fbp_module_host host = {
+    .environment = environment, .kept_recall = fbp_kept_recall, .kept_keep = fbp_kept_keep};
 
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
@@ -143,7 +144,7 @@ static int start(void **state)
     (void)unlink(FILE_);
     gpu_host = &host;
     memset(variables, 0, sizeof variables);
-    variables[FBP_ENV_CACHE] = FOLDER;
+    setenv("XDG_CACHE_HOME", FOLDER, 1);
     for (int k = 0; k < VIEWS; k++)
         memcpy(matrices[k], (double[12]){1, 0, 0, 64, 0, 0, 1, 64, 0, 0, 0, 1}, sizeof *matrices);
     job = (struct fbp_job){.n_views = VIEWS,

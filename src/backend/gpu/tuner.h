@@ -23,7 +23,7 @@ enum {
 /** How a GPU's module times passes: by marks in the queue that they are launched in.  A function
  *  returns false if it could not, which is no error of the run, and leaves no error behind. */
 struct gpu_timer {
-    struct gpu_tuned_file file; /**< where the module's shapes are kept */
+    struct fbp_kept_file file; /**< where the module's shapes are kept */
     /** What the best shape depends on of a device: its name, size and driver. */
     bool (*describe)(int index, char *out, size_t n);
     /** Make the marks of n trials. */

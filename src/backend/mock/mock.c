@@ -12,9 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-struct fbp_mock_plant fbp_mock_plant;
-atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_failures, fbp_mock_slabs[FBP_MOCK_DEVICES];
-
 extern const struct fbp_backend fbp_backend_cpu;
 
 /* A NaN whose payload no arithmetic makes. */
@@ -597,6 +594,11 @@ static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
     return fbp_backend_cpu.counts(((struct mock_device *)(void *)device)->inner, out);
 }
 
+static const void *experiment(const char *name)
+{
+    return strcmp(name, "links") == 0 ? &fbp_mock_link_meter : NULL;
+}
+
 const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
     .in_host = true,
@@ -633,4 +635,5 @@ const struct fbp_backend fbp_backend_mock = {
     .stamped = stamped,
     .expect = expect,
     .counts = counts,
+    .experiment = experiment,
 };

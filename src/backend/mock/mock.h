@@ -7,11 +7,31 @@
 #ifndef FBP_SRC_MOCK_H
 #define FBP_SRC_MOCK_H
 
+#include "backend/link_meter.h"
+
 #include "backend/backend.h"
 
 #include <stdatomic.h>
 
 enum { FBP_MOCK_DEVICES = 4 };
+
+/** The links that it pretends to have; 0: of FBP_MOCK_LINKS. */
+struct fbp_mock_links {
+    double up, down; /**< bytes a second of one device */
+    double bus;      /**< both ways of one device together */
+    double host;     /**< of all devices together */
+    double peer;     /**< from one device to another */
+    double within;   /**< of copies within a device */
+    /** Bit FBP_MOCK_DEVICES * i + j: device i has no direct copies to j. */
+    unsigned no_peers;
+    uint64_t fail_rate; /**< this measurement of a rate (counted from 1) fails */
+    unsigned place;     /**< where the devices are: another place, other links */
+};
+
+#define FBP_MOCK_LINKS                                                                      \
+    {                                                                                       \
+        .up = 50e9, .down = 40e9, .bus = 80e9, .host = 100e9, .peer = 300e9, .within = 1e12 \
+    }
 
 /** Mistakes that tests plant; all zero in normal use. */
 struct fbp_mock_plant {
@@ -29,6 +49,7 @@ struct fbp_mock_plant {
     uint64_t fail_command[FBP_MOCK_DEVICES]; /**< … this command of its queues, when it is run */
     uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< that a device has free; 0: not known */
     struct fbp_rates rates;                  /**< what the division of the work counts with */
+    struct fbp_mock_links links;
 };
 
 extern struct fbp_mock_plant fbp_mock_plant;
@@ -41,5 +62,11 @@ extern atomic_uint_fast64_t fbp_mock_failures;
 
 /** Slabs that each of them has begun. */
 extern atomic_uint_fast64_t fbp_mock_slabs[FBP_MOCK_DEVICES];
+
+/** Rates of links that were measured. */
+extern atomic_uint_fast64_t fbp_mock_measured;
+
+/** mock_links.c */
+extern const struct fbp_link_meter fbp_mock_link_meter;
 
 #endif /* FBP_SRC_MOCK_H */

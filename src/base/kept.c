@@ -1,0 +1,116 @@
+#include "base/kept.h"
+
+#include "base/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 1 << 16, MOST_PATH = 4096 };
+
+/* The path of the file, its folders made if `make`; false if there is no place for one. */
+static bool find_path(const struct fbp_kept_file *file, char path[MOST_PATH], bool make)
+{
+    const char *cache = fbp_environment(FBP_ENV_CACHE);
+    const char *home = fbp_environment(FBP_ENV_HOME);
+    int n;
+
+    if (cache && cache[0] == '/') /* relative ones are to be ignored */
+        n = snprintf(path, MOST_PATH, "%s", cache);
+    else if (home && home[0] == '/')
+        n = snprintf(path, MOST_PATH, "%s/.cache", home);
+    else
+        return false;
+    if (n < 0 || n > MOST_PATH - 8 - (int)strlen(file->name))
+        return false;
+    if (make)
+        (void)mkdir(path, 0700);
+    n += snprintf(path + n, (size_t)(MOST_PATH - n), "/fbp");
+    if (make)
+        (void)mkdir(path, 0777);
+    snprintf(path + n, (size_t)(MOST_PATH - n), "/%s", file->name);
+    return true;
+}
+
+/* The lines below the title; NULL if they cannot be used.  To be freed. */
+static char *read_lines(const char *path, const char *title)
+{
+    FILE *file = fopen(path, "r");
+    char *text = file ? calloc(1, MOST_BYTES + 1) : NULL;
+    size_t n = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
+
+    if (file)
+        (void)fclose(file);
+    const size_t above = strlen(title);
+    if (!text || n < above || n > MOST_BYTES || memcmp(text, title, above) != 0 ||
+        strlen(text) != n || text[n - 1] != '\n') {
+        free(text);
+        return NULL;
+    }
+    memmove(text, text + above, n - above + 1);
+    return text;
+}
+
+/* The value of the line "key<TAB>value"; NULL if it is another key's. */
+static const char *value_of(const char *line, const char *key)
+{
+    const size_t n = strlen(key);
+
+    return strncmp(line, key, n) == 0 && line[n] == '\t' ? line + n + 1 : NULL;
+}
+
+bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n)
+{
+    char path[MOST_PATH], *rest = NULL;
+    char *text = find_path(file, path, false) ? read_lines(path, file->title) : NULL;
+    const char *found = NULL;
+
+    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !found;
+         line = strtok_r(NULL, "\n", &rest))
+        found = value_of(line, key);
+    const bool fits = found && strlen(found) < n;
+    if (fits)
+        memcpy(value, found, strlen(found) + 1);
+    free(text);
+    return fits;
+}
+
+/* The title, all other lines of `old`, and the new one. */
+static bool write_lines(FILE *to, const char *title, char *old, const char *key, const char *value)
+{
+    char *rest = NULL;
+    bool ok = fputs(title, to) >= 0;
+
+    for (char *line = old ? strtok_r(old, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest))
+        if (!value_of(line, key))
+            ok = ok && fprintf(to, "%s\n", line) > 0;
+    return ok && fprintf(to, "%s\t%s\n", key, value) > 0;
+}
+
+void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value)
+{
+    char path[MOST_PATH], part[MOST_PATH + 8];
+
+    if (!find_path(file, path, true))
+        return;
+    snprintf(part, sizeof part, "%s.XXXXXX", path);
+    const int fd = mkstemp(part); /* other devices and processes may be doing the same */
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!to) {
+        if (fd >= 0) {
+            (void)close(fd);
+            (void)unlink(part);
+        }
+        return;
+    }
+    char *old = read_lines(path, file->title);
+    bool ok = write_lines(to, file->title, old, key, value);
+    ok = ok && fflush(to) == 0 && fsync(fd) == 0; /* whole before it replaces the old one */
+    ok = fclose(to) == 0 && ok;
+    free(old);
+    if (!ok || rename(part, path) != 0)
+        (void)unlink(part);
+}

@@ -1,0 +1,25 @@
+/** @file kept.h  What was measured, kept from run to run (internal).
+ *
+ * The file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME holds a line of title and lines
+ * "key<TAB>value".  It is a convenience: whatever is wrong with it or with its folder, a run goes
+ * on without, and a damaged file is written anew.
+ */
+#ifndef FBP_SRC_KEPT_H
+#define FBP_SRC_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A file of its own for each sort of thing. */
+struct fbp_kept_file {
+    const char *name,
+        *title; /**< the title with its line end; another one: nothing is kept there */
+};
+
+/** The value kept for `key`, of less than n bytes; false if there is none. */
+bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
+
+/** Keep a value; keys and values have neither tabs nor line ends. */
+void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value);
+
+#endif /* FBP_SRC_KEPT_H */

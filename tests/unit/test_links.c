@@ -1,0 +1,276 @@
+/* Links of devices: the rates that are measured, in the order that was asked for; measured once,
+ * and kept; damaged files, lost devices and backends without links are no error of a run. */
+#include "backend/mock/mock.h"
+#include "plan/devices.h"
+#include "plan/links.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLDER FBP_TEST_DIR "/links"
+#define FILE_  FOLDER "/fbp/links"
+#define TITLE  "fbp: rates of links of devices, version 1\n"
+
+static const struct fbp_backend *mock;
+
+/* In a place of its own: nothing is known of it, in this program or in the file. */
+static int start(void **state)
+{
+    static unsigned place;
+    int devices[FBP_MOST_DEVICES];
+    size_t n;
+
+    (void)state;
+    (void)unlink(FILE_);
+    setenv("XDG_CACHE_HOME", FOLDER, 1);
+    unsetenv("FBP_TUNE");
+    fbp_mock_plant = (struct fbp_mock_plant){.links.place = ++place};
+    return fbp_devices_find("mock", &mock, devices, &n) == FBP_OK ? 0 : -1;
+}
+
+static void is_about(double rate, double wanted)
+{
+    if (rate < wanted * .999 || rate > wanted * 1.001)
+        fail_msg("%g, not %g", rate, wanted);
+}
+
+static struct fbp_links get(const int *devices, size_t n)
+{
+    struct fbp_links links;
+
+    assert_true(fbp_links_get(mock, devices, n, &links));
+    assert_int_equal(links.n, n);
+    return links;
+}
+
+/* Rates measured while that was asked for. */
+static uint64_t measured_for(const int *devices, size_t n)
+{
+    const uint64_t before = fbp_mock_measured;
+
+    (void)get(devices, n);
+    return fbp_mock_measured - before;
+}
+
+static void rates_of_two(void **state)
+{
+    const struct fbp_links l = get((int[]){0, 1}, 2);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        is_about(l.alone[i].up, 50e9);
+        is_about(l.alone[i].down, 40e9);
+        is_about(l.alone[i].both, 40e9); /* down is the slower */
+        is_about(l.peer[i][!i], 300e9);
+        is_about(l.peer_both[i][!i], 300e9);
+        is_about(l.peer[i][i], 1e12);
+        assert_true(l.peer_both[i][i] == 0);
+    }
+    is_about(l.together.up, 100e9);
+    is_about(l.together.down, 80e9);
+    is_about(l.together.both, 50e9); /* of the host's 100, each way */
+    is_about(l.ring, 600e9);
+}
+
+static void one_device(void **state)
+{
+    const struct fbp_links l = get((int[]){2}, 1);
+
+    (void)state;
+    is_about(l.alone[0].up, 50e9);
+    is_about(l.together.up, 50e9);
+    is_about(l.together.both, 40e9);
+    assert_true(l.ring == 0 && l.peer_both[0][0] == 0);
+}
+
+/* Device 1 has no copies to 3, the way back is there. */
+static void pairs_without_copies(void **state)
+{
+    (void)state;
+    fbp_mock_plant.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
+    const struct fbp_links l = get((int[]){0, 1, 3}, 3);
+    assert_true(l.peer[1][2] == 0 && l.peer_both[1][2] == 0 && l.peer_both[2][1] == 0);
+    is_about(l.peer[2][1], 300e9);
+    is_about(l.peer[0][2], 300e9);
+    assert_true(l.ring == 0);
+}
+
+static void lists_of_one_set(void **state)
+{
+    (void)state;
+    fbp_mock_plant.links.no_peers = 1u << (FBP_MOCK_DEVICES * 1 + 3);
+    assert_true(measured_for((int[]){1, 3}, 2) > 0);
+    assert_int_equal(measured_for((int[]){3, 1}, 2), 0);
+    assert_int_equal(measured_for((int[]){3, 1, 1, 3}, 4), 0);
+    assert_true(measured_for((int[]){1, 2}, 2) > 0);
+    const struct fbp_links l = get((int[]){3, 1, 3}, 3);
+    is_about(l.peer[0][1], 300e9);
+    assert_true(l.peer[1][0] == 0 && l.peer[1][2] == 0);
+    is_about(l.peer[0][2], 1e12); /* the same device */
+    is_about(l.together.up, 100e9);
+}
+
+/* What a program before this one kept is read; of another place it is not. */
+static void kept_from_run_to_run(void **state)
+{
+    (void)state;
+    const unsigned here = fbp_mock_plant.links.place;
+    assert_true(measured_for((int[]){0, 1}, 2) > 0);
+    fbp_mock_plant.links.place = 1000;
+    assert_true(measured_for((int[]){0, 1}, 2) > 0); /* forgets what was measured here */
+    fbp_mock_plant.links.place = here;
+    assert_int_equal(measured_for((int[]){0, 1}, 2), 0);
+    (void)get((int[]){2, 3}, 2);
+    assert_int_equal(unlink(FILE_), 0);
+    assert_true(measured_for((int[]){0, 1}, 2) > 0);
+}
+
+static void nowhere_to_keep(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    assert_true(measured_for((int[]){0, 1}, 2) > 0);
+    assert_int_equal(measured_for((int[]){0, 1}, 2), 0);
+}
+
+/* A measurement of all, as a command asks for it, replaces what is kept. */
+static void measured_anew(void **state)
+{
+    struct fbp_links l;
+
+    (void)state;
+    (void)get((int[]){0, 1}, 2);
+    fbp_mock_plant.links.up = 10e9;
+    is_about(get((int[]){0, 1}, 2).alone[0].up, 50e9);
+    assert_int_equal(fbp_links_measure(mock, (int[]){1, 0}, 2, &l), FBP_OK);
+    is_about(l.alone[0].up, 10e9);
+    is_about(get((int[]){0, 1}, 2).alone[0].up, 10e9);
+}
+
+static void write_line(const char *title, const char *value)
+{
+    FILE *to = fopen(FILE_, "w");
+
+    assert_non_null(to);
+    assert_true(fprintf(to, "%smock: pretended device 0 at %u; pretended device 1 at %u\t%s\n",
+                        title, fbp_mock_plant.links.place, fbp_mock_plant.links.place, value) > 0);
+    assert_int_equal(fclose(to), 0);
+}
+
+/* 4 common rates, 3 of each device, 4 pairs twice. */
+#define RATES "1e9 2e9 3e9 4e9 5e9 6e9 7e9 8e9 9e9 1e10 1 2 3 4 5 6 7"
+
+static void damage_is_ignored(void **state)
+{
+    static const char *const damaged[][2] = {
+        {TITLE, ""},
+        {TITLE, "1e9"},
+        {TITLE, RATES},
+        {TITLE, RATES " 8 9"},
+        {TITLE, RATES " x"},
+        {TITLE, RATES " 8x"},
+        {TITLE, RATES " -8"},
+        {TITLE, RATES " nan"},
+        {TITLE, RATES " inf"},
+        {TITLE, RATES "  "},
+        {"fbp: something else\n", RATES " 8"},
+        {"", RATES " 8"},
+    };
+
+    (void)get((int[]){0, 1}, 2); /* makes the folder */
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        assert_int_equal(start(state), 0);
+        write_line(damaged[i][0], damaged[i][1]);
+        is_about(get((int[]){0, 1}, 2).alone[0].up, 50e9);
+    }
+    assert_int_equal(start(state), 0);
+    write_line(TITLE, RATES " 8");
+    const struct fbp_links l = get((int[]){0, 1}, 2);
+    is_about(l.together.up, 1e9);
+    is_about(l.ring, 4e9);
+    is_about(l.alone[0].up, 5e9);
+    is_about(l.alone[1].both, 1e10);
+    is_about(l.peer[0][1], 2);
+    is_about(l.peer_both[1][1], 8);
+}
+
+/* A run goes on without; what was half measured is neither told nor kept. */
+static void failures_are_no_error(void **state)
+{
+    const struct fbp_links none = {.n = 2};
+    struct fbp_links l;
+    const uint64_t all = measured_for((int[]){0, 1}, 2);
+
+    for (uint64_t i = 1; i <= all; i++) {
+        assert_int_equal(start(state), 0);
+        fbp_mock_plant.links.fail_rate = fbp_mock_measured + i;
+        assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, &l));
+        assert_memory_equal(&l, &none, sizeof l);
+        assert_string_equal(fbp_message(), "");
+        assert_true(access(FILE_, F_OK) != 0);
+        fbp_mock_plant.links.fail_rate = fbp_mock_measured + 1;
+        assert_int_equal(fbp_links_measure(mock, (int[]){0, 1}, 2, &l), FBP_ERR_DEVICE);
+        assert_memory_equal(&l, &none, sizeof l);
+        assert_non_null(strstr(fbp_message(), "cannot be measured"));
+        fbp_message_clear();
+    }
+}
+
+static void not_wanted(void **state)
+{
+    struct fbp_links l;
+
+    (void)state;
+    setenv("FBP_TUNE", "0", 1);
+    assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, &l));
+    assert_true(l.together.up == 0 && l.n == 2);
+}
+
+static void what_has_no_links(void **state)
+{
+    const struct fbp_backend *cpu = fbp_backend_find("cpu");
+    struct fbp_links l;
+    size_t host = 1, device = 1;
+    int many[FBP_MOST_LINKED + 1] = {0};
+
+    (void)state;
+    assert_false(fbp_links_get(cpu, (int[]){0}, 1, &l));
+    fbp_links_bytes(cpu, 1, &host, &device);
+    assert_true(host == 0 && device == 0);
+    fbp_links_bytes(mock, 3, &host, &device);
+    assert_true(host == 3 * 128 && device == 64);
+    assert_int_equal(fbp_links_measure(cpu, (int[]){0}, 1, &l), FBP_ERR_UNSUPPORTED);
+    fbp_message_clear();
+    assert_int_equal(fbp_links_measure(mock, (int[]){1, 1}, 2, &l), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "device 1 is named twice"));
+    fbp_message_clear();
+    assert_false(fbp_links_get(mock, many, FBP_MOST_LINKED + 1, &l));
+    assert_int_equal(fbp_links_measure(mock, many, FBP_MOST_LINKED + 1, &l), FBP_ERR_INVALID);
+    fbp_message_clear();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(rates_of_two, start),
+        cmocka_unit_test_setup(one_device, start),
+        cmocka_unit_test_setup(pairs_without_copies, start),
+        cmocka_unit_test_setup(lists_of_one_set, start),
+        cmocka_unit_test_setup(kept_from_run_to_run, start),
+        cmocka_unit_test_setup(nowhere_to_keep, start),
+        cmocka_unit_test_setup(measured_anew, start),
+        cmocka_unit_test_setup(damage_is_ignored, start),
+        cmocka_unit_test_setup(failures_are_no_error, start),
+        cmocka_unit_test_setup(not_wanted, start),
+        cmocka_unit_test_setup(what_has_no_links, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
