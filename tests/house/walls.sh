@@ -34,8 +34,9 @@ AWK
 
 find src cli -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort >"$work/files"
 
-# 1. A name is one file's of its library, so that it can be said without its folder.
-sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.\(cuda\|gpu\).*/& cuda/; s/^src[^ ]*$/& fbp/' "$work/files" |
+# 1. A name is one file's of its library, so that it can be said without its folder.  What GPUs share
+# is in the library and in their modules.
+sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.cuda.*/& cuda/; s/^src.backend.gpu.*/& fbp\n& cuda/; s/^src[^ ]*$/& fbp/' "$work/files" |
     awk '{ base = $1; sub(/.*\//, "", base)
            if ((base, $2) in seen) print $1 " has the name of " seen[base, $2]
            seen[base, $2] = $1 }' >"$work/names"

@@ -2,6 +2,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
 #include "backend/cuda/s1.h"
+#include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_limits.h"
 
 #include "backend/rows.h"
@@ -73,9 +74,7 @@ static bool choose(struct fbp_job *job, const char *name)
 
     if (!k)
         return false;
-    job->chosen = (struct fbp_chosen){k->name, found.isa[k->precision - 1], k};
-    job->turns = k->turns;
-    job->mirrored = k->mirrored;
+    gpu_kernel_take(k, found.isa[k->precision - 1], job);
     return true;
 }
 
@@ -92,33 +91,6 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "with FBP_TUNE=0 none does");
 }
 
-/* A texture lies in blocks of 64 bytes x 128 rows, or of fewer rows if it has fewer. */
-static size_t texture_bytes(const struct gpu_kernel *k, size_t n_texels, size_t n_rows,
-                            size_t n_layers)
-{
-    const size_t texel = (size_t)k->channels * (size_t)k->bits / 8;
-    const size_t width = (n_texels * texel + 63) / 64 * 64;
-    size_t rows = 8;
-
-    while (rows < 128 && rows < n_rows)
-        rows *= 2;
-    return width * ((n_rows + rows - 1) / rows * rows) * n_layers;
-}
-
-static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
-{
-    const struct gpu_kernel *k = gpu_kernel_of(job);
-    const size_t n_groups = (n_views + job->turns - 1) / job->turns;
-
-    return k->channels ? texture_bytes(k, gpu_row_texels(k, job), n_rows, n_groups)
-                       : k->views_bytes(job, n_groups, n_rows);
-}
-
-static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
-{
-    return gpu_volume_size(gpu_kernel_of(job), job, slab->nz) * sizeof(float);
-}
-
 /* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
@@ -133,14 +105,9 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
                               .call = 150e-6};
 }
 
-/* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const size_t rounding = 7 * ((size_t)2 << 20);
-    struct gpu_tables t;
-
-    gpu_tables_lay_out(job, &cuda_offer, &t);
-    return t.bytes + rounding;
+    return gpu_fixed_bytes(job, &cuda_offer);
 }
 
 static void close_device(fbp_device **device)
@@ -258,8 +225,8 @@ static const struct fbp_backend backend = {
     .has_precisions = true,
     .remark = remark,
     .choose = choose,
-    .filtered_bytes = filtered_bytes,
-    .volume_bytes = volume_bytes,
+    .filtered_bytes = gpu_filtered_bytes,
+    .volume_bytes = gpu_volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .takes_counts = true,

@@ -11,6 +11,7 @@
  */
 #include "backend/cuda/plain.h"
 #include "backend/cuda/seen.h"
+#include "backend/gpu/gpu_known.h"
 
 /** Tile and window of a kernel; blocks a multiprocessor that registers are kept for. */
 template <class Tile_, class Window_, int BLOCKS_> struct shape {
@@ -339,34 +340,18 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return n;
 }
 
-static bool has_columns(const struct fbp_job *job)
+template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known)
 {
-    return job->facts.symmetry & FBP_SYM_COLUMN;
-}
-
-static bool takes_any(const struct fbp_job *job)
-{
-    (void)job;
-    return true;
-}
-
-template <bool COLUMN>
-static constexpr cuda_kernel kernel_of(const char *name, bool (*usable)(const struct fbp_job *job))
-{
+    known.n_shapes = SHAPES;
+    known.candidates = candidates<COLUMN>;
     return {
-        .gpu = {.name = name,
-                .precision = FBP_PRECISION_EXACT,
-                .turns = 1,
-                .usable = usable,
-                .views_bytes = gpu_plain_bytes,
-                .n_shapes = SHAPES,
-                .candidates = candidates<COLUMN>},
+        .gpu = known,
         .store = cuda_plain_store,
         .backproject = launch<COLUMN>,
     };
 }
 
 extern "C" const struct cuda_kernel cuda_kernel_matrix_exact =
-    kernel_of<false>("matrix", takes_any);
+    kernel_of<false>(gpu_known[GPU_MATRIX_EXACT]);
 extern "C" const struct cuda_kernel cuda_kernel_column_exact =
-    kernel_of<true>("column", has_columns);
+    kernel_of<true>(gpu_known[GPU_COLUMN_EXACT]);

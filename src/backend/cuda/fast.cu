@@ -9,6 +9,7 @@
  * into slabs changes it.
  */
 #include "backend/cuda/seen.h"
+#include "backend/gpu/gpu_known.h"
 
 struct layout {
     cudaTextureObject_t views;
@@ -99,34 +100,20 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-/* With fewer pixels a voxel the exact kernel is faster. */
-static bool columns_fit(const struct fbp_job *job)
-{
-    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job) &&
-           gpu_pixels_a_voxel(job) >= 2;
-}
+typedef cudaError_t store_fn(const struct fbp_job *job, const struct cuda_rows *rows,
+                             const struct cuda_views *views, cudaStream_t stream);
 
-#define KERNEL(NAME, PRECISION, USABLE, BITS, STORE, LAUNCH) \
-    {                                                        \
-        .gpu = {.name = NAME,                                \
-                .precision = PRECISION,                      \
-                .turns = 1,                                  \
-                .usable = USABLE,                            \
-                .channels = 1,                               \
-                .bits = BITS,                                \
-                .halves_columns = true,                      \
-                .n_shapes = SHAPES,                          \
-                .candidates = candidates},                   \
-        .store = STORE, .backproject = LAUNCH                \
-    }
+template <bool COLUMN> static constexpr cuda_kernel kernel_of(gpu_kernel known, store_fn *store)
+{
+    known.n_shapes = SHAPES;
+    known.candidates = candidates;
+    return {.gpu = known, .store = store, .backproject = launch<COLUMN>};
+}
 
 /* A batch has fewer views than a texture may have layers. */
 extern "C" const struct cuda_kernel cuda_kernel_matrix_half =
-                                        KERNEL("matrix", FBP_PRECISION_HALF, cuda_fits_texture, 16,
-                                               cuda_store_fp16, launch<false>),
-                                    cuda_kernel_matrix_fast =
-                                        KERNEL("matrix", FBP_PRECISION_FAST, cuda_fits_texture, 32,
-                                               cuda_store_fp32, launch<false>),
-                                    cuda_kernel_column_half =
-                                        KERNEL("column", FBP_PRECISION_HALF, columns_fit, 16,
-                                               cuda_store_fp16, launch<true>);
+    kernel_of<false>(gpu_known[GPU_MATRIX_HALF], cuda_store_fp16);
+extern "C" const struct cuda_kernel cuda_kernel_matrix_fast =
+    kernel_of<false>(gpu_known[GPU_MATRIX_FAST], cuda_store_fp32);
+extern "C" const struct cuda_kernel cuda_kernel_column_half =
+    kernel_of<true>(gpu_known[GPU_COLUMN_HALF], cuda_store_fp16);

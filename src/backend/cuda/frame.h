@@ -26,12 +26,6 @@ static __device__ inline float cuda_texel_of(float texels, int column)
     return fmaf(texels, (float)column, texels - 0.5f);
 }
 
-/** Textures whose coordinates CUDA_ROUND can take. */
-static inline bool cuda_fits_texture(const struct fbp_job *job)
-{
-    return job->wide.n_columns <= GPU_MOST_TEXELS && job->wide.n_rows <= GPU_MOST_TEXELS;
-}
-
 /** Columns of a plane, X x Y at a time: nx x ny of them, slices nz. */
 template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
     enum {

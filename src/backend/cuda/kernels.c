@@ -2,25 +2,28 @@
 #include "backend/cuda/kernel.h"
 
 #include "backend/cuda/s0.h"
+#include "backend/gpu/gpu_known.h"
 
 #include <string.h>
 
-/* Fastest first. */
-static const struct gpu_kernel *const kernels[] = {&cuda_kernel_rot90_half.gpu,
-                                                   &cuda_kernel_rot180_mirror_half.gpu,
-                                                   &cuda_kernel_rot90_exact.gpu,
-                                                   &cuda_kernel_rot180_mirror_exact.gpu,
-                                                   &cuda_kernel_rot180_half.gpu,
-                                                   &cuda_kernel_mirror_half.gpu,
-                                                   &cuda_kernel_rot180_fast.gpu,
-                                                   &cuda_kernel_rot180_exact.gpu,
-                                                   &cuda_kernel_mirror_exact.gpu,
-                                                   &cuda_kernel_column_half.gpu,
-                                                   &cuda_kernel_column_exact.gpu,
-                                                   &cuda_kernel_matrix_half.gpu,
-                                                   &cuda_kernel_matrix_fast.gpu,
-                                                   &cuda_kernel_matrix_exact.gpu,
-                                                   NULL};
+/* Fastest first, as they are known. */
+static const struct gpu_kernel *const kernels[] = {
+    [GPU_ROT90_HALF] = &cuda_kernel_rot90_half.gpu,
+    [GPU_ROT180_MIRROR_HALF] = &cuda_kernel_rot180_mirror_half.gpu,
+    [GPU_ROT90_EXACT] = &cuda_kernel_rot90_exact.gpu,
+    [GPU_ROT180_MIRROR_EXACT] = &cuda_kernel_rot180_mirror_exact.gpu,
+    [GPU_ROT180_HALF] = &cuda_kernel_rot180_half.gpu,
+    [GPU_MIRROR_HALF] = &cuda_kernel_mirror_half.gpu,
+    [GPU_ROT180_FAST] = &cuda_kernel_rot180_fast.gpu,
+    [GPU_ROT180_EXACT] = &cuda_kernel_rot180_exact.gpu,
+    [GPU_MIRROR_EXACT] = &cuda_kernel_mirror_exact.gpu,
+    [GPU_COLUMN_HALF] = &cuda_kernel_column_half.gpu,
+    [GPU_COLUMN_EXACT] = &cuda_kernel_column_exact.gpu,
+    [GPU_MATRIX_HALF] = &cuda_kernel_matrix_half.gpu,
+    [GPU_MATRIX_FAST] = &cuda_kernel_matrix_fast.gpu,
+    [GPU_MATRIX_EXACT] = &cuda_kernel_matrix_exact.gpu,
+    [GPU_N_KNOWN] = NULL,
+};
 
 /* One that is there to be asked for; NULL. */
 static const struct gpu_kernel *find_by_name(const struct fbp_job *job, const char *name)

@@ -6,6 +6,7 @@
  */
 #include "backend/cuda/orbit.h"
 #include "backend/cuda/plain.h"
+#include "backend/gpu/gpu_known.h"
 
 /* Lanes, slices of a thread, and whether samples are kept from slice to slice. */
 template <int T, int H, int S, bool K> struct shape : cuda_orbit<T, H> {
@@ -164,21 +165,11 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
     return cudaGetLastError();
 }
 
-template <unsigned FLAGS> static bool usable(const struct fbp_job *job)
+template <class S, gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    return gpu_has_symmetry(job, FLAGS);
-}
-
-template <class S, unsigned FLAGS> static constexpr cuda_kernel kernel_of(const char *name)
-{
+    static_assert(gpu_known[ID].turns == S::TURNS && gpu_known[ID].mirrored == (S::HALVES == 2));
     return {
-        .gpu = {.name = name,
-                .precision = FBP_PRECISION_EXACT,
-                .turns = S::TURNS,
-                .mirrored = S::HALVES == 2,
-                .usable = usable<FLAGS>,
-                .views_bytes = gpu_plain_bytes,
-                .volume_size = gpu_orbit_volume_size},
+        .gpu = gpu_known[ID],
         .store = cuda_plain_store,
         .backproject = launch<S>,
         .fetch = cuda_orbit_fetch,
@@ -190,11 +181,10 @@ using half_and_mirror = shape<2, 2, 4, true>;
 using half_turn = shape<2, 1, 8, true>;
 using mirror = shape<1, 2, 8, false>;
 
-extern "C" const struct cuda_kernel cuda_kernel_rot90_exact =
-    kernel_of<quarter, FBP_SYM_ROT90>("rot90");
+extern "C" const struct cuda_kernel cuda_kernel_rot90_exact = kernel_of<quarter, GPU_ROT90_EXACT>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_exact =
-    kernel_of<half_and_mirror, FBP_SYM_ROT180 | FBP_SYM_MIRROR>("rot180+mirror");
+    kernel_of<half_and_mirror, GPU_ROT180_MIRROR_EXACT>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_exact =
-    kernel_of<half_turn, FBP_SYM_ROT180>("rot180");
+    kernel_of<half_turn, GPU_ROT180_EXACT>();
 extern "C" const struct cuda_kernel cuda_kernel_mirror_exact =
-    kernel_of<mirror, FBP_SYM_MIRROR>("mirror");
+    kernel_of<mirror, GPU_MIRROR_EXACT>();

@@ -8,6 +8,7 @@
  * because cutting off what is below would move every sample by 1/512.
  */
 #include "backend/cuda/orbit.h"
+#include "backend/gpu/gpu_known.h"
 
 /* Lanes, bits of a component of a texel, and the tile. */
 template <int T, int H, int B, class Tile_> struct shape : cuda_orbit<T, H> {
@@ -129,39 +130,25 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-template <unsigned FLAGS> static bool usable(const struct fbp_job *job)
+template <gpu_id ID> static constexpr cuda_kernel kernel_of()
 {
-    return gpu_has_symmetry(job, FLAGS) && cuda_fits_texture(job);
-}
+    constexpr int T = (int)gpu_known[ID].turns, H = gpu_known[ID].mirrored ? 2 : 1;
+    constexpr int B = gpu_known[ID].bits;
+    gpu_kernel known = gpu_known[ID];
 
-template <int T, int H, int B, unsigned FLAGS>
-static constexpr cuda_kernel kernel_of(const char *name)
-{
+    known.n_shapes = SHAPES;
+    known.candidates = candidates<T, H, B>;
     return {
-        .gpu = {.name = name,
-                .precision = B == 16 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST,
-                .turns = T,
-                .mirrored = H == 2,
-                .usable = usable<FLAGS>,
-                .channels = T * H,
-                .bits = B,
-                .halves_columns = true,
-                .volume_size = gpu_orbit_volume_size,
-                .n_shapes = SHAPES,
-                .candidates = candidates<T, H, B>},
+        .gpu = known,
         .store = B == 16 ? cuda_store_fp16 : cuda_store_fp32,
         .backproject = launch<T, H, B>,
         .fetch = cuda_orbit_fetch,
     };
 }
 
-extern "C" const struct cuda_kernel cuda_kernel_rot90_half =
-    kernel_of<4, 1, 16, FBP_SYM_ROT90>("rot90");
+extern "C" const struct cuda_kernel cuda_kernel_rot90_half = kernel_of<GPU_ROT90_HALF>();
 extern "C" const struct cuda_kernel cuda_kernel_rot180_mirror_half =
-    kernel_of<2, 2, 16, FBP_SYM_ROT180 | FBP_SYM_MIRROR>("rot180+mirror");
-extern "C" const struct cuda_kernel cuda_kernel_rot180_half =
-    kernel_of<2, 1, 16, FBP_SYM_ROT180>("rot180");
-extern "C" const struct cuda_kernel cuda_kernel_mirror_half =
-    kernel_of<1, 2, 16, FBP_SYM_MIRROR>("mirror");
-extern "C" const struct cuda_kernel cuda_kernel_rot180_fast =
-    kernel_of<2, 1, 32, FBP_SYM_ROT180>("rot180");
+    kernel_of<GPU_ROT180_MIRROR_HALF>();
+extern "C" const struct cuda_kernel cuda_kernel_rot180_half = kernel_of<GPU_ROT180_HALF>();
+extern "C" const struct cuda_kernel cuda_kernel_mirror_half = kernel_of<GPU_MIRROR_HALF>();
+extern "C" const struct cuda_kernel cuda_kernel_rot180_fast = kernel_of<GPU_ROT180_FAST>();

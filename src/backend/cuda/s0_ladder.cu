@@ -23,11 +23,6 @@
 
 enum { TILE_X = 32, TILE_Y = 8, THREADS = TILE_X * TILE_Y, LINE = 512 };
 
-static bool usable(const struct fbp_job *job)
-{
-    return (job->facts.symmetry & FBP_SYM_COLUMN) && cuda_fits_texture(job);
-}
-
 /* A view of a launch: u and w of (x, y, 1), v of (x, y, z, 1). */
 struct s0_view {
     float u[3], v[4], w[3];
@@ -203,7 +198,7 @@ static constexpr struct cuda_kernel kernel(const char *name)
                 .turns = 1,
                 .by_name = true,
                 .pass = GPU_PASS / (I * J) * (I * J),
-                .usable = usable,
+                .symmetry = FBP_SYM_COLUMN,
                 .channels = 1,
                 .bits = 32},
         .convolve = cuda_s0_convolve,

@@ -9,10 +9,26 @@ static enum fbp_precision precision_of(const struct fbp_job *job)
     return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_FAST : job->precision;
 }
 
+/* Coordinates are rounded in fp32. */
+static bool fits_texture(const struct fbp_job *job)
+{
+    return job->wide.n_columns <= GPU_MOST_TEXELS && job->wide.n_rows <= GPU_MOST_TEXELS;
+}
+
+/* Orbits want views from all over the scan. */
+static bool has_symmetry(const struct gpu_kernel *k, const struct fbp_job *job)
+{
+    if (k->turns > 1 || k->mirrored)
+        return gpu_has_symmetry(job, k->symmetry);
+    return (job->facts.symmetry & k->symmetry) == k->symmetry;
+}
+
 /* What filtered views amount to is not known, so that no scale makes them fit fp16. */
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
-    return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) && k->usable(job);
+    return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) &&
+           has_symmetry(k, job) && (!k->channels || fits_texture(job)) &&
+           (!k->usable || k->usable(job));
 }
 
 const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
@@ -22,6 +38,13 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
         if ((!name || strcmp(name, (*at)->name) == 0) && gpu_kernel_suits(*at, job))
             return *at;
     return NULL;
+}
+
+void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
+{
+    job->chosen = (struct fbp_chosen){kernel->name, isa, kernel};
+    job->turns = kernel->turns;
+    job->mirrored = kernel->mirrored;
 }
 
 /* Along u (row 0 of the matrices) or v (row 1). */
@@ -47,6 +70,11 @@ double gpu_columns_a_voxel(const struct fbp_job *job)
 double gpu_pixels_a_voxel(const struct fbp_job *job)
 {
     return fmax(most_pixels(job, 0), most_pixels(job, 1));
+}
+
+bool gpu_columns_pay(const struct fbp_job *job)
+{
+    return gpu_pixels_a_voxel(job) >= 2;
 }
 
 unsigned gpu_texels_a_column(const struct gpu_kernel *kernel, const struct fbp_job *job)

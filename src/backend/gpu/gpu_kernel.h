@@ -3,8 +3,9 @@
  * C++).
  *
  * backend/gpu is what GPUs have in common: the choice of a kernel and of its shape, passes,
- * symmetric scans, the scale of fp16, the layout and the values of tables.  It is compiled into
- * each GPU's module, which brings the kernels and the calls.
+ * symmetric scans, the scale of fp16, the layout and the values of tables, bytes and rates.  It is
+ * compiled into each GPU's module, which brings the kernels and the calls; and into the library,
+ * which plans for GPUs that are not there (backend/model).
  */
 #ifndef FBP_SRC_GPU_KERNEL_H
 #define FBP_SRC_GPU_KERNEL_H
@@ -51,9 +52,10 @@ struct gpu_kernel {
     enum fbp_precision precision; /**< exact, fast or half */
     size_t turns;                 /**< views and halves that it takes together: lanes */
     bool mirrored;
-    bool by_name; /**< a paper's variant: used where it is asked for, never chosen */
-    int pass;     /**< views of a pass at most; 0: GPU_PASS */
-    /** Do scan and volume allow it? */
+    bool by_name;      /**< a paper's variant: used where it is asked for, never chosen */
+    int pass;          /**< views of a pass at most; 0: GPU_PASS */
+    unsigned symmetry; /**< FBP_SYM_…: what scan and volume must have */
+    /** Do scan and volume allow it?  NULL: where they have the symmetry. */
     bool (*usable)(const struct fbp_job *job);
     /** Texels of views kept in a layered texture: channels and bits of one; 0: plain memory. */
     int channels, bits;
@@ -88,13 +90,17 @@ struct gpu_principal {
 enum { GPU_MOST_TEXELS = 16384 };
 
 FBP_BEGIN
-/** Is it as exact as the job asks, and do scan and volume allow it? */
+/** Is it as exact as the job asks, and do scan and volume allow it, and a texture hold the views
+ *  if it wants one? */
 bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** The first of kernels[] (fastest first, ended by NULL) that suits the job; of that name if one is
  *  given.  NULL: none. */
 const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
                                          const struct fbp_job *job, const char *name);
+
+/** It is chosen for the job, in the words of an instruction set. */
+void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
 
 /** The kernel that was chosen for the job. */
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
@@ -123,6 +129,10 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out);
 /** The most pixels that a voxel's edge covers in any view, at the iso-centre; the most columns. */
 double gpu_pixels_a_voxel(const struct fbp_job *job);
 double gpu_columns_a_voxel(const struct fbp_job *job);
+
+/** Is a texture of fp16 faster than plain memory for kernels of columns?  Only where voxels cover
+ *  many pixels. */
+bool gpu_columns_pay(const struct fbp_job *job);
 
 /**
  * Texels that rows in a texture have for a column: 1; or 2, the means of neighbours in between, so

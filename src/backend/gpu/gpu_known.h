@@ -1,0 +1,57 @@
+/** @file gpu_known.h  The kernels that GPUs have, and what is to be known of them without a GPU:
+ * for whom they are, how views and volume lie (internal; C and C++).
+ *
+ * A module has a program for each; a plan for a machine that is not there needs no more than this.
+ */
+#ifndef FBP_SRC_GPU_KNOWN_H
+#define FBP_SRC_GPU_KNOWN_H
+
+#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_plain.h"
+
+/** Fastest first: X(id, name, precision, turns, mirrored, symmetry, usable, bits of a texture's
+ *  channel).  bits 0: views lie in plain memory. */
+#define GPU_KNOWN(X)                                                                               \
+    X(ROT90_HALF, "rot90", HALF, 4, false, FBP_SYM_ROT90, NULL, 16)                                \
+    X(ROT180_MIRROR_HALF, "rot180+mirror", HALF, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL,   \
+      16)                                                                                          \
+    X(ROT90_EXACT, "rot90", EXACT, 4, false, FBP_SYM_ROT90, NULL, 0)                               \
+    X(ROT180_MIRROR_EXACT, "rot180+mirror", EXACT, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL, \
+      0)                                                                                           \
+    X(ROT180_HALF, "rot180", HALF, 2, false, FBP_SYM_ROT180, NULL, 16)                             \
+    X(MIRROR_HALF, "mirror", HALF, 1, true, FBP_SYM_MIRROR, NULL, 16)                              \
+    X(ROT180_FAST, "rot180", FAST, 2, false, FBP_SYM_ROT180, NULL, 32)                             \
+    X(ROT180_EXACT, "rot180", EXACT, 2, false, FBP_SYM_ROT180, NULL, 0)                            \
+    X(MIRROR_EXACT, "mirror", EXACT, 1, true, FBP_SYM_MIRROR, NULL, 0)                             \
+    X(COLUMN_HALF, "column", HALF, 1, false, FBP_SYM_COLUMN, gpu_columns_pay, 16)                  \
+    X(COLUMN_EXACT, "column", EXACT, 1, false, FBP_SYM_COLUMN, NULL, 0)                            \
+    X(MATRIX_HALF, "matrix", HALF, 1, false, 0, NULL, 16)                                          \
+    X(MATRIX_FAST, "matrix", FAST, 1, false, 0, NULL, 32)                                          \
+    X(MATRIX_EXACT, "matrix", EXACT, 1, false, 0, NULL, 0) /* takes any job */
+
+enum gpu_id {
+#define GPU_ID(ID, ...) GPU_##ID,
+    GPU_KNOWN(GPU_ID) GPU_N_KNOWN
+#undef GPU_ID
+};
+
+#define GPU_FACTS(ID, NAME, PRECISION, TURNS, MIRRORED, SYMMETRY, USABLE, BITS) \
+    {.name = (NAME),                                                            \
+     .precision = FBP_PRECISION_##PRECISION,                                    \
+     .turns = (TURNS),                                                          \
+     .mirrored = (MIRRORED),                                                    \
+     .symmetry = (SYMMETRY),                                                    \
+     .usable = (USABLE),                                                        \
+     .channels = (BITS) ? (TURNS) * ((MIRRORED) ? 2 : 1) : 0,                   \
+     .bits = (BITS),                                                            \
+     .halves_columns = (BITS) != 0,                                             \
+     .views_bytes = (BITS) ? NULL : gpu_plain_bytes,                            \
+     .volume_size = (TURNS) * ((MIRRORED) ? 2 : 1) > 1 ? gpu_orbit_volume_size : NULL},
+
+#ifdef __cplusplus
+static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
+#else
+static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
+#endif
+
+#endif /* FBP_SRC_GPU_KNOWN_H */
