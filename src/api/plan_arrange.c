@@ -59,7 +59,7 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     const struct fbp_recon_params *params = &p->params;
-    const int readers = fbp_worker_io_threads(p->backend, &p->tables.job);
+    const int readers = fbp_work_io_threads(p->backend, &p->tables.job);
     const uint64_t source = p->held_bytes + p->n_devices * (uint64_t)readers * p->reader_bytes;
     const uint64_t own = source + fbp_look_bytes(&p->tables.job) +
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +

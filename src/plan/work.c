@@ -15,7 +15,8 @@ enum {
     PREFERRED_BATCH = 32,
     HOST_BUFFERS = 2,      /* one is filled while the other is used */
     BLOCK_BYTES = 8 << 20, /* what is written at once */
-    DEVICE_BLOCKS = 3,     /* two are fetched while one is written */
+    FETCHED_BLOCKS = 2,    /* while others are written */
+    BLOCKS_SHARE = 16,     /* of the memory, for the blocks of a device beyond the first three */
     FINISH_PARTS = 8,
     SLACK_BYTES = 10 << 20, /* stacks, scratch of readers, pages of libraries used later */
     THREAD_BYTES = 256 << 10,
@@ -267,6 +268,26 @@ static size_t block_slices(const struct fbp_work *w, size_t slice_bytes)
     return n < w->slab_slices ? n : w->slab_slices;
 }
 
+int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    if (!backend->own_memory && !job->unpacks)
+        return 1;
+    return job->n_threads < FBP_MOST_IO_THREADS ? job->n_threads : FBP_MOST_IO_THREADS;
+}
+
+/* Blocks of a device with memory of its own: two are fetched while others are written, with a slice
+ * for each of the threads that write. */
+static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const size_t threads = (size_t)fbp_work_io_threads(rq->backend, rq->job);
+    const size_t n = FETCHED_BLOCKS + (threads + w->block_slices - 1) / w->block_slices;
+    const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
+
+    if (n <= most)
+        return n;
+    return most > FETCHED_BLOCKS ? (size_t)most : FETCHED_BLOCKS + 1;
+}
+
 /* What a slice of the output, and a slab, take in tables: of what is written and of hashes; of
  * tasks.
  */
@@ -295,7 +316,6 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     count_rows(w, job);
     w->n_raw = HOST_BUFFERS;
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
-    w->n_blocks = own_memory ? DEVICE_BLOCKS : 1;
     w->n_volumes = w->n_slabs > w->n_workers ? 2 : 1;
     w->block_slices = block_slices(w, slice);
     /* Kernels want long columns; eight parts still leave the writer seven to overlap. */
@@ -304,6 +324,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice;
+    w->n_blocks = own_memory ? device_blocks(w, rq) : 1;
     const size_t samples = fbp_halves(job) * w->batch_views * w->load_rows * job->panel.n_columns;
     w->raw_bytes = samples * fbp_raw_size(job);
     w->raw_device_bytes = fbp_raw_device_bytes(job, samples);

@@ -71,6 +71,12 @@ struct fbp_task {
  * last, so that few slices are left to be fetched then. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
+enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
+
+/** Threads of a worker that read: several where the host does not compute, and where samples are to
+ *  be decoded.  As many write where the device has memory of its own. */
+int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
+
 /**
  * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates
  * are known the quickest of that, of filtered views that are kept, and of two slabs.

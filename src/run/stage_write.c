@@ -1,17 +1,12 @@
 /* The last stage: finished slices to the host and to the sink. */
 #include "run/stage.h"
+#include "run/writers.h"
 
 #include "array/array.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"
 #include "base/clock.h"
 #include "plan/roi.h"
-
-/* Values of a slice as it is written. */
-static size_t slice_values(const struct worker *w)
-{
-    return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
-}
 
 /* Those slices of layers [l0, l1) in a half that are asked for; false if none is. */
 static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, size_t l1, size_t *z0,
@@ -22,75 +17,18 @@ static bool wanted_slices(const struct fbp_job *job, size_t half, size_t l0, siz
     return *z0 < *z1;
 }
 
-/* Mask slices from `z` of the volume on, and look at what is inside. */
-static void mask_slices(struct worker *w, size_t z, size_t n, float *x)
-{
-    struct fbp_statistics found;
-    const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
-
-    pthread_mutex_lock(&w->run->lock);
-    fbp_statistics_join(&w->found, &found);
-    w->n_found += inside;
-    pthread_mutex_unlock(&w->run->lock);
-}
-
-/* Those slices that the sink lacks: a device that failed may have written some of them. */
-static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice, const float *x)
-{
-    for (size_t i = 0, some; i < n; i += some + (some == 0)) {
-        some = 0;
-        while (i + some < n && !fbp_sink_has(sink, z + i + some, 1))
-            some++;
-        if (some > 0)
-            FBP_TRY(fbp_sink_write(sink, z + i, some, x + i * slice));
-    }
-    return FBP_OK;
-}
-
-/* Slices that one of the io threads writes. */
-struct store {
-    struct worker *worker;
-    const struct piece_slot *piece;
-    size_t slice, first, at_once; /* voxels of a slice, the sink's first one, slices of an item */
-};
-
-static fbp_status store_item(void *user, size_t item, int worker)
-{
-    const struct store *s = user;
-    const struct fbp_run_request *rq = s->worker->run->rq;
-    const size_t z = item * s->at_once, left = s->piece->nz - z;
-    const size_t n = left < s->at_once ? left : s->at_once;
-    float *slices = s->piece->host + z * s->slice;
-
-    (void)worker;
-    if (rq->mask)
-        mask_slices(s->worker, s->piece->z0 + z, n, slices);
-    return write_missing(rq->sink, s->piece->z0 - s->first + z, n, s->slice, slices);
-}
-
-static fbp_status store_piece(struct worker *w, const struct piece_slot *p)
-{
-    fbp_pool *io_threads = w->backend->own_memory ? w->io_threads : NULL;
-    const size_t at_once = io_threads ? 1 : p->nz;
-    struct store store = {w, p, slice_values(w), fbp_roi_first(w->run->rq->job, 2), at_once};
-
-    return fbp_pool_try(io_threads, (p->nz + at_once - 1) / at_once, store_item, &store);
-}
-
-/* A piece is here: hand it to the sink. */
-static fbp_status write_piece(struct worker *w, const struct piece_slot *p)
+/* A piece is here: to those that write it. */
+static fbp_status write_piece(struct worker *w, size_t piece)
 {
     const struct fbp_run_request *rq = w->run->rq;
+    struct piece_slot *p = &w->pieces[piece];
 
     FBP_TRY(fbp_stage_wait(w, p->fetched));
     w->fetched_at = fbp_seconds();
-    struct fbp_span span = fbp_span_host(rq->timeline);
     fbp_roi_crop(rq->job, p->nz, p->host);
     if (!rq->mask && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
-        fbp_statistics_add(&w->found, p->host, p->nz * slice_values(w));
-    FBP_TRY(store_piece(w, p));
-    return fbp_span_end(&span, FBP_LANE_WRITE, p->z0 / w->work->block_slices, "slices %zu to %zu",
-                        p->z0, p->z0 + p->nz - 1);
+        fbp_statistics_add(&w->found, p->host, p->nz * fbp_written_values(w));
+    return fbp_writers_put(w, piece);
 }
 
 /* Slices [z0, z1) to the host. */
@@ -107,24 +45,36 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
     return fbp_stage_copied(w, FBP_STAGE_OUT, start, &w->fetch);
 }
 
-/* Slices [z0, z1): while one piece is written the next ones are fetched. */
+/* Slices [z0, z1), one piece of them, as soon as one is free. */
+static fbp_status fetch_piece(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
+                              size_t *piece)
+{
+    if (!fbp_queue_pop(w->piece_free, piece, NULL))
+        return FBP_ERR_CANCELLED;
+    struct piece_slot *p = &w->pieces[*piece];
+    const size_t left = z1 - z0, step = w->work->block_slices;
+    p->z0 = z0;
+    p->nz = step < left ? step : left;
+    FBP_TRY(fetch(w, b, z0, z0 + p->nz, p->host));
+    FBP_TRY(fbp_stage_mark(w, FBP_STAGE_OUT, &p->fetched));
+    w->volumes[b->volume].fetched = p->fetched;
+    return FBP_OK;
+}
+
+enum { FETCHED = 3 }; /* at once, at most */
+
+/* Slices [z0, z1): while pieces are written the next ones are fetched. */
 static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
-    const size_t step = w->work->block_slices, n_slots = w->work->n_blocks;
-    const size_t n = (z1 - z0 + step - 1) / step;
-    struct volume_slot *volume = &w->volumes[b->volume];
+    const size_t step = w->work->block_slices, n = (z1 - z0 + step - 1) / step;
+    const size_t at_once = w->work->n_blocks < FETCHED ? w->work->n_blocks : FETCHED;
+    size_t pieces[FETCHED];
 
-    for (size_t i = 0; i < n + n_slots - 1; i++) {
-        if (i < n) {
-            struct piece_slot *p = &w->pieces[i % n_slots];
-            p->z0 = z0 + i * step;
-            p->nz = p->z0 + step < z1 ? step : z1 - p->z0;
-            FBP_TRY(fetch(w, b, p->z0, p->z0 + p->nz, p->host));
-            FBP_TRY(fbp_stage_mark(w, FBP_STAGE_OUT, &p->fetched));
-            volume->fetched = p->fetched;
-        }
-        if (i + 1 >= n_slots && i + 1 - n_slots < n)
-            FBP_TRY(write_piece(w, &w->pieces[(i + 1 - n_slots) % n_slots]));
+    for (size_t i = 0; i < n + at_once - 1; i++) {
+        if (i < n)
+            FBP_TRY(fetch_piece(w, b, z0 + i * step, z1, &pieces[i % at_once]));
+        if (i + 1 >= at_once && i + 1 - at_once < n)
+            FBP_TRY(write_piece(w, pieces[(i + 1 - at_once) % at_once]));
     }
     return FBP_OK;
 }
@@ -134,7 +84,7 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
                                   size_t z1)
 {
     struct volume_slot *volume = &w->volumes[b->volume];
-    float *to = w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * slice_values(w);
+    float *to = w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * fbp_written_values(w);
 
     FBP_TRY(fetch(w, b, z0, z1, to));
     return fbp_stage_mark(w, FBP_STAGE_OUT, &volume->fetched);
@@ -146,7 +96,7 @@ static void written_to_caller(struct worker *w, size_t z0, size_t z1)
     const size_t first = fbp_roi_first(rq->job, 2);
 
     if (rq->mask)
-        mask_slices(w, z0, z1 - z0, w->volume + (z0 - first) * slice_values(w));
+        fbp_mask_slices(w, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w));
     fbp_sink_written(rq->sink, z0 - first, z1 - z0);
 }
 
@@ -163,6 +113,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
         if (wanted_slices(rq->job, half, slab->z0, slab->z0 + slab->nz, &z0, &z1))
             written_to_caller(w, z0, z1);
+    FBP_TRY(fbp_writers_settle(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));
     b->drawn->done = true;
     fbp_slabs_done(&w->run->slabs);
@@ -180,8 +131,10 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
             continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
         if (!rq->mask)
-            w->n_found += (z1 - z0) * slice_values(w);
+            w->n_found += (z1 - z0) * fbp_written_values(w);
     }
+    if (w->run->rq->no_overlap)
+        FBP_TRY(fbp_writers_settle(w));
     return b->last ? finish_slab(w, b) : FBP_OK;
 }
 
@@ -211,5 +164,8 @@ static fbp_status write_blocks(struct worker *w)
 
 void fbp_stage_write(struct worker *w)
 {
-    fbp_stage_leave(w, write_blocks(w));
+    fbp_writers_start(w);
+    const fbp_status st = write_blocks(w);
+    fbp_writers_join(w);
+    fbp_stage_leave(w, st);
 }

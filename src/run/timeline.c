@@ -70,10 +70,13 @@ static fbp_status add(fbp_timeline *t, const struct entry *e)
             t->room = room;
         }
     }
-    if (t->n < t->room)
-        t->entries[t->n++] = *e;
-    else
+    if (t->n < t->room) {
+        /* The end is taken here, so that those of a lane are in order. */
+        t->entries[t->n] = *e;
+        t->entries[t->n++].bar.end = fbp_seconds() - t->zero;
+    } else {
         st = fbp_fail_nomem(2 * t->room * sizeof *e, "a timeline");
+    }
     pthread_mutex_unlock(&t->lock);
     return st;
 }
@@ -90,7 +93,6 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
         FBP_TRY(span->backend->stamp(span->dev, span->stage, &span->stamps[1]));
     e.span = *span;
     e.bar.begin = span->begin - span->to->zero;
-    e.bar.end = fbp_seconds() - span->to->zero;
     va_start(args, fmt);
     vsnprintf(e.bar.words, sizeof e.bar.words, fmt, args);
     va_end(args);

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_IO_THREADS = 8 };
-
 static fbp_status make_buffers(struct worker *w, const struct fbp_job *job)
 {
     const struct fbp_work *work = w->work;
@@ -93,20 +91,13 @@ static void find_callers_memory(struct worker *w)
         w->volume = volume;
 }
 
-int fbp_worker_io_threads(const struct fbp_backend *backend, const struct fbp_job *job)
-{
-    if (!backend->own_memory && !job->unpacks)
-        return 1;
-    return job->n_threads < MOST_IO_THREADS ? job->n_threads : MOST_IO_THREADS;
-}
-
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device)
 {
     *w = (struct worker){.backend = backend, .work = work};
     FBP_TRY(backend->open(&w->dev, device, job));
-    if (fbp_worker_io_threads(backend, job) > 1)
-        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_worker_io_threads(backend, job)));
+    if (fbp_work_io_threads(backend, job) > 1)
+        FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_io_threads(backend, job)));
     return make_buffers(w, job);
 }
 
@@ -156,13 +147,16 @@ fbp_status fbp_worker_begin(struct worker *w, struct run_state *run)
     FBP_TRY(make_queue(&w->filtered_full, n_filtered, false));
     FBP_TRY(make_queue(&w->volume_free, work->n_volumes, true));
     FBP_TRY(make_queue(&w->block_free, N_BLOCKS, true));
-    return make_queue(&w->block_full, N_BLOCKS, false);
+    FBP_TRY(make_queue(&w->block_full, N_BLOCKS, false));
+    FBP_TRY(make_queue(&w->piece_free, work->n_blocks, true));
+    return make_queue(&w->parts_full, work->n_blocks * MOST_PARTS, false);
 }
 
 void fbp_worker_abort(struct worker *w)
 {
-    fbp_queue *const queues[] = {w->raw_free,    w->raw_full,   w->filtered_free, w->filtered_full,
-                                 w->volume_free, w->block_free, w->block_full};
+    fbp_queue *const queues[] = {w->raw_free,      w->raw_full,    w->filtered_free,
+                                 w->filtered_full, w->volume_free, w->block_free,
+                                 w->block_full,    w->piece_free,  w->parts_full};
 
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i])
@@ -279,7 +273,7 @@ void fbp_worker_end(struct worker *w)
 {
     fbp_queue **const queues[] = {&w->raw_free,      &w->raw_full,    &w->filtered_free,
                                   &w->filtered_full, &w->volume_free, &w->block_free,
-                                  &w->block_full};
+                                  &w->block_full,    &w->piece_free,  &w->parts_full};
 
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         fbp_queue_destroy(queues[i]);
@@ -303,11 +297,12 @@ void fbp_worker_close(struct worker *w)
         if (w->raw[i].device != w->raw[i].host)
             fbp_device_put(b, w->dev, FBP_FOR_RAW, w->raw[i].device);
         fbp_host_put(b, w->dev, w->raw[i].host);
-        fbp_host_put(b, w->dev, w->pieces[i].host);
         if ((size_t)i < w->work->n_filtered) /* those that are kept share one */
             fbp_device_put(b, w->dev, FBP_FOR_FILTERED, w->filtered[i].memory);
         fbp_device_put(b, w->dev, FBP_FOR_VOLUME, w->volumes[i].memory);
     }
+    for (size_t i = 0; w->dev && i < FBP_MOST_PIECES; i++)
+        fbp_host_put(b, w->dev, w->pieces[i].host);
     if (w->io_threads)
         fbp_pool_destroy(&w->io_threads);
     if (w->dev)

@@ -35,6 +35,8 @@ struct piece_slot {
     float *host;
     size_t z0, nz;
     struct fbp_mark fetched;
+    struct fbp_span span;  /**< from when they are there to when they are written */
+    atomic_size_t n_parts; /**< that are not written */
 };
 
 struct block_slot {
@@ -46,12 +48,13 @@ struct block_slot {
 };
 
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
+enum { MOST_PARTS = 64 }; /* of a piece, each written by one thread */
 
 struct worker {
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_device *dev;
-    fbp_pool *io_threads;    /**< read, and write if the device has memory of its own; or NULL */
+    fbp_pool *io_threads;    /**< that read, or NULL */
     struct run_state *run;   /**< from here on: of a run */
     struct fbp_drawn *drawn; /**< its slabs, in their order */
     struct fbp_drawn **last; /**< where the next one goes; of the stage that draws */
@@ -66,11 +69,14 @@ struct worker {
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
     struct block_slot blocks[N_BLOCKS];
-    struct piece_slot pieces[MAX_SLOTS];
+    struct piece_slot pieces[FBP_MOST_PIECES];
+    pthread_t writers[FBP_MOST_IO_THREADS]; /**< that write pieces (writers.h), n_writers */
+    size_t n_writers;
     struct fbp_mark commands[N_AHEAD]; /**< the last ones that backproject, in turns */
     size_t n_commands;
     fbp_queue *raw_free, *raw_full, *filtered_free, *filtered_full, *volume_free, *block_free,
-        *block_full;
+        *block_full, *piece_free,
+        *parts_full;             /**< a part: its number in its piece, and that one's */
     struct fbp_statistics found; /**< in slabs that are not done, as is: */
     size_t n_found;              /**< voxels, or those that are not masked; both by run's lock */
     double busy[4], waited[4];   /**< read, filter, backproject, write */
@@ -83,10 +89,6 @@ struct worker {
     fbp_status status;           /**< what failed, as are: */
     char why[1000];
 };
-
-/** Threads that read: several where the host does not compute, and where samples are to be
- *  decoded. */
-int fbp_worker_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Open a device with its buffers; a half-built worker can be closed. */
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,

@@ -394,6 +394,36 @@ static void sizes_and_voxels_complete_each_other(void **state)
     drop(&c);
 }
 
+/* Two blocks that are fetched, and beside them a slice for each thread that writes; fewer in little
+ * memory. */
+static void each_writer_has_a_slice(void **state)
+{
+    static const struct {
+        size_t n;
+        int threads;
+        uint64_t share; /* of the memory that is needed with many blocks */
+        size_t blocks;
+    } cases[] = {{512, 8, 64, 3},  {1024, 8, 64, 6}, {2048, 8, 64, 10}, {2048, 20, 64, 10},
+                 {2048, 3, 64, 5}, {2048, 1, 64, 3}, {2048, 8, 1, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t n = cases[i].n;
+        struct case_ c;
+        struct fbp_work w;
+        setup(&c, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
+        c.tables.job.n_threads = cases[i].threads;
+        struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
+        rq.backend = fbp_backend_find("mock");
+        OK(fbp_work_divide(&rq, &w));
+        rq.memory_limit = cases[i].share * w.memory_bytes;
+        OK(fbp_work_divide(&rq, &w));
+        assert_int_equal(w.n_blocks, cases[i].blocks);
+        assert_true(w.memory_bytes <= rq.memory_limit);
+        drop(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +435,7 @@ int main(void)
         cmocka_unit_test(follows_by_groups),
         cmocka_unit_test(even_batches_for_measuring),
         cmocka_unit_test(batches_fit_their_buffers),
+        cmocka_unit_test(each_writer_has_a_slice),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };

@@ -1,0 +1,140 @@
+#include "run/writers.h"
+
+#include "run/stage.h"
+
+#include "array/array.h"
+#include "backend/statistics.h"
+#include "base/stop.h"
+#include "plan/roi.h"
+
+size_t fbp_written_values(const struct worker *w)
+{
+    return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
+}
+
+void fbp_mask_slices(struct worker *w, size_t z, size_t n, float *x)
+{
+    struct fbp_statistics found;
+    const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
+
+    pthread_mutex_lock(&w->run->lock);
+    fbp_statistics_join(&w->found, &found);
+    w->n_found += inside;
+    pthread_mutex_unlock(&w->run->lock);
+}
+
+/* Those slices that the sink lacks: a device that failed may have written some of them. */
+static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice, const float *x)
+{
+    for (size_t i = 0, some; i < n; i += some + (some == 0)) {
+        some = 0;
+        while (i + some < n && !fbp_sink_has(sink, z + i + some, 1))
+            some++;
+        if (some > 0)
+            FBP_TRY(fbp_sink_write(sink, z + i, some, x + i * slice));
+    }
+    return FBP_OK;
+}
+
+/* Slices [z, z+n) of a piece. */
+static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t slice = fbp_written_values(w);
+    float *x = p->host + z * slice;
+
+    if (rq->mask)
+        fbp_mask_slices(w, p->z0 + z, n, x);
+    return write_missing(rq->sink, p->z0 - fbp_roi_first(rq->job, 2) + z, n, slice, x);
+}
+
+/* All of it is written. */
+static fbp_status give_back(struct worker *w, size_t piece)
+{
+    struct piece_slot *p = &w->pieces[piece];
+
+    FBP_TRY(fbp_span_end(&p->span, FBP_LANE_WRITE, p->z0 / w->work->block_slices,
+                         "slices %zu to %zu", p->z0, p->z0 + p->nz - 1));
+    fbp_queue_push(w->piece_free, piece);
+    return FBP_OK;
+}
+
+/* Slices of a part: one, unless they are many. */
+static size_t part_slices(const struct piece_slot *p)
+{
+    return (p->nz + MOST_PARTS - 1) / MOST_PARTS;
+}
+
+static fbp_status write_part(struct worker *w, size_t at)
+{
+    struct piece_slot *p = &w->pieces[at / MOST_PARTS];
+    const size_t n = part_slices(p), z = at % MOST_PARTS * n, left = p->nz - z;
+
+    FBP_TRY(fbp_go_on());
+    FBP_TRY(write_slices(w, p, z, n < left ? n : left));
+    return atomic_fetch_sub(&p->n_parts, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
+}
+
+/* A failure empties the queue, and ends all of them. */
+static void *writer_main(void *arg)
+{
+    struct worker *w = arg;
+    struct fbp_stop_scope scope = {.flag = w->run->rq->stop};
+    size_t at;
+
+    fbp_message_clear();
+    (void)fbp_stop_scope(&scope);
+    while (fbp_queue_pop(w->parts_full, &at, NULL))
+        fbp_stage_leave(w, write_part(w, at));
+    (void)fbp_stop_scope(NULL);
+    return NULL;
+}
+
+void fbp_writers_start(struct worker *w)
+{
+    const size_t wanted = w->backend->own_memory && w->io_threads && !w->volume
+                              ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job)
+                              : 0;
+
+    w->n_writers = 0;
+    while (w->n_writers < wanted &&
+           pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)
+        w->n_writers++;
+}
+
+void fbp_writers_join(struct worker *w)
+{
+    fbp_queue_close(w->parts_full);
+    for (size_t i = 0; i < w->n_writers; i++)
+        pthread_join(w->writers[i], NULL);
+}
+
+fbp_status fbp_writers_put(struct worker *w, size_t piece)
+{
+    struct piece_slot *p = &w->pieces[piece];
+    const size_t n = part_slices(p), n_parts = (p->nz + n - 1) / n;
+
+    p->span = fbp_span_host(w->run->rq->timeline);
+    if (w->n_writers == 0) {
+        FBP_TRY(write_slices(w, p, 0, p->nz));
+        return give_back(w, piece);
+    }
+    atomic_store(&p->n_parts, n_parts);
+    for (size_t i = 0; i < n_parts; i++)
+        if (!fbp_queue_push(w->parts_full, piece * MOST_PARTS + i))
+            return FBP_ERR_CANCELLED;
+    return FBP_OK;
+}
+
+fbp_status fbp_writers_settle(struct worker *w)
+{
+    const size_t n = w->work->n_blocks;
+    size_t piece;
+
+    for (size_t i = 0; i < n; i++)
+        if (!fbp_queue_pop(w->piece_free, &piece, NULL))
+            return FBP_ERR_CANCELLED;
+    for (size_t i = 0; i < n; i++) /* all of them are free */
+        fbp_queue_push(w->piece_free, i);
+    return FBP_OK;
+}

@@ -1,0 +1,28 @@
+/** @file writers.h  Slices in the host's memory to the sink, by several threads (internal).
+ *
+ * The stage that fetches puts pieces; threads take parts of them, in any order, and give a piece
+ * back when its last part is written.  A device that shares the host's cores has no such threads:
+ * what is put is written at once.
+ */
+#ifndef FBP_SRC_WRITERS_H
+#define FBP_SRC_WRITERS_H
+
+#include "run/worker.h"
+
+/** Values of a slice as it is written. */
+size_t fbp_written_values(const struct worker *w);
+
+/** Mask slices from `z` of the volume on, and look at what is inside. */
+void fbp_mask_slices(struct worker *w, size_t z, size_t n, float *x);
+
+/** As many threads as the plan has pieces for and the system grants. */
+void fbp_writers_start(struct worker *w);
+/** No more pieces come: what is put is written, and the threads end. */
+void fbp_writers_join(struct worker *w);
+
+/** Slices that are fetched, to be written. */
+fbp_status fbp_writers_put(struct worker *w, size_t piece);
+/** Until all that was put is written. */
+fbp_status fbp_writers_settle(struct worker *w);
+
+#endif /* FBP_SRC_WRITERS_H */
