@@ -25,6 +25,9 @@ static int print_json(const struct fbp_device_info *d, size_t n)
         cJSON_AddStringToObject(one, "driver", d[i].driver);
         cJSON_AddNumberToObject(one, "memory_bytes", (double)d[i].memory_bytes);
         cJSON_AddNumberToObject(one, "free_bytes", (double)d[i].free_bytes);
+        cJSON_AddStringToObject(one, "bus_id", d[i].bus_id);
+        if (d[i].numa_node >= 0)
+            cJSON_AddNumberToObject(one, "numa_node", d[i].numa_node);
         cJSON_AddItemToArray(list, one);
     }
     return cli_json(root, false);
@@ -38,6 +41,10 @@ static int print_text(const struct fbp_device_info *d, size_t n)
         printf("%-8s %s", d[i].name, d[i].text);
         if (d[i].driver[0])
             printf(", driver %s", d[i].driver);
+        if (d[i].bus_id[0])
+            printf(", PCI %s", d[i].bus_id);
+        if (d[i].numa_node >= 0)
+            printf(", NUMA node %d", d[i].numa_node);
         if (d[i].memory_bytes)
             printf(", %s", fbp_bytes_text(bytes, sizeof bytes, d[i].memory_bytes));
         if (d[i].free_bytes)

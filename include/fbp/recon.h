@@ -308,6 +308,8 @@ struct fbp_device_info {
     uint64_t memory_bytes;
     uint64_t free_bytes; /**< free now, of a device's own memory; 0 = not known */
     char driver[64];     /**< release of its driver; "" = there is none */
+    char bus_id[28];     /**< its place on PCI, such as "0000:18:00.0"; "" = none */
+    int numa_node;       /**< of the host's memory that is near it; -1 = not known */
 };
 
 /** Fill at most n entries.  out[0].struct_size is the size of each.  Returns the number of devices;

@@ -9,7 +9,7 @@
 static void describe_device(const struct fbp_backend *backend, int i, int count, const char *why,
                             struct fbp_device_info *out)
 {
-    struct fbp_device_info own = {.struct_size = sizeof own};
+    struct fbp_device_info own = {.struct_size = sizeof own, .numa_node = -1};
 
     snprintf(own.name, sizeof own.name, count > 1 ? "%s:%d" : "%s", backend->name, i);
     snprintf(own.text, sizeof own.text, "%s", backend->summary);

@@ -22,7 +22,12 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .pool_destroy = fbp_pool_destroy,
                                             .pool_for = fbp_pool_for,
                                             .kept_recall = fbp_kept_recall,
-                                            .kept_keep = fbp_kept_keep};
+                                            .kept_keep = fbp_kept_keep,
+                                            .numa_node = fbp_numa_node,
+                                            .numa_near = fbp_numa_near,
+                                            .numa_place = fbp_numa_place,
+                                            .numa_begin = fbp_numa_begin,
+                                            .numa_end = fbp_numa_end};
 
 /* From where programs are installed to where libraries are, such as "../lib64/". */
 #ifndef FBP_BIN_TO_LIB

@@ -11,9 +11,10 @@
 
 #include "base/environment.h"
 #include "base/kept.h"
+#include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 13 };
+enum { FBP_MODULE_VERSION = 14 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
@@ -33,6 +34,11 @@ struct fbp_module_host {
     void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
     bool (*kept_recall)(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
     void (*kept_keep)(const struct fbp_kept_file *file, const char *key, const char *value);
+    int (*numa_node)(const char *sys, const char *bus_id);
+    int (*numa_near)(const char *sys, const char *bus_id);
+    void (*numa_place)(void *memory, size_t bytes, int node);
+    bool (*numa_begin)(int node);
+    void (*numa_end)(void);
 };
 
 /** The one function that a module exports: its backend; NULL with the sentence in `why` if it does

@@ -17,6 +17,7 @@ static void describe(const struct fbp_backend *backend, const int *devices, size
     for (size_t i = 0; i < n; i++) {
         struct fbp_device_info *d = &out->devices[i];
         d->struct_size = sizeof *d;
+        d->numa_node = -1;
         snprintf(d->name, sizeof d->name, "%s:%d", backend->name, devices[i]);
         snprintf(d->text, sizeof d->text, "%s", backend->summary);
         backend->describe(devices[i], d);

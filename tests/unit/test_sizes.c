@@ -24,7 +24,7 @@ WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(comparison, mean_b);
 WHOLE(curve, best);
-WHOLE(device_info, driver);
+WHOLE(device_info, numa_node);
 WHOLE(geometry_facts, rise_error);
 WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);

@@ -52,6 +52,7 @@ struct cuda_trial {
 struct cuda_device {
     const struct fbp_job *job;
     int index;
+    int node; /**< cuda_node_of() */
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner; /**< of the kernel's shapes */
     struct cuda_trial trials[GPU_TUNER_TRIALS];
@@ -101,7 +102,15 @@ fbp_status cuda_stamped(fbp_device *device, uint64_t stamp, double *seconds);
 extern const struct gpu_timer cuda_timer;
 void cuda_trials_close(struct cuda_device *dev);
 
-/* host_memory.c: pinned. */
+/* place.c: where a device is. */
+enum { CUDA_BUS_ID = 28 };
+void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]); /* "": not known */
+int cuda_node_of(int ordinal); /* of the host's memory, to place pages at; -1: anywhere */
+
+/* host_memory.c: pinned.  For all devices, near the node (-1: anywhere), touched by some threads;
+ * NULL if that cannot be had. */
+void *cuda_pin(size_t bytes, int n_threads, int node);
+void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
 void cuda_host_release(fbp_device *device, void *mem);
 

@@ -62,6 +62,8 @@ static void describe(int index, struct fbp_device_info *out)
     snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
              p.minor, p.multiProcessorCount);
     describe_driver(out->driver, sizeof out->driver);
+    cuda_bus_of(found.ordinal[index], out->bus_id);
+    out->numa_node = gpu_host->numa_node(FBP_SYS, out->bus_id);
     out->memory_bytes = p.totalGlobalMem;
     if (cudaSetDevice(found.ordinal[index]) == cudaSuccess &&
         cudaMemGetInfo(&available, &total) == cudaSuccess)
@@ -167,6 +169,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     dev->index = found.ordinal[index];
+    dev->node = cuda_node_of(dev->index);
     dev->kernel = cuda_kernel_of(job);
     dev->plan = CUFFT_NO_PLAN;
     cuda_stamps_open(dev);

@@ -1,5 +1,6 @@
 /* Pinned memory of the host.  The system fills fresh pages with zeros, one thread at a time: large
- * blocks are touched by all threads first, in huge pages, and pinned then. */
+ * blocks are touched by all threads first, in huge pages, and pinned then.  Pages come from the
+ * node of the card: every copy from another would cross the link between processors. */
 #include "backend/cuda/cuda.h"
 
 #include <pthread.h>
@@ -61,7 +62,7 @@ static bool map(struct block *b, size_t bytes)
 }
 
 /* NULL if it cannot be done this way. */
-static void *alloc_large(size_t bytes, int n_threads)
+static void *alloc_large(size_t bytes, int n_threads, int node)
 {
     struct block *b = malloc(sizeof *b);
 
@@ -71,6 +72,7 @@ static void *alloc_large(size_t bytes, int n_threads)
         free(b);
         return NULL;
     }
+    gpu_host->numa_place(b->memory, b->bytes, node);
     touch(b, n_threads);
     if (cudaHostRegister(b->memory, b->bytes, cudaHostRegisterPortable) != cudaSuccess) {
         (void)cudaGetLastError();
@@ -85,23 +87,20 @@ static void *alloc_large(size_t bytes, int n_threads)
     return b->memory;
 }
 
-fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
+void *cuda_pin(size_t bytes, int n_threads, int node)
 {
-    const struct cuda_device *dev = cuda_of(device);
+    void *out = bytes >= LARGE ? alloc_large(bytes, n_threads, node) : NULL;
 
-    (void)what; /* the limit is one of locked memory, whatever it is for */
-    *out = NULL;
-    CUDA_TRY(cudaSetDevice(dev->index));
-    if (bytes >= LARGE)
-        *out = alloc_large(bytes, dev->job->n_threads);
-    if (*out || cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable) == cudaSuccess)
-        return FBP_OK;
-    (void)cudaGetLastError();
-    *out = NULL;
-    return gpu_host->fail(FBP_ERR_NOMEM,
-                          "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
-                          "--memory, or raise the limit of locked memory (ulimit -l)",
-                          bytes);
+    if (out)
+        return out;
+    const bool placed = gpu_host->numa_begin(node);
+    if (cudaHostAlloc(&out, bytes ? bytes : 1, cudaHostAllocPortable) != cudaSuccess) {
+        (void)cudaGetLastError();
+        out = NULL;
+    }
+    if (placed)
+        gpu_host->numa_end();
+    return out;
 }
 
 /* The block of that address, taken out of the list. */
@@ -120,11 +119,10 @@ static struct block *take_block(const void *memory)
     return found;
 }
 
-void cuda_host_release(fbp_device *device, void *memory)
+void cuda_unpin(void *memory)
 {
     struct block *b = memory ? take_block(memory) : NULL;
 
-    (void)device;
     if (b) {
         (void)cudaHostUnregister(memory);
         (void)munmap(memory, b->bytes);
@@ -132,4 +130,26 @@ void cuda_host_release(fbp_device *device, void *memory)
     } else if (memory) {
         (void)cudaFreeHost(memory);
     }
+}
+
+fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
+{
+    const struct cuda_device *dev = cuda_of(device);
+
+    (void)what; /* the limit is one of locked memory, whatever it is for */
+    *out = NULL;
+    CUDA_TRY(cudaSetDevice(dev->index));
+    *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
+    if (*out)
+        return FBP_OK;
+    return gpu_host->fail(FBP_ERR_NOMEM,
+                          "cuda: cannot pin %zu bytes of the host's memory: lower --batch or "
+                          "--memory, or raise the limit of locked memory (ulimit -l)",
+                          bytes);
+}
+
+void cuda_host_release(fbp_device *device, void *memory)
+{
+    (void)device;
+    cuda_unpin(memory);
 }
