@@ -1,6 +1,7 @@
 /* Making a plan, and what it tells. */
 #include "api/plan.h"
 
+#include "backend/slab.h"
 #include "base/contain.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -17,6 +18,7 @@ static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
     const struct fbp_job *job = &p->tables.job;
+    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
@@ -45,7 +47,7 @@ static void fill_info(fbp_plan *p)
     i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
     i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
-    i->updates = (uint64_t)job->grid.n[0] * job->grid.n[1] * slices * job->n_views;
+    i->updates = (uint64_t)fbp_slab_slice(&any) * slices * job->n_views;
     i->follows = p->follow;
 }
 

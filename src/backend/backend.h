@@ -80,6 +80,7 @@ struct fbp_job {
     struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */
     size_t turns; /**< what the kernel takes together, see backend/partners.h: 1, 2, 4 */
     bool mirrored;
+    bool boxes; /**< it computes boxes of slices, and not whole ones only */
     int n_threads;
     void *user; /**< for tests that plug in a geometry of their own */
 };
@@ -157,9 +158,10 @@ struct fbp_backend {
      *  NULL: none. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
-    /** Set job->chosen, ->turns and ->mirrored: to the kernel of this name, false if there is none
-     *  that takes the job; or, name NULL, to the fastest, which there always is.  Decided from scan
-     *  and volume alone, never per slab.  NULL: there is only "matrix", of one view and slice. */
+    /** Set job->chosen, ->turns, ->mirrored and ->boxes: to the kernel of this name, false if there
+     * is none that takes the job; or, name NULL, to the fastest, which there always is.  Decided
+     * from scan and volume alone, never per slab.  NULL: there is only "matrix", of one view and
+     * slice. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
     /** Bytes of a filtered batch and of a slab in the device's own layout.  These slots and all
@@ -207,11 +209,12 @@ struct fbp_backend {
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Add a batch to slices (layers) [z0, z1) of a slab. */
+    /** Add a batch to slices (layers) [z0, z1) of a slab.  A voxel gets the same bits in whichever
+     *  slab it lies: what is computed of it follows from its place in the grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Slices [z0, z1) of one half of a slab as output floats, scaled and shifted:
-     *  host[z1 - z0][ny][nx]. */
+     *  host[z1 - z0][slab->ny][slab->nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
     /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the

@@ -10,6 +10,27 @@ static inline struct fbp_slab fbp_slab_whole(const struct fbp_job *job, size_t z
     return (struct fbp_slab){.nx = job->grid.n[0], .ny = job->grid.n[1], .z0 = z0, .nz = nz};
 }
 
+/** What is computed of slices (layers) [z0, z0 + nz) for the box that the job asks for: that box
+ *  of them, or all of them where the kernel cannot. */
+static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z0, size_t nz)
+{
+    struct fbp_slab out = fbp_slab_whole(job, z0, nz);
+
+    if (!job->boxes)
+        return out;
+    out.x0 = job->roi[0][0];
+    out.y0 = job->roi[1][0];
+    out.nx = (job->roi[0][1] ? job->roi[0][1] : out.nx) - out.x0;
+    out.ny = (job->roi[1][1] ? job->roi[1][1] : out.ny) - out.y0;
+    return out;
+}
+
+/** The voxels [first, end) along x and y, and of slices (layers).
+ * @return FBP_ERR_INVALID if it is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
+ * job's kernel computes whole slices only. */
+FBP_PRIVATE_API fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2],
+                                        struct fbp_slab *out);
+
 /** Voxels of a slice of a slab. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {

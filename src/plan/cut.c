@@ -1,6 +1,7 @@
 #include "plan/cut.h"
 
 #include "backend/partners.h"
+#include "backend/slab.h"
 #include "plan/roi.h"
 
 #include <math.h>
@@ -35,15 +36,17 @@ static size_t spread(size_t i, size_t samples, size_t n)
 /* Cost of a slice, beside one that is seen in all views. */
 static double cost_of(const struct fbp_job *job, double slice)
 {
+    const struct fbp_slab s = fbp_slab_asked(job, 0, 1);
     const struct fbp_grid *g = &job->grid;
     const double z = fbp_grid_coordinate(g, 2, slice);
     size_t seen = 0;
 
     for (size_t k = 0; k < VIEWS; k++)
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
-            const double x[3] = {fbp_grid_coordinate(g, 0, (double)spread(i % SIDE, SIDE, g->n[0])),
-                                 fbp_grid_coordinate(g, 1, (double)spread(i / SIDE, SIDE, g->n[1])),
-                                 z};
+            const size_t at[2] = {s.x0 + spread(i % SIDE, SIDE, s.nx),
+                                  s.y0 + spread(i / SIDE, SIDE, s.ny)};
+            const double x[3] = {fbp_grid_coordinate(g, 0, (double)at[0]),
+                                 fbp_grid_coordinate(g, 1, (double)at[1]), z};
             seen += is_seen(job, spread(k, VIEWS, job->n_views), x);
         }
     return UNSEEN + (1 - UNSEEN) * (double)seen / (VIEWS * SIDE * SIDE);

@@ -23,11 +23,12 @@ struct sample {
 static struct fbp_slab sample_slab(const struct fbp_job *job, const struct fbp_work *work,
                                    size_t wanted)
 {
-    const size_t updates = job->grid.n[0] * job->grid.n[1] * work->group_views;
-    struct fbp_slab out = fbp_slab_whole(job, 0, updates < wanted ? wanted / updates : 1);
+    struct fbp_slab out = fbp_slab_asked(job, 0, 1);
+    const size_t updates = fbp_slab_slice(&out) * work->group_views;
     size_t first, n;
 
     fbp_roi_layers(job, &first, &n);
+    out.nz = updates < wanted ? wanted / updates : 1;
     if (out.nz > work->slab_slices)
         out.nz = work->slab_slices;
     out.z0 = first + (job->mirrored ? 0 : (n - out.nz) / 2);

@@ -79,7 +79,8 @@ void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1)
 
 bool fbp_roi_crops(const struct fbp_job *job)
 {
-    return fbp_roi_size(job, 0) < job->grid.n[0] || fbp_roi_size(job, 1) < job->grid.n[1];
+    return !job->boxes &&
+           (fbp_roi_size(job, 0) < job->grid.n[0] || fbp_roi_size(job, 1) < job->grid.n[1]);
 }
 
 void fbp_roi_crop(const struct fbp_job *job, size_t n, float *slices)

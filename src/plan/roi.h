@@ -2,7 +2,8 @@
  *
  * The job's grid is the whole volume: coordinates, kernel and facts are those of it, so that the
  * box has the bits it has there.  Computed are the layers (backend/partners.h) that hold the box's
- * slices, whole; what lies beside it is left out when slices have been fetched.
+ * slices: of a kernel that computes boxes (job->boxes), the box of them alone (fbp_slab_asked());
+ * of others whole ones, and what lies beside the box is left out when slices have been fetched.
  */
 #ifndef FBP_SRC_ROI_H
 #define FBP_SRC_ROI_H
@@ -26,7 +27,7 @@ void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n);
 /** Those of the slices [*z0, *z1) that are in the box; *z0 == *z1: none is. */
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1);
 
-/** Are the box's slices parts of the volume's? */
+/** Are the box's slices parts of those that are computed? */
 bool fbp_roi_crops(const struct fbp_job *job);
 
 /** n whole slices become, in place, the box's part of them, one behind the other. */

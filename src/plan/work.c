@@ -48,7 +48,7 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
 
     fbp_roi_layers(job, &first, &n);
     const size_t at = first_layer(w, n, i);
-    return fbp_slab_whole(job, first + at, first_layer(w, n, i + 1) - at);
+    return fbp_slab_asked(job, first + at, first_layer(w, n, i + 1) - at);
 }
 
 /* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
@@ -301,7 +301,7 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 /* Of a slab of so many layers, on a device. */
 static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
 {
-    const struct fbp_slab slab = fbp_slab_whole(rq->job, 0, n_layers);
+    const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_layers);
 
     return rq->backend->volume_bytes(rq->job, &slab);
 }
@@ -310,7 +310,8 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
 static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
-    const size_t slice = job->grid.n[0] * job->grid.n[1] * sizeof(float);
+    const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
+    const size_t slice = fbp_slab_slice(&any) * sizeof(float);
     const bool own_memory = rq->backend->own_memory;
 
     count_rows(w, job);
@@ -476,7 +477,7 @@ struct clock {
 static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
                          const struct fbp_task *t, struct clock *c)
 {
-    const double slice = (double)job->grid.n[0] * (double)job->grid.n[1];
+    const double slice = (double)fbp_slab_slice(&t->slab);
     const double views = (double)(fbp_halves(job) * t->batch.n_views);
     size_t z0, z1;
 
@@ -602,8 +603,8 @@ static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct f
  * only a damaged file asks for takes ever longer. */
 static fbp_status check_slice(const struct fbp_work_request *rq)
 {
-    const size_t *n = rq->job->grid.n;
-    const double bytes = (double)n[0] * (double)n[1] * sizeof(float);
+    const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
+    const double bytes = (double)s.nx * (double)s.ny * sizeof(float);
     char has[32], needs[32];
 
     if (bytes <= (double)rq->memory_limit)
@@ -611,7 +612,7 @@ static fbp_status check_slice(const struct fbp_work_request *rq)
     return fbp_fail(FBP_ERR_NOMEM,
                     "memory: a single slice of %zu x %zu voxels needs %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
-                    n[0], n[1], fbp_bytes_about(needs, sizeof needs, bytes),
+                    s.nx, s.ny, fbp_bytes_about(needs, sizeof needs, bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 

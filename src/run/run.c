@@ -2,6 +2,7 @@
 
 #include "backend/device.h"
 #include "backend/partners.h"
+#include "backend/slab.h"
 #include "backend/statistics.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -51,7 +52,7 @@ static void add_slab(struct run_state *run, size_t at)
         return;
     }
     run->n_slabs++;
-    run->updates_total += (uint64_t)job->grid.n[0] * job->grid.n[1] * job->n_views *
+    run->updates_total += (uint64_t)fbp_slab_slice(&slab) * job->n_views *
                           fbp_layer_slices(job, slab.z0, slab.z0 + slab.nz);
     fbp_slabs_add(&run->slabs, slab);
 }

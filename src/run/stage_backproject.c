@@ -2,6 +2,7 @@
 #include "run/stage.h"
 
 #include "backend/partners.h"
+#include "backend/slab.h"
 #include "base/clock.h"
 
 /* Slices [z0, z1) of the slab are finished: hand them to the writer. */
@@ -76,7 +77,7 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
     const struct fbp_job *job = w->run->rq->job;
     const struct fbp_batch *all = &s->at->task->batch;
     const uint64_t voxels =
-        (uint64_t)(job->grid.n[0] * job->grid.n[1]) * fbp_layer_slices(job, s->z0, s->z1);
+        (uint64_t)fbp_slab_slice(&s->at->task->slab) * fbp_layer_slices(job, s->z0, s->z1);
     const size_t at_once = fbp_work_views_at_once(w->work, (double)voxels);
 
     for (size_t k = 0; k < all->n_views; k += at_once) {

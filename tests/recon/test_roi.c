@@ -1,94 +1,48 @@
 /* A box of the volume has the bits that it has in the whole volume, takes the memory and the reads
  * of its slices, and lies where it lies. */
-#include "recon/fixture.h"
+#include "recon/boxes.h"
 
 #include "backend/mock/mock.h"
 
-/* Every kernel, on grids and detectors of odd and even sizes. */
-static const struct scan_case {
-    const char *device, *kernel; /* kernel: the one asked for */
-    size_t views, columns, rows;
-    struct fbp_grid grid;
-} cases[] = {
-    {"cpu", "rot90+mirror", 52, 48, 40, {{40, 40, 36}, {4, 4, 4}, {0, 0, 0}}},
-    {"cpu", "rot90+mirror", 36, 51, 41, {{41, 41, 37}, {4, 4, 4}, {0, 0, 0}}},
-    {"cpu", "rot180+mirror", 52, 47, 40, {{36, 41, 35}, {4, 4, 4}, {0, 0, 0}}},
-    {"cpu", "rot90", 52, 48, 40, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
-    {"cpu", "rot180", 52, 48, 40, {{41, 40, 35}, {4, 4, 4}, {0, 0, 1}}},
-    {"cpu", "mirror", 53, 48, 40, {{37, 41, 36}, {4, 4, 4}, {2, -3, 0}}},
-    {"cpu", "column", 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cpu", "matrix", 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"ref", "matrix", 24, 32, 32, {{21, 17, 25}, {8, 8, 8}, {3, -2, 5}}},
-    {"mock:0,1", "rot90+mirror", 36, 51, 41, {{41, 41, 37}, {4, 4, 4}, {0, 0, 0}}},
-    {"mock", "column", 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda", "rot90", 52, 48, 40, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
-    {"cuda", "rot180+mirror", 52, 47, 40, {{36, 41, 35}, {4, 4, 4}, {0, 0, 0}}},
-    {"cuda", "mirror", 53, 48, 40, {{37, 41, 36}, {4, 4, 4}, {2, -3, 0}}},
-    {"cuda", "column", 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-    {"cuda:0,0", "matrix", 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
-};
+enum { N_BOXES = 12 };
 
-enum { N_CASES = sizeof cases / sizeof *cases, N_BOXES = 12 };
+/* Devices that keep no filtered views, and those that do. */
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
 
-static bool can_compute(const struct scan_case *c)
+/* Least, most and mean of the box; of masked voxels none counts. */
+static void assert_report(const struct fbp_report *r, const float *x, size_t n, bool masked)
 {
-    return strncmp(c->device, "cuda", 4) != 0 || usable("cuda");
-}
-
-static struct fbp_scan make_scan(const struct scan_case *c)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan,
-                            .n_views = c->views,
-                            .panel = {c->columns, c->rows},
-                            .volume = c->grid};
-
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {8, 300. / (double)c->rows}});
-    simulate_head(&scan, 90);
-    return scan;
-}
-
-static unsigned draw(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 16;
-}
-
-/* Any box; now and then up to an edge, which is said by 0, or of one voxel. */
-static void draw_box(unsigned *state, const size_t n[3], size_t roi[3][2])
-{
-    for (int i = 0; i < 3; i++) {
-        const size_t a = draw(state) % n[i], b = a + 1 + draw(state) % (n[i] - a);
-        const unsigned sort = draw(state) % 4;
-        roi[i][0] = a;
-        roi[i][1] = sort == 0 ? 0 : sort == 1 ? a + 1 : b;
-    }
-}
-
-static void assert_box(const char *what, const float *box, const float *whole, const size_t n[3],
-                       const struct fbp_plan_summary *info)
-{
-    const size_t(*r)[2] = info->roi;
-    size_t i = 0;
-
-    for (size_t z = r[2][0]; z < r[2][1]; z++)
-        for (size_t y = r[1][0]; y < r[1][1]; y++, i += r[0][1] - r[0][0])
-            if (memcmp(box + i, whole + (z * n[1] + y) * n[0] + r[0][0],
-                       (r[0][1] - r[0][0]) * sizeof *box) != 0)
-                fail_msg("%s: %zu:%zu,%zu:%zu,%zu:%zu: row y = %zu, z = %zu is not the volume's",
-                         what, r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], y, z);
-}
-
-static void assert_report(const struct fbp_report *r, const float *x, size_t n)
-{
-    double least = INFINITY, most = -INFINITY, sum = 0;
+    double least = INFINITY, most = -INFINITY, sum = 0, size = 0;
+    size_t m = 0;
 
     for (size_t i = 0; i < n; i++) {
+        if (masked && x[i] == -7)
+            continue;
         least = fmin(least, (double)x[i]);
         most = fmax(most, (double)x[i]);
         sum += (double)x[i];
+        size = fmax(size, fabs((double)x[i]));
+        m++;
     }
+    if (m == 0)
+        return;
     assert_true(r->min == least && r->max == most);
-    assert_true(fabs(r->mean - sum / (double)n) <= 1e-6 * fabs(most));
+    assert_true(fabs(r->mean - sum / (double)m) <= 1e-6 * size);
+}
+
+/* Of a kernel that computes boxes no voxel beside it, but for mirror images; of others all of its
+ * slices. */
+static void assert_work(const struct scan_case *c, const struct fbp_plan_summary *info,
+                        size_t n_views)
+{
+    const size_t(*r)[2] = info->roi, *n = c->boxes ? info->volume.n : info->whole.n;
+    const uint64_t least = (uint64_t)n[0] * n[1] * (r[2][1] - r[2][0]) * n_views;
+
+    if (strstr(info->kernel, "mirror"))
+        assert_true(info->updates >= least &&
+                    info->updates <= 2 * least + 2 * n[0] * n[1] * n_views);
+    else
+        assert_int_equal(info->updates, least);
 }
 
 /* Into a file, or into the caller's memory. */
@@ -127,10 +81,10 @@ static void boxes_have_the_volumes_bits(void **state)
         if (!can_compute(c))
             continue;
         struct fbp_scan scan = make_scan(c);
-        struct fbp_recon_params p = {
-            .struct_size = sizeof p, .n_threads = 2, .precision = FBP_PRECISION_EXACT};
-        p.device = c->device;
-        p.kernel = c->kernel;
+        struct fbp_recon_params p = params_of(c);
+        p.mu_water = i % 3 == 0 ? 0.02 : 0;
+        p.mask = i % 4 == 1;
+        p.mask_value = -7;
         float *whole = reconstruct(&scan, &p);
         for (int b = 0; b < N_BOXES; b++) {
             struct fbp_report report = {.struct_size = sizeof report};
@@ -138,12 +92,14 @@ static void boxes_have_the_volumes_bits(void **state)
             draw_box(&seed, c->grid.n, p.roi);
             p.slab_slices = draw(&seed) % 3 ? 0 : 1 + draw(&seed) % 9;
             p.batch_views = draw(&seed) % 2 ? 0 : 8 * (1 + draw(&seed) % 3);
+            fbp_mock_plant.rates = draw(&seed) % 2 ? card : none;
             OK(fbp_plan_create(&plan, &scan, &p));
             const struct fbp_plan_summary *info = fbp_plan_info(plan);
             assert_string_equal(info->kernel, c->kernel);
             float *box = reconstruct_box(plan, b % 2, &report);
-            assert_box(c->kernel, box, whole, c->grid.n, info);
-            assert_report(&report, box, grid_size(&info->volume));
+            assert_box(c->kernel, box, whole, c->grid.n, info->roi);
+            assert_report(&report, box, grid_size(&info->volume), p.mask);
+            assert_work(c, info, scan.n_views);
             free(box);
             fbp_plan_destroy(&plan);
         }
@@ -161,17 +117,20 @@ static void the_volume_chooses_the_kernel(void **state)
         struct fbp_scan scan = make_scan(&cases[i]);
         fbp_plan *plan;
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "cpu", .roi = {{0, 0}, {0, 0}, {3, 4}})));
+                           fbp_recon_params(.device = "cpu", .roi = {{3, 5}, {7, 9}, {3, 4}})));
         assert_string_equal(fbp_plan_info(plan)->kernel, "rot90+mirror");
         fbp_plan_destroy(&plan);
         drop_scan(&scan);
     }
 }
 
+static const struct scan_case odd_grid = {
+    .views = 53, .columns = 48, .rows = 48, .grid = {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}};
+
 /* Size, place and counts of a box; the file says where it lies. */
 static void a_box_lies_where_it_lies(void **state)
 {
-    struct fbp_scan scan = make_scan(&cases[7]);
+    struct fbp_scan scan = make_scan(&odd_grid);
     const struct fbp_grid *g = &scan.volume;
     const size_t first[] = {5, 30, 44};
     char *path = temporary("place.mha");
@@ -185,7 +144,7 @@ static void a_box_lies_where_it_lies(void **state)
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     assert_memory_equal(info->whole.n, g->n, sizeof g->n);
     assert_int_equal(info->output_bytes, 4 * 7 * 1 * sizeof(float));
-    assert_int_equal(info->updates, g->n[0] * g->n[1] * scan.n_views);
+    assert_int_equal(info->updates, 4 * 7 * 1 * scan.n_views);
     OK(fbp_plan_run(plan, path, NULL));
     OK(fbp_source_open(&source, path, NULL));
     const struct fbp_array_info *file = fbp_source_info(source);
@@ -202,12 +161,28 @@ static void a_box_lies_where_it_lies(void **state)
     drop_scan(&scan);
 }
 
-/* A tenth of the slices of a large volume: so much less is held, read and computed. */
+static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *kernel,
+                                       const size_t roi[3][2])
+{
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .n_threads = 2, .kernel = kernel};
+    struct fbp_plan_summary out;
+    fbp_plan *plan;
+
+    memcpy(p.roi, roi, sizeof p.roi);
+    OK(fbp_plan_create(&plan, scan, &p));
+    out = *fbp_plan_info(plan);
+    fbp_plan_destroy(&plan);
+    return out;
+}
+
+/* A tenth of the slices of a large volume: so much less is held, read and computed; and where the
+ * kernel computes boxes, little of each slice. */
 static void a_small_box_is_cheap(void **state)
 {
+    static const size_t whole[3][2] = {0}, small[3][2] = {{100, 110}, {0, 0}, {231, 281}};
+    const uint64_t slice = 512 * 512, line = 512 * 10, size = sizeof(float);
     struct fbp_scan scan = circle_scan(90, 256, 0);
-    struct fbp_plan_summary all, box;
-    fbp_plan *plan;
 
     (void)state;
     scan.volume = (struct fbp_grid){{512, 512, 512}, {.5, .5, .5}, {0, 0, 0}};
@@ -217,18 +192,40 @@ static void a_small_box_is_cheap(void **state)
     assert_non_null(f);
     assert_int_equal(ftruncate(fileno(f), 90L * 256 * 256 * (long)sizeof(float)), 0);
     fclose(f);
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .n_threads = 2)));
-    all = *fbp_plan_info(plan);
+    const struct fbp_plan_summary all = plan_of(&scan, NULL, whole),
+                                  cut = plan_of(&scan, NULL, small),
+                                  box = plan_of(&scan, "column", small);
+    assert_int_equal(cut.updates, all.updates / 512 * 50);
+    assert_int_equal(box.updates, line * 50 * 90);
+    assert_true(cut.view_reads < 0.2 * all.view_reads && box.view_reads < 0.2 * all.view_reads);
+    assert_true(cut.input_bytes < all.input_bytes / 5);
+    assert_true(all.memory_bytes - cut.memory_bytes > 400 * slice * size);
+    assert_true(cut.memory_bytes - box.memory_bytes > 50 * (slice - 4 * line) * size);
+    drop_scan(&scan);
+}
+
+/* Slices that memory does not hold: it does hold boxes of them. */
+static void a_slice_need_not_fit(void **state)
+{
+    struct fbp_scan scan = circle_scan(24, 64, 0);
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .kernel = "column",
+                                 .n_threads = 2,
+                                 .volume = {{8192, 8192, 16}, {.02, .02, 1}, {0, 0, 0}},
+                                 .memory_bytes = 200 << 20,
+                                 .roi = {{4000, 4090}, {4000, 4080}, {0, 0}}};
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan;
+
+    (void)state;
+    simulate_head(&scan, 90);
+    OK(fbp_plan_create(&plan, &scan, &p));
+    OK(fbp_plan_run(plan, "hash:", &report));
+    assert_true(report.max > 0);
     fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .n_threads = 2,
-                                        .roi = {{100, 110}, {0, 0}, {231, 281}})));
-    box = *fbp_plan_info(plan);
-    fbp_plan_destroy(&plan);
-    assert_int_equal(box.updates, all.updates / 512 * 50);
-    assert_true(box.view_reads < 0.2 * all.view_reads);
-    assert_true(box.input_bytes < all.input_bytes / 5);
-    assert_true(all.memory_bytes - box.memory_bytes > (uint64_t)400 * 512 * 512 * sizeof(float));
+    p.kernel = NULL;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_NOMEM);
     drop_scan(&scan);
 }
 
@@ -236,7 +233,7 @@ static void boxes_that_are_not_are_refused(void **state)
 {
     static const size_t wrong[][2] = {{5, 5},  {9, 3},        {0, 46},
                                       {45, 0}, {SIZE_MAX, 0}, {0, SIZE_MAX}};
-    struct fbp_scan scan = make_scan(&cases[7]);
+    struct fbp_scan scan = make_scan(&odd_grid);
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -265,7 +262,7 @@ static void integers_are_the_volumes(void **state)
     memcpy(p.roi, roi, sizeof roi);
     OK(fbp_plan_create(&plan, &scan, &p));
     float *box = reconstruct_box(plan, false, NULL);
-    assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan));
+    assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
     fbp_plan_destroy(&plan);
     free(box);
     free(whole);
@@ -291,7 +288,7 @@ static void a_box_is_resumed(void **state)
         struct fbp_recon_params p = {.struct_size = sizeof p,
                                      .device = cases[i].device,
                                      .kernel = cases[i].kernel,
-                                     .precision = FBP_PRECISION_EXACT,
+                                     .precision = cases[i].precision,
                                      .slab_slices = 4,
                                      .roi = {{3, 15}, {2, 0}, {7, 23}},
                                      .progress = stop};
@@ -331,6 +328,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_volume_chooses_the_kernel),
         cmocka_unit_test(a_box_lies_where_it_lies),
         cmocka_unit_test(a_small_box_is_cheap),
+        cmocka_unit_test(a_slice_need_not_fit),
         cmocka_unit_test(boxes_that_are_not_are_refused),
         cmocka_unit_test(integers_are_the_volumes),
         cmocka_unit_test(a_box_is_resumed),

@@ -124,17 +124,17 @@ static bool column_of(const struct row *l, double x, size_t stride, struct fbp_b
     return out->z0 < out->z1;
 }
 
-static size_t tiles_x(const struct fbp_job *job)
+static size_t tiles_x(const struct fbp_slab *slab)
 {
-    return (job->grid.n[0] + TILE - 1) / TILE;
+    return (slab->nx + TILE - 1) / TILE;
 }
 
 static size_t items(const struct cpu_bp *bp)
 {
-    return tiles_x(bp->dev->job) * ((bp->dev->job->grid.n[1] + TILE - 1) / TILE);
+    return tiles_x(bp->slab) * ((bp->slab->ny + TILE - 1) / TILE);
 }
 
-/* A tile: voxel columns [x0, x1) x [y0, y1), slices [z0, z1). */
+/* A tile: voxel columns [x0, x1) x [y0, y1) of the slab, slices [z0, z1). */
 struct tile {
     size_t x0, x1, y0, y1, z0, z1;
 };
@@ -162,19 +162,19 @@ static void look_ahead(struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS], con
 /* Views [k0, k1) of the batch into row y of a tile. */
 static void one_row(const struct cpu_bp *bp, const struct tile *t, size_t y, size_t k0, size_t k1)
 {
-    const size_t stride = stride_of(bp->batch->n_rows), nz = bp->slab->nz;
+    const struct fbp_slab *s = bp->slab;
+    const size_t stride = stride_of(bp->batch->n_rows), nz = s->nz;
     struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS];
     size_t n[TILE] = {0};
 
     for (size_t k = k0; k < k1; k++) {
-        const struct row row = row_of(bp, k, y, t->z0, t->z1);
+        const struct row row = row_of(bp, k, s->y0 + y, t->z0, t->z1);
         for (size_t i = 0; i < t->x1 - t->x0; i++)
-            n[i] += column_of(&row, (double)(t->x0 + i), stride, &columns[i][n[i]]);
+            n[i] += column_of(&row, (double)(s->x0 + t->x0 + i), stride, &columns[i][n[i]]);
     }
     look_ahead(columns, n, t->x1 - t->x0);
-    const struct fbp_grid *g = &bp->dev->job->grid;
-    const float z_ref = (float)floor(((double)g->n[2] - 1) / 2);
-    float *dst = bp->volume + (y * g->n[0] + t->x0) * nz + (t->z0 - bp->slab->z0);
+    const float z_ref = (float)floor(((double)bp->dev->job->grid.n[2] - 1) / 2);
+    float *dst = bp->volume + (y * s->nx + t->x0) * nz + (t->z0 - s->z0);
     for (size_t i = 0; i < t->x1 - t->x0; i++, dst += nz) {
         if (i + 1 < t->x1 - t->x0)
             prefetch(dst + nz, t->z1 - t->z0);
@@ -203,15 +203,14 @@ static size_t piece(const struct cpu_bp *bp, size_t i, size_t n)
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
-    const struct fbp_grid *g = &bp->dev->job->grid;
-    const size_t x0 = index % tiles_x(bp->dev->job) * TILE,
-                 y0 = index / tiles_x(bp->dev->job) * TILE;
+    const struct fbp_slab *s = bp->slab;
+    const size_t x0 = index % tiles_x(s) * TILE, y0 = index / tiles_x(s) * TILE;
     const size_t nz = bp->z1 - bp->z0;
     const size_t pieces = (nz + PIECE - 1) / PIECE;
     struct tile t = {.x0 = x0,
-                     .x1 = x0 + TILE < g->n[0] ? x0 + TILE : g->n[0],
+                     .x1 = x0 + TILE < s->nx ? x0 + TILE : s->nx,
                      .y0 = y0,
-                     .y1 = y0 + TILE < g->n[1] ? y0 + TILE : g->n[1]};
+                     .y1 = y0 + TILE < s->ny ? y0 + TILE : s->ny};
 
     (void)worker;
     for (size_t i = 0; i < pieces; i++) {
@@ -225,7 +224,7 @@ static void item(void *user, size_t index, int worker)
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host)
 {
-    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
+    const size_t nx = slab->nx, ny = slab->ny;
     const float scale = (float)job->scale, shift = (float)job->shift;
 
     for (size_t xa = 0; xa < nx; xa += FLOATS_A_LINE)
@@ -242,6 +241,7 @@ const struct cpu_kernel cpu_kernel_column = {
     .name = "column",
     .usable = usable,
     .turns = 1,
+    .boxes = true,
     .group_size = view_size,
     .store = store,
     .volume_size = cpu_plain_volume,

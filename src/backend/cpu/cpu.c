@@ -45,6 +45,7 @@ static bool choose(struct fbp_job *job, const char *name)
     job->chosen = (struct fbp_chosen){kernel->name, fbp_cpu_level(fbp_cpu_flags()), kernel};
     job->turns = kernel->turns;
     job->mirrored = kernel->mirrored;
+    job->boxes = kernel->boxes;
     return true;
 }
 
@@ -173,11 +174,10 @@ struct fetch_loop {
 static void fetch_row(void *user, size_t item, int worker)
 {
     const struct fetch_loop *l = user;
-    const struct fbp_job *job = l->dev->job;
-    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
+    const size_t nx = l->slab->nx, ny = l->slab->ny;
 
     (void)worker;
-    l->dev->kernel->fetch_row(job, l->slab, l->z0, l->z1, item, l->volume, l->host);
+    l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item, l->volume, l->host);
     for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
         fbp_statistics_add(&l->dev->found[item], l->host + ((z - l->z0) * ny + item) * nx, nx);
 }
@@ -189,7 +189,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
 
     /* A finished slab is written while the next is computed, not after it. */
-    fbp_pool_for_first(dev->pool, dev->job->grid.n[1], fetch_row, &loop);
+    fbp_pool_for_first(dev->pool, slab->ny, fetch_row, &loop);
     return fbp_go_on();
 }
 

@@ -37,7 +37,7 @@ struct cpu_device {
     struct cpu_scratch *scratch; /**< one a thread */
     struct cpu_convolution convolution;
     float *taps_v;                /**< of the filter along columns, or NULL */
-    struct fbp_statistics *found; /**< by row of the grid, of what was fetched */
+    struct fbp_statistics *found; /**< by row of the slab, of what was fetched */
     float *image, *lines;         /**< tabulated weights, or NULL: computed a row at a time */
 };
 

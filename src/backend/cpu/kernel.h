@@ -26,6 +26,7 @@ struct cpu_kernel {
     bool (*usable)(const struct fbp_job *job);
     size_t turns; /**< views and halves of the detector that it takes together: lanes of a sample */
     bool mirrored;
+    bool boxes; /**< slabs may be boxes of slices: no voxel takes its sample from another's place */
     /** Floats of one group of filtered views of n_rows rows, its border of zeros included. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
@@ -40,7 +41,8 @@ struct cpu_kernel {
     fbp_pool_fn *item;
     /** Scratch of a thread [floats]; NULL: none. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Row y of slices [z0, z1) of one half into host[z1 - z0][ny][nx], scaled and shifted. */
+    /** Row y of the slab's slices [z0, z1) of one half into host[z1 - z0][ny][nx], scaled and
+     * shifted. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host);
 };

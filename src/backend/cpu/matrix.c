@@ -96,33 +96,45 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     };
 }
 
-static size_t tiles_y(const struct fbp_job *job)
+/* Narrowed to those of the slab, and counted from its first: so is the reference voxel, which takes
+ * nothing from the difference of the two. */
+static void within_slab(const struct fbp_slab *slab, struct fbp_bp_line *l, size_t *x0, size_t *x1)
 {
-    return (job->grid.n[1] + ROWS_A_TILE - 1) / ROWS_A_TILE;
+    *x0 = *x0 > slab->x0 ? *x0 - slab->x0 : 0;
+    *x1 = *x1 > slab->x0 ? *x1 - slab->x0 : 0;
+    if (*x1 > slab->nx)
+        *x1 = slab->nx;
+    l->x_ref -= (float)slab->x0;
+}
+
+static size_t tiles_y(const struct fbp_slab *slab)
+{
+    return (slab->ny + ROWS_A_TILE - 1) / ROWS_A_TILE;
 }
 
 static size_t items(const struct cpu_bp *bp)
 {
-    return (bp->z1 - bp->z0) * tiles_y(bp->dev->job);
+    return (bp->z1 - bp->z0) * tiles_y(bp->slab);
 }
 
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
-    const struct fbp_grid *g = &job->grid;
-    const size_t z = bp->z0 + index / tiles_y(job), y0 = index % tiles_y(job) * ROWS_A_TILE;
-    const size_t y1 = y0 + ROWS_A_TILE < g->n[1] ? y0 + ROWS_A_TILE : g->n[1];
+    const struct fbp_slab *s = bp->slab;
+    const size_t z = bp->z0 + index / tiles_y(s), y0 = index % tiles_y(s) * ROWS_A_TILE;
+    const size_t y1 = y0 + ROWS_A_TILE < s->ny ? y0 + ROWS_A_TILE : s->ny;
     const size_t stride = stride_of(job), size = view_size(job, bp->batch->n_rows);
 
     (void)worker;
     for (size_t k = 0; k < bp->batch->n_views; k++) {
         const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + FBP_VIEW_LEFT;
         for (size_t y = y0; y < y1; y++) {
-            float *dst = bp->volume + ((z - bp->slab->z0) * g->n[1] + y) * g->n[0];
+            float *dst = bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
             struct fbp_bp_line line;
             size_t x0, x1;
-            line_of(bp, k, y, z, &line, &x0, &x1);
+            line_of(bp, k, s->y0 + y, z, &line, &x0, &x1);
+            within_slab(s, &line, &x0, &x1);
             if (x0 < x1)
                 bp->dev->dsp.matrix(dst, x0, x1, view, stride, &line);
         }
@@ -132,7 +144,7 @@ static void item(void *user, size_t index, int worker)
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host)
 {
-    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
+    const size_t nx = slab->nx, ny = slab->ny;
     const float scale = (float)job->scale, shift = (float)job->shift;
 
     for (size_t z = z0; z < z1; z++) {
@@ -147,6 +159,7 @@ const struct cpu_kernel cpu_kernel_matrix = {
     .name = "matrix",
     .usable = usable,
     .turns = 1,
+    .boxes = true,
     .group_size = view_size,
     .store = store,
     .volume_size = cpu_plain_volume,

@@ -88,15 +88,18 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
 }
 
 /* Orbits are numbered by the columns of one quarter, or half, of the grid; where n is odd the
- * middle belongs to two quarters, and both hold all of it. */
+ * middle belongs to two quarters, and both hold all of it.  Without turns, by those of the slab. */
 struct domain {
     size_t x0, y0, nx, ny;
 };
 
-static struct domain domain_of(const struct fbp_job *job)
+static struct domain domain_of(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     const size_t *n = job->grid.n;
     const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
+
+    if (job->turns == 1)
+        return (struct domain){slab->x0, slab->y0, slab->nx, slab->ny};
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
 
@@ -112,7 +115,7 @@ static size_t orbit_size(const struct fbp_job *job, size_t n_layers)
 
 static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    const struct domain d = domain_of(job);
+    const struct domain d = domain_of(job, slab);
     return d.nx * d.ny * orbit_size(job, slab->nz);
 }
 
@@ -224,14 +227,15 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     o->v_hi = (float)(row0 + (double)n_rows - row);
 }
 
-static size_t tiles_x(const struct fbp_job *job)
+static size_t tiles_x(const struct domain *d)
 {
-    return (domain_of(job).nx + TILE - 1) / TILE;
+    return (d->nx + TILE - 1) / TILE;
 }
 
 static size_t items(const struct cpu_bp *bp)
 {
-    return tiles_x(bp->dev->job) * ((domain_of(bp->dev->job).ny + TILE - 1) / TILE);
+    const struct domain d = domain_of(bp->dev->job, bp->slab);
+    return tiles_x(&d) * ((d.ny + TILE - 1) / TILE);
 }
 
 static size_t scratch(const struct fbp_job *job)
@@ -302,8 +306,8 @@ static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
-    const struct domain d = domain_of(job);
-    const size_t x0 = index % tiles_x(job) * TILE, y0 = index / tiles_x(job) * TILE;
+    const struct domain d = domain_of(job, bp->slab);
+    const size_t x0 = index % tiles_x(&d) * TILE, y0 = index / tiles_x(&d) * TILE;
     const size_t z0 = fbp_layer_slice(job, bp->z0), z1 = fbp_layer_slice(job, bp->z1);
     const size_t n_groups = bp->batch->n_views / job->turns;
     const struct tile t = {bp,
@@ -338,24 +342,24 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
                       size_t y, const float *volume, float *host)
 {
     enum { BLOCK = 16 };
-    const size_t *n = job->grid.n, lanes = lanes_of(job);
-    const struct domain d = domain_of(job);
+    const size_t nx = slab->nx, nz = job->grid.n[2], lanes = lanes_of(job);
+    const struct domain d = domain_of(job, slab);
     const bool forward = job->turns == 4 && counter_clockwise(job);
-    const bool lower = job->mirrored && z0 < n[2] / 2;
+    const bool lower = job->mirrored && z0 < nz / 2;
     const size_t base = fbp_layer_slice(job, slab->z0);
     const float scale = (float)job->scale, shift = (float)job->shift;
 
-    for (size_t x0 = 0; x0 < n[0]; x0 += BLOCK) {
-        const size_t m = n[0] - x0 < BLOCK ? n[0] - x0 : BLOCK;
+    for (size_t x0 = 0; x0 < nx; x0 += BLOCK) {
+        const size_t m = nx - x0 < BLOCK ? nx - x0 : BLOCK;
         const float *in[BLOCK];
         for (size_t x = 0; x < m; x++) {
             size_t lane;
-            const size_t orbit = orbit_of(job, &d, forward, x0 + x, y, &lane);
+            const size_t orbit = orbit_of(job, &d, forward, slab->x0 + x0 + x, slab->y0 + y, &lane);
             in[x] = volume + orbit * orbit_size(job, slab->nz) + lane + (lower ? job->turns : 0);
         }
         for (size_t z = z0; z < z1; z++) {
-            const size_t layer = (lower ? n[2] - 1 - z : z) - base;
-            float *out = host + ((z - z0) * n[1] + y) * n[0] + x0;
+            const size_t layer = (lower ? nz - 1 - z : z) - base;
+            float *out = host + ((z - z0) * slab->ny + y) * nx + x0;
             for (size_t x = 0; x < m; x++)
                 out[x] = scale * in[x][layer * lanes] + shift;
         }
@@ -372,6 +376,6 @@ const struct cpu_kernel cpu_kernel_orbit[3] = {
     {.name = "rot90", .usable = can_rot90, .turns = 4, .mirrored = false, ORBIT},
 };
 const struct cpu_kernel cpu_kernel_pair[2] = {
-    {.name = "mirror", .usable = can_mirror, .turns = 1, .mirrored = true, ORBIT},
+    {.name = "mirror", .usable = can_mirror, .turns = 1, .mirrored = true, .boxes = true, ORBIT},
     {.name = "rot180", .usable = can_rot180, .turns = 2, .mirrored = false, ORBIT},
 };

@@ -2,6 +2,7 @@
 
 #include "backend/mock/stream.h"
 #include "backend/rows.h"
+#include "backend/slab.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -456,7 +457,7 @@ static fbp_status run_fetch(void *user)
     const fbp_status st =
         fbp_backend_cpu.fetch(c->dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
 
-    look_at(c->dev, c->dst, (c->z1 - c->z0) * job->grid.n[0] * job->grid.n[1]);
+    look_at(c->dev, c->dst, (c->z1 - c->z0) * fbp_slab_slice(&c->slab));
     /* Nobody may count on what is left in a slab that was fetched. */
     c->dev->n_fetched += c->z1 - c->z0;
     if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
@@ -470,8 +471,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
                         const void *volume, float *host)
 {
     FBP_TRY(called(device));
-    poison(host, (z1 - z0) * ((struct mock_device *)(void *)device)->job->grid.n[0] *
-                     ((struct mock_device *)(void *)device)->job->grid.n[1] * sizeof(float));
+    poison(host, (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
     return submit(
         (struct mock_device *)(void *)device, FBP_STAGE_OUT, run_fetch,
         &(struct command){

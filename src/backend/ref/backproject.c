@@ -1,4 +1,5 @@
 #include "backend/ref/ref.h"
+#include "backend/slab.h"
 
 #include "base/stop.h"
 
@@ -67,12 +68,12 @@ fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, co
 {
     struct ref_device *dev = (struct ref_device *)(void *)device;
     const struct fbp_grid *g = &dev->job->grid;
-    double *out = (double *)volume + (z0 - slab->z0) * g->n[1] * g->n[0];
+    double *out = (double *)volume + (z0 - slab->z0) * fbp_slab_slice(slab);
 
     pthread_mutex_lock(&dev->lock);
     for (size_t z = z0; z < z1; z++)
-        for (size_t y = 0; y < g->n[1] && !fbp_stopped(); y++)
-            for (size_t x = 0; x < g->n[0]; x++) {
+        for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++)
+            for (size_t x = slab->x0; x < slab->x0 + slab->nx; x++) {
                 const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
                                      fbp_grid_coordinate(g, 1, (double)y),
                                      fbp_grid_coordinate(g, 2, (double)z)};

@@ -29,6 +29,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
 static bool choose(struct fbp_job *job, const char *name)
 {
     job->chosen = (struct fbp_chosen){.kernel = "matrix", .isa = "double"};
+    job->boxes = true;
     return !name || strcmp(name, job->chosen.kernel) == 0;
 }
 
@@ -104,7 +105,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
                         const void *volume, float *host)
 {
     const struct fbp_job *job = ((const struct ref_device *)(const void *)device)->job;
-    const size_t slice = job->grid.n[1] * job->grid.n[0];
+    const size_t slice = fbp_slab_slice(slab);
     const double *in = (const double *)volume + (z0 - slab->z0) * slice;
 
     for (size_t i = 0; i < (z1 - z0) * slice; i++)

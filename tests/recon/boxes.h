@@ -1,0 +1,96 @@
+/** @file boxes.h  Every kernel, and boxes of its volume, for tests. */
+#ifndef FBP_TESTS_BOXES_H
+#define FBP_TESTS_BOXES_H
+
+#include "recon/fixture.h"
+
+/** On grids and detectors of odd and even sizes.  kernel: the one asked for; boxes: it computes
+ *  them alone. */
+static const struct scan_case {
+    const char *device, *kernel;
+    bool boxes;
+    enum fbp_precision precision;
+    size_t views, columns, rows;
+    struct fbp_grid grid;
+} cases[] = {
+#define EXACT FBP_PRECISION_EXACT
+#define FAST  FBP_PRECISION_FAST
+#define HALF  FBP_PRECISION_HALF
+    {"cpu", "rot90+mirror", false, EXACT, 52, 48, 40, {{40, 40, 36}, {4, 4, 4}, {0, 0, 0}}},
+    {"cpu", "rot90+mirror", false, EXACT, 36, 51, 41, {{41, 41, 37}, {4, 4, 4}, {0, 0, 0}}},
+    {"cpu", "rot180+mirror", false, EXACT, 52, 47, 40, {{36, 41, 35}, {4, 4, 4}, {0, 0, 0}}},
+    {"cpu", "rot90", false, EXACT, 52, 48, 40, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
+    {"cpu", "rot180", false, EXACT, 52, 48, 40, {{41, 40, 35}, {4, 4, 4}, {0, 0, 1}}},
+    {"cpu", "mirror", true, EXACT, 53, 48, 40, {{37, 41, 36}, {4, 4, 4}, {2, -3, 0}}},
+    {"cpu", "mirror", true, EXACT, 53, 48, 41, {{38, 41, 37}, {4, 4, 4}, {2, -3, 0}}},
+    {"cpu", "column", true, EXACT, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"cpu", "matrix", true, EXACT, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"ref", "matrix", true, EXACT, 24, 32, 32, {{21, 17, 25}, {8, 8, 8}, {3, -2, 5}}},
+    {"mock:0,1", "rot90+mirror", false, EXACT, 36, 51, 41, {{41, 41, 37}, {4, 4, 4}, {0, 0, 0}}},
+    {"mock", "column", true, EXACT, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"mock:0,1,2", "matrix", true, EXACT, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"mock:0,1", "mirror", true, EXACT, 53, 48, 40, {{37, 41, 36}, {4, 4, 4}, {2, -3, 0}}},
+    {"cuda", "rot90", false, EXACT, 52, 48, 40, {{39, 39, 36}, {4, 4, 4}, {0, 0, 3}}},
+    {"cuda", "rot180+mirror", false, EXACT, 52, 47, 40, {{36, 41, 35}, {4, 4, 4}, {0, 0, 0}}},
+};
+
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static inline bool can_compute(const struct scan_case *c)
+{
+    return strncmp(c->device, "cuda", 4) != 0 || usable("cuda");
+}
+
+static inline struct fbp_scan make_scan(const struct scan_case *c)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = c->views,
+                            .panel = {c->columns, c->rows},
+                            .volume = c->grid};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {8, 300. / (double)c->rows}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+static inline struct fbp_recon_params params_of(const struct scan_case *c)
+{
+    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                     .device = c->device,
+                                     .kernel = c->kernel,
+                                     .precision = c->precision,
+                                     .n_threads = 2};
+}
+
+static inline unsigned draw(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 16;
+}
+
+/** Any box; now and then up to an edge, which is said by 0, or of one voxel. */
+static inline void draw_box(unsigned *state, const size_t n[3], size_t roi[3][2])
+{
+    for (int i = 0; i < 3; i++) {
+        const size_t a = draw(state) % n[i], b = a + 1 + draw(state) % (n[i] - a);
+        const unsigned sort = draw(state) % 4;
+        roi[i][0] = a;
+        roi[i][1] = sort == 0 ? 0 : sort == 1 ? a + 1 : b;
+    }
+}
+
+/** Rows of the box that differ from the volume's. */
+static inline void assert_box(const char *what, const float *box, const float *whole,
+                              const size_t n[3], const size_t r[3][2])
+{
+    size_t i = 0;
+
+    for (size_t z = r[2][0]; z < r[2][1]; z++)
+        for (size_t y = r[1][0]; y < r[1][1]; y++, i += r[0][1] - r[0][0])
+            if (memcmp(box + i, whole + (z * n[1] + y) * n[0] + r[0][0],
+                       (r[0][1] - r[0][0]) * sizeof *box) != 0)
+                fail_msg("%s: %zu:%zu,%zu:%zu,%zu:%zu: row y = %zu, z = %zu is not the volume's",
+                         what, r[0][0], r[0][1], r[1][0], r[1][1], r[2][0], r[2][1], y, z);
+}
+
+#endif /* FBP_TESTS_BOXES_H */
