@@ -4,6 +4,7 @@
 #include "unit/tiff_header.h"
 
 #include "array/array.h"
+#include "array/file/piece.h"
 #include "array/format/tiff/tiff.h"
 
 #include <dirent.h>
@@ -259,6 +260,33 @@ static void not_a_number(void **state)
     fbp_source_close(&src);
 }
 
+/* To even at halves, both ends included, as rint() does. */
+static void halves_to_even(void **state)
+{
+    static const enum fbp_type types[] = {FBP_U8, FBP_U16};
+
+    (void)state;
+    for (int t = 0; t < 2; t++) {
+        const int top = t ? UINT16_MAX : UINT8_MAX;
+        const struct fbp_array_info info = {.type = types[t], .scale = 1};
+        for (int i = -8; i < 4 * (top + 3); i++) {
+            const float value = (float)i / 4;
+            const float least = nextafterf(value, -INFINITY), most = nextafterf(value, INFINITY);
+            const float near[3] = {least, value, most};
+            uint16_t wide[3] = {0};
+            uint8_t out[3] = {0};
+            const uint64_t clipped = fbp_from_float(&info, near, 3, t ? (void *)wide : out);
+            uint64_t beyond = 0;
+            for (int k = 0; k < 3; k++) {
+                const double right = fmin(fmax(rint((double)near[k]), 0), top);
+                assert_int_equal(t ? wide[k] : out[k], (int)right);
+                beyond += near[k] < -0.5F || (double)near[k] > top + 0.5;
+            }
+            assert_int_equal(clipped, beyond);
+        }
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -512,12 +540,19 @@ static void big_tiff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_format), cmocka_unit_test(stale_description),
-        cmocka_unit_test(both_files_or_none),    cmocka_unit_test(all_slices_or_none),
-        cmocka_unit_test(not_a_number),          cmocka_unit_test(refused),
-        cmocka_unit_test(stack_leaves_nothing),  cmocka_unit_test(stack_of_a_killed_run),
-        cmocka_unit_test(stack_spares_inputs),   cmocka_unit_test(resume_goes_on),
-        cmocka_unit_test(several_threads),       cmocka_unit_test(big_tiff),
+        cmocka_unit_test(every_type_and_format),
+        cmocka_unit_test(stale_description),
+        cmocka_unit_test(both_files_or_none),
+        cmocka_unit_test(all_slices_or_none),
+        cmocka_unit_test(not_a_number),
+        cmocka_unit_test(halves_to_even),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(stack_leaves_nothing),
+        cmocka_unit_test(stack_of_a_killed_run),
+        cmocka_unit_test(stack_spares_inputs),
+        cmocka_unit_test(resume_goes_on),
+        cmocka_unit_test(several_threads),
+        cmocka_unit_test(big_tiff),
     };
     return cmocka_run_group_tests(tests, fill, NULL);
 }
