@@ -1,6 +1,7 @@
 /* The entry of the module: finding and opening NVIDIA GPUs; its backend. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/limits.h"
+#include "backend/cuda/links.h"
 #include "backend/cuda/s1.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_limits.h"
@@ -211,13 +212,41 @@ static fbp_status limits(int index, struct fbp_limits *out)
     return cuda_limits(found.ordinal[index], out);
 }
 
+static bool identify(int index, char *out, size_t n)
+{
+    return cuda_link_identify(found.ordinal[index], out, n);
+}
+
+static void peer(int from, int to, struct fbp_peer *out)
+{
+    cuda_link_peer(found.ordinal[from], found.ordinal[to], out);
+}
+
+static fbp_status open_links(void **out, const int *devices, size_t n)
+{
+    int ordinals[FBP_MOST_LINKED];
+
+    for (size_t i = 0; i < n; i++)
+        ordinals[i] = found.ordinal[devices[i]];
+    return cuda_link_open(out, ordinals, n);
+}
+
 static const void *experiment(const char *name)
 {
     static const struct fbp_limit_kernels all = {limits, gpu_kernel_limit};
+    static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
+                                                .device_bytes = CUDA_LINK_DEVICE_BYTES,
+                                                .identify = identify,
+                                                .peer = peer,
+                                                .open = open_links,
+                                                .close = cuda_link_close,
+                                                .connect = cuda_link_connect,
+                                                .rate = cuda_link_rate};
 
-    return strcmp(name, "limits") == 0 ? (const void *)&all
-           : strcmp(name, "s1") == 0   ? (const void *)&cuda_s1
-                                       : NULL;
+    return strcmp(name, "limits") == 0  ? (const void *)&all
+           : strcmp(name, "links") == 0 ? (const void *)&links
+           : strcmp(name, "s1") == 0    ? (const void *)&cuda_s1
+                                        : NULL;
 }
 
 static const struct fbp_backend backend = {

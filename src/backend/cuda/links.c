@@ -1,0 +1,264 @@
+/* Copies between memories, as many at once as are asked for.  Several devices have no clock in
+ * common: the host's tells, over copies that are long beside what it takes to start them. */
+#include "backend/cuda/links.h"
+
+#include "backend/cuda/cuda.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs that are timed, and the copies of each flow in a run; of slow links one is enough. */
+enum { RUNS = 3, COPIES = 2, CHECKED = 1 << 20, TOUCHING_THREADS = 8 };
+
+static const double SLOW = 5e-3; /* seconds of a copy */
+
+/* Copies of an end that start from or go to the host, and to other devices, each in a queue. */
+enum way { UP, DOWN, ACROSS, N_WAYS };
+
+/* A device, and memory of the host near it. */
+struct end {
+    int ordinal;
+    char *host, *memory;
+    cudaStream_t streams[N_WAYS];
+    bool enabled[FBP_MOST_LINKED]; /* to reach that one's memory, by us */
+};
+
+struct meter {
+    size_t n;
+    struct end ends[FBP_MOST_LINKED];
+};
+
+/* A failure here is an answer: it is not left to the next call. */
+static bool is_done(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+    return error == cudaSuccess;
+}
+
+bool cuda_link_identify(int ordinal, char *out, size_t n)
+{
+    struct cudaDeviceProp p;
+    char bus_id[CUDA_BUS_ID];
+    unsigned char id[4];
+    int driver = 0;
+
+    if (!is_done(cudaGetDeviceProperties(&p, ordinal)) || !is_done(cudaDriverGetVersion(&driver)))
+        return false;
+    cuda_bus_of(ordinal, bus_id);
+    memcpy(id, p.uuid.bytes, sizeof id);
+    snprintf(out, n, "%.100s %02x%02x%02x%02x at %s, driver for CUDA %d.%d", p.name, id[0], id[1],
+             id[2], id[3], bus_id, driver / 1000, driver % 1000 / 10);
+    return true;
+}
+
+void cuda_link_peer(int from, int to, struct fbp_peer *out)
+{
+    int direct = 0, atomics = 0, rank = 0;
+
+    *out = (struct fbp_peer){.rank = 0};
+    if (from == to ||
+        !is_done(cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
+        !is_done(
+            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to)) ||
+        !is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
+        return;
+    *out = (struct fbp_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
+}
+
+static fbp_status open_end(struct end *e, int ordinal)
+{
+    e->ordinal = ordinal;
+    CUDA_TRY(cudaSetDevice(ordinal));
+    for (int i = 0; i < N_WAYS; i++)
+        CUDA_TRY(cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking));
+    CUDA_TRY(cudaMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
+    e->host = cuda_pin(CUDA_LINK_HOST_BYTES, TOUCHING_THREADS, cuda_node_of(ordinal));
+    if (e->host)
+        return FBP_OK;
+    return gpu_host->fail(FBP_ERR_NOMEM,
+                          "cuda: cannot pin %d bytes of the host's memory to measure links: raise "
+                          "the limit of locked memory (ulimit -l)",
+                          CUDA_LINK_HOST_BYTES);
+}
+
+static void close_end(const struct meter *m, struct end *e)
+{
+    (void)cudaSetDevice(e->ordinal);
+    for (int i = 0; i < N_WAYS; i++)
+        if (e->streams[i]) {
+            (void)cudaStreamSynchronize(e->streams[i]);
+            (void)cudaStreamDestroy(e->streams[i]);
+        }
+    for (size_t i = 0; i < m->n; i++)
+        if (e->enabled[i])
+            (void)cudaDeviceDisablePeerAccess(m->ends[i].ordinal);
+    if (e->memory)
+        (void)cudaFree(e->memory);
+    cuda_unpin(e->host);
+    (void)cudaGetLastError();
+}
+
+fbp_status cuda_link_open(void **out, const int *ordinals, size_t n)
+{
+    struct meter *m = calloc(1, sizeof *m);
+
+    *out = m;
+    if (!m)
+        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: cannot allocate %zu bytes", sizeof *m);
+    for (size_t i = 0; i < n; i++) {
+        m->n++;
+        const fbp_status st = open_end(&m->ends[i], ordinals[i]);
+        if (st != FBP_OK) {
+            cuda_link_close(out);
+            return st;
+        }
+    }
+    return FBP_OK;
+}
+
+void cuda_link_close(void **meter)
+{
+    struct meter *m = *meter;
+
+    for (size_t i = 0; m && i < m->n; i++)
+        close_end(m, &m->ends[i]);
+    free(m);
+    *meter = NULL;
+}
+
+/* Access to another's memory; false: there is none. */
+static bool enable(struct end *from, const struct end *to, size_t place)
+{
+    int can = 0;
+
+    if (!is_done(cudaSetDevice(from->ordinal)) ||
+        !is_done(cudaDeviceCanAccessPeer(&can, from->ordinal, to->ordinal)) || !can)
+        return false;
+    const cudaError_t error = cudaDeviceEnablePeerAccess(to->ordinal, 0);
+    if (is_done(error))
+        from->enabled[place] = true;
+    return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+}
+
+/* Where a copy from a device begins, and where one to it ends. */
+static char *source_of(const struct end *e)
+{
+    return e->memory;
+}
+
+static char *target_of(const struct end *e)
+{
+    return e->memory + CUDA_LINK_DEVICE_BYTES / 2;
+}
+
+/* Do bytes arrive as they were?  Under some settings of the machine's bus (IOMMU, ACS) they do
+ * not, and nothing reports it. */
+static bool carries(const struct end *from, const struct end *to)
+{
+    const int sent = 0xa5;
+    bool ok = is_done(cudaSetDevice(to->ordinal)) &&
+              is_done(cudaMemsetAsync(target_of(to), 0, CHECKED, to->streams[ACROSS])) &&
+              is_done(cudaStreamSynchronize(to->streams[ACROSS])) &&
+              is_done(cudaSetDevice(from->ordinal)) &&
+              is_done(cudaMemsetAsync(source_of(from), sent, CHECKED, from->streams[ACROSS])) &&
+              is_done(cudaMemcpyPeerAsync(target_of(to), to->ordinal, source_of(from),
+                                          from->ordinal, CHECKED, from->streams[ACROSS])) &&
+              is_done(cudaStreamSynchronize(from->streams[ACROSS])) &&
+              is_done(cudaSetDevice(to->ordinal)) &&
+              is_done(cudaMemcpyAsync(to->host, target_of(to), CHECKED, cudaMemcpyDeviceToHost,
+                                      to->streams[DOWN])) &&
+              is_done(cudaStreamSynchronize(to->streams[DOWN]));
+
+    for (size_t i = 0; ok && i < CHECKED; i++)
+        ok = (unsigned char)to->host[i] == sent;
+    return ok;
+}
+
+bool cuda_link_connect(void *meter, size_t from, size_t to)
+{
+    struct meter *m = meter;
+
+    return enable(&m->ends[from], &m->ends[to], to) && carries(&m->ends[from], &m->ends[to]);
+}
+
+/* The queue of a flow, whose device becomes the current one. */
+static fbp_status take_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
+{
+    const bool up = f->from == FBP_HOST, down = f->to == FBP_HOST;
+    const struct end *e = &m->ends[up ? f->to : f->from];
+
+    CUDA_TRY(cudaSetDevice(e->ordinal));
+    *out = e->streams[up ? UP : down ? DOWN : ACROSS];
+    return FBP_OK;
+}
+
+/* The host's memory at each device: the lower half is sent, the upper one received. */
+static fbp_status start_copy(const struct meter *m, const struct fbp_flow *f, size_t bytes)
+{
+    const struct end *from = f->from == FBP_HOST ? NULL : &m->ends[f->from];
+    const struct end *to = f->to == FBP_HOST ? NULL : &m->ends[f->to];
+    cudaStream_t stream;
+
+    FBP_TRY(take_stream(m, f, &stream));
+    if (!from)
+        CUDA_TRY(cudaMemcpyAsync(target_of(to), to->host, bytes, cudaMemcpyHostToDevice, stream));
+    else if (!to)
+        CUDA_TRY(cudaMemcpyAsync(from->host + CUDA_LINK_HOST_BYTES / 2, source_of(from), bytes,
+                                 cudaMemcpyDeviceToHost, stream));
+    else if (from == to)
+        CUDA_TRY(cudaMemcpyAsync(target_of(to), source_of(from), bytes, cudaMemcpyDeviceToDevice,
+                                 stream));
+    else
+        CUDA_TRY(cudaMemcpyPeerAsync(target_of(to), to->ordinal, source_of(from), from->ordinal,
+                                     bytes, stream));
+    return FBP_OK;
+}
+
+/* Seconds of some copies of each flow, all at once. */
+static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
+                              size_t bytes, int copies, double *seconds)
+{
+    const double begin = fbp_seconds();
+    cudaStream_t stream;
+
+    for (int i = 0; i < copies; i++)
+        for (size_t k = 0; k < n; k++)
+            FBP_TRY(start_copy(m, &flows[k], bytes));
+    for (size_t k = 0; k < n; k++) {
+        FBP_TRY(take_stream(m, &flows[k], &stream));
+        CUDA_TRY(cudaStreamSynchronize(stream));
+    }
+    *seconds = fbp_seconds() - begin;
+    return FBP_OK;
+}
+
+/* As large as what lies at both ends of all flows. */
+static size_t copy_bytes(const struct fbp_flow *flows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (flows[i].from == FBP_HOST || flows[i].to == FBP_HOST)
+            return CUDA_LINK_HOST_BYTES / 2;
+    return CUDA_LINK_DEVICE_BYTES / 2;
+}
+
+fbp_status cuda_link_rate(void *meter, const struct fbp_flow *flows, size_t n, double *out)
+{
+    const struct meter *m = meter;
+    const size_t bytes = copy_bytes(flows, n);
+    double first = 0, least = 0;
+
+    *out = 0;
+    FBP_TRY(time_copies(m, flows, n, bytes, 1, &first)); /* does not count */
+    const int runs = first > SLOW ? 1 : RUNS, copies = first > SLOW ? 1 : COPIES;
+    for (int i = 0; i < runs; i++) {
+        double seconds = 0;
+        FBP_TRY(time_copies(m, flows, n, bytes, copies, &seconds));
+        least = i == 0 || seconds < least ? seconds : least;
+    }
+    *out = (double)n * (double)bytes * copies / least;
+    return FBP_OK;
+}
