@@ -5,10 +5,10 @@
 #include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_plain.h"
 
-static size_t of_orbits(const struct fbp_job *job, size_t n_layers)
+static size_t of_orbits(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     (void)job;
-    return n_layers;
+    return slab->nz;
 }
 
 static const struct gpu_kernel plain = {.name = "plain", .turns = 1, .precision = 1},

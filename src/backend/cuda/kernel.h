@@ -44,14 +44,13 @@ struct cuda_bp {
     size_t first; /**< group of `views` that view[0] is of */
     struct gpu_pass pass;
     struct gpu_grid grid;
-    float *volume; /**< of slice (layer) grid.z0 if plain; the slab's otherwise */
-    size_t layer;  /**< of the slab that grid.z0 is */
+    float *volume; /**< from slice (layer) grid.z0 on */
     const struct fbp_slab *slab;
     int shape; /**< of the kernel's */
     cudaStream_t stream;
 };
 
-/** Slices [z0, z1) of one half of a slab to out[z1 - z0][ny][nx], scaled and shifted. */
+/** Slices [z0, z1) of one half of a slab to its out[z1 - z0][ny][nx], scaled and shifted. */
 struct cuda_fetch {
     const struct fbp_job *job;
     const struct fbp_slab *slab;

@@ -134,19 +134,19 @@ cudaError_t cuda_orbit_fetch(const struct cuda_fetch *f)
 {
     static const size_t MOST_SLICES = 65535;
     const struct fbp_job *job = f->job;
-    const size_t *n = job->grid.n;
+    const size_t slice = f->slab->nx * f->slab->ny;
     unpack p = {.turns = (int)job->turns,
-                .nx = (int)n[0],
-                .ny = (int)n[1],
+                .nx = (int)f->slab->nx,
+                .ny = (int)f->slab->ny,
                 .lanes = (int)(job->turns * fbp_halves(job)),
                 .scale = (float)job->scale,
                 .shift = (float)job->shift};
 
-    gpu_find_domain(job, &p.domain);
+    gpu_find_domain(job, f->slab, &p.domain);
     for (size_t z = f->z0; z < f->z1; z += MOST_SLICES) {
         const unsigned m = (unsigned)(f->z1 - z < MOST_SLICES ? f->z1 - z : MOST_SLICES);
         find_half(f, z, &p);
-        launch(p, m, f, f->out + (z - f->z0) * n[0] * n[1]);
+        launch(p, m, f, f->out + (z - f->z0) * slice);
     }
     return cudaGetLastError();
 }

@@ -159,9 +159,9 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
     const auto *views = (const typename S::packed *)bp->views->memory + bp->first * in.group;
     gpu_domain d;
 
-    gpu_find_domain(bp->job, &d);
+    gpu_find_domain(bp->job, bp->slab, &d);
     backproject<S><<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
-        bp->pass, *g, d, in, views, bp->volume + gpu_orbit_volume_size(bp->job, bp->layer));
+        bp->pass, *g, d, in, views, bp->volume);
     return cudaGetLastError();
 }
 

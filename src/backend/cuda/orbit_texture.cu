@@ -98,9 +98,9 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
                        .inverse = 1 / v->scale};
     gpu_domain d;
 
-    gpu_find_domain(bp->job, &d);
+    gpu_find_domain(bp->job, bp->slab, &d);
     backproject<S><<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
-        bp->pass, *g, d, in, bp->volume + gpu_orbit_volume_size(bp->job, bp->layer));
+        bp->pass, *g, d, in, bp->volume);
     return cudaGetLastError();
 }
 

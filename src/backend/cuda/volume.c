@@ -1,10 +1,12 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
 
+#include "backend/slab.h"
+
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = gpu_volume_size(&dev->kernel->gpu, dev->job, slab->nz) * sizeof(float);
+    const size_t bytes = gpu_volume_size(&dev->kernel->gpu, dev->job, slab) * sizeof(float);
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
@@ -16,23 +18,22 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
-    const size_t n = batch->n_views / job->turns, slice = job->grid.n[0] * job->grid.n[1];
-    const size_t most = gpu_pass_views(&dev->kernel->gpu);
+    const size_t n = batch->n_views / job->turns, most = gpu_pass_views(&dev->kernel->gpu);
+    struct fbp_slab below = *slab;
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
                          .views = &views,
-                         .grid = gpu_grid_of(job, z0, z1),
-                         .layer = z0 - slab->z0,
+                         .grid = gpu_grid_of(job, slab, z0, z1),
                          .slab = slab,
                          .volume = volume,
                          .stream = dev->streams[FBP_STAGE_BP].stream};
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    if (!dev->kernel->gpu.volume_size)
-        bp.volume += bp.layer * slice;
+    below.nz = z0 - slab->z0;
+    bp.volume += gpu_volume_size(&dev->kernel->gpu, job, &below);
     CUDA_TRY(cudaSetDevice(dev->index));
     for (size_t k = 0; k < n; k += most) {
         bp.first = group0 + k;
@@ -67,7 +68,7 @@ static fbp_status fetch_plain(struct cuda_device *dev, const float *voxels, size
 static fbp_status unpack(const struct cuda_device *dev, const struct cuda_fetch *f)
 {
     const struct fbp_job *job = dev->job;
-    const size_t slice = job->grid.n[0] * job->grid.n[1], n = (f->z1 - f->z0) * slice;
+    const size_t slice = fbp_slab_slice(f->slab), n = (f->z1 - f->z0) * slice;
 
     if (dev->kernel->fetch)
         CUDA_TRY(dev->kernel->fetch(f));
@@ -83,7 +84,7 @@ static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, flo
 {
     struct cuda_unpacking *u = &dev->unpacking;
     const unsigned at = u->next++ % GPU_STAGES;
-    const size_t n = (f->z1 - f->z0) * dev->job->grid.n[0] * dev->job->grid.n[1];
+    const size_t n = (f->z1 - f->z0) * fbp_slab_slice(f->slab);
     cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
 
     f->out = (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
@@ -100,7 +101,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                       const void *volume, float *host)
 {
     struct cuda_device *dev = cuda_of(device);
-    const size_t slice = dev->job->grid.n[0] * dev->job->grid.n[1];
+    const size_t slice = fbp_slab_slice(slab);
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
     struct cuda_fetch f = {
         .job = dev->job, .slab = slab, .volume = volume, .stream = dev->unpacking.stream};

@@ -1,5 +1,6 @@
 /* Which kernel takes a job, and how its views and volume lie. */
 #include "backend/gpu/gpu_kernel.h"
+#include "backend/slab.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +46,7 @@ void gpu_kernel_take(const struct gpu_kernel *kernel, const char *isa, struct fb
     job->chosen = (struct fbp_chosen){kernel->name, isa, kernel};
     job->turns = kernel->turns;
     job->mirrored = kernel->mirrored;
+    job->boxes = kernel->turns == 1; /* turns take voxels of all four quarters together */
 }
 
 /* Along u (row 0 of the matrices) or v (row 1). */
@@ -92,8 +94,8 @@ size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job
     return a_column * job->wide.n_columns + (a_column - 1);
 }
 
-size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job, size_t n_layers)
+size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
+                       const struct fbp_slab *slab)
 {
-    return kernel->volume_size ? kernel->volume_size(job, n_layers)
-                               : n_layers * job->grid.n[1] * job->grid.n[0];
+    return kernel->volume_size ? kernel->volume_size(job, slab) : slab->nz * fbp_slab_slice(slab);
 }

@@ -21,9 +21,9 @@ static float rest(size_t n)
 }
 
 /* Counter-clockwise a quarter turn takes (x, y) to (n - 1 - y, x), otherwise to (y, n - 1 - x). */
-void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out)
+void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
-    const size_t *n = job->grid.n;
+    const size_t n[2] = {slab->nx, slab->ny}; /* with turns, of whole slices */
     const size_t x0 = job->turns == 4 ? n[0] / 2 : 0, y0 = job->turns >= 2 ? n[1] / 2 : 0;
 
     *out = (struct gpu_domain){.x0 = (int)x0,
@@ -39,10 +39,10 @@ void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out)
     }
 }
 
-size_t gpu_orbit_volume_size(const struct fbp_job *job, size_t n_layers)
+size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab)
 {
     struct gpu_domain d;
 
-    gpu_find_domain(job, &d);
-    return job->turns * fbp_halves(job) * (size_t)d.nx * (size_t)d.ny * n_layers;
+    gpu_find_domain(job, slab, &d);
+    return job->turns * fbp_halves(job) * (size_t)d.nx * (size_t)d.ny * slab->nz;
 }

@@ -40,11 +40,13 @@ struct gpu_pass {
     struct gpu_view view[GPU_PASS];
 };
 
-/** What is computed of the volume: slices (layers) from z0 on. */
+/** What is computed of the volume: slices (layers) of a slab from z0 on. */
 struct gpu_grid {
     int nx, ny, nz;
-    int z0;                    /**< global index of the first */
-    float x_ref, y_ref, z_ref; /**< the reference voxel */
+    int z0; /**< global index of the first */
+    /** The reference voxel of the whole volume; x_ref and y_ref counted from the slab's first, so
+     *  that kernels know nothing of its place: differences of indices are exact. */
+    float x_ref, y_ref, z_ref;
 };
 
 struct gpu_kernel {
@@ -63,8 +65,8 @@ struct gpu_kernel {
     bool halves_columns;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
-    /** Floats of a slab; NULL: every voxel once, [z][y][x]. */
-    size_t (*volume_size)(const struct fbp_job *job, size_t n_layers);
+    /** Floats of a slab, layer after layer; NULL: every voxel once, [z][y][x]. */
+    size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Tiles and windows that it is compiled for; all give the same bits (tuned.h). */
     int n_shapes;
     /** Those that may be the fastest for passes of n_slices, the likeliest first; returns how many.
@@ -72,10 +74,10 @@ struct gpu_kernel {
     int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
 };
 
-/** Orbits are numbered by the columns of one quarter or half of the grid, or all of it, from
- *  (x0, y0) on; where n is odd the middle belongs to two quarters (halves), and both hold all of
- *  it.  A place (tx, ty) is counted from the reference voxel; a quarter turn takes it to
- *  (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
+/** Orbits are numbered by the columns of one quarter or half of the grid, or without turns all of
+ *  the slab's, from (x0, y0) of the slab on; where n is odd the middle belongs to two quarters
+ * (halves), and both hold all of it.  A place (tx, ty) is counted from the reference voxel; a
+ * quarter turn takes it to (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
 struct gpu_domain {
     int x0, y0, nx, ny;
     float s, ex, ey;
@@ -109,10 +111,12 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 }
 
 /** Floats of a slab in the kernel's layout. */
-size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job, size_t n_layers);
+size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
+                       const struct fbp_slab *slab);
 
-/** Slices (layers) [z0, z1) as kernels see them. */
-struct gpu_grid gpu_grid_of(const struct fbp_job *job, size_t z0, size_t z1);
+/** Slices (layers) [z0, z1) of a slab as kernels see them. */
+struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                            size_t z1);
 
 /** Views, or groups, of a pass at most. */
 size_t gpu_pass_views(const struct gpu_kernel *kernel);
@@ -154,10 +158,11 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 
-void gpu_find_domain(const struct fbp_job *job, struct gpu_domain *out);
+void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
+                     struct gpu_domain *out);
 
 /** Floats of a slab: [layer][y][x][lane], y and x of the domain. */
-size_t gpu_orbit_volume_size(const struct fbp_job *job, size_t n_layers);
+size_t gpu_orbit_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
 FBP_END
 
 #endif /* FBP_SRC_GPU_KERNEL_H */

@@ -9,17 +9,24 @@ size_t gpu_pass_views(const struct gpu_kernel *kernel)
     return kernel->pass ? (size_t)kernel->pass : GPU_PASS;
 }
 
-struct gpu_grid gpu_grid_of(const struct fbp_job *job, size_t z0, size_t z1)
+/* Of the whole volume, counted from a slab's first voxel. */
+static float reference(size_t n, size_t first)
 {
-    const size_t *n = job->grid.n, ref[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
+    return (float)((double)((n - 1) / 2) - (double)first);
+}
 
-    return (struct gpu_grid){.nx = (int)n[0],
-                             .ny = (int)n[1],
+struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                            size_t z1)
+{
+    const size_t *n = job->grid.n;
+
+    return (struct gpu_grid){.nx = (int)slab->nx,
+                             .ny = (int)slab->ny,
                              .nz = (int)(z1 - z0),
                              .z0 = (int)fbp_layer_slice(job, z0),
-                             .x_ref = (float)ref[0],
-                             .y_ref = (float)ref[1],
-                             .z_ref = (float)ref[2]};
+                             .x_ref = reference(n[0], slab->x0),
+                             .y_ref = reference(n[1], slab->y0),
+                             .z_ref = reference(n[2], 0)};
 }
 
 void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)

@@ -4,6 +4,7 @@
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
 #include "backend/partners.h"
+#include "backend/slab.h"
 #include "weight/ray.h"
 
 enum {
@@ -130,7 +131,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
                         struct gpu_tables *t)
 {
     const size_t image = job->panel.n_rows * job->panel.n_columns * sizeof(float);
-    const size_t slice = job->grid.n[0] * job->grid.n[1] * sizeof(float);
+    const struct fbp_slab asked = fbp_slab_asked(job, 0, 1);
+    const size_t slice = fbp_slab_slice(&asked) * sizeof(float);
     const struct fbp_prep *prep = job->prep;
 
     *t = (struct gpu_tables){0};

@@ -1,6 +1,7 @@
 #include "backend/gpu/tuner.h"
 
 #include "backend/gpu/host.h"
+#include "backend/slab.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,11 +50,12 @@ static int shape_wanted(int n_shapes)
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int n_candidates)
 {
     const char *tune = gpu_host->environment(FBP_ENV_TUNE);
-    const size_t *n = job->grid.n, passes = job->n_views / k->turns / GPU_PASS;
+    const struct fbp_slab all = fbp_slab_asked(job, 0, job->grid.n[2]);
+    const size_t passes = job->n_views / k->turns / GPU_PASS;
 
     return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
-           n[2] >= LEAST_SLICES &&
-           (double)n[0] * (double)n[1] * (double)n[2] * GPU_PASS >= LEAST_UPDATES &&
+           all.nz >= LEAST_SLICES &&
+           (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS >= LEAST_UPDATES &&
            passes >= (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES;
 }
 
@@ -100,12 +102,18 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
         t->shape = kept;
 }
 
-/* Is the pass to be timed?  Only like is compared with like: slices see their own part of views. */
+static bool is_same(const struct gpu_grid *a, const struct gpu_grid *b)
+{
+    return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz && a->z0 == b->z0 &&
+           a->x_ref == b->x_ref && a->y_ref == b->y_ref;
+}
+
+/* Is the pass to be timed?  Only like is compared with like: voxels see their own part of views. */
 static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
 {
     return t->active && t->n < n_trials(t) && n == GPU_PASS && g->nz >= LEAST_SLICES &&
            (double)g->nx * g->ny * g->nz * GPU_PASS >= LEAST_UPDATES &&
-           (t->n == 0 || (g->z0 == t->z0 && g->nz == t->nz));
+           (t->n == 0 || is_same(g, &t->grid));
 }
 
 static int shape_for(const struct gpu_tuner *t, int n_slices)
@@ -147,8 +155,7 @@ int gpu_tuner_begin(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
     if (!counts(t, n, grid))
         return shape_for(t, grid->nz);
     const int shape = t->candidates[t->n % t->n_candidates];
-    t->z0 = grid->z0;
-    t->nz = grid->nz;
+    t->grid = *grid;
     if (!t->timer->begin(t->user, t->n))
         t->active = false;
     return shape;

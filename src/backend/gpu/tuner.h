@@ -46,8 +46,8 @@ struct gpu_tuner {
     int thin[2]; /**< for passes of up to 4, and of up to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
-    int n;      /**< passes timed so far; of candidate n % n_candidates */
-    int z0, nz; /**< slices of all of them */
+    int n;                /**< passes timed so far; of candidate n % n_candidates */
+    struct gpu_grid grid; /**< of all of them */
     char key[GPU_TUNER_KEY];
 };
 
