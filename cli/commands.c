@@ -17,6 +17,7 @@ const struct command *const commands[] = {
     &cmd_bench_pipeline,
     &cmd_bench_s0,
     &cmd_bench_s1,
+    &cmd_bench_write,
     &cmd_devices,
     &cmd_rabbitct_make,
     &cmd_rabbitct_run,

@@ -1,5 +1,5 @@
-/** @file bench.h  Timing of the backprojection alone and of whole reconstructions, and the limits
- * of the device, to compare with. */
+/** @file bench.h  Timing of the backprojection alone, of whole reconstructions and of outputs, and
+ * the limits of device and memory, to compare with. */
 #ifndef FBP_BENCH_H
 #define FBP_BENCH_H
 
@@ -139,6 +139,51 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_bench_host(const struct fbp_scan *scan,
  *         device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_limits(const char *device, struct fbp_limits *out);
+
+/** What fbp_bench_memory() and fbp_bench_write() work on. */
+struct fbp_write_options {
+    size_t size;        /**< the volume has size^3 voxels, float32 */
+    int n_threads;      /**< 0: one for each core, at most 8, as a reconstruction has */
+    const char *output; /**< as for fbp_plan_run(); a file of that name is replaced */
+    enum fbp_type type; /**< stored, of [0, 1]; FBP_TYPE_NONE: float32 */
+};
+
+/** What writing is made of, in bytes a second: [0] by one thread, [1] by all of them. */
+struct fbp_memory_rates {
+    int n_threads;
+    size_t bytes;    /**< of the memory that was used: the volume, at most 1 GiB */
+    double fresh[2]; /**< first touch of new memory: the system fills its pages with zeros */
+    double copy[2];  /**< from memory to memory that is there */
+    double hash[2];  /**< hash of what is written, for "hash:" and for journals */
+};
+
+/** Seconds to write a volume, slice by slice: [0] by one thread, [1] by all of them (0 if there is
+ *  only one). */
+struct fbp_output_time {
+    int n_threads;
+    double bytes;     /**< of the volume as float32 */
+    double open[2];   /**< until slices can be written: room is reserved */
+    double write[2];  /**< all slices, with the journal of a run that can be resumed */
+    double finish[2]; /**< until all is on the disk, under its name */
+};
+
+/**
+ * Measure what the memory of this machine allows writers.
+ *
+ * options  size and n_threads are used
+ * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_CANCELLED.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_bench_memory(const struct fbp_write_options *options,
+                                                   struct fbp_memory_rates *out);
+
+/**
+ * Time an output: some random slices are written again and again, as a reconstruction on a device
+ * with its own memory writes them.
+ *
+ * @return FBP_OK, or as fbp_sink_open() and fbp_sink_write().
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_bench_write(const struct fbp_write_options *options,
+                                                  struct fbp_output_time *out);
 
 FBP_END
 

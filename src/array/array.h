@@ -20,7 +20,7 @@ void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
 /** What was written so far is wrong: nothing is kept when the sink is closed. */
-void fbp_sink_forget(fbp_sink *sink);
+FBP_PRIVATE_API void fbp_sink_forget(fbp_sink *sink);
 
 /** Slices that stay for a run that resumes this one, if it is closed now; NULL: 0. */
 size_t fbp_sink_kept(const fbp_sink *sink);

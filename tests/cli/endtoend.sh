@@ -140,4 +140,23 @@ grep -q '<title>filter: ' host.svg || say "$last: the timeline has no bars"
 run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --counts
 run 0 bench pipeline --size 16 --views 12 -q
 has out '^backproject '
+
+mkdir disk
+run 0 bench write --dir disk --size 40 --threads 3 --json # null:, hash: and the file, each twice
+one_line out
+[ "$(json outputs.2.output) $(json outputs.5.output) $(json outputs.4.threads)" = "hash: volume.mha 1" ] ||
+    say "$last: $(cat out)"
+is "$(json threads) == 3 && $(json outputs.5.threads) == 3 && $(json outputs.5.bytes) == 256000"
+for kind in fresh_pages copy hash; do
+    is "$(json memory_bytes_per_second.$kind.0) > 0 && $(json memory_bytes_per_second.$kind.1) > 0"
+done
+run 0 bench write --dir disk --size 40 --threads 1 --name '%04d.png' --output-type uint16
+has out '^fresh pages +[0-9.]+$'
+has out '^%04d.png +1 '
+[ "$(grep -c '^hash: ' out)" -eq 1 ] || say "$last: one thread has one row"
+run 1 bench write --dir disk --size 8 --name v.xyz
+has err 'v.xyz: no format is known'
+run 2 bench write --dir disk --name ../v.mha
+has err 'name without folders'
+[ -z "$(ls -A disk)" ] || say "bench write: files were left"
 finish

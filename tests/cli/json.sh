@@ -49,6 +49,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "bench kernel") fine bench kernel --divide 32 --device cpu && one 1 bench kernel --divide 32 --device cpu --kernel no ;;
     "bench S0") fine bench S0 --size 16 --views 12 --device cpu && one 1 bench S0 --case ladder --size 16 --views 12 --device cpu ;;
     "bench S1") one 1 bench S1 --device cpu ;;
+    "bench write") fine bench write --size 16 --threads 2 && one 1 bench write --dir no ;;
     *) say "no case for fbp $1: give it --json and add one here" ;;
     esac
 }

@@ -162,6 +162,7 @@ const struct fault_case fault_cases[] = {
      NULL, 0},
     {"bench pipeline", "bench pipeline --size 8 --views 6 --dir . --threads 2 -q", NULL, 0},
     {"bench host", "bench host --job J1 --divide 64 --runs 1 --device cpu --threads 2", NULL, 0},
+    {"bench write", "bench write --size 8 --dir . --threads 2", NULL, FAULT_VARIES},
     {"bench S0", "bench S0 --size 16 --views 12 --device cpu --dir . --threads 2 -q", NULL,
      FAULT_VARIES},
     {"bench follow",
