@@ -18,6 +18,16 @@ static bool is_box(const struct fbp_plan_summary *p)
     return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
 }
 
+static const char *how_often_filtered(const struct fbp_plan_summary *p)
+{
+    if (p->shares_views)
+        return "each filtered once, by one of the devices, and copied by the others";
+    if (p->keeps_views)
+        return p->n_devices > 1 ? "filtered by each device, and kept there"
+                                : "filtered once, and kept on the device";
+    return p->n_slabs > 1 ? "filtered for each slab that needs their rows" : "filtered once";
+}
+
 static void print_text(const struct fbp_plan_summary *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
@@ -42,6 +52,7 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
         printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
     printf("reading   %s; a detector row is read %.3g times\n",
            fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
+    printf("views     %s\n", how_often_filtered(p));
     printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
     printf("memory    %s predicted, of a limit of %s\n",
            fbp_bytes_text(a, sizeof a, p->memory_bytes),
@@ -89,6 +100,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
     cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
+    cJSON_AddBoolToObject(root, "keeps_views", p->keeps_views);
+    cJSON_AddBoolToObject(root, "shares_views", p->shares_views);
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
     return cli_json(root, false);
 }

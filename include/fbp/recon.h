@@ -164,6 +164,9 @@ struct fbp_plan_summary {
     int follows;
     struct fbp_grid whole; /**< the whole volume, if `volume` is a box of it; else the same */
     size_t roi[3][2];      /**< the box: voxels [first, end) along x, y, z */
+    /** Filtered views are kept on the devices, whatever the number of slabs.  Shared: each view is
+     *  read and filtered by one of the devices, and the others copy it from there. */
+    int keeps_views, shares_views;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

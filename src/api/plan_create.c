@@ -49,6 +49,8 @@ static void fill_info(fbp_plan *p)
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
     i->updates = (uint64_t)fbp_slab_slice(&any) * slices * job->n_views;
     i->follows = p->follow;
+    i->keeps_views = p->work.kept;
+    i->shares_views = p->work.shared;
 }
 
 /* While a plan is made: nothing is done yet, of something. */

@@ -128,7 +128,8 @@ struct fbp_rates {
     double upload, fetch; /**< seconds a byte */
     double filter;        /**< a sample */
     double update;        /**< a voxel and view; 0: nothing is known */
-    double call; /**< more of every backprojection: its last blocks do not fill the device */
+    double call;  /**< more of every backprojection: its last blocks do not fill the device */
+    double share; /**< a byte of filtered views that is copied from another device */
 };
 
 /** Least, most and sum of the voxels that were fetched. */
@@ -207,6 +208,11 @@ struct fbp_backend {
                               float *rows);
     /** n of these floats to the host, in the order of OUT.  NULL: they are there. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
+    /** Filtered views of a batch that are kept on another device of this backend, whose filter is
+     *  done, into the same place of this one's, in the order of OUT.  Thread-safe.  NULL: cannot,
+     *  see `shares`. */
+    fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
+                        fbp_device *from, const void *theirs);
     /** Set a slab to zero. */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
     /** Add a batch to slices (layers) [z0, z1) of a slab.  A voxel gets the same bits in whichever
@@ -249,6 +255,7 @@ struct fbp_backend {
 
     /** Facts that follow from what is given above; a backend leaves them alone. */
     bool own_memory;     /**< views are uploaded to it: `alloc` */
+    bool shares;         /**< devices copy filtered views from one another: `share` */
     bool gives_rows;     /**< it gives filtered rows as they are: `filter_rows` */
     bool has_statistics; /**< it looks at voxels itself: `statistics` */
     bool own_clock;      /**< kernels are timed by it: `time` */

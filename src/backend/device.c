@@ -108,6 +108,17 @@ static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *
     return fbp_fail(FBP_ERR_UNSUPPORTED, "this device does not give filtered rows");
 }
 
+static fbp_status no_share(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
+                           fbp_device *from, const void *theirs)
+{
+    (void)dev;
+    (void)batch;
+    (void)filtered;
+    (void)from;
+    (void)theirs;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "these devices do not share filtered views");
+}
+
 static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float *host)
 {
     (void)dev;
@@ -200,6 +211,9 @@ static void fill_rows(struct fbp_backend *b)
     b->gives_rows = b->filter_rows != NULL;
     if (!b->filter_rows)
         b->filter_rows = no_rows;
+    b->shares = b->share != NULL;
+    if (!b->share)
+        b->share = no_share;
     if (!b->download)
         b->download = copy_rows;
 }

@@ -241,14 +241,21 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
     return (groups ? groups : 1) * w->group_views;
 }
 
-/* Rows of all batches of all slabs, of each worker's first if views are kept: the most at once, and
- * how many in all. */
+/* How many slabs read views: those of kept ones are read for each worker's first, or shared. */
+static size_t n_reading(const struct fbp_work *w)
+{
+    const size_t n = w->shared ? 1 : w->kept ? w->n_workers : w->n_slabs;
+
+    return n < w->n_slabs ? n : w->n_slabs;
+}
+
+/* Rows of all batches of the slabs that read views: the most at once, and how many in all. */
 static void count_rows(struct fbp_work *w, const struct fbp_job *job)
 {
     double rows = 0;
 
     w->load_rows = w->filter_rows = 0;
-    for (size_t i = 0; !fbp_stopped() && i < w->n_slabs && (i < w->n_workers || !w->kept); i++) {
+    for (size_t i = 0; !fbp_stopped() && i < n_reading(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
@@ -472,23 +479,33 @@ struct clock {
     double raw[HOST_BUFFERS];      /* raw buffers are free again */
     double volumes[2];             /* and volumes */
     size_t n_raw, n_volumes, slab; /* used so far */
+    double sharers;                /* workers that read each batch: 1, or all, a part of it each */
+    double pull;                   /* seconds to copy the others' part of a view */
 };
+
+/* A batch is uploaded and filtered; of shared ones each worker does its part. */
+static void predict_load(const struct fbp_job *job, const struct fbp_rates *r,
+                         const struct fbp_batch *b, struct clock *c)
+{
+    double *raw = &c->raw[c->n_raw++ % HOST_BUFFERS];
+    const double views = (double)(fbp_halves(job) * b->n_views);
+    const double samples = views * (double)job->panel.n_columns / c->sharers;
+
+    c->in =
+        fmax(c->in, *raw) + samples * (double)b->load_rows * (double)fbp_raw_size(job) * r->upload;
+    const double there = fmax(c->computed, c->in) + samples * (double)b->n_rows * r->filter;
+    c->computed = there + (double)b->n_views * c->pull;
+    *raw = there;
+}
 
 static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
                          const struct fbp_task *t, struct clock *c)
 {
     const double slice = (double)fbp_slab_slice(&t->slab);
-    const double views = (double)(fbp_halves(job) * t->batch.n_views);
     size_t z0, z1;
 
-    if (t->loads) {
-        double *raw = &c->raw[c->n_raw++ % HOST_BUFFERS];
-        const double samples = views * (double)job->panel.n_columns;
-        c->in = fmax(c->in, *raw) +
-                samples * (double)t->batch.load_rows * (double)fbp_raw_size(job) * r->upload;
-        c->computed = fmax(c->computed, c->in) + samples * (double)t->batch.n_rows * r->filter;
-        *raw = c->computed;
-    }
+    if (t->loads)
+        predict_load(job, r, &t->batch, c);
     if (t->first)
         c->computed = fmax(c->computed, c->volumes[c->slab++ % c->n_volumes]);
     for (size_t i = 0; fbp_task_block(t, i, &z0, &z1); i++) {
@@ -505,8 +522,13 @@ static void predict_task(const struct fbp_job *job, const struct fbp_rates *r,
 static double predict(const struct fbp_work *w, const struct fbp_job *job,
                       const struct fbp_rates *rates, struct fbp_task *tasks)
 {
-    struct clock c = {.n_volumes = w->n_volumes};
+    struct clock c = {.n_volumes = w->n_volumes, .sharers = 1};
 
+    if (w->shared) {
+        const double view = (double)w->filtered_bytes / (double)job->n_views;
+        c.sharers = (double)w->n_workers;
+        c.pull = view * rates->share * (c.sharers - 1) / c.sharers;
+    }
     for (size_t i = 0; !fbp_stopped() && i < w->n_slabs; i += w->n_workers) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         const size_t n = fbp_work_tasks(w, job, &slab, i == 0, tasks);
@@ -541,14 +563,17 @@ static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_r
     return FBP_OK;
 }
 
-/* Filtered views that are kept, with as few slabs as fit, each share of streamed slices, and blocks
- * of several sizes: small ones are fetched early, large ones are computed quicker. */
-static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, struct fbp_work *best)
+/* Filtered views that are kept, by each worker or shared, with as few slabs as fit, each share of
+ * streamed slices, and blocks of several sizes: small ones are fetched early, large ones are
+ * computed quicker. */
+static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, bool shared,
+                            struct fbp_work *best)
 {
     struct fbp_work w = {.n_workers = rq->n_workers,
                          .group_views = rq->backend->group_views,
                          .cut = best->cut,
-                         .kept = true};
+                         .kept = true,
+                         .shared = shared};
 
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
         return FBP_OK;
@@ -576,7 +601,9 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a worker */
         try_slabs(&two, rq, (nz + 2 * rq->n_workers - 1) / (2 * rq->n_workers)))
         FBP_TRY(take_quicker(&two, rq, &best));
-    FBP_TRY(take_kept(rq, slabs, &best));
+    FBP_TRY(take_kept(rq, slabs, false, &best));
+    if (rq->n_workers > 1 && rq->backend->shares)
+        FBP_TRY(take_kept(rq, slabs, true, &best));
     if (best.seconds > 0)
         *out = best;
     return FBP_OK;

@@ -43,6 +43,7 @@ struct fbp_work {
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
     bool kept;            /**< filtered views are kept on the device */
+    bool shared;          /**< these are filtered once, by any worker, and copied by the others */
     size_t streamed;      /**< slices that get them batch after batch; the slab's if they do not */
     size_t load_rows, filter_rows;                 /**< most rows of any batch */
     size_t n_raw, n_filtered, n_volumes, n_blocks; /**< buffers of each sort, a worker */

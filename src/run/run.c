@@ -63,7 +63,9 @@ static fbp_status list_slabs(struct run_state *run)
     const struct fbp_run_request *rq = run->rq;
     const struct fbp_work *work = rq->work;
 
-    FBP_TRY(fbp_slabs_create(&run->slabs, rq->job, work));
+    const fbp_status st = fbp_slabs_create(&run->slabs, rq->job, work);
+    FBP_TRY(fbp_shared_create(&run->shared, rq->job, work)); /* both can be destroyed now */
+    FBP_TRY(st);
     for (size_t all = rq->first_worker; all < work->n_slabs; all += work->n_workers)
         for (size_t i = 0; i < run->n_workers && all + i < work->n_slabs; i++)
             add_slab(run, all + i);
@@ -313,6 +315,7 @@ static void end_workers(struct run_state *run)
         if (run->workers[i].run)
             fbp_worker_end(&run->workers[i]);
     fbp_slabs_destroy(&run->slabs);
+    fbp_shared_destroy(&run->shared);
 }
 
 /* All is computed; the times of a device that fails now are those of the host. */

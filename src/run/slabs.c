@@ -41,18 +41,17 @@ static bool take(struct fbp_slabs *s, struct fbp_slab *out)
 }
 
 /* With follow, tasks are joined while others look at them. */
-static fbp_status make_drawn(const struct fbp_slabs *s, const struct fbp_slab *slab, bool first,
-                             struct fbp_drawn **out)
+fbp_status fbp_drawn_create(struct fbp_drawn **out, const struct fbp_job *job,
+                            const struct fbp_work *work, const struct fbp_slab *slab, bool first)
 {
-    const size_t n = fbp_work_tasks(s->work, s->job, slab, first, NULL),
-                 lists = s->work->follow + 1u;
+    const size_t n = fbp_work_tasks(work, job, slab, first, NULL), lists = work->follow + 1u;
     struct fbp_drawn *d = NULL;
 
     FBP_TRY(fbp_calloc((void **)&d, 1, sizeof *d + lists * n * sizeof *d->tasks, "task list"));
     d->slab = *slab;
-    d->n_tasks = fbp_work_tasks(s->work, s->job, slab, first, d->tasks);
+    d->n_tasks = fbp_work_tasks(work, job, slab, first, d->tasks);
     d->planned = d->tasks + (lists - 1) * n;
-    if (s->work->follow)
+    if (work->follow)
         memcpy(d->tasks + n, d->tasks, n * sizeof *d->tasks);
     *out = d;
     return FBP_OK;
@@ -65,7 +64,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_drawn **ou
     *out = NULL;
     if (!take(s, &slab))
         return FBP_OK;
-    const fbp_status st = make_drawn(s, &slab, first, out);
+    const fbp_status st = fbp_drawn_create(out, s->job, s->work, &slab, first);
     if (st != FBP_OK) /* nobody has it, and others wait for it */
         fbp_slabs_return(s, slab);
     return st;
@@ -124,6 +123,13 @@ void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct 
     fbp_ledger_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
     if (s->work->kept) /* every worker filters, and counts, all of them */
         fbp_ledger_add(&s->uncounted, mine);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_ledger *mine)
+{
+    pthread_mutex_lock(&s->lock);
+    fbp_ledger_add(mine, &s->uncounted);
     pthread_mutex_unlock(&s->lock);
 }
 

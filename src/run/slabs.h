@@ -19,6 +19,10 @@ struct fbp_drawn {
     struct fbp_task tasks[];        /**< of the stage that reads: it may join some */
 };
 
+/** A slab with its tasks, as fbp_work_tasks(); free() it. */
+fbp_status fbp_drawn_create(struct fbp_drawn **out, const struct fbp_job *job,
+                            const struct fbp_work *work, const struct fbp_slab *slab, bool first);
+
 /** What is left to be done.  Slabs are drawn in their order, by whoever is free; those of a device
  *  that fails come back. */
 struct fbp_slabs {
@@ -59,6 +63,8 @@ void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
 /** *mine becomes those rows of a drawn slab that nobody counts yet; of kept views, all. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_drawn *drawn, struct fbp_ledger *mine);
+/** *mine gets all rows that nobody counts yet; they stay uncounted. */
+void fbp_slabs_uncounted(struct fbp_slabs *s, struct fbp_ledger *mine);
 /** Nobody counts these any more. */
 void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_ledger *mine);
 

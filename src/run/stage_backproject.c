@@ -42,12 +42,11 @@ static fbp_status await_commands(struct worker *w)
     return fbp_stage_wait(w, w->commands[w->n_commands % N_AHEAD]);
 }
 
-static fbp_status queue_step(struct worker *w, const struct step *s)
+static fbp_status queue_command(struct worker *w, const struct step *s)
 {
     const struct fbp_task *t = s->at->task;
     struct fbp_span span;
 
-    FBP_TRY(await_commands(w));
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_BP, &span));
     FBP_TRY(w->backend->backproject(w->dev, &s->batch, s->filtered, &t->slab, s->z0, s->z1,
                                     w->volumes[s->volume].memory));
@@ -57,6 +56,15 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
                         "views %zu to %zu, slices %zu to %zu", s->batch.view0,
                         s->batch.view0 + s->batch.n_views / w->run->rq->job->turns - 1, s->z0,
                         s->z1 - 1);
+}
+
+static fbp_status queue_step(struct worker *w, const struct step *s)
+{
+    FBP_TRY(await_commands(w));
+    pthread_mutex_lock(&w->reads_views);
+    const fbp_status st = queue_command(w, s);
+    pthread_mutex_unlock(&w->reads_views);
+    return st;
 }
 
 /* Some views of each part of a task's batch, from view `first` of all parts together on. */
@@ -129,6 +137,76 @@ static fbp_status backproject_filtered(struct worker *w, size_t *volume)
     return FBP_OK;
 }
 
+/* Views that another device has filtered, and that this thread knows to be there. */
+static fbp_status copy_from(struct worker *w, const struct worker *owner, const struct place *at)
+{
+    struct fbp_span span;
+    struct fbp_mark copied;
+
+    FBP_TRY(fbp_stage_span(w, FBP_STAGE_OUT, &span));
+    FBP_TRY(w->backend->share(w->dev, &at->task->batch, w->filtered[0].memory, owner->dev,
+                              owner->filtered[0].memory));
+    FBP_TRY(fbp_stage_span_end(w, &span, FBP_LANE_UPLOAD, at));
+    FBP_TRY(fbp_stage_mark(w, FBP_STAGE_OUT, &copied));
+    return fbp_stage_after(w, FBP_STAGE_BP, copied);
+}
+
+/* A device that fails after it has filtered a batch has not filtered it: it is waited for here, as
+ * its own worker may find out too late. */
+static fbp_status take_from(struct worker *w, const struct fbp_shared_batch *b,
+                            const struct place *at, bool *done)
+{
+    struct worker *owner = &w->run->workers[b->by];
+    fbp_status st = owner->backend->wait(owner->dev, b->ready);
+
+    *done = false;
+    if (st != FBP_OK) {
+        fbp_run_stage_failed(w->run, owner, st);
+        return FBP_OK;
+    }
+    pthread_mutex_lock(&w->reads_views);
+    if (!atomic_load(&owner->gone)) { /* else this one may have filtered it, too */
+        st = copy_from(w, owner, at);
+        *done = st == FBP_OK;
+    }
+    pthread_mutex_unlock(&w->reads_views);
+    return atomic_load(&owner->gone) ? FBP_OK : st;
+}
+
+/* A batch of shared views, from whoever has filtered it, before this queue goes on. */
+static fbp_status await_shared(struct worker *w, const struct place *at)
+{
+    const size_t number = fbp_place_number(at);
+    struct fbp_shared_batch b;
+    bool done = false;
+
+    while (!done) {
+        if (!fbp_shared_await(&w->run->shared, number, &w->gone, &b))
+            return FBP_ERR_CANCELLED;
+        if (b.by == fbp_worker_index(w))
+            return fbp_stage_after(w, FBP_STAGE_BP, b.ready);
+        FBP_TRY(take_from(w, &b, at, &done));
+    }
+    return FBP_OK;
+}
+
+/* As backproject_filtered(), of a slab of this worker. */
+static fbp_status backproject_shared(struct worker *w, size_t *volume)
+{
+    struct fbp_drawn *d = w->drawn;
+
+    if (!d) /* there are more workers than slabs */
+        FBP_TRY(fbp_stage_await_slab(w, &d));
+    for (size_t i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) {
+        const struct place at = {d, &d->tasks[i]};
+        FBP_TRY(await_shared(w, &at));
+        FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, volume));
+    }
+    atomic_store(&w->has_all, true);
+    fbp_shared_wake(&w->run->shared);
+    return FBP_OK;
+}
+
 /* What a slab needs of views that are kept: this queue has waited for all of them. */
 static fbp_status backproject_kept(struct worker *w, struct fbp_drawn *d, size_t *volume)
 {
@@ -143,7 +221,7 @@ static fbp_status backproject_slabs(struct worker *w)
 {
     size_t volume = 0;
 
-    FBP_TRY(backproject_filtered(w, &volume));
+    FBP_TRY((w->work->shared ? backproject_shared : backproject_filtered)(w, &volume));
     struct fbp_drawn *d = w->work->kept ? w->drawn : NULL; /* reading has ended */
     while (d && !fbp_worker_is_over(w)) {
         FBP_TRY(backproject_kept(w, d, &volume));
@@ -157,5 +235,7 @@ static fbp_status backproject_slabs(struct worker *w)
 void fbp_stage_backproject(struct worker *w)
 {
     fbp_stage_leave(w, backproject_slabs(w));
+    atomic_store(&w->has_all, true);
+    fbp_shared_wake(&w->run->shared);
     fbp_queue_close(w->block_full);
 }

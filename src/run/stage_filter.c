@@ -2,6 +2,7 @@
 #include "run/stage.h"
 
 #include "array/array.h"
+#include "backend/device.h"
 #include "backend/rows.h"
 #include "base/clock.h"
 
@@ -50,7 +51,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     const struct fbp_batch *batch = &raw->at.task->batch;
     struct fbp_span span;
 
-    if (raw->at.task->first)
+    if (!w->work->shared && raw->at.task->first)
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->own_memory && batch->load_rows > 0)
         FBP_TRY(upload_task(w, raw));
@@ -85,8 +86,55 @@ static fbp_status filter_batches(struct worker *w)
     return FBP_OK;
 }
 
+static fbp_status settle_readers(struct worker *w)
+{
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_OUT));
+    return fbp_device_settle(w->backend, w->dev, FBP_STAGE_BP);
+}
+
+/* What another one had filtered that has failed: this worker may have a copy already, which nothing
+ * reads while the same values are written over it. */
+static fbp_status filter_again(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
+{
+    pthread_mutex_lock(&w->reads_views);
+    fbp_status st = settle_readers(w);
+    if (st == FBP_OK)
+        st = filter_task(w, raw, out);
+    if (st == FBP_OK)
+        st = fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER);
+    pthread_mutex_unlock(&w->reads_views);
+    return st;
+}
+
+static fbp_status filter_batch(struct worker *w, struct raw_slot *raw, struct filtered_slot *out)
+{
+    const struct fbp_shared_batch b = fbp_shared_get(&w->run->shared, fbp_place_number(&raw->at));
+
+    FBP_TRY(fbp_worker_expect(w, b.counted));
+    return b.again ? filter_again(w, raw, out) : filter_task(w, raw, out);
+}
+
+/* Batches that whoever needs them takes from here. */
+static fbp_status filter_shared(struct worker *w)
+{
+    struct filtered_slot *to = &w->filtered[0];
+    double waited = 0;
+    size_t from;
+
+    while (fbp_queue_pop(w->raw_full, &from, &waited)) {
+        w->waited[FBP_STAGE_FILTER] += waited;
+        waited = 0;
+        const size_t b = fbp_place_number(&w->raw[from].at);
+        const double start = fbp_turn_begin(w);
+        FBP_TRY(fbp_turn_end(w, FBP_STAGE_FILTER, start, filter_batch(w, &w->raw[from], to)));
+        fbp_shared_queued(&w->run->shared, b, fbp_worker_index(w), to->ready);
+        fbp_queue_push(w->raw_free, from);
+    }
+    return FBP_OK;
+}
+
 void fbp_stage_filter(struct worker *w)
 {
-    fbp_stage_leave(w, filter_batches(w));
+    fbp_stage_leave(w, w->work->shared ? filter_shared(w) : filter_batches(w));
     fbp_queue_close(w->filtered_full);
 }

@@ -120,6 +120,58 @@ static fbp_status next_slab(struct worker *w, struct fbp_drawn **out)
     return fbp_stage_await_slab(w, out);
 }
 
+/* As look_at_views(), at those that this worker has just given to its filter. */
+static fbp_status look_at_own(struct worker *w)
+{
+    struct fbp_shared *s = &w->run->shared;
+
+    if (!w->run->rq->look || !w->views)
+        return FBP_OK;
+    for (size_t b = 0; b < s->n; b++) {
+        struct held held = {w, &s->views->tasks[b].batch};
+        if (fbp_shared_is(s, b, fbp_worker_index(w), FBP_SHARED_QUEUED))
+            FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
+    }
+    return FBP_OK;
+}
+
+/* Batch b of shared views. */
+static fbp_status read_batch(struct worker *w, size_t b)
+{
+    struct fbp_shared *s = &w->run->shared;
+    size_t slot;
+
+    if (!fbp_queue_pop(w->raw_free, &slot, &w->waited[FBP_STAGE_IN]))
+        return FBP_ERR_CANCELLED;
+    w->raw[slot].at = (struct place){s->views, &s->views->tasks[b]};
+    if (w->run->rq->job->in_order)
+        fbp_shared_turn(s, b);
+    const double start = fbp_turn_begin(w);
+    FBP_TRY(fbp_turn_end(w, FBP_STAGE_IN, start, read_task(w, &w->raw[slot])));
+    fbp_shared_read(s, b, fbp_worker_index(w));
+    fbp_queue_push(w->raw_full, slot);
+    return FBP_OK;
+}
+
+/* Views for all workers, in turns with the others. */
+static fbp_status read_shared(struct worker *w)
+{
+    struct fbp_shared *s = &w->run->shared;
+    enum fbp_shared_next next;
+    size_t b;
+
+    while ((next = fbp_shared_next(s, fbp_worker_index(w), &w->has_all, &w->gone, &b)) !=
+           FBP_SHARED_END) {
+        if (next == FBP_SHARED_TAKE) {
+            FBP_TRY(read_batch(w, b));
+            continue;
+        }
+        FBP_TRY(look_at_own(w));
+        FBP_TRY(fbp_worker_collect(w));
+    }
+    return FBP_OK;
+}
+
 /* Slabs, as soon as their views can be read; those that are kept are read once. */
 static fbp_status read_slabs(struct worker *w)
 {
@@ -139,6 +191,6 @@ static fbp_status read_slabs(struct worker *w)
 
 void fbp_stage_read(struct worker *w)
 {
-    fbp_stage_leave(w, read_slabs(w));
+    fbp_stage_leave(w, w->work->shared ? read_shared(w) : read_slabs(w));
     fbp_queue_close(w->raw_full);
 }

@@ -18,6 +18,7 @@ void fbp_run_failed(struct run_state *s, fbp_status status)
     for (size_t i = 0; i < s->n_workers; i++)
         fbp_worker_abort(&s->workers[i]);
     fbp_slabs_abort(&s->slabs);
+    fbp_shared_abort(&s->shared);
 }
 
 /* Is it the first failure of a worker that the others can do without? */
@@ -36,9 +37,10 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
         fbp_worker_drop(w, status);
     }
     pthread_mutex_unlock(&s->lock);
-    if (drop)
+    if (drop) {
+        fbp_shared_return(&s->shared, fbp_worker_index(w));
         fbp_worker_abort(w);
-    else if (!followed)
+    } else if (!followed)
         fbp_run_failed(s, status);
 }
 

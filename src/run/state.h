@@ -3,6 +3,7 @@
 #define FBP_SRC_STATE_H
 
 #include "run/run.h"
+#include "run/shared.h"
 #include "run/slabs.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct run_state {
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */
     double started;
     struct fbp_slabs slabs;      /**< for workers to draw from */
+    struct fbp_shared shared;    /**< views that they filter for one another */
     pthread_mutex_t turn;        /**< held by the stage that works, with no_overlap */
     pthread_mutex_t pass;        /**< held by who reads a slab, of a scan that is read in order */
     struct fbp_statistics found; /**< in the slabs that are done, as is: */

@@ -94,7 +94,8 @@ static void find_callers_memory(struct worker *w)
 fbp_status fbp_worker_open(struct worker *w, const struct fbp_backend *backend,
                            const struct fbp_job *job, const struct fbp_work *work, int device)
 {
-    *w = (struct worker){.backend = backend, .work = work};
+    *w =
+        (struct worker){.backend = backend, .work = work, .reads_views = PTHREAD_MUTEX_INITIALIZER};
     FBP_TRY(backend->open(&w->dev, device, job));
     if (fbp_work_io_threads(backend, job) > 1)
         FBP_TRY(fbp_pool_create(&w->io_threads, fbp_work_io_threads(backend, job)));
@@ -113,6 +114,8 @@ static fbp_status forget_run(struct worker *w)
     w->counts = w->looked = NULL;
     memset(w->commands, 0, sizeof w->commands);
     w->n_commands = 0;
+    w->expects = false;
+    atomic_store(&w->has_all, false);
     return w->backend->counts(w->dev, &w->counted);
 }
 
@@ -161,8 +164,10 @@ void fbp_worker_abort(struct worker *w)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i])
             fbp_queue_abort(queues[i]);
-    if (w->run)
-        fbp_slabs_wake(&w->run->slabs);
+    if (!w->run)
+        return;
+    fbp_slabs_wake(&w->run->slabs);
+    fbp_shared_wake(&w->run->shared);
 }
 
 /* A run that failed or was cancelled leaves work on a device's queues, which still uses its memory.
@@ -214,6 +219,43 @@ static fbp_status collect_counts(struct worker *w)
     fbp_ledger_zero(&w->claimed);
     return FBP_OK;
 }
+
+size_t fbp_worker_index(const struct worker *w)
+{
+    return (size_t)(w - w->run->workers);
+}
+
+fbp_status fbp_worker_expect(struct worker *w, bool counted)
+{
+    struct fbp_ledger none = w->claimed; /* of shared views it stays empty */
+
+    if (counted) {
+        w->expects = false;
+        return w->backend->expect(w->dev, &none);
+    }
+    if (w->expects)
+        return FBP_OK;
+    w->expects = true;
+    fbp_slabs_uncounted(&w->run->slabs, &w->ledger);
+    return w->backend->expect(w->dev, &w->ledger);
+}
+
+fbp_status fbp_worker_collect(struct worker *w)
+{
+    struct fbp_report *report = &w->run->report;
+    struct fbp_prep_counts counts;
+
+    FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
+    FBP_TRY(w->backend->counts(w->dev, &counts));
+    pthread_mutex_lock(&w->run->lock);
+    report->not_finite += counts.not_finite - w->counted.not_finite;
+    report->clipped += counts.clipped - w->counted.clipped;
+    pthread_mutex_unlock(&w->run->lock);
+    w->counted = counts;
+    fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
+    return FBP_OK;
+}
+
 /* Of the slabs before, whose views have come to the end of the filter's queue. */
 static fbp_status collect_before(struct worker *w)
 {

@@ -85,6 +85,9 @@ struct worker {
     double fetched_at;           /**< when the last voxel was in the host's memory */
     atomic_int n_stages;         /**< that have not left */
     atomic_bool gone;            /**< its device failed: it does nothing any more, in no run */
+    atomic_bool has_all;         /**< shared views: it has, or needs, no more of them */
+    pthread_mutex_t reads_views; /**< held while commands that read them are queued */
+    bool expects;                /**< ... and its device counts what is mended in them */
     bool said;                   /**< the user knows */
     fbp_status status;           /**< what failed, as are: */
     char why[1000];
@@ -108,6 +111,14 @@ void fbp_worker_return(struct worker *w);
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_drawn *drawn);
 /** The rows that a slab will be the first to count, from the next filter() on. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_drawn *drawn);
+
+/** Of shared views: what is mended in the next batch counts, unless it has been `counted`. */
+fbp_status fbp_worker_expect(struct worker *w, bool counted);
+/** All that it has filtered so far is filtered: what was mended there is the run's. */
+fbp_status fbp_worker_collect(struct worker *w);
+
+/** Its number among the run's. */
+size_t fbp_worker_index(const struct worker *w);
 
 /** What a run needs: a first slab, if there is one left, and queues.  A half-begun run can be
  *  ended. */

@@ -8,8 +8,12 @@
 
 enum { SLABS = 15 }; /* of three slices */
 
-/* Of devices that keep no filtered views, and of those that do. */
-static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0};
+/* Of devices that keep no filtered views, of those that do, each for itself, and of those that
+ * copy them from one another. */
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1},
+                              linked = {1e-9, 1e-10, 1e-12, 1e-10, 0, 1e-12};
+enum { WAYS = 3 };
+static const struct fbp_rates *const ways[WAYS] = {&none, &card, &linked};
 
 static inline struct fbp_scan make_scan(void)
 {

@@ -40,17 +40,51 @@ static void a_slow_device_gets_fewer(void **state)
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
 
     (void)state;
-    for (int kept = 0; kept < 2; kept++) /* filtered views are kept on the devices, or not */
+    for (int way = 0; way < WAYS; way++)
         for (unsigned slow = 1; slow <= 2; slow++) {
             const struct shares before = slabs_so_far();
             fbp_mock_plant = (struct fbp_mock_plant){
                 .held_device = slow,
                 .held_slabs = before.n[2 - slow] + before.n[2] + before.n[3] + SLABS - AHEAD,
-                .rates = kept ? card : none};
+                .rates = *ways[way]};
             const struct shares s = run(&scan, "mock:0,1", right);
             assert_int_equal(s.n[0] + s.n[1], SLABS);
             assert_true(s.n[slow - 1] >= 1 && s.n[slow - 1] <= AHEAD);
         }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* Of views that devices share each is read once, by one of them, and copied by all others; the same
+ * volume, in the second run of a plan, too. */
+static void shared_views_are_read_once(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    uint64_t once = 0, bytes = 0;
+
+    (void)state;
+    for (size_t n = 2; n <= FBP_MOCK_DEVICES; n++) {
+        static const char *const devices[] = {"mock:0,1", "mock:0,0,1", "mock:all"};
+        struct fbp_report r = {.struct_size = sizeof r};
+        fbp_plan *plan;
+        fbp_mock_plant = (struct fbp_mock_plant){.rates = linked};
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = devices[n - 2], .batch_views = 8)));
+        OK(fbp_plan_open(plan));
+        for (int time = 0; time < 2; time++) {
+            const uint64_t uploaded = fbp_mock_uploaded, shared = fbp_mock_shared;
+            OK(fbp_plan_run(plan, "hash:", &r));
+            assert_true(r.hash == right);
+            once = once ? once : fbp_mock_uploaded - uploaded;
+            assert_int_equal(fbp_mock_uploaded - uploaded, once);
+            assert_true(once <= 40 * 40 * 90 * sizeof(float));
+            bytes = bytes ? bytes : fbp_mock_shared - shared;
+            assert_true(bytes > 0);
+            assert_int_equal(fbp_mock_shared - shared, (n - 1) * bytes);
+        }
+        fbp_plan_destroy(&plan);
+    }
     fbp_mock_plant = (struct fbp_mock_plant){0};
     drop_scan(&scan);
 }
@@ -184,9 +218,9 @@ static void a_gpu_without_memory_is_dropped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
-                                       cmocka_unit_test(each_device_begins_with_one),
-                                       cmocka_unit_test(a_full_device_is_left_out),
-                                       cmocka_unit_test(a_gpu_without_memory_is_dropped)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_device_gets_fewer), cmocka_unit_test(shared_views_are_read_once),
+        cmocka_unit_test(each_device_begins_with_one), cmocka_unit_test(a_full_device_is_left_out),
+        cmocka_unit_test(a_gpu_without_memory_is_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ WHOLE(geometry_facts, rise_error);
 WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);
 WHOLE(picture_params, shown);
-WHOLE(plan_summary, roi);
+WHOLE(plan_summary, shares_views);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, mask_value);
 WHOLE(report, devices_dropped);

@@ -65,6 +65,7 @@ struct cuda_device {
     cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */
     struct gpu_principal *principal;
     float half_scale;     /**< of views in fp16; 0: not asked for yet */
+    uint64_t reached;     /**< bits of the devices whose memory it copies from */
     cudaEvent_t clock[2]; /**< begin and end; made when first asked for */
 };
 
@@ -130,6 +131,10 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
 fbp_status cuda_expect(fbp_device *device, const struct fbp_ledger *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
+
+/* share.c: filtered views of another device. */
+fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
+                      fbp_device *from, const void *theirs);
 
 /* volume.c: filtered views into a slab, and the slab to the host. */
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);

@@ -105,7 +105,8 @@ static void rates(const struct fbp_job *job, struct fbp_rates *out)
                               .fetch = 1 / 54e9,
                               .filter = 1 / 50e9,
                               .update = 1e-9 / gups[lanes / 2][k->precision - 1],
-                              .call = 150e-6};
+                              .call = 150e-6,
+                              .share = 1 / 150e9};
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -276,6 +277,7 @@ static const struct fbp_backend backend = {
     .filter = cuda_filter,
     .filter_rows = cuda_filter_plain,
     .download = cuda_download,
+    .share = cuda_share,
     .clear = cuda_clear,
     .backproject = cuda_backproject,
     .fetch = cuda_fetch,

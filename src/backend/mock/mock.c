@@ -429,6 +429,33 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
                                     .z1 = z1});
 }
 
+static fbp_status run_share(void *user)
+{
+    const struct command *c = user;
+    const size_t bytes = filtered_bytes(c->dev->job, c->batch.n_views, c->batch.n_rows);
+
+    if (is_poisoned(c->src, bytes / sizeof(float)))
+        return fbp_fail(FBP_ERR_DEVICE,
+                        "mock: views %zu to %zu were copied before they were filtered",
+                        c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
+    memcpy(c->dst, c->src, bytes);
+    atomic_fetch_add(&fbp_mock_shared, bytes);
+    return FBP_OK;
+}
+
+static fbp_status share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
+                        fbp_device *from, const void *theirs)
+{
+    FBP_TRY(called(device));
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+
+    return submit(
+        dev, FBP_STAGE_OUT, run_share,
+        &(struct command){.dst = place_of(dev, batch, filtered),
+                          .src = place_of((struct mock_device *)(void *)from, batch, theirs),
+                          .batch = *batch});
+}
+
 static void look_at(struct mock_device *dev, const float *x, size_t n)
 {
     struct fbp_statistics *f = &dev->found;
@@ -624,6 +651,7 @@ const struct fbp_backend fbp_backend_mock = {
     .filter = filter,
     .filter_rows = filter_rows,
     .download = download,
+    .share = share,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,

@@ -57,6 +57,9 @@ extern struct fbp_mock_plant fbp_mock_plant;
 /** Bytes that all mock devices have uploaded. */
 extern atomic_uint_fast64_t fbp_mock_uploaded;
 
+/** Bytes of filtered views that they have copied from one another. */
+extern atomic_uint_fast64_t fbp_mock_shared;
+
 /** How often fail_call or fail_command was met. */
 extern atomic_uint_fast64_t fbp_mock_failures;
 
