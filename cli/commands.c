@@ -14,6 +14,7 @@ const struct command *const commands[] = {
     &cmd_bench_follow,
     &cmd_bench_host,
     &cmd_bench_kernel,
+    &cmd_bench_links,
     &cmd_bench_pipeline,
     &cmd_bench_s0,
     &cmd_bench_s1,

@@ -47,6 +47,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "bench follow") fine bench follow --divide 16 --rate 5000 --runs 1 --device cpu && one 1 bench follow --dir no ;;
     "bench host") fine bench host --divide 32 --runs 1 --device cpu && one 1 bench host --device no ;;
     "bench kernel") fine bench kernel --divide 32 --device cpu && one 1 bench kernel --divide 32 --device cpu --kernel no ;;
+    "bench links") XDG_CACHE_HOME=$work/cache fine bench links --device mock:0,1 && one 1 bench links --device cpu ;;
     "bench S0") fine bench S0 --size 16 --views 12 --device cpu && one 1 bench S0 --case ladder --size 16 --views 12 --device cpu ;;
     "bench S1") one 1 bench S1 --device cpu ;;
     "bench write") fine bench write --size 16 --threads 2 && one 1 bench write --dir no ;;
@@ -56,7 +57,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
 
 run 0 --help
 grep -E '^  [a-z]' out | sed -nE 's/^  ((geometry|bench|rabbitct) [A-Za-z0-9]+|[a-z]+)  ?.*/\1/p' | grep -v '^fbp$' >commands
-[ "$(wc -l <commands)" -ge 21 ] || say "too few commands: $(cat commands)"
+[ "$(wc -l <commands)" -ge 23 ] || say "too few commands: $(cat commands)"
 # mistake ARGUMENTS…: wrong usage, and that is the one object.
 mistake() {
     run 2 "$@" --json
