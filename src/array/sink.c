@@ -270,6 +270,7 @@ static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const fl
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
 
     FBP_TRY(fbp_write_at(s->fd, s->part, at, data, nz * s->slice_bytes));
+    fbp_sink_begin_sync(s, at, nz * s->slice_bytes);
     if (!s->fingerprint)
         return FBP_OK;
     return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
@@ -277,15 +278,16 @@ static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const fl
 
 static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
+    const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
     const size_t n = nz * s->info.n[0] * s->info.n[1];
     struct fbp_piece p = {0};
     uint64_t clipped = 0;
     fbp_status st;
 
-    FBP_TRY_GOTO(
-        fbp_piece_open(&p, s->fd, s->part, s->part_offset + (uint64_t)z0 * s->slice_bytes));
+    FBP_TRY_GOTO(fbp_piece_open(&p, s->fd, s->part, at));
     FBP_TRY_GOTO(fbp_piece_put_values(&p, &s->info, data, n, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
+    fbp_sink_begin_sync(s, at, nz * s->slice_bytes);
     if (s->fingerprint)
         FBP_TRY_GOTO(fbp_journal_append(s, z0, nz, p.hash));
     fbp_sink_mark_clipped(s, z0, nz, clipped);

@@ -36,6 +36,7 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
+    bool passing;                   /**< read again and removed: it need not reach a disk */
     size_t slice_bytes;             /**< as stored */
     uint64_t *hash;                 /**< of each slice; HASH only */
     float *memory;                  /**< of the caller; MEMORY only */
@@ -88,6 +89,10 @@ fbp_status fbp_sink_follow_link(char **path, const char *extensions);
 
 /** Reserve room for the whole file; a full disk is found here. */
 fbp_status fbp_sink_reserve(struct fbp_sink *s);
+
+/** Bytes [at, at+n) of the temporary file are written, and not needed again: their way to the disk
+ *  begins, while others are computed. */
+void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n);
 
 /** Everything is written: compress, sync, rename, remove the journal. */
 fbp_status fbp_sink_publish(struct fbp_sink *s);

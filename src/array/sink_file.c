@@ -124,6 +124,12 @@ fbp_status fbp_sink_reserve(struct fbp_sink *s)
     return cannot("reserve space", s->part);
 }
 
+void fbp_sink_begin_sync(const struct fbp_sink *s, uint64_t at, uint64_t n)
+{
+    if (!s->compress && !s->passing)
+        fbp_begin_sync(s->fd, at, n);
+}
+
 enum { CHUNK = 1 << 18 };
 
 struct deflater {

@@ -441,6 +441,7 @@ static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, con
     FBP_TRY_GOTO(fbp_piece_open(&p, fd, name, 0));
     FBP_TRY_GOTO(s->slices->slices->encode(&p, &slice, values, &clipped));
     FBP_TRY_GOTO(fbp_piece_flush(&p));
+    fbp_begin_sync(fd, 0, p.at);
 fail:
     fbp_piece_close(&p);
     if (close(fd) < 0 && st == FBP_OK)

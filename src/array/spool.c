@@ -34,6 +34,8 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     own.compress = false;
     const fbp_status st =
         name ? fbp_sink_open(values, name, info, &own) : fbp_fail_nomem(strlen(output), "a path");
+    if (st == FBP_OK)
+        (*values)->passing = true;
     fbp_sink_close(&tried); /* until here, so that there is room for both */
     free(name);
     return st;

@@ -46,6 +46,17 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
     return FBP_OK;
 }
 
+/* Whole pages, which nobody writes to any more, and not a few of them; where a file system cannot,
+ * or fails, fsync() says so later. */
+void fbp_begin_sync(int fd, uint64_t at, uint64_t n)
+{
+    enum { PAGE = 4096, LEAST = 1 << 18 };
+    const uint64_t from = (at + PAGE - 1) / PAGE * PAGE, to = (at + n) / PAGE * PAGE;
+
+    if (n >= LEAST)
+        (void)!sync_file_range(fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
+}
+
 fbp_status fbp_sync_file(int fd, const char *path)
 {
     int code;

@@ -49,6 +49,10 @@ FBP_PRIVATE_API void fbp_outfile_clear(struct fbp_outfile *out);
 /** Bring the names in the folder of `path` to disk, where that can be done. */
 void fbp_sync_folder(const char *path);
 
+/** The system begins to bring bytes [at, at+n) of a file to the disk, and does not wait for it.
+ *  fsync() then has less to wait for, whose place this does not take. */
+void fbp_begin_sync(int fd, uint64_t at, uint64_t n);
+
 /** fsync(), but for file systems that know no such thing. */
 fbp_status fbp_sync_file(int fd, const char *path);
 
