@@ -45,6 +45,8 @@ static void print_memory(const struct fbp_memory_rates *m)
     print_rate("fresh pages", m->fresh, several);
     print_rate("copy", m->copy, several);
     print_rate("hash", m->hash, several);
+    print_rate("new file, write()", m->file, several);
+    print_rate("new file, mapped", m->mapped, several);
     printf("\n%-16s %7s %9s %9s %9s %10s %10s\n", "output", "threads", "open [s]", "write [s]",
            "finish [s]", "write GB/s", "all GB/s");
     fflush(stdout);
@@ -64,7 +66,11 @@ static void add_memory(cJSON *root, const struct fbp_memory_rates *m)
     const struct {
         const char *name;
         const double *rate;
-    } rows[] = {{"fresh_pages", m->fresh}, {"copy", m->copy}, {"hash", m->hash}};
+    } rows[] = {{"fresh_pages", m->fresh},
+                {"copy", m->copy},
+                {"hash", m->hash},
+                {"file_written", m->file},
+                {"file_mapped", m->mapped}};
     cJSON *memory = cJSON_AddObjectToObject(root, "memory_bytes_per_second");
 
     cJSON_AddNumberToObject(root, "threads", m->n_threads);
@@ -100,13 +106,15 @@ static int measure(const struct write_args *a, const struct workplace *w, cJSON 
     struct fbp_memory_rates memory;
     struct fbp_output_time time;
 
-    snprintf(path, sizeof path, "%s/%s", w->dir, a->name);
+    snprintf(path, sizeof path, "%s/pages.tmp", w->dir);
+    o.output = path;
     if (fbp_bench_memory(&o, &memory) != FBP_OK)
         return cli_fail();
     if (root)
         add_memory(root, &memory);
     else
         print_memory(&memory);
+    snprintf(path, sizeof path, "%s/%s", w->dir, a->name);
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         o.output = outputs[i];
         if (fbp_bench_write(&o, &time) != FBP_OK)
@@ -151,13 +159,16 @@ const struct command cmd_bench_write = {
     .name = "bench write",
     .summary = "time writing: fresh pages, copies, hashes, the disk, each apart",
     .usage = "[options]",
-    .about = "Tells what limits writing. Each row is measured by one thread, and by all.\n"
-             "fresh pages: new memory, which the system fills with zeros. copy: memory to memory. "
-             "hash: of what is written, for hash: and for the journal that --resume reads.\n"
-             "Then a volume of random values is written, slice by slice, as by a device with its "
-             "own memory. open reserves the room, finish waits for the disk and gives the file its "
-             "name. null: writes nothing.\n"
-             "GB/s are of float32 values, whatever is stored.",
+    .about =
+        "Tells what limits writing. Each row is measured by one thread, and by all.\n"
+        "fresh pages: new memory, which the system fills with zeros. copy: memory to memory. "
+        "hash: of what is written, for hash: and for the journal that --resume reads. new file: "
+        "pages of a file in memory, by write(), for which most file systems let one thread at "
+        "a time into a file, and through a mapping.\n"
+        "Then a volume of random values is written, slice by slice, as by a device with its "
+        "own memory. open reserves the room, finish waits for the disk and gives the file its "
+        "name. null: writes nothing.\n"
+        "GB/s are of float32 values, whatever is stored.",
     .examples = "  fbp bench write --dir /dev/shm --size 1024\n"
                 "  fbp bench write --dir /data --name '%04d.tif' --output-type uint16 --json\n",
     COMMAND_OPTS(table),

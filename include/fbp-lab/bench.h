@@ -155,6 +155,10 @@ struct fbp_memory_rates {
     double fresh[2]; /**< first touch of new memory: the system fills its pages with zeros */
     double copy[2];  /**< from memory to memory that is there */
     double hash[2];  /**< hash of what is written, for "hash:" and for journals */
+    /** Pages of a new file, by write(), which lets one thread at a time into a file on most file
+     *  systems, and through a mapping of it, if that can be filled (Linux 5.14); 0: not measured.
+     */
+    double file[2], mapped[2];
 };
 
 /** Seconds to write a volume, slice by slice: [0] by one thread, [1] by all of them (0 if there is
@@ -168,10 +172,11 @@ struct fbp_output_time {
 };
 
 /**
- * Measure what the memory of this machine allows writers.
+ * Measure what the memory of this machine, and the pages of a file, allow writers.
  *
- * options  size and n_threads are used
- * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_CANCELLED.
+ * options  size, n_threads and output are used: the latter names a file that is made and removed;
+ *          NULL: none
+ * @return FBP_OK, FBP_ERR_INVALID, FBP_ERR_NOMEM, FBP_ERR_IO, FBP_ERR_CANCELLED.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_memory(const struct fbp_write_options *options,
                                                    struct fbp_memory_rates *out);

@@ -11,10 +11,15 @@
 #include "lab/bench_views.h"
 #include "plan/work.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older headers lack */
 enum { PIECE = 1 << 20, PAGE = 4096, MOST_SOURCE = 256 << 20, MOST_REGION = 1 << 30 };
 
 /* What all of it works on: some slices, written again and again. */
@@ -23,6 +28,8 @@ struct write_bench {
     size_t slice_bytes, region_bytes;
     float *slices;
     char *region;
+    int fd; /* of the file whose pages are filled */
+    atomic_int file_error;
     int n_threads;
     fbp_pool *pools[2]; /* of one thread, and of all */
 };
@@ -120,6 +127,36 @@ static void hash_piece(void *user, size_t item, int worker)
     atomic_fetch_xor(&taken, fbp_hash(0, from, n));
 }
 
+static void write_piece(void *user, size_t item, int worker)
+{
+    struct write_bench *b = user;
+    const char *from;
+    char *to;
+    const size_t n = piece(b, item, &to, &from);
+
+    (void)worker;
+    if (atomic_load(&b->file_error) == 0 &&
+        pwrite(b->fd, from, n, (off_t)(item * PIECE)) != (ssize_t)n)
+        atomic_store(&b->file_error, errno ? errno : ENOSPC);
+}
+
+/* Pages that could not be had would end the program when they are touched. */
+static void map_piece(void *user, size_t item, int worker)
+{
+    struct write_bench *b = user;
+    const char *from;
+    char *to;
+    const size_t n = piece(b, item, &to, &from);
+
+    (void)worker;
+    if (atomic_load(&b->file_error) == 0 && madvise(to, n, POPULATE_WRITE) != 0)
+        atomic_store(&b->file_error, errno);
+    if (atomic_load(&b->file_error) != 0)
+        return;
+    memcpy(to, from, n);
+    (void)madvise(to, n, MADV_DONTNEED);
+}
+
 /* Bytes a second. */
 static fbp_status rate_of(struct write_bench *b, int who, fbp_pool_fn *fn, double *out)
 {
@@ -128,6 +165,57 @@ static fbp_status rate_of(struct write_bench *b, int who, fbp_pool_fn *fn, doubl
     fbp_pool_for(b->pools[who], (b->region_bytes + PIECE - 1) / PIECE, fn, b);
     *out = (double)b->region_bytes / (fbp_seconds() - start);
     return fbp_go_on();
+}
+
+static fbp_status open_pages(struct write_bench *b, const char *path)
+{
+    b->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (b->fd < 0 || ftruncate(b->fd, (off_t)b->region_bytes) < 0)
+        return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    return FBP_OK;
+}
+
+static void close_pages(struct write_bench *b, const char *path)
+{
+    if (b->fd < 0)
+        return;
+    close(b->fd);
+    unlink(path);
+}
+
+static fbp_status rate_of_writing(struct write_bench *b, int who, const char *path, double *out)
+{
+    fbp_status st;
+
+    atomic_store(&b->file_error, 0);
+    FBP_TRY_GOTO(open_pages(b, path));
+    FBP_TRY_GOTO(rate_of(b, who, write_piece, out));
+    const int error = atomic_load(&b->file_error);
+    if (error != 0)
+        st = fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", path, strerror(error));
+fail:
+    close_pages(b, path);
+    return st;
+}
+
+/* Through a mapping, where the system has all that it takes; else 0. */
+static fbp_status rate_of_mapping(struct write_bench *b, int who, const char *path, double *out)
+{
+    fbp_status st;
+
+    atomic_store(&b->file_error, 0);
+    FBP_TRY_GOTO(open_pages(b, path));
+    void *at = mmap(NULL, b->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+    if (at == MAP_FAILED)
+        goto fail;
+    b->region = at;
+    st = rate_of(b, who, map_piece, out);
+    *out = atomic_load(&b->file_error) == 0 ? *out : 0;
+    (void)munmap(at, b->region_bytes);
+    b->region = NULL;
+fail:
+    close_pages(b, path);
+    return st;
 }
 
 fbp_status fbp_bench_memory(const struct fbp_write_options *options, struct fbp_memory_rates *out)
@@ -145,6 +233,10 @@ fbp_status fbp_bench_memory(const struct fbp_write_options *options, struct fbp_
         FBP_TRY_GOTO(rate_of(&b, who, hash_piece, &out->hash[who]));
         fbp_free(b.region);
         b.region = NULL;
+        if (!options->output)
+            continue;
+        FBP_TRY_GOTO(rate_of_writing(&b, who, options->output, &out->file[who]));
+        FBP_TRY_GOTO(rate_of_mapping(&b, who, options->output, &out->mapped[who]));
     }
     out->n_threads = b.n_threads;
     out->bytes = b.region_bytes;

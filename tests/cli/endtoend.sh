@@ -147,7 +147,7 @@ one_line out
 [ "$(json outputs.2.output) $(json outputs.5.output) $(json outputs.4.threads)" = "hash: volume.mha 1" ] ||
     say "$last: $(cat out)"
 is "$(json threads) == 3 && $(json outputs.5.threads) == 3 && $(json outputs.5.bytes) == 256000"
-for kind in fresh_pages copy hash; do
+for kind in fresh_pages copy hash file_written; do
     is "$(json memory_bytes_per_second.$kind.0) > 0 && $(json memory_bytes_per_second.$kind.1) > 0"
 done
 run 0 bench write --dir disk --size 40 --threads 1 --name '%04d.png' --output-type uint16
