@@ -8,12 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *bench_folder(const char *given)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    return given ? given : temporary && *temporary ? temporary : "/tmp";
+}
+
 int workplace_make(struct workplace *w, const char *base)
 {
-    if (!base)
-        base = getenv("TMPDIR");
-    if (!base || !*base)
-        base = "/tmp";
+    base = bench_folder(base);
     if (snprintf(w->dir, sizeof w->dir, "%s/fbp-bench-XXXXXX", base) >= (int)sizeof w->dir)
         return cli_error("%s: the name is too long: choose another --dir", base);
     if (!mkdtemp(w->dir))

@@ -51,6 +51,9 @@ struct workplace {
     char dir[400], scan[440], matrices[440], volume[440];
 };
 
+/** The folder of temporary files: as given, or $TMPDIR or /tmp. */
+const char *bench_folder(const char *given);
+
 /** Make a new directory in `base` (NULL: $TMPDIR or /tmp); an exit status, failures reported. */
 int workplace_make(struct workplace *w, const char *base);
 /** Remove the directory and all that is in it, half-written files included. */

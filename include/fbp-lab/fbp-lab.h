@@ -11,5 +11,6 @@
 #include "fbp-lab/links.h"
 #include "fbp-lab/rabbitct.h"
 #include "fbp-lab/s1.h"
+#include "fbp-lab/s2.h"
 
 #endif /* FBP_LAB_FBP_LAB_H */

@@ -28,6 +28,6 @@ uint64_t fbp_resident_bytes(void);
 uint64_t fbp_process_limit(void);
 
 /** Memory that programs may still take without swapping [bytes]. */
-uint64_t fbp_available_bytes(void);
+FBP_PRIVATE_API uint64_t fbp_available_bytes(void);
 
 #endif /* FBP_SRC_MEM_H */

@@ -2,8 +2,10 @@
 
 #include "backend/partners.h"
 #include "backend/ref/ref.h"
+#include "backend/slab.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "plan/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,24 +62,23 @@ struct chunk {
     fbp_device **devices;
     const float *views;
     struct fbp_batch batch;
-    float *raw;       /* [CHUNK_VIEWS][n_rows][n_columns] */
-    double *filtered; /* [CHUNK_VIEWS][n_rows][wide.n_columns] */
+    float *raw;       /* [CHUNK_VIEWS][n_rows][n_columns], at most */
+    double *filtered; /* [CHUNK_VIEWS][n_rows][wide.n_columns], of the batch's rows */
     fbp_status *st;   /* one a worker */
 };
 
 static void filter_view(void *user, size_t k, int worker)
 {
     const struct chunk *c = user;
-    const size_t n = c->job->panel.n_rows * c->job->panel.n_columns;
-    float *raw = c->raw + k * n; /* it may be written to */
+    const size_t nc = c->job->panel.n_columns, view = c->job->panel.n_rows * nc;
+    float *raw = c->raw + k * view; /* it may be written to */
     struct fbp_batch one = c->batch;
 
     one.view0 += k;
     one.n_views = 1;
-    memcpy(raw, c->views + one.view0 * n, n * sizeof *raw);
-    const fbp_status st =
-        c->ref->filter(c->devices[worker], &one, raw,
-                       c->filtered + k * c->job->panel.n_rows * c->job->wide.n_columns);
+    memcpy(raw, c->views + one.view0 * view + one.load_row0 * nc, one.load_rows * nc * sizeof *raw);
+    const fbp_status st = c->ref->filter(c->devices[worker], &one, raw,
+                                         c->filtered + k * one.n_rows * c->job->wide.n_columns);
     if (st != FBP_OK)
         c->st[worker] = st;
 }
@@ -128,14 +129,12 @@ static void close_chunk(struct chunk *c, size_t n_threads)
 
 static fbp_status add_views(struct chunk *c, fbp_pool *pool, size_t n_threads)
 {
-    const size_t n = c->job->n_views, n_rows = c->job->panel.n_rows;
+    const struct fbp_slab slab = fbp_slab_whole(c->job, c->truth->z0, c->truth->nz);
+    const size_t n = c->job->n_views;
 
     for (size_t k = 0; k < n; k += CHUNK_VIEWS) {
         FBP_TRY(fbp_go_on());
-        c->batch = (struct fbp_batch){.view0 = k,
-                                      .n_views = n - k < CHUNK_VIEWS ? n - k : CHUNK_VIEWS,
-                                      .n_rows = n_rows,
-                                      .load_rows = n_rows};
+        c->batch = fbp_work_batch_of(c->job, &slab, k, n - k < CHUNK_VIEWS ? n - k : CHUNK_VIEWS);
         fbp_pool_for(pool, c->batch.n_views, filter_view, c);
         for (size_t i = 0; i < n_threads; i++)
             if (c->st[i] != FBP_OK)

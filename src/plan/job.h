@@ -34,7 +34,8 @@ FBP_PRIVATE_API fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp
 
 /** Of an arranged job: that of its filtered rows (backend.h, filter_rows), for the same kernel and
  *  with the same bits.  Both structs use the tables of `job`, and *out uses *prep. */
-void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
+FBP_PRIVATE_API void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep,
+                                     struct fbp_job *out);
 
 /** Of an arranged job: identifies everything the values depend on but the samples themselves. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,

@@ -104,8 +104,9 @@ size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
 /** Views [view0, view0 + n_views), and as many of each further part, as a slab needs them. */
-struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
-                                   size_t view0, size_t n_views);
+FBP_PRIVATE_API struct fbp_batch fbp_work_batch_of(const struct fbp_job *job,
+                                                   const struct fbp_slab *slab, size_t view0,
+                                                   size_t n_views);
 
 /** Batch b as a slab needs it. */
 FBP_PRIVATE_API struct fbp_batch fbp_work_batch(const struct fbp_work *work,

@@ -50,6 +50,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "bench links") XDG_CACHE_HOME=$work/cache fine bench links --device mock:0,1 && one 1 bench links --device cpu ;;
     "bench S0") fine bench S0 --size 16 --views 12 --device cpu && one 1 bench S0 --case ladder --size 16 --views 12 --device cpu ;;
     "bench S1") one 1 bench S1 --device cpu ;;
+    "bench S2") fine bench S2 --size 16 --views 12 --device cpu && fine bench S2 --size 16 --views 12 --device cpu --plan && one 1 bench S2 --size 16 --device cpu --count 2 ;;
     "bench write") fine bench write --size 16 --threads 2 && one 1 bench write --dir no ;;
     *) say "no case for fbp $1: give it --json and add one here" ;;
     esac
@@ -99,7 +100,7 @@ mistake a.mha
 mistake geometry
 mistake geometry draw
 mistake bench
-mistake bench S2
+mistake bench S3
 mistake help recn
 
 # Other ways to end.

@@ -59,7 +59,9 @@ wrong_line '--score: expected NAME, one of sharpness, negativity' recon s.json -
 wrong_line '--slice: expected K.FROM:TO, whole numbers from 0, a TO above its FROM' recon s.json -o s.png --slice -1
 wrong_line '"s.png" is a picture: give --slice K' recon s.json -o s.png
 wrong_line '-o FILE.svg is missing' geometry show s.json
-wrong 'S2 is not in this release' bench S2
+wrong 'S3 is not in this release' bench S3
+wrong_line '--case: expected a or b' bench S2 --case S2
+wrong_line '--count: expected 1, 2 or 4' bench S2 --count 3
 wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong_line '--test: expected 1...9, a whole number from 1 to 9' bench S1 --test 10

@@ -230,5 +230,7 @@ extern "C" const struct cuda_kernel cuda_s0_kernels[] = {
     S0_J(4),
     S0_J(5),
     S0_J(6),
+    /* of 2010, scenario S2: launches of five views */
+    kernel<true, 5, true, true, 1>("s2"),
     {},
 };
