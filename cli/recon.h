@@ -54,7 +54,8 @@ struct recon_args {
     OPT(R, roi, .name = "roi", .arg = "X0:X1,Y0:Y1,Z0:Z1",                                        \
         .fallback = "all",                                                                        \
         .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
-                "left out is the edge. The values are those of the whole volume, bit for bit"),   \
+                "left out is the edge. The values are those of the whole volume, bit for bit. "   \
+                "Kernels matrix, column and mirror compute nothing beside the box in its slices"), \
     OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                    \
         .fallback = "1", .help = "use only every N-th view, beginning with the first"),           \
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \

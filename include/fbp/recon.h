@@ -103,7 +103,8 @@ struct fbp_recon_params {
     /** Only this box of the volume: voxels [first, end) along x, y, z.  end 0 = to the edge; all
      * zero = the whole volume.  Kernel and weights are chosen for the whole volume, and the box has
      * the same bits as in it.  Other slices are not computed, except some mirror images, and
-     * detector rows that only they need are not read. */
+     * detector rows that only they need are not read.  Of its slices, kernels "matrix", "column"
+     * and "mirror" compute the box alone, others all. */
     size_t roi[3][2];
     int force; /**< the output may replace an input file */
     /** For output_type FBP_U8 and FBP_U16: the range is from the least to the greatest finite value
@@ -157,7 +158,7 @@ struct fbp_plan_summary {
     uint64_t device_bytes;              /**< memory on each device, without its driver's own
                                              context; 0 if it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counts as often as it is read */
-    uint64_t updates; /**< voxels x views, of whole slices and of computed mirror images */
+    uint64_t updates; /**< voxels x views, of all that is computed: see params.roi */
     bool filtered;    /**< the views have already been filtered */
     /** The views are still being written.  There are n_batches batches, of the smallest size; if
      * the computation has fallen behind, they are joined to at most batch_views views. */

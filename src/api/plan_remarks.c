@@ -2,6 +2,7 @@
 #include "api/plan.h"
 
 #include "base/text.h"
+#include "plan/roi.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +30,33 @@ static void note_kernel(const fbp_plan *p)
         "%.200s can only be read in order, and memory does not hold its unpacked views: kernel "
         "%s in place of %s, so that values differ in their last digits: %sunpack it",
         fbp_plan_source_name(p), p->tables.job.chosen.kernel, p->kernel_unpacked, remedy);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Is there a kernel of this name that computes boxes? */
+static bool computes_boxes(const fbp_plan *p, const char *name)
+{
+    struct fbp_job job = p->tables.job;
+
+    return p->backend->choose(&job, name) && job.boxes;
+}
+
+/* More is computed than the box, and need not be. */
+static void note_box(const fbp_plan *p)
+{
+    static const char *const names[] = {"column", "matrix"}; /* the fastest first */
+    const size_t *all = p->info.whole.n, *box = p->info.volume.n;
+    const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
+    const char *name = NULL;
+    char line[300];
+
+    if (!fbp_roi_crops(&p->tables.job))
+        return;
+    for (size_t i = 0; !name && i < sizeof names / sizeof *names; i++)
+        name = computes_boxes(p, names[i]) ? names[i] : NULL;
+    snprintf(line, sizeof line, "kernel %s computes whole slices, %.3g times the box's part%s%s%s",
+             p->info.kernel, times, name ? ": --kernel " : "", name ? name : "",
+             name ? " computes the box alone, with slightly other values" : "");
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
@@ -121,6 +149,7 @@ void fbp_plan_remark(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
     }
     note_kernel(p);
+    note_box(p);
     if (p->tables.prep.n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
                  p->tables.prep.n_bridges);
