@@ -70,6 +70,12 @@ static float *reconstruct_box(fbp_plan *plan, bool memory, struct fbp_report *re
     return out;
 }
 
+static int watch(void *user, const struct fbp_progress *p)
+{
+    *(struct fbp_progress *)user = *p;
+    return 0;
+}
+
 static void boxes_have_the_volumes_bits(void **state)
 {
     unsigned seed = 7;
@@ -88,7 +94,10 @@ static void boxes_have_the_volumes_bits(void **state)
         float *whole = reconstruct(&scan, &p);
         for (int b = 0; b < N_BOXES; b++) {
             struct fbp_report report = {.struct_size = sizeof report};
+            struct fbp_progress told = {0};
             fbp_plan *plan;
+            p.progress = watch;
+            p.user = &told;
             draw_box(&seed, c->grid.n, p.roi);
             p.slab_slices = draw(&seed) % 3 ? 0 : 1 + draw(&seed) % 9;
             p.batch_views = draw(&seed) % 2 ? 0 : 8 * (1 + draw(&seed) % 3);
@@ -100,6 +109,7 @@ static void boxes_have_the_volumes_bits(void **state)
             assert_box(c->kernel, box, whole, c->grid.n, info->roi);
             assert_report(&report, box, grid_size(&info->volume), p.mask);
             assert_work(c, info, scan.n_views);
+            assert_true(told.done == info->updates && told.total == info->updates);
             free(box);
             fbp_plan_destroy(&plan);
         }
