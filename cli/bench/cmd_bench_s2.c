@@ -85,6 +85,11 @@ static int measure_one(const struct s2_args *a, fbp_s2 *s2, struct s2_result *r,
     for (size_t k = 0; k < a->runs; k++) {
         if (fbp_s2_run(s2, s2_counts[i], streams, &t) != FBP_OK)
             return cli_fail();
+        if (r->hash && t.hash != r->hash)
+            return cli_error("S2: C = %zu, %s streams: the volume has not the bits of the runs "
+                             "before: this is a mistake of the program or of a device",
+                             s2_counts[i], streams ? "with" : "without");
+        r->hash = t.hash;
         if (k == 0 || t.total < out->total)
             *out = t;
     }

@@ -31,6 +31,7 @@ struct s2_result {
     bool is_paper; /**< the paper's size and views */
     struct fbp_s2_plan plan;
     struct fbp_s2_time apart[S2_COUNTS], streams[S2_COUNTS]; /**< n_devices 0: not measured */
+    uint64_t hash;                                           /**< of the volume, in all runs */
     bool compared;
     struct fbp_s2_error error;
     struct fbp_limits limits; /**< of the first device; all 0: not known */

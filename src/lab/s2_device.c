@@ -111,12 +111,12 @@ void s2_worker_close(struct s2_worker *w)
 
 /* Steps. */
 
-/* Without streams: until the device has done what it was given, whose time this is. */
-static fbp_status step(struct s2_worker *w, fbp_device *dev, double *row)
+/* Without streams: until the last stage that was given work has done it, whose time this is. */
+static fbp_status step(struct s2_worker *w, fbp_device *dev, enum fbp_stage stage, double *row)
 {
     if (w->streams)
         return FBP_OK;
-    FBP_TRY(settle(w, dev));
+    FBP_TRY(fbp_device_settle(backend(w), dev, stage));
     const double now = fbp_seconds();
     *row += now - w->lap;
     w->lap = now;
@@ -175,12 +175,12 @@ static fbp_status start_filter(struct s2_worker *w, struct slot *s, size_t i)
     FBP_TRY(after(w, dev, FBP_STAGE_IN, s->used));
     FBP_TRY(send(w, dev, s->view0, s->n, w->raw[i]));
     FBP_TRY(mark(w, dev, FBP_STAGE_IN, &s->sent));
-    FBP_TRY(step(w, dev, &w->time.download));
+    FBP_TRY(step(w, dev, FBP_STAGE_IN, &w->time.download));
     FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->sent));
     FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->back));
     FBP_TRY(backend(w)->filter_rows(dev, &batch, w->raw[i], w->rows[i]));
     FBP_TRY(mark(w, dev, FBP_STAGE_FILTER, &s->used));
-    return step(w, dev, &w->time.filter);
+    return step(w, dev, FBP_STAGE_FILTER, &w->time.filter);
 }
 
 /* They replace the views they came from, which have to be gone. */
@@ -197,7 +197,7 @@ static fbp_status bring_back(struct s2_worker *w, struct slot *s, size_t i)
         backend(w)->download(dev, w->rows[i], s->n * samples, w->s->views + s->view0 * samples));
     FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &s->back));
     s->n = 0;
-    return step(w, dev, &w->time.readback);
+    return step(w, dev, FBP_STAGE_OUT, &w->time.readback);
 }
 
 /* Device c of C takes one of C runs of views, cut between pairs that share a transform. */
@@ -250,11 +250,11 @@ static fbp_status add(struct s2_worker *w, struct slot *s, size_t i, const struc
     FBP_TRY(after(w, dev, FBP_STAGE_FILTER, s->used)); /* backprojected */
     FBP_TRY(backend(w)->filter(dev, batch, w->raw[i], w->filtered[i]));
     FBP_TRY(mark(w, dev, FBP_STAGE_FILTER, &s->sent));
-    FBP_TRY(step(w, dev, &w->time.download));
+    FBP_TRY(step(w, dev, FBP_STAGE_FILTER, &w->time.download));
     FBP_TRY(after(w, dev, FBP_STAGE_BP, s->sent));
     FBP_TRY(backend(w)->backproject(dev, batch, w->filtered[i], box, 0, box->nz, volume));
     FBP_TRY(mark(w, dev, FBP_STAGE_BP, &s->used));
-    return step(w, dev, &w->time.backproject);
+    return step(w, dev, FBP_STAGE_BP, &w->time.backproject);
 }
 
 static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp_slab *box,
@@ -267,7 +267,7 @@ static fbp_status compute(struct s2_worker *w, struct boxes *b, const struct fbp
     w->lap = fbp_seconds();
     FBP_TRY(after(w, dev, FBP_STAGE_BP, b->fetched[at]));
     FBP_TRY(backend(w)->clear(dev, box, w->volume[at]));
-    FBP_TRY(step(w, dev, &w->time.backproject));
+    FBP_TRY(step(w, dev, FBP_STAGE_BP, &w->time.backproject));
     for (size_t view = 0; view < p->n_views; view += p->launch_views, i = (i + 1) % S2_SLOTS) {
         const struct fbp_batch batch = batch_of(w, view, least(p->n_views - view, p->launch_views));
         FBP_TRY(go_on(w));
@@ -289,7 +289,7 @@ static fbp_status put(struct s2_worker *w, const struct fbp_slab *box, struct pi
     FBP_TRY(fbp_device_wait(backend(w), w->adder, p->here));
     FBP_TRY(s2_volume_put(w->s, w->copiers, box, p->z0, p->z1, w->stage[i]));
     p->z0 = p->z1;
-    return step(w, w->adder, &w->time.concatenate);
+    return step(w, w->adder, FBP_STAGE_OUT, &w->time.concatenate);
 }
 
 /* Piece after piece: one is fetched while the one before is put where it belongs. */
@@ -308,7 +308,7 @@ static fbp_status take_home(struct s2_worker *w, struct boxes *b, const struct f
         FBP_TRY(backend(w)->fetch(dev, box, p->z0, p->z1, w->volume[at], w->stage[i]));
         FBP_TRY(mark(w, dev, FBP_STAGE_OUT, &p->here));
         b->fetched[at] = p->here;
-        FBP_TRY(step(w, dev, &w->time.fetch));
+        FBP_TRY(step(w, dev, FBP_STAGE_OUT, &w->time.fetch));
         i = (i + 1) % S2_SLOTS;
         FBP_TRY(put(w, box, &pieces[i], i));
     }
