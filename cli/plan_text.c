@@ -52,7 +52,11 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
         printf("batches   %zu of at most %zu views\n", p->n_batches, p->batch_views);
     printf("reading   %s; a detector row is read %.3g times\n",
            fbp_bytes_text(a, sizeof a, p->input_bytes), p->view_reads);
-    printf("views     %s\n", how_often_filtered(p));
+    if (p->scratch_bytes)
+        printf("views     filtered once, into a file of %s, from which a row is read %.3g times\n",
+               fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
+    else
+        printf("views     %s\n", how_often_filtered(p));
     printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
     printf("memory    %s predicted, of a limit of %s\n",
            fbp_bytes_text(a, sizeof a, p->memory_bytes),
@@ -100,6 +104,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));
     cJSON_AddNumberToObject(root, "view_reads", p->view_reads);
+    cJSON_AddNumberToObject(root, "scratch_bytes", (double)p->scratch_bytes);
+    cJSON_AddNumberToObject(root, "scratch_reads", p->scratch_reads);
     cJSON_AddBoolToObject(root, "keeps_views", p->keeps_views);
     cJSON_AddBoolToObject(root, "shares_views", p->shares_views);
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);

@@ -107,6 +107,9 @@ struct recon_args {
         .fallback = "90% of what is free",                                                        \
         .help = "how much of a device's own memory may be used. The driver's context, some "      \
                 "300M on a GPU, is not counted"),                                                 \
+    OPT(R, p.scratch, .name = "scratch", .arg = "FOLDER", .fallback = "none",                     \
+        .help = "filter views once, into a temporary file there, where memory holds so little of "\
+                "the volume that most rows would be read and filtered again and again"),          \
     OPT(R, p.slab_slices, .name = "slab", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,              \
         .fallback = "planned", .help = "compute at most N slices at a time"),                     \
     OPT(R, p.batch_views, .name = "batch", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,            \

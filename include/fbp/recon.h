@@ -118,6 +118,10 @@ struct fbp_recon_params {
      * output is float32.  min, max and mean of the report leave them out. */
     int mask;
     double mask_value;
+    /** Folder for a temporary file: if the volume is computed in so many slabs that reading and
+     *  filtering most rows again would take longer, filtered views are kept in that file.  It has
+     * no name, and nothing is left of it however the run ends.  NULL: none. */
+    const char *scratch;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -168,6 +172,8 @@ struct fbp_plan_summary {
     /** Filtered views are kept on the devices, whatever the number of slabs.  Shared: each view is
      *  read and filtered by one of the devices, and the others copy it from there. */
     int keeps_views, shares_views;
+    uint64_t scratch_bytes; /**< of the file in params.scratch; 0: it is not used */
+    double scratch_reads;   /**< mean number of times that a row is read from it */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

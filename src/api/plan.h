@@ -10,10 +10,20 @@
 #include "plan/devices.h"
 #include "plan/job.h"
 #include "run/run.h"
+#include "run/scratch_rows.h"
 #include "scan/reduce.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
+
+/** Views that are filtered once, into a scratch file. */
+struct fbp_plan_rows {
+    bool used;
+    struct fbp_prep prep;      /**< of `job`: none */
+    struct fbp_job job;        /**< of what is in the file */
+    struct fbp_work filtering; /**< into it */
+    struct fbp_work work;      /**< from it */
+};
 
 struct fbp_plan {
     const struct fbp_scan *scan; /**< the caller's, completed */
@@ -32,7 +42,9 @@ struct fbp_plan {
     const char *kernel_unpacked; /**< that would be taken if they were, with … */
     uint64_t unpacked_needs;     /**< … so much memory, if there is too little; else 0 */
     enum fbp_type type;
+    uint64_t device_limit; /**< of a device's own memory */
     struct fbp_work work;
+    struct fbp_plan_rows rows;
     struct fbp_plan_summary info;
     struct fbp_workers workers; /**< of n_devices once the plan is open */
     const char *timeline;       /**< file that is drawn after a run */
@@ -50,6 +62,15 @@ const char *fbp_plan_source_name(const fbp_plan *p);
 /** Choose the kernel and divide the work (plan_arrange.c). */
 fbp_status fbp_plan_arrange(fbp_plan *p);
 
+/** What the work on a job of this plan is divided by. */
+void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
+                           struct fbp_work_request *out);
+
+/** Take a scratch file if one is wanted and pays; else say why not, or what it would help
+ *  (plan_rows.c). */
+fbp_status fbp_plan_consider_rows(fbp_plan *p);
+/** The job that is divided and run: the scan's, or that of its filtered rows. */
+const struct fbp_job *fbp_plan_run_job(const fbp_plan *p);
 /** The caller's source, or the scan's projections: views as they are stored (plan_sources.c). */
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);

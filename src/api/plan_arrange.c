@@ -56,7 +56,8 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
                     fbp_bytes_text(has, sizeof has, limit));
 }
 
-static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
+void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
+                           struct fbp_work_request *out)
 {
     const struct fbp_recon_params *params = &p->params;
     const int readers = fbp_work_io_threads(p->backend, &p->tables.job);
@@ -65,19 +66,26 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
     const uint64_t resident = fbp_resident_bytes();
-    const struct fbp_work_request request = {
-        .job = &p->tables.job,
+    *out = (struct fbp_work_request){
+        .job = job,
         .backend = p->backend,
         .n_workers = p->n_devices,
         .base_bytes = resident + own,
         .memory_limit = memory_limit(p, resident),
-        .device_limit = device_limit,
+        .device_limit = p->device_limit,
         .batch_views = params->batch_views,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
         .even = params->no_overlap != 0,
     };
+}
 
+static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
+{
+    struct fbp_work_request request;
+
+    p->device_limit = device_limit;
+    fbp_plan_work_request(p, &p->tables.job, &request);
     p->info.memory_limit = request.memory_limit;
     FBP_TRY(fbp_work_divide(&request, work));
     return count_children(p, request.base_bytes, request.memory_limit, work);

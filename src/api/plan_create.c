@@ -42,9 +42,14 @@ static void fill_info(fbp_plan *p)
     i->view_reads = p->work.view_reads;
     i->filtered = job->filtered;
     i->fft_length = job->filtered || job->spatial_filter ? 0 : job->filter->n_fft;
+    if (p->rows.used) {
+        i->view_reads = p->rows.filtering.view_reads;
+        i->scratch_reads = p->work.view_reads;
+        i->scratch_bytes = fbp_rows_bytes(job);
+    }
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
-    i->input_bytes = (uint64_t)((double)i->input_bytes * p->work.view_reads);
+    i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
     i->updates = (uint64_t)fbp_slab_slice(&any) * slices * job->n_views;
@@ -76,6 +81,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange(p));
+    FBP_TRY(fbp_plan_consider_rows(p));
     fill_info(p);
     fbp_plan_remark(p);
     return FBP_OK;

@@ -49,29 +49,65 @@ static fbp_status make_parts(struct plan_run *r)
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
 
+static struct fbp_run_request request_of(const struct plan_run *r)
+{
+    fbp_plan *p = r->plan;
+
+    return (struct fbp_run_request){.job = &p->tables.job,
+                                    .backend = p->backend,
+                                    .work = &p->work,
+                                    .source = r->source,
+                                    .top_down = p->top_down,
+                                    .sink = r->sink,
+                                    .devices = p->devices,
+                                    .n_devices = p->n_devices,
+                                    .workers = p->workers.n ? &p->workers : NULL,
+                                    .no_overlap = p->params.no_overlap != 0,
+                                    .timeline = r->timeline,
+                                    .look = r->look,
+                                    .mask = r->mask,
+                                    .stop = &p->stop,
+                                    .progress = p->params.progress,
+                                    .log = p->params.log,
+                                    .user = p->params.user};
+}
+
+/* Through a file of filtered rows. */
+static fbp_status compute_from_rows(struct plan_run *r, struct fbp_report *report)
+{
+    const struct fbp_plan_rows *rows = &r->plan->rows;
+    struct fbp_run_request request = request_of(r);
+    struct fbp_report filtering = {0};
+    struct fbp_rows_file file;
+    fbp_source *source = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY(fbp_rows_open(&file, &r->plan->tables.job, r->plan->params.scratch));
+    request.work = &rows->filtering;
+    FBP_TRY_GOTO(fbp_rows_filter(&request, &file, &filtering));
+    FBP_TRY_GOTO(fbp_rows_source(&rows->job, &file, &source));
+    request.job = &rows->job;
+    request.work = &r->plan->work;
+    request.source = source;
+    request.top_down = false;
+    request.look = NULL;
+    FBP_TRY_GOTO(fbp_run(&request, report));
+    report->read += filtering.read;
+    report->filter += filtering.filter;
+    report->not_finite = filtering.not_finite;
+    report->clipped = filtering.clipped;
+fail:
+    fbp_source_close(&source);
+    fbp_rows_close(&file);
+    return st;
+}
+
 /* Every slice into the sink. */
 static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 {
-    fbp_plan *p = r->plan;
-    const struct fbp_run_request request = {.job = &p->tables.job,
-                                            .backend = p->backend,
-                                            .work = &p->work,
-                                            .source = r->source,
-                                            .top_down = p->top_down,
-                                            .sink = r->sink,
-                                            .devices = p->devices,
-                                            .n_devices = p->n_devices,
-                                            .workers = p->workers.n ? &p->workers : NULL,
-                                            .no_overlap = p->params.no_overlap != 0,
-                                            .timeline = r->timeline,
-                                            .look = r->look,
-                                            .mask = r->mask,
-                                            .stop = &p->stop,
-                                            .progress = p->params.progress,
-                                            .log = p->params.log,
-                                            .user = p->params.user};
+    const struct fbp_run_request request = request_of(r);
 
-    FBP_TRY(fbp_run(&request, report));
+    FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     return fbp_go_on(); /* else the last block may lack something */
 }
 
@@ -235,7 +271,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
     FBP_TRY(fbp_own_process(p->process, "plan"));
     if (p->workers.n)
         return FBP_OK;
-    return fbp_workers_open(&p->workers, p->backend, &p->tables.job, &p->work, p->devices,
+    return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,
                             p->n_devices);
 }
 

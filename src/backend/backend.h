@@ -75,6 +75,9 @@ struct fbp_job {
     bool spatial_filter;
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
+    /** Rows of the source lie this much higher in half 0: those in both halves are there twice, as
+     *  the bits depend on the row that shares a transform. */
+    size_t lift;
     bool in_order; /**< views and rows are to be read in order: the scan is compressed */
     bool unpacks;  /**< samples are decoded as they are read, by several threads at once */
     struct fbp_chosen chosen; /**< from fbp_job_arrange() on, as are: */

@@ -53,6 +53,13 @@ static inline size_t fbp_first_row(const struct fbp_job *job, const struct fbp_b
     return half ? job->panel.n_rows - batch->load_row0 - batch->load_rows : batch->load_row0;
 }
 
+/** By how much filtered rows of half 0 lie higher where they are stored, see fbp_job.lift: with an
+ *  even number of rows the two in the middle are in both halves. */
+static inline size_t fbp_rows_lift(const struct fbp_job *job)
+{
+    return job->mirrored ? 2 : 0;
+}
+
 /** Row r (of the detector) of view k (of the batch) in raw [halves][n_views][load_rows][n_columns].
  */
 static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,

@@ -667,3 +667,44 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     out->update = rates_of(rq).update;
     return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }
+
+/* Two of each in the host's memory; what a device with its own memory has beside that. */
+static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const struct fbp_job *job = rq->job;
+    const bool own_memory = rq->backend->own_memory;
+    const struct fbp_batch all = all_views(job);
+    const size_t views = fbp_halves(job) * w->batch_views;
+    const size_t samples = views * all.load_rows * job->panel.n_columns;
+
+    w->load_rows = all.load_rows;
+    w->filter_rows = all.n_rows;
+    w->raw_bytes = samples * fbp_raw_size(job);
+    w->raw_device_bytes = fbp_raw_device_bytes(job, samples);
+    w->filtered_bytes = views * all.n_rows * job->wide.n_columns * sizeof(float);
+    w->view_reads = (double)(all.load_rows * fbp_halves(job)) / (double)job->panel.n_rows;
+    const uint64_t device = (own_memory ? w->raw_device_bytes + 2 * w->filtered_bytes : 0) +
+                            rq->backend->fixed_bytes(job);
+    const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
+    w->device_bytes = own_memory ? device : 0;
+    w->memory_bytes = rq->base_bytes + SLACK_BYTES + w->raw_bytes + 2 * w->filtered_bytes +
+                      threads + (rq->backend->in_host ? device : 0);
+}
+
+fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out)
+{
+    const size_t group = rq->backend->group_views, n = rq->job->n_views;
+
+    *out = (struct fbp_work){
+        .n_workers = 1, .group_views = group, .even = true, .kept = true, .n_slabs = 1};
+    for (size_t batch = rounded_batch(PREFERRED_BATCH, group, n);;
+         batch = rounded_batch(batch / 2, group, n)) {
+        out->batch_views = batch;
+        out->n_batches = ramp_of(out, n).even;
+        count_rows_bytes(out, rq);
+        if (fits(out, rq))
+            return FBP_OK;
+        if (batch <= group)
+            return does_not_fit(rq, out);
+    }
+}

@@ -85,6 +85,11 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
+/** Batches of all views with all rows that the volume needs, to be filtered into a file
+ *  (run/scratch_rows.h), and their buffers: filtered_bytes are those of plain rows.
+ *  @return FBP_ERR_NOMEM if not even one group of views fits. */
+fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
+
 /**
  * First view and number of views of batch b (struct fbp_batch).  Batches start with one group of
  * views and double, so that computing starts early; the last ones are the largest, so

@@ -72,7 +72,7 @@ static fbp_status load_item(void *user, size_t item, int worker)
     (void)worker;
     for (size_t half = 0; half < fbp_halves(l->job); half++)
         FBP_TRY(load_views(l, fbp_batch_view(l->job, b, k0), l->at_once,
-                           fbp_first_row(l->job, b, half),
+                           fbp_first_row(l->job, b, half) + (half ? 0 : l->job->lift),
                            l->out + (half * b->n_views + k0) * size));
     for (size_t k = k0; l->look && k < k0 + l->at_once; k++)
         fbp_look_at(l->look, b, k, l->out, false);

@@ -1,0 +1,129 @@
+/* Whether views are filtered once, into a scratch file, where a volume is computed in many slabs.
+ */
+#include "api/plan.h"
+
+#include "base/text.h"
+#include "plan/job.h"
+
+#include <stdio.h>
+
+/* Seconds a sample, roughly, as measured on two cores (docs/performance.md): what is compared are
+ * ways that differ by far more.  Those of a thread are shared by all. */
+static const double READ = 1.3e-9, WRITE = 3.3e-9, UNPACK_THREAD = 27e-9, FILTER_THREAD = 15e-9;
+
+/* To read and filter a sample of the scan. */
+static double sample_seconds(const fbp_plan *p)
+{
+    const struct fbp_job *job = &p->tables.job;
+    const double threads = job->n_threads;
+    struct fbp_rates rates;
+
+    p->backend->rates(job, &rates);
+    return READ + (job->unpacks || job->in_order ? UNPACK_THREAD / threads : 0) +
+           (rates.filter > 0 ? rates.filter : FILTER_THREAD / threads);
+}
+
+/* again: rows are read and filtered so many times without a file, as part of all; once: those that
+ * the file holds; from: those that are read from it. */
+static bool pays(const fbp_plan *p, double again, double once, double from)
+{
+    return (again - once) * sample_seconds(p) > once * WRITE + from * READ;
+}
+
+/* Could a file be used at all? */
+static const char *why_not(const fbp_plan *p)
+{
+    if (p->tables.job.filtered)
+        return "the views are filtered already";
+    if (!p->backend->gives_rows)
+        return "this device does not give filtered rows";
+    if (p->follow)
+        return "a scan that is still being written is computed as it comes";
+    if (p->work.kept)
+        return "filtered views are kept on the device";
+    if (p->hold)
+        return "memory holds the unpacked views";
+    return NULL;
+}
+
+static void say_not_used(const fbp_plan *p, const char *why)
+{
+    char line[200];
+
+    if (!p->params.scratch)
+        return;
+    snprintf(line, sizeof line, "--scratch is not used: %s", why);
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Rows are read more than once: what would help. */
+static void advise(const fbp_plan *p)
+{
+    char line[300], bytes[32];
+
+    snprintf(line, sizeof line,
+             "memory holds %zu of %zu slabs at a time, so that rows are read and filtered %.3g "
+             "times: raise the limit of memory, or name a folder with %s of room (--scratch)",
+             p->n_devices, p->work.n_slabs, p->work.view_reads,
+             fbp_bytes_text(bytes, sizeof bytes, fbp_rows_bytes(&p->tables.job)));
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
+/* Both divisions.  What the first needs of a device is there beside what the second has, as a plan
+ * may be open. */
+static fbp_status divide(const fbp_plan *p, struct fbp_plan_rows *r)
+{
+    struct fbp_work_request request;
+
+    fbp_plan_work_request(p, &p->tables.job, &request);
+    FBP_TRY(fbp_work_rows(&request, &r->filtering));
+    fbp_plan_work_request(p, &r->job, &request);
+    if (request.device_limit > r->filtering.device_bytes)
+        request.device_limit -= r->filtering.device_bytes;
+    return fbp_work_divide(&request, &r->work);
+}
+
+static void take(fbp_plan *p)
+{
+    struct fbp_plan_rows *r = &p->rows;
+
+    r->used = true;
+    p->work = r->work;
+    p->work.device_bytes += r->filtering.device_bytes;
+    if (p->work.memory_bytes < r->filtering.memory_bytes)
+        p->work.memory_bytes = r->filtering.memory_bytes;
+}
+
+fbp_status fbp_plan_consider_rows(fbp_plan *p)
+{
+    struct fbp_plan_rows *r = &p->rows;
+    const char *reason = why_not(p);
+    char line[120];
+
+    if (reason || p->work.view_reads <= 1) {
+        say_not_used(p, reason ? reason : "no row is read more than once");
+        return FBP_OK;
+    }
+    fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
+    const fbp_status st = divide(p, r);
+    if (st == FBP_ERR_NOMEM) {
+        fbp_message_clear();
+        say_not_used(p, "memory does not hold what it takes");
+        return FBP_OK;
+    }
+    FBP_TRY(st);
+    if (!pays(p, p->work.view_reads, r->filtering.view_reads, r->work.view_reads)) {
+        snprintf(line, sizeof line, "to read and filter rows %.3g times takes less time",
+                 p->work.view_reads);
+        say_not_used(p, line);
+    } else if (p->params.scratch)
+        take(p);
+    else
+        advise(p);
+    return FBP_OK;
+}
+
+const struct fbp_job *fbp_plan_run_job(const fbp_plan *p)
+{
+    return p->rows.used ? &p->rows.job : &p->tables.job;
+}

@@ -1,0 +1,316 @@
+/* Views that are filtered once, into a scratch file: the bits and facts of an ordinary run, for
+ * every kernel and whatever is done to the views; and nothing is left of the file. */
+#include "recon/slabs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static struct fbp_report run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                                  struct fbp_plan_summary *info)
+{
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, p));
+    *info = *fbp_plan_info(plan);
+    OK(fbp_plan_run(plan, "hash:", &r));
+    fbp_plan_destroy(&plan);
+    return r;
+}
+
+static size_t n_files(const char *folder)
+{
+    DIR *d = opendir(folder);
+    size_t n = 0;
+
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static char *make_folder(void)
+{
+    char *folder = temporary("scratch");
+
+    assert_true(mkdir(folder, 0700) == 0 || errno == EEXIST);
+    return folder;
+}
+
+/* One scan, all that these parameters ask for. */
+static void check(const struct fbp_scan *scan, struct fbp_recon_params p, const char *folder)
+{
+    struct fbp_plan_summary info;
+
+    p.struct_size = sizeof p;
+    p.slab_slices = 2;
+    const struct fbp_report right = run_plan(scan, &p, &info);
+    assert_true(info.scratch_bytes == 0 && info.view_reads > 1);
+    p.scratch = folder;
+    const struct fbp_report r = run_plan(scan, &p, &info);
+    assert_true(info.scratch_bytes > 0 && info.view_reads < 1.2 && info.scratch_reads > 1);
+    if (r.hash != right.hash)
+        fail_msg("%s, kernel %s: other bits", p.device, info.kernel);
+    assert_true(r.min == right.min && r.max == right.max);
+    assert_int_equal(r.not_finite, right.not_finite);
+    assert_int_equal(r.clipped, right.clipped);
+    assert_int_equal(r.truncated_views, right.truncated_views);
+    assert_int_equal(n_files(folder), 0);
+}
+
+static struct fbp_scan spoiled_scan(size_t n_views)
+{
+    struct fbp_scan scan = circle_scan(n_views, 48, 0);
+
+    scan.volume = (struct fbp_grid){{40, 40, 40}, {4, 4, 4}, {0, 0, 0}};
+    simulate_head(&scan, 90);
+    float *p = read_array(scan.projections);
+    for (size_t i = 0; i < scan.n_views * scan.panel.n_columns * scan.panel.n_rows; i += 97)
+        p[i] = NAN;
+    replace_samples(&scan, p);
+    free(p);
+    return scan;
+}
+
+/* Of each device its kernels; the mock one checks that rows are not read before they are there. */
+static void the_same_bits(void **state)
+{
+    static const char *const kernels[] = {"matrix", "column", "mirror", "rot180", "rot90+mirror"};
+    static const char *const cuda[] = {"matrix", "column", "mirror", "rot180", "rot90"};
+    static const enum fbp_precision precisions[] = {FBP_PRECISION_EXACT, FBP_PRECISION_HALF};
+    struct fbp_scan scan = spoiled_scan(36); /* an odd number a quarter */
+    char *folder = make_folder();
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        check(&scan, (struct fbp_recon_params){.device = "cpu", .kernel = kernels[k]}, folder);
+        check(&scan, (struct fbp_recon_params){.device = "mock:0,1", .kernel = kernels[k]}, folder);
+        for (size_t i = 0; usable("cuda") && i < 2; i++)
+            check(&scan,
+                  (struct fbp_recon_params){.device = "cuda",
+                                            .kernel = cuda[k],
+                                            .precision = precisions[i],
+                                            .device_memory_bytes = 1000000},
+                  folder);
+    }
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+/* Windows along rows and columns, rows that are carried on, boxes, masks, HU; an odd number of
+ * views. */
+static void whatever_is_asked_for(void **state)
+{
+    static const struct fbp_recon_params asked[] = {
+        {.filter = FBP_FILTER_HANN, .cutoff = 0.7, .cutoff_v = 0.5},
+        {.pad = FBP_PAD_ELLIPSE},
+        {.spatial_filter = 1, .half_width = 20},
+        {.mu_water = 0.02, .mask = 1, .mask_value = -1000},
+        {.roi = {{5, 30}, {3, 33}, {7, 40}}},
+        {.no_overlap = 1, .batch_views = 8},
+    };
+    struct fbp_scan scan = spoiled_scan(37);
+    char *folder = make_folder();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct fbp_recon_params p = asked[i];
+        p.device = "cpu";
+        check(&scan, p, folder);
+        p.device = "mock";
+        check(&scan, p, folder);
+    }
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+static void is_refused(const struct fbp_scan *scan, const char *folder, const char *why)
+{
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .slab_slices = 2, .scratch = folder};
+    struct fbp_report r = {.struct_size = sizeof r};
+    char *out = temporary("refused.mha");
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, &p));
+    assert_int_equal(fbp_plan_run(plan, out, &r), FBP_ERR_IO);
+    if (!strstr(fbp_message(), why))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
+    assert_int_equal(access(out, F_OK), -1);
+    fbp_plan_destroy(&plan);
+    free(out);
+}
+
+/* A folder that is not there, is a file, has too little room. */
+static void bad_folders(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    struct rlimit before, small = {100000, 100000};
+    char *folder = make_folder();
+
+    (void)state;
+    is_refused(&scan, "/nowhere/at/all", "scratch: /nowhere/at/all: ");
+    is_refused(&scan, scan.projections, "name a folder that is there");
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct fbp_plan_summary info;
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .slab_slices = 2, .scratch = folder};
+    fbp_plan *plan;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    info = *fbp_plan_info(plan);
+    assert_true(info.scratch_bytes > 100000);
+    assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO);
+    assert_non_null(strstr(fbp_message(), "the disk is too small: filtered views take"));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    OK(fbp_plan_run(plan, "hash:", NULL));
+    fbp_plan_destroy(&plan);
+    assert_int_equal(n_files(folder), 0);
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+/* Cancels at some call; the folder vanishes meanwhile, or not. */
+struct breaker {
+    int at, n;
+    const char *folder;
+};
+
+static int cancel(void *user, const struct fbp_progress *p)
+{
+    struct breaker *b = user;
+
+    (void)p;
+    if (b->folder)
+        rmdir(b->folder);
+    return b->at > 0 && ++b->n == b->at;
+}
+
+static void a_run_that_is_cancelled(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    char *folder = make_folder();
+    int cancelled = 0;
+
+    (void)state;
+    for (int at = 1; at < 40; at += 3) {
+        struct breaker b = {.at = at};
+        const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                           .device = "mock",
+                                           .slab_slices = 2,
+                                           .scratch = folder,
+                                           .progress = cancel,
+                                           .user = &b};
+        fbp_plan *plan;
+        if (fbp_plan_create(&plan, &scan, &p) != FBP_OK)
+            continue; /* this is cancelled, too */
+        cancelled += fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_CANCELLED;
+        fbp_plan_destroy(&plan);
+        assert_int_equal(n_files(folder), 0);
+    }
+    assert_true(cancelled > 5);
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+/* The file has no name: the folder may be removed as soon as it is open. */
+static void a_folder_that_vanishes(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    struct breaker b = {.folder = make_folder()};
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+    fbp_plan *plan;
+    struct fbp_report r = {.struct_size = sizeof r};
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .slab_slices = 2, .scratch = b.folder)));
+    fbp_plan_destroy(&plan);
+    OK(fbp_plan_create(&plan, &scan,
+                       fbp_recon_params(.device = "cpu", .slab_slices = 2, .scratch = b.folder)));
+    OK(fbp_plan_run(plan, "hash:", &r));
+    assert_true(r.hash == right);
+    rmdir(b.folder);
+    assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
+    assert_non_null(strstr(fbp_message(), "name a folder that is there"));
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+    free((char *)(size_t)b.folder);
+}
+
+/* A device that fails while rows are filtered ends the run, with its reason. */
+static void a_device_that_fails(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    char *folder = make_folder();
+    int failed = 0;
+
+    (void)state;
+    for (uint64_t n = 1; n < 30; n++) {
+        const struct fbp_recon_params p = {
+            .struct_size = sizeof p, .device = "mock", .slab_slices = 2, .scratch = folder};
+        fbp_plan *plan;
+        fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {n}};
+        OK(fbp_plan_create(&plan, &scan, &p));
+        failed += fbp_plan_run(plan, "hash:", NULL) == FBP_ERR_DEVICE;
+        fbp_plan_destroy(&plan);
+        assert_int_equal(n_files(folder), 0);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    assert_int_equal(failed, 29);
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+static void keep_notes(void *user, enum fbp_log_level level, const char *line)
+{
+    (void)level;
+    strncat(user, line, 1999 - strlen(user));
+}
+
+/* Where it would help, and where it would not, the plan says so. */
+static void the_plan_says_so(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    char said[2000] = "";
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(
+        &plan, &scan,
+        fbp_recon_params(.device = "cpu", .slab_slices = 2, .log = keep_notes, .user = said)));
+    fbp_plan_destroy(&plan);
+    assert_non_null(strstr(said, "of room (--scratch)"));
+    said[0] = '\0';
+    OK(fbp_plan_create(
+        &plan, &scan,
+        fbp_recon_params(.device = "cpu", .scratch = "/tmp", .log = keep_notes, .user = said)));
+    fbp_plan_destroy(&plan);
+    assert_non_null(strstr(said, "--scratch is not used: "));
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_bits),
+        cmocka_unit_test(whatever_is_asked_for),
+        cmocka_unit_test(bad_folders),
+        cmocka_unit_test(a_run_that_is_cancelled),
+        cmocka_unit_test(a_folder_that_vanishes),
+        cmocka_unit_test(a_device_that_fails),
+        cmocka_unit_test(the_plan_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
