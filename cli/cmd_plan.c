@@ -5,8 +5,13 @@
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true, .help = "the scan"),
     RECON_OPTIONS,
-    OPT(R, model, .name = "model", .arg = "NAME",
-        .help = "plan for another machine; not in this release"),
+    OPT(R, p.model, .name = "model", .arg = "KEY=VALUE,...",
+        .help = "plan for a machine that is not there, and predict its time. Keys: gpus (how many "
+                "cards), gpu (h200, h100), memory (of a card, 141G), host (memory of the host), "
+                "cores; gups (giga-updates a second of a card); rates such as 55GB/s: up, down "
+                "(a card's link), up-all, down-all (of all cards), both, both-all (each way, "
+                "while both are used), peer (from card to card), read, write (of the files; if "
+                "not given, views and volume are in memory)"),
     OPT(R, json, .name = "json", .help = "print one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q', .help = "print no notes beside the plan"),
 };
@@ -27,8 +32,6 @@ static int run(const struct command *self, int argc, char **argv)
         rc = recon_check_part(self, &a);
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.model)
-        return cli_error("--model is not in this release: plan prints for this machine");
     recon_complete(&a);
     char *kept;
     rc = recon_name_scan(&a, &kept);
@@ -49,7 +52,8 @@ const struct command cmd_plan = {
     .about = "Reads only headers. Takes the options of fbp recon. If recon would fail, plan "
              "fails with the same message.",
     .examples = "  fbp plan scan.json\n"
-                "  fbp plan scan.json --size 2048 --memory 4G\n",
+                "  fbp plan scan.json --size 2048 --memory 4G\n"
+                "  fbp plan scan.json --size 2048 --precision half --model gpus=4,gpu=h200\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -28,6 +28,29 @@ static const char *how_often_filtered(const struct fbp_plan_summary *p)
     return p->n_slabs > 1 ? "filtered for each slab that needs their rows" : "filtered once";
 }
 
+/* Of a machine that is not there. */
+static void print_predicted(const struct fbp_predicted *t)
+{
+    const struct {
+        const char *name;
+        double seconds;
+    } parts[] = {{"read", t->read},   {"upload", t->upload},           {"filter", t->filter},
+                 {"share", t->share}, {"backproject", t->backproject}, {"fetch", t->fetch},
+                 {"write", t->write}};
+    const char *between = "";
+    char a[40];
+
+    printf("time      %s predicted, %.4g GUPS; ", cli_seconds(a, sizeof a, t->total), t->gups);
+    printf("opening takes %s before that\n", cli_seconds(a, sizeof a, t->open));
+    printf("parts     ");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].seconds > 0) {
+            printf("%s%s %s", between, parts[i].name, cli_seconds(a, sizeof a, parts[i].seconds));
+            between = ", ";
+        }
+    puts(" (they overlap)");
+}
+
 static void print_text(const struct fbp_plan_summary *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
@@ -58,14 +81,36 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
     else
         printf("views     %s\n", how_often_filtered(p));
     printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
-    printf("memory    %s predicted, of a limit of %s\n",
-           fbp_bytes_text(a, sizeof a, p->memory_bytes),
-           fbp_bytes_text(b, sizeof b, p->memory_limit));
+    if (p->memory_limit > 0)
+        printf("memory    %s predicted, of a limit of %s\n",
+               fbp_bytes_text(a, sizeof a, p->memory_bytes),
+               fbp_bytes_text(b, sizeof b, p->memory_limit));
+    else
+        printf("memory    %s predicted\n", fbp_bytes_text(a, sizeof a, p->memory_bytes));
     if (p->device_bytes)
         printf("on device %s a device, without the driver's own context (some 300 MiB on a GPU)\n",
                fbp_bytes_text(a, sizeof a, p->device_bytes));
     printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
-    printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
+    if (p->predicted.open > 0)
+        print_predicted(&p->predicted);
+    else
+        printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
+}
+
+static void json_predicted(cJSON *root, const struct fbp_predicted *t)
+{
+    cJSON *out = cJSON_AddObjectToObject(root, "predicted");
+
+    cJSON_AddNumberToObject(out, "open", t->open);
+    cJSON_AddNumberToObject(out, "read", t->read);
+    cJSON_AddNumberToObject(out, "upload", t->upload);
+    cJSON_AddNumberToObject(out, "filter", t->filter);
+    cJSON_AddNumberToObject(out, "share", t->share);
+    cJSON_AddNumberToObject(out, "backproject", t->backproject);
+    cJSON_AddNumberToObject(out, "fetch", t->fetch);
+    cJSON_AddNumberToObject(out, "write", t->write);
+    cJSON_AddNumberToObject(out, "total", t->total);
+    cJSON_AddNumberToObject(out, "gups", t->gups);
 }
 
 static int print_json(const struct fbp_plan_summary *p, double seconds)
@@ -109,6 +154,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
     cJSON_AddBoolToObject(root, "keeps_views", p->keeps_views);
     cJSON_AddBoolToObject(root, "shares_views", p->shares_views);
     cJSON_AddNumberToObject(root, "expected_seconds", seconds);
+    if (p->predicted.total > 0)
+        json_predicted(root, &p->predicted);
     return cli_json(root, false);
 }
 

@@ -13,7 +13,7 @@ struct recon_water {
 
 struct recon_args {
     struct fbp_recon_params p;
-    const char *scan, *output, *preview, *timeline, *model, *sweep, *curve;
+    const char *scan, *output, *preview, *timeline, *sweep, *curve;
     size_t size[3], every, bin;
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
     double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */

@@ -122,6 +122,10 @@ struct fbp_recon_params {
      *  filtering most rows again would take longer, filtered views are kept in that file.  It has
      * no name, and nothing is left of it however the run ends.  NULL: none. */
     const char *scratch;
+    /** Plan for a machine that is not there, instead of `device`: "gpus=4,gpu=h200" (the keys are
+     * in docs/recipes.md).  The plan has `predicted` times, and cannot run.  NULL = this machine.
+     */
+    const char *model;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -141,6 +145,16 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
                                                    const struct fbp_scan *scan,
                                                    struct fbp_grid *out);
 
+/** Predicted times of a run [s]; all 0 if nothing is known of the device.  The parts are those of
+ *  the device that has most to do in them, and they overlap. */
+struct fbp_predicted {
+    double open; /**< the driver's start, and memory that devices copy from; only of a model */
+    double read, upload, filter, backproject, fetch, write;
+    double share; /**< filtered views to the other devices; 0: each filters its own */
+    double total; /**< of a run of an open plan: from its start to the last slice */
+    double gups;  /**< updates / total / 1e9 */
+};
+
 /** What a plan has decided, before anything runs. */
 struct fbp_plan_summary {
     size_t struct_size;
@@ -158,7 +172,7 @@ struct fbp_plan_summary {
     size_t fft_length;                  /**< 0: the filter is spatial, or there is none */
     uint64_t memory_bytes;              /**< predicted peak resident set, including child processes
                                              that inspect HDF5 and MAT files */
-    uint64_t memory_limit;              /**< the limit that the plan had to keep */
+    uint64_t memory_limit;              /**< the limit that the plan had to keep; 0: none */
     uint64_t device_bytes;              /**< memory on each device, without its driver's own
                                              context; 0 if it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counts as often as it is read */
@@ -174,6 +188,7 @@ struct fbp_plan_summary {
     int keeps_views, shares_views;
     uint64_t scratch_bytes; /**< of the file in params.scratch; 0: it is not used */
     double scratch_reads;   /**< mean number of times that a row is read from it */
+    struct fbp_predicted predicted;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -240,7 +255,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
 
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
-/** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device. */
+/** Estimated time of a run [s], from a measurement of a few milliseconds on the plan's device; of a
+ *  model the predicted one. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /**

@@ -15,7 +15,7 @@
  * fbp_source_info(), fbp_progress), struct_size is their size; fields beyond it do not exist.
  *
  * Plain data without a size never grow: fbp_view, fbp_views, fbp_panel, fbp_grid, fbp_raw,
- * fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom.
+ * fbp_predicted, fbp_assumed, fbp_tile, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom.
  */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H

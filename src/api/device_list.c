@@ -29,7 +29,7 @@ size_t fbp_devices(struct fbp_device_info *out, size_t n)
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
         const struct fbp_backend *backend = *b;
         char why[sizeof out->reason] = "";
-        if (backend->for_tests)
+        if (backend->hidden)
             continue;
         const int count = fbp_backend_count(&backend, why, sizeof why);
         for (int i = 0; i < (count > 0 ? count : 1); i++, found++) {

@@ -9,6 +9,7 @@
 
 #include "plan/devices.h"
 #include "plan/job.h"
+#include "plan/model.h"
 #include "run/run.h"
 #include "run/scratch_rows.h"
 #include "scan/reduce.h"
@@ -34,6 +35,7 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
+    struct fbp_model model; /**< of a machine that is not there; card NULL: this one */
     bool top_down, in_order, follow, unpacks; /**< of the projections */
     uint64_t contained_bytes;                 /**< of children, while files were looked at */
     uint64_t held_bytes, reader_bytes;

@@ -25,9 +25,20 @@ static uint64_t least_free(const fbp_plan *p, size_t *at)
     return least;
 }
 
+/* Of a host that is not there. */
+static uint64_t model_limit(const fbp_plan *p)
+{
+    const uint64_t plan = p->params.memory_bytes, host = p->model.host_bytes;
+    const uint64_t all = plan && (plan < host || !host) ? plan : host;
+
+    return all ? all : UINT64_MAX;
+}
+
 /* Of the resident set, which is `resident` now. */
 static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
+    if (p->model.card)
+        return model_limit(p);
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
     const uint64_t limit = resident + (plan ? plan : fbp_available_bytes() / 5 * 4);
 
@@ -56,6 +67,20 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
                     fbp_bytes_text(has, sizeof has, limit));
 }
 
+/* What the division was chosen by, in full. */
+static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
+                          const struct fbp_work *work)
+{
+    struct fbp_rates rates = rq->rates;
+
+    p->info.predicted = (struct fbp_predicted){0};
+    if (rates.update <= 0)
+        rq->backend->rates(rq->job, &rates);
+    if (rates.update <= 0)
+        return FBP_OK;
+    return fbp_predict(rq->machine, &rates, rq->job, work, &p->info.predicted);
+}
+
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out)
 {
@@ -66,6 +91,9 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                          (2 * p->n_devices + 1) * (uint64_t)fbp_ledger_bytes(&p->tables.job) +
                          (params->mask ? fbp_mask_bytes(&p->tables.job) : 0);
     const uint64_t resident = fbp_resident_bytes();
+    struct fbp_rates rates = {0};
+    if (p->model.card)
+        fbp_model_rates(&p->model, job, &rates);
     *out = (struct fbp_work_request){
         .job = job,
         .backend = p->backend,
@@ -77,6 +105,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .slab_slices = params->slab_slices,
         .follow = p->follow,
         .even = params->no_overlap != 0,
+        .rates = rates,
+        .machine = p->model.card ? &p->model.machine : NULL,
     };
 }
 
@@ -86,8 +116,9 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
 
     p->device_limit = device_limit;
     fbp_plan_work_request(p, &p->tables.job, &request);
-    p->info.memory_limit = request.memory_limit;
+    p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
     FBP_TRY(fbp_work_divide(&request, work));
+    FBP_TRY(predict(p, &request, work));
     return count_children(p, request.base_bytes, request.memory_limit, work);
 }
 
@@ -111,9 +142,10 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     for (;;) {
         size_t poorest = 0;
         const uint64_t wanted = p->params.device_memory_bytes;
-        const uint64_t limit = wanted ? wanted : least_free(p, &poorest);
+        const uint64_t has = p->model.card ? p->model.device_bytes / 10 * 9 : 0;
+        const uint64_t limit = wanted ? wanted : has ? has : least_free(p, &poorest);
         const fbp_status st = divide_within(p, limit, work);
-        if (st != FBP_ERR_NOMEM || wanted || p->n_devices == 1 || limit == 0 ||
+        if (st != FBP_ERR_NOMEM || wanted || has || p->n_devices == 1 || limit == 0 ||
             work->device_bytes <= limit)
             return st;
         leave_out(p, poorest, limit);

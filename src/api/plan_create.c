@@ -1,6 +1,8 @@
 /* Making a plan, and what it tells. */
 #include "api/plan.h"
 
+#include "backend/model/model_gpu.h"
+#include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/contain.h"
 #include "base/mem.h"
@@ -13,6 +15,24 @@
 #include "plan/roi.h"
 
 #include <string.h>
+
+/* Of a model, whose cards copy from and to the caller's memory where no rate of a file is given. */
+static void complete_predicted(fbp_plan *p)
+{
+    struct fbp_plan_summary *i = &p->info;
+    const struct fbp_job *job = &p->tables.job;
+    const uint64_t samples =
+        (uint64_t)job->n_views * job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+    const uint64_t voxels =
+        (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * sizeof(float);
+
+    if (i->predicted.total > 0)
+        i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
+    if (p->model.card)
+        i->predicted.open = fbp_model_open(&p->model, &p->work,
+                                           (p->model.machine.read > 0 ? 0 : samples) +
+                                               (p->model.machine.write > 0 ? 0 : voxels));
+}
 
 static void fill_info(fbp_plan *p)
 {
@@ -56,6 +76,26 @@ static void fill_info(fbp_plan *p)
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;
+    complete_predicted(p);
+}
+
+/* The devices that are asked for, or those of a machine that is not there. */
+static fbp_status find_devices(fbp_plan *p)
+{
+    const struct fbp_recon_params *params = &p->params;
+
+    if (!params->model)
+        return fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
+                                &p->n_devices);
+    if (params->device && strcmp(params->device, "auto") != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "device: a model has its own cards (gpus=, gpu=): leave the device out");
+    FBP_TRY(fbp_model_read(params->model, &p->model));
+    p->backend = fbp_backend_find(FBP_MODEL_BACKEND);
+    p->n_devices = p->model.n_devices;
+    if (params->n_threads == 0)
+        p->params.n_threads = p->model.n_threads;
+    return FBP_OK;
 }
 
 /* While a plan is made: nothing is done yet, of something. */
@@ -73,8 +113,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
 
     FBP_TRY(fbp_go_on());
     FBP_TRY(fbp_check_scan(scan));
-    FBP_TRY(fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
-                             &p->n_devices));
+    FBP_TRY(find_devices(p));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
     FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));
@@ -128,6 +167,10 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
 {
     fbp_message_clear();
     FBP_TRY(fbp_own_process(p->process, "plan"));
+    if (p->model.card) {
+        *seconds = p->info.predicted.total;
+        return FBP_OK;
+    }
     return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
 }
 

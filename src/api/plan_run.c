@@ -11,6 +11,16 @@
 
 #include <stdio.h>
 
+/* Only by its own process, and on devices that are there. */
+static fbp_status check_usable(const fbp_plan *p)
+{
+    FBP_TRY(fbp_own_process(p->process, "plan"));
+    if (p->model.card)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "model: a plan for a machine that is not there cannot "
+                                             "run: leave the model out");
+    return FBP_OK;
+}
+
 /* The run's bars into the file that was asked for. */
 static fbp_status draw_timeline(const fbp_plan *p, const fbp_timeline *timeline, double seconds)
 {
@@ -185,7 +195,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
 
     fbp_message_clear();
     FBP_TRY(begin_report(report));
-    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY(check_usable(p));
     if (source)
         FBP_TRY(fbp_plan_check_source(p, source));
     else
@@ -223,7 +233,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
 
     fbp_message_clear();
     FBP_TRY(begin_report(report));
-    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY(check_usable(p));
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
@@ -268,7 +278,7 @@ void fbp_plan_timeline(fbp_plan *p, const char *path)
 fbp_status fbp_plan_open(fbp_plan *p)
 {
     fbp_message_clear();
-    FBP_TRY(fbp_own_process(p->process, "plan"));
+    FBP_TRY(check_usable(p));
     if (p->workers.n)
         return FBP_OK;
     return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,

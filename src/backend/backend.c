@@ -42,7 +42,7 @@ const char *fbp_device_name(size_t i)
     if (i == 0)
         return "auto";
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++)
-        if (!(*b)->for_tests && --i == 0)
+        if (!(*b)->hidden && --i == 0)
             return (*b)->name;
     return NULL;
 }
@@ -77,7 +77,7 @@ const struct fbp_backend *fbp_backend_auto(void)
 
     for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
         const struct fbp_backend *found = *b;
-        if (!found->for_tests && fbp_backend_count(&found, why, sizeof why) > 0)
+        if (!found->hidden && fbp_backend_count(&found, why, sizeof why) > 0)
             return found;
     }
     return NULL;

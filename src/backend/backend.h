@@ -144,8 +144,8 @@ typedef struct fbp_device fbp_device;
 
 struct fbp_backend {
     const char *name, *summary;
-    bool in_host;   /**< its memory is the host's, and counts as such; set where it has no own */
-    bool for_tests; /**< not shown to users */
+    bool in_host; /**< its memory is the host's, and counts as such; set where it has no own */
+    bool hidden;  /**< not shown to users, nor chosen by itself: for tests, for plans */
 
     /** The backend itself, where it is in a module that is loaded when first asked for; NULL with
      *  the sentence in `why` if that cannot be used.  NULL: this is it. */

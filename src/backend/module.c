@@ -29,6 +29,11 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .numa_begin = fbp_numa_begin,
                                             .numa_end = fbp_numa_end};
 
+const struct fbp_module_host *fbp_module_library(void)
+{
+    return &host;
+}
+
 /* From where programs are installed to where libraries are, such as "../lib64/". */
 #ifndef FBP_BIN_TO_LIB
 #    define FBP_BIN_TO_LIB "../lib/"

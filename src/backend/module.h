@@ -66,6 +66,9 @@ struct fbp_module {
     char why[300];
 };
 
+/** What a module is handed, for what is a module's elsewhere and in the library, too. */
+const struct fbp_module_host *fbp_module_library(void);
+
 /** Its backend, opened when first asked for; NULL with the sentence in `why`. */
 const struct fbp_backend *fbp_module_load(struct fbp_module *module, char *why, size_t n);
 

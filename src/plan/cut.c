@@ -14,7 +14,7 @@ enum {
 };
 
 /* Of a voxel that no view sees, beside one that all see: it is cleared, fetched and written. */
-static const double UNSEEN = 0.1;
+static const double UNSEEN = 0.3;
 
 /* Does view k see the point x (mm)? */
 static bool is_seen(const struct fbp_job *job, size_t k, const double x[3])
@@ -63,8 +63,28 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         const double middle = ((double)i + 0.5) * (double)n / FBP_CUT_PARTS;
         out->before[i + 1] = out->before[i] + cost_of(job, z0 + middle);
     }
+    const double all = out->before[FBP_CUT_PARTS];
+    out->mean = all / FBP_CUT_PARTS;
     for (size_t i = 1; i <= FBP_CUT_PARTS; i++)
-        out->before[i] /= out->before[FBP_CUT_PARTS];
+        out->before[i] /= all;
+}
+
+/* Of the first layers, as a share of all. */
+static double cost_before(const struct fbp_cut *cut, double layers)
+{
+    const double at = layers * FBP_CUT_PARTS;
+    const size_t i = at < FBP_CUT_PARTS ? (size_t)at : FBP_CUT_PARTS - 1;
+
+    return cut->before[i] + (at - (double)i) * (cut->before[i + 1] - cut->before[i]);
+}
+
+double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t l0, size_t l1)
+{
+    const double all = (double)n, a = (double)l0 / all, b = (double)l1 / all;
+
+    if (cut->mean <= 0 || l0 >= l1)
+        return 1;
+    return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
 }
 
 /* The share of the layers that holds this share of the cost. */

@@ -5,19 +5,22 @@
 #include "backend/backend.h"
 #include "base/private.h"
 #include "plan/cut.h"
+#include "plan/machine.h"
 
 /** What a division of the work is made from. */
 struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
-    size_t n_workers;      /**< devices, of all machines together */
-    uint64_t base_bytes;   /**< resident already */
-    uint64_t memory_limit; /**< of this process */
-    uint64_t device_limit; /**< of a device with memory of its own */
-    size_t batch_views;    /**< wanted; 0 = free */
-    size_t slab_slices;    /**< at most; 0 = free */
-    bool follow;           /**< batches of one group, to be joined while running (follow.h) */
-    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
+    size_t n_workers;       /**< devices, of all machines together */
+    uint64_t base_bytes;    /**< resident already */
+    uint64_t memory_limit;  /**< of this process */
+    uint64_t device_limit;  /**< of a device with memory of its own */
+    size_t batch_views;     /**< wanted; 0 = free */
+    size_t slab_slices;     /**< at most; 0 = free */
+    bool follow;            /**< batches of one group, to be joined while running (follow.h) */
+    bool even;              /**< nothing overlaps: batches of one size, slabs finished whole */
+    struct fbp_rates rates; /**< of a device; update 0: those that its backend knows */
+    const struct fbp_machine *machine; /**< what devices share; NULL: nothing is known of it */
 };
 
 /**
@@ -98,6 +101,9 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
+/** How many batches of up to work->batch_views there are. */
+size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
+
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
 /** The tasks of a slab in their order into out, if that is not NULL; returns how many they are.
@@ -112,6 +118,9 @@ size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 FBP_PRIVATE_API struct fbp_batch fbp_work_batch_of(const struct fbp_job *job,
                                                    const struct fbp_slab *slab, size_t view0,
                                                    size_t n_views);
+
+/** All views, as all slices need them: what is kept. */
+struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
 /** Batch b as a slab needs it. */
 FBP_PRIVATE_API struct fbp_batch fbp_work_batch(const struct fbp_work *work,

@@ -109,8 +109,6 @@ run 1 simulate --kind planes --trajectory c-arm --size 8 --views 4 -o x.json
 has err 'EPR imaging is not in this release'
 run 2 simulate --kind parallel --trajectory c-arm --size 8 --views 4 -o x.json
 has err 'c-arm needs a source'
-run 1 plan s.json --model big
-has err 'not in this release'
 
 # No arguments: the list of commands, as wrong usage.
 run 2

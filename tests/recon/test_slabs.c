@@ -70,7 +70,8 @@ static void shared_views_are_read_once(void **state)
         fbp_plan *plan;
         fbp_mock_plant = (struct fbp_mock_plant){.rates = linked};
         OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = devices[n - 2], .batch_views = 8)));
+                           fbp_recon_params(.device = devices[n - 2], .batch_views = 8,
+                                            .slab_slices = 3))); /* else slabs read less */
         OK(fbp_plan_open(plan));
         for (int time = 0; time < 2; time++) {
             const uint64_t uploaded = fbp_mock_uploaded, shared = fbp_mock_shared;

@@ -228,7 +228,7 @@ static double cost_of(const struct fbp_job *job, size_t l0, size_t l1)
                 const double z = fbp_grid_coordinate(g, 2, (double)(z0 + i / (g->n[0] * g->n[1])));
                 const double v = (m[4] * x + m[5] * y + m[6] * z + m[7]) /
                                  (m[8] * x + m[9] * y + m[10] * z + m[11]);
-                n += v > -1 && v < (double)job->panel.n_rows ? 1 : 0.1;
+                n += v > -1 && v < (double)job->panel.n_rows ? 1 : 0.3;
             }
     }
     return n;

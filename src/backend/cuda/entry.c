@@ -4,6 +4,7 @@
 #include "backend/cuda/links.h"
 #include "backend/cuda/s1.h"
 #include "backend/gpu/gpu_bytes.h"
+#include "backend/gpu/gpu_cards.h"
 #include "backend/gpu/gpu_limits.h"
 
 #include "backend/rows.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, MOST_LAYERS = 2048 /* of a texture */ };
+enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 
 /* Found when the module is loaded. */
 static struct {
@@ -94,19 +95,10 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "with FBP_TUNE=0 none does");
 }
 
-/* Of an H200 on its bus, see docs/performance.md; that of others is of the same proportions. */
+/* Of an H200 on its bus; those of others are of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    static const double gups[3][3] = {{1000, 1000, 1100}, {1300, 1700, 2100}, {1800, 1800, 3400}};
-    const struct gpu_kernel *k = gpu_kernel_of(job);
-    const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
-
-    *out = (struct fbp_rates){.upload = 1 / 54e9,
-                              .fetch = 1 / 54e9,
-                              .filter = 1 / 50e9,
-                              .update = 1e-9 / gups[lanes / 2][k->precision - 1],
-                              .call = 150e-6,
-                              .share = 1 / 150e9};
+    gpu_rates(gpu_card_at(0), job, out);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -261,9 +253,9 @@ static const struct fbp_backend backend = {
     .filtered_bytes = gpu_filtered_bytes,
     .volume_bytes = gpu_volume_bytes,
     .fixed_bytes = fixed_bytes,
-    .group_views = 8,
+    .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
-    .most_staying = MOST_LAYERS,
+    .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
     .open = open_device,
     .close = close_device,

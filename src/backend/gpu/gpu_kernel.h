@@ -88,6 +88,9 @@ struct gpu_principal {
     int column, row;
 };
 
+/** Batches are multiples of so many views; layers of a texture at most. */
+enum { GPU_GROUP_VIEWS = 8, GPU_MOST_LAYERS = 2048 };
+
 /** Texels of a texture along either axis, at most: coordinates are rounded in fp32. */
 enum { GPU_MOST_TEXELS = 16384 };
 

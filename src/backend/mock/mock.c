@@ -629,7 +629,7 @@ static const void *experiment(const char *name)
 const struct fbp_backend fbp_backend_mock = {
     .name = "mock",
     .in_host = true,
-    .for_tests = true,
+    .hidden = true,
     .summary = "a pretended device with memory and queues of its own, for tests",
     .count = count,
     .describe = describe,

@@ -1,0 +1,368 @@
+#include "plan/predict.h"
+
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "plan/roi.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In the order in which a step passes them.  Filter and backprojection share the device. */
+enum stage { READ, UP, FILTER, SHARE, BP, DOWN, WRITE, STAGES };
+
+/* Steps between the first stage and the last; blocks that are here and not written. */
+enum { AHEAD = 128, HERE = 2 };
+
+static const double AT_ONCE = 1e30; /* a rate without a limit */
+
+/* A block of a task, with what belongs to it: the task's views come with its first one. */
+struct step {
+    double amount[STAGES];                     /* bytes; of FILTER and BP seconds */
+    bool loads, spends, first, last, finished; /* first and last of its slab */
+};
+
+/* One device.  Each stage takes step after step; where it is busy, begun is done + 1. */
+struct lane {
+    struct step steps[AHEAD];
+    size_t made, begun[STAGES], done[STAGES];
+    double left[STAGES], busy[STAGES];
+    size_t loads[STAGES], spent; /* batches that have passed, and whose buffer is free again */
+    size_t slabs, fetched;       /* whose backprojection began, which are here */
+    size_t here[STAGES];         /* finished blocks that have passed */
+    struct fbp_task *tasks;      /* of the slab that it has drawn last */
+    size_t n_tasks, task, block, drawn; /* slabs drawn */
+};
+
+struct course {
+    const struct fbp_machine *machine;
+    const struct fbp_rates *rates;
+    const struct fbp_job *job;
+    const struct fbp_work *work;
+    struct lane *lanes;
+    size_t next_slab, first_layer, n_layers;
+    struct lane **filters; /* of shared views the device that filters a batch; NULL: none yet */
+    double now;
+};
+
+/* The next slab: for views that are to be read, or where they are kept, once all is begun that the
+ * device has. */
+static bool draw(struct course *c, struct lane *l)
+{
+    const bool kept = c->work->kept && l->drawn > 0;
+
+    if (c->next_slab == c->work->n_slabs || (kept && l->begun[BP] < l->made))
+        return false;
+    const struct fbp_slab slab = fbp_work_slab(c->work, c->job, c->next_slab++);
+    l->n_tasks = fbp_work_tasks(c->work, c->job, &slab, l->drawn++ == 0, l->tasks);
+    l->task = l->block = 0;
+    return true;
+}
+
+static double seconds_of(const struct course *c, const struct fbp_task *t, double voxels, size_t z0,
+                         size_t z1)
+{
+    const double cost =
+        fbp_cut_cost(&c->work->cut, c->n_layers, z0 - c->first_layer, z1 - c->first_layer);
+
+    if (t->batch.n_rows == 0)
+        return 0;
+    return voxels * (double)t->batch.n_views * c->rates->update * cost + c->rates->call;
+}
+
+/* A batch comes to a device: it is its own to load, or another one's, to be copied from there. */
+static void load_step(struct course *c, struct lane *l, struct step *out)
+{
+    const struct fbp_work *w = c->work;
+    const struct fbp_job *job = c->job;
+    const struct fbp_batch *b = &l->tasks[l->task].batch;
+    const double samples = (double)(fbp_halves(job) * b->n_views) * (double)job->panel.n_columns;
+    struct lane **filters = w->shared ? &c->filters[l->task] : NULL;
+
+    if (filters && *filters) {
+        out->amount[SHARE] = (double)w->filtered_bytes / (double)job->n_views * (double)b->n_views;
+        return;
+    }
+    if (filters)
+        *filters = l;
+    out->loads = true;
+    out->amount[UP] = samples * (double)b->load_rows * (double)fbp_raw_size(job);
+    out->amount[READ] = c->machine->read > 0 ? out->amount[UP] : 0;
+    out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
+}
+
+static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
+{
+    const struct fbp_task *t = &l->tasks[l->task];
+    const double voxels =
+        (double)fbp_slab_slice(&t->slab) * (double)fbp_layer_slices(c->job, z0, z1);
+    size_t a, e;
+
+    *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
+    const bool ends = !fbp_task_block(t, l->block + 1, &a, &e);
+    out->spends = t->loads && ends;
+    out->last = t->last && ends;
+    out->amount[BP] = seconds_of(c, t, voxels, z0, z1);
+    if (t->loads && l->block == 0)
+        load_step(c, l, out);
+    if (t->final) {
+        out->amount[DOWN] = voxels * sizeof(float);
+        out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] : 0;
+    }
+}
+
+/* The next one of a device; false: it has none, or no room. */
+static bool make_step(struct course *c, struct lane *l)
+{
+    size_t z0, z1;
+
+    if (l->made - l->done[WRITE] == AHEAD)
+        return false;
+    if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
+        return false; /* whoever is free takes the next batch */
+    while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
+        l->block = 0;
+        if ((l->task == l->n_tasks || ++l->task == l->n_tasks) && !draw(c, l))
+            return false;
+    }
+    fill_step(c, l, z0, z1, &l->steps[l->made++ % AHEAD]);
+    l->block++;
+    return true;
+}
+
+/* Is there what a stage needs for its next step, and a buffer for what it makes? */
+static bool may_begin(struct course *c, struct lane *l, enum stage s)
+{
+    const struct fbp_work *w = c->work;
+    const size_t at = l->begun[s];
+
+    if (at > l->done[s] || (s == READ ? at == l->made && !make_step(c, l) : at == l->done[s - 1]))
+        return false;
+    const struct step *step = &l->steps[at % AHEAD];
+    switch (s) {
+    case READ:
+        return !step->loads || l->loads[READ] - l->loads[UP] < w->n_raw;
+    case UP:
+        return !step->loads || l->loads[UP] - l->loads[FILTER] < w->n_raw;
+    case FILTER:
+        return !step->loads || w->kept || l->loads[FILTER] - l->spent < w->n_filtered;
+    case SHARE:
+        return step->amount[SHARE] <= 0 || c->filters[at]->done[FILTER] > at;
+    case BP:
+        return !step->first || l->slabs - l->fetched < w->n_volumes;
+    case DOWN:
+        return !step->finished || l->here[DOWN] - l->here[WRITE] < HERE;
+    default:
+        return true;
+    }
+}
+
+static void end_step(struct lane *l, enum stage s)
+{
+    const struct step *step = &l->steps[l->done[s]++ % AHEAD];
+
+    l->loads[s] += step->loads;
+    l->here[s] += step->finished;
+    if (s == BP)
+        l->spent += step->spends;
+    if (s == DOWN)
+        l->fetched += step->last;
+}
+
+/* Everything that can begin now.  What is nothing to a stage passes it at once. */
+static void begin_all(struct course *c, struct lane *l)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (enum stage s = READ; s < STAGES; s++) {
+            if (!may_begin(c, l, s))
+                continue;
+            const struct step *step = &l->steps[l->begun[s]++ % AHEAD];
+            l->left[s] = step->amount[s];
+            if (s == BP)
+                l->slabs += step->first;
+            if (l->left[s] <= 0)
+                end_step(l, s);
+            again = true;
+        }
+    }
+}
+
+static bool is_busy(const struct lane *l, enum stage s)
+{
+    return l->begun[s] > l->done[s];
+}
+
+static double limit(double rate)
+{
+    return rate > 0 ? rate : AT_ONCE;
+}
+
+/* Bytes a second of a device's link, if it were alone. */
+static double own_rate(const struct course *c, const struct lane *l, enum stage s)
+{
+    const struct fbp_machine *m = c->machine;
+    const double known = s == UP ? m->up : m->down;
+    const double seconds = s == UP ? c->rates->upload : c->rates->fetch;
+    const double alone = known > 0 ? known : seconds > 0 ? 1 / seconds : AT_ONCE;
+
+    return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
+}
+
+/* The part that each gets of what it could use, where all together may not have more than that. */
+static double part_of(double used, double most)
+{
+    return used > most ? most / used : 1;
+}
+
+/* What all devices' links get of what they could use: [UP], [DOWN]. */
+static void share_links(const struct course *c, double part[STAGES])
+{
+    const struct fbp_machine *m = c->machine;
+    double used[STAGES] = {0};
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
+            used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
+    part[UP] = part_of(used[UP], limit(m->up_all));
+    part[DOWN] = part_of(used[DOWN], limit(m->down_all));
+    if (used[UP] > 0 && used[DOWN] > 0) {
+        const double all =
+            part_of(used[UP] * part[UP] + used[DOWN] * part[DOWN], 2 * limit(m->both_all));
+        part[UP] *= all;
+        part[DOWN] *= all;
+    }
+}
+
+/* Devices that read (write) now. */
+static double sharers(const struct course *c, enum stage s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        n += is_busy(&c->lanes[i], s);
+    return (double)n;
+}
+
+static double rate_of(const struct course *c, const struct lane *l, enum stage s,
+                      const double part[STAGES])
+{
+    switch (s) {
+    case READ:
+        return c->machine->read / sharers(c, s);
+    case WRITE:
+        return c->machine->write / sharers(c, s);
+    case UP:
+    case DOWN:
+        return own_rate(c, l, s) * part[s];
+    case SHARE:
+        return c->machine->peer > 0  ? c->machine->peer
+               : c->rates->share > 0 ? 1 / c->rates->share
+                                     : AT_ONCE;
+    default:
+        return is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1;
+    }
+}
+
+/* On to the next end of a step; false: all is done. */
+static bool go_on(struct course *c)
+{
+    const size_t n = c->work->n_workers;
+    double part[STAGES], next = INFINITY, rates[STAGES];
+
+    share_links(c, part);
+    for (size_t i = 0; i < n; i++)
+        for (enum stage s = READ; s < STAGES; s++)
+            if (is_busy(&c->lanes[i], s))
+                next = fmin(next, c->lanes[i].left[s] / rate_of(c, &c->lanes[i], s, part));
+    if (!(next < INFINITY))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct lane *l = &c->lanes[i];
+        for (enum stage s = READ; s < STAGES; s++)
+            rates[s] = is_busy(l, s) ? rate_of(c, l, s, part) : 0;
+        for (enum stage s = READ; s < STAGES; s++)
+            if (rates[s] > 0) {
+                l->busy[s] += next;
+                l->left[s] -= rates[s] * next;
+            }
+    }
+    c->now += next;
+    return true;
+}
+
+/* What is left by rounding. */
+static void end_all(struct lane *l)
+{
+    for (enum stage s = READ; s < STAGES; s++)
+        if (is_busy(l, s) && l->left[s] <= 1e-9 * l->steps[l->done[s] % AHEAD].amount[s])
+            end_step(l, s);
+}
+
+static void follow(struct course *c)
+{
+    do {
+        for (size_t i = 0; i < c->work->n_workers; i++) {
+            end_all(&c->lanes[i]);
+            begin_all(c, &c->lanes[i]);
+        }
+    } while (!fbp_stopped() && go_on(c));
+}
+
+static fbp_status open_lanes(struct course *c)
+{
+    const size_t n = c->work->n_workers;
+
+    FBP_TRY(fbp_calloc((void **)&c->lanes, n, sizeof *c->lanes, "what devices would do"));
+    FBP_TRY(fbp_calloc((void **)&c->filters, c->work->n_batches, sizeof(struct lane *),
+                       "what devices would do"));
+    for (size_t i = 0; i < n; i++)
+        FBP_TRY(fbp_calloc((void **)&c->lanes[i].tasks, c->work->n_batches + 1,
+                           sizeof *c->lanes[i].tasks, "what devices would do"));
+    return FBP_OK;
+}
+
+static void close_lanes(struct course *c)
+{
+    for (size_t i = 0; c->lanes && i < c->work->n_workers; i++)
+        free(c->lanes[i].tasks);
+    free(c->lanes);
+    free((void *)c->filters);
+}
+
+static void sum_up(const struct course *c, struct fbp_predicted *out)
+{
+    double most[STAGES] = {0};
+
+    for (size_t i = 0; i < c->work->n_workers; i++)
+        for (enum stage s = READ; s < STAGES; s++)
+            most[s] = fmax(most[s], c->lanes[i].busy[s]);
+    *out = (struct fbp_predicted){.read = most[READ],
+                                  .upload = most[UP],
+                                  .filter = most[FILTER],
+                                  .share = most[SHARE],
+                                  .backproject = most[BP],
+                                  .fetch = most[DOWN],
+                                  .write = most[WRITE],
+                                  .total = c->machine->begin + c->now};
+}
+
+fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                       const struct fbp_job *job, const struct fbp_work *w,
+                       struct fbp_predicted *out)
+{
+    static const struct fbp_machine nothing_shared = {0};
+    struct course c = {
+        .machine = machine ? machine : &nothing_shared, .rates = rates, .job = job, .work = w};
+
+    *out = (struct fbp_predicted){0};
+    fbp_roi_layers(job, &c.first_layer, &c.n_layers);
+    const fbp_status st = open_lanes(&c);
+    if (st == FBP_OK) {
+        follow(&c);
+        sum_up(&c, out);
+    }
+    close_lanes(&c);
+    return st;
+}

@@ -1,0 +1,24 @@
+/** @file predict.h  How long a division of the work will take (internal; pure).
+ *
+ * One model decides between divisions (work.h), and tells the time of machines that are not there
+ * (fbp plan --model).  It follows every batch and block of every device through the stages, with
+ * the buffers they wait for.  What is on its way at the same time shares links, files, and a
+ * device's processors.
+ */
+#ifndef FBP_SRC_PREDICT_H
+#define FBP_SRC_PREDICT_H
+
+#include "plan/machine.h"
+#include "plan/work.h"
+
+/**
+ * A division of a job, whose device has these rates.  What its slices cost, w->cut knows.
+ *
+ * machine: what devices share; NULL: nothing
+ * out: all but `open` and `gups`
+ */
+fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates *rates,
+                       const struct fbp_job *job, const struct fbp_work *w,
+                       struct fbp_predicted *out);
+
+#endif /* FBP_SRC_PREDICT_H */

@@ -1,0 +1,221 @@
+/* What a division of the work comes to: its slabs, batches and tasks. */
+#include "plan/work.h"
+
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "plan/roi.h"
+
+static const double COMMAND_SECONDS = 0.03;
+
+/* Of slab i, among n. */
+static size_t first_layer(const struct fbp_work *w, size_t n, size_t i)
+{
+    if (w->weighed)
+        return fbp_cut_layer(&w->cut, n, w->n_slabs, i);
+    return i * w->slab_slices < n ? i * w->slab_slices : n;
+}
+
+struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *job, size_t i)
+{
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    const size_t at = first_layer(w, n, i);
+    return fbp_slab_asked(job, first + at, first_layer(w, n, i + 1) - at);
+}
+
+/* In groups: batches of 1, 2, 4 … < most, then `even` ones that share the rest. */
+struct ramp {
+    size_t n_groups, most, n_rising, rising, even;
+};
+
+static struct ramp ramp_of(const struct fbp_work *w, size_t n_views)
+{
+    struct ramp r = {.n_groups = (n_views + w->group_views - 1) / w->group_views,
+                     .most = w->follow ? 1 : w->batch_views / w->group_views};
+
+    for (size_t size = 1; !w->even && size < r.most && r.rising + size < r.n_groups; size *= 2) {
+        r.n_rising++;
+        r.rising += size;
+    }
+    r.even = (r.n_groups - r.rising + r.most - 1) / r.most;
+    return r;
+}
+
+/* First group of batch b; of the batch after the last, the number of groups. */
+static size_t first_group(const struct ramp *r, size_t b)
+{
+    if (b < r->n_rising)
+        return ((size_t)1 << b) - 1;
+    return r->rising + (r->n_groups - r->rising) * (b - r->n_rising) / r->even;
+}
+
+size_t fbp_work_batches(const struct fbp_work *w, const struct fbp_job *job)
+{
+    const struct ramp r = ramp_of(w, job->n_views);
+
+    return r.n_rising + r.even;
+}
+
+void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t b, size_t *view0,
+                    size_t *n)
+{
+    const struct ramp r = ramp_of(w, job->n_views);
+    const size_t first = first_group(&r, b) * w->group_views;
+    const size_t end = first_group(&r, b + 1) * w->group_views;
+
+    *view0 = first / job->turns;
+    *n = (end < job->n_views ? end : job->n_views) - first;
+}
+
+/* Rows [*r0, *r1) that the (upper) slices of layers [l0, l1) need of a batch's views. */
+static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t l0, size_t l1,
+                    size_t *r0, size_t *r1)
+{
+    const size_t a_part = batch->n_views / job->turns, z0 = fbp_layer_slice(job, l0);
+    const size_t middle = (job->panel.n_rows - 1) / 2;
+
+    *r0 = job->panel.n_rows;
+    *r1 = 0;
+    for (size_t k = 0; k < batch->n_views; k += a_part) {
+        const size_t view = fbp_batch_view(job, batch, k);
+        size_t first, end;
+        job->rows(job, view, view + a_part, z0, fbp_layer_slice(job, l1), &first, &end);
+        if (first < end && first < *r0)
+            *r0 = first;
+        if (first < end && end > *r1)
+            *r1 = end;
+    }
+    if (job->mirrored && *r0 < middle) /* by rounding */
+        *r0 = middle;
+    if (*r0 >= *r1)
+        *r0 = *r1 = 0;
+}
+
+/* On to the rows of the next slice, so that the same rows are read however many slabs there are. */
+static void carry_on(const struct fbp_job *job, const struct fbp_batch *batch, size_t next,
+                     size_t *r0, size_t *r1)
+{
+    size_t first, n, n0, n1;
+
+    fbp_roi_layers(job, &first, &n);
+    if (!job->sparse || next >= first + n || *r0 == *r1)
+        return;
+    rows_of(job, batch, next, next + 1, &n0, &n1);
+    if (n0 < n1 && n0 > *r1)
+        *r1 = n0;
+    if (n0 < n1 && n1 < *r0)
+        *r0 = n1;
+}
+
+/* The rows that slices [z0, z1) need of a batch's views, and those to be read. */
+static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
+{
+    const size_t margin = job->prep->margin_rows + fbp_column_reach(job);
+    size_t r1;
+
+    rows_of(job, batch, z0, z1, &batch->row0, &r1);
+    carry_on(job, batch, z1, &batch->row0, &r1);
+    batch->n_rows = r1 - batch->row0;
+    if (batch->n_rows > 0) {
+        const size_t end = r1 + margin < job->panel.n_rows ? r1 + margin : job->panel.n_rows;
+        batch->load_row0 = batch->row0 > margin ? batch->row0 - margin : 0;
+        batch->load_rows = end - batch->load_row0;
+    }
+}
+
+struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
+                                   size_t view0, size_t n_views)
+{
+    struct fbp_batch out = {.view0 = view0, .n_views = n_views};
+
+    find_rows(job, &out, slab->z0, slab->z0 + slab->nz);
+    return out;
+}
+
+struct fbp_batch fbp_work_all(const struct fbp_job *job)
+{
+    struct fbp_batch out = {.n_views = job->n_views, .kept = true};
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    find_rows(job, &out, first, first + n);
+    return out;
+}
+
+struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *job,
+                                const struct fbp_slab *slab, size_t b)
+{
+    struct fbp_batch out;
+    size_t view0, n_views;
+
+    fbp_work_views(w, job, b, &view0, &n_views);
+    if (!w->kept)
+        return fbp_work_batch_of(job, slab, view0, n_views);
+    out = fbp_work_all(job);
+    out.view0 = out.place = view0;
+    out.n_views = n_views;
+    return out;
+}
+
+bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
+{
+    const size_t n = (t->z1 - t->z0 + t->step - 1) / t->step, at = t->loads ? i : n - 1 - i;
+
+    if (i >= n)
+        return false;
+    *z0 = t->z0 + at * t->step;
+    *z1 = *z0 + t->step < t->z1 ? *z0 + t->step : t->z1;
+    return true;
+}
+
+/* Kept views against the slices of a slab that did not get them batch after batch. */
+static size_t kept_tasks(const struct fbp_work *w, const struct fbp_job *job,
+                         const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
+{
+    const size_t end = slab->z0 + slab->nz;
+
+    if (z0 < end && out)
+        *out = (struct fbp_task){.slab = *slab,
+                                 .batch = fbp_work_all(job),
+                                 .z0 = z0,
+                                 .z1 = end,
+                                 .step = w->finish_slices,
+                                 .first = z0 == slab->z0,
+                                 .last = true,
+                                 .final = true};
+    return z0 < end;
+}
+
+size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
+                      const struct fbp_slab *slab, bool first, struct fbp_task *out)
+{
+    const size_t streamed = w->kept && w->streamed < slab->nz ? w->streamed : slab->nz;
+
+    if (w->kept && !first)
+        return kept_tasks(w, job, slab, slab->z0, out);
+    for (size_t b = 0; out && b < w->n_batches; b++) {
+        const bool last = b + 1 == w->n_batches;
+        out[b] = (struct fbp_task){.slab = *slab,
+                                   .batch = fbp_work_batch(w, job, slab, b),
+                                   .z0 = slab->z0,
+                                   .z1 = slab->z0 + streamed,
+                                   .step = last ? w->finish_slices : streamed,
+                                   .loads = true,
+                                   .first = b == 0,
+                                   .last = last && streamed == slab->nz,
+                                   .final = last};
+    }
+    return w->n_batches +
+           kept_tasks(w, job, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
+}
+
+size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
+{
+    const double views = COMMAND_SECONDS / (w->update * voxels);
+
+    if (!(views < (double)(SIZE_MAX / 2))) /* nothing is known of the device, or all is quick */
+        return SIZE_MAX / 2;
+    const size_t groups = (size_t)views / w->group_views;
+    return (groups ? groups : 1) * w->group_views;
+}
