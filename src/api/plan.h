@@ -35,7 +35,9 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
-    struct fbp_model model; /**< of a machine that is not there; card NULL: this one */
+    struct fbp_model model;     /**< of a machine that is not there; card NULL: this one */
+    struct fbp_machine machine; /**< this one, if it `has_machine` */
+    bool has_machine;
     bool top_down, in_order, follow, unpacks; /**< of the projections */
     uint64_t contained_bytes;                 /**< of children, while files were looked at */
     uint64_t held_bytes, reader_bytes;

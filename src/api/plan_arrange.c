@@ -4,10 +4,14 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "plan/links.h"
 #include "plan/shares.h"
 #include "run/worker.h"
 
 #include <stdio.h>
+
+/* Of a run, so that it pays to measure what it depends on. */
+static const double LONG_SECONDS = 1;
 
 /* The device with the least free memory, and most of what that is; 0: not known. */
 static uint64_t least_free(const fbp_plan *p, size_t *at)
@@ -106,7 +110,9 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .follow = p->follow,
         .even = params->no_overlap != 0,
         .rates = rates,
-        .machine = p->model.card ? &p->model.machine : NULL,
+        .machine = p->model.card    ? &p->model.machine
+                   : p->has_machine ? &p->machine
+                                    : NULL,
     };
 }
 
@@ -120,6 +126,36 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     FBP_TRY(fbp_work_divide(&request, work));
     FBP_TRY(predict(p, &request, work));
     return count_children(p, request.base_bytes, request.memory_limit, work);
+}
+
+/* The least of the rates of several devices that is known. */
+static double least_rate(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
+/* What several devices share, as it was measured; for long runs it is measured if it was not. */
+static bool learn_machine(fbp_plan *p)
+{
+    struct fbp_machine *m = &p->machine;
+    struct fbp_links links;
+
+    if (p->n_devices < 2 || p->model.card || p->has_machine || p->info.predicted.total <= 0 ||
+        !fbp_links_get(p->backend, p->devices, p->n_devices,
+                       p->info.predicted.total >= LONG_SECONDS, &links))
+        return false;
+    *m = (struct fbp_machine){.up_all = links.together.up,
+                              .down_all = links.together.down,
+                              .both_all = links.together.both};
+    for (size_t i = 0; i < links.n; i++) {
+        m->up = least_rate(links.alone[i].up, m->up);
+        m->down = least_rate(links.alone[i].down, m->down);
+        m->both = least_rate(links.alone[i].both, m->both);
+        for (size_t j = 0; j < links.n; j++)
+            m->peer = i == j ? m->peer : least_rate(links.peer[i][j], m->peer);
+    }
+    p->has_machine = true;
+    return true;
 }
 
 /* Somebody else may use its memory. */
@@ -144,7 +180,9 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->model.card ? p->model.device_bytes / 10 * 9 : 0;
         const uint64_t limit = wanted ? wanted : has ? has : least_free(p, &poorest);
-        const fbp_status st = divide_within(p, limit, work);
+        fbp_status st = divide_within(p, limit, work);
+        if (st == FBP_OK && learn_machine(p))
+            st = divide_within(p, limit, work);
         if (st != FBP_ERR_NOMEM || wanted || has || p->n_devices == 1 || limit == 0 ||
             work->device_bytes <= limit)
             return st;

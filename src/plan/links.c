@@ -207,9 +207,9 @@ static fbp_status measure(const struct fbp_backend *backend, const int *set, siz
     return st;
 }
 
-/* What was measured before, or else now; under the lock. */
+/* What was measured before, or else now, if it may be; under the lock. */
 static fbp_status find(const struct fbp_backend *backend, const int *set, size_t n,
-                       struct fbp_links *out)
+                       bool may_measure, struct fbp_links *out)
 {
     char key[MOST_KEY];
 
@@ -219,7 +219,9 @@ static fbp_status find(const struct fbp_backend *backend, const int *set, size_t
         *out = last.links;
         return FBP_OK;
     }
-    return recall(key, n, out) ? FBP_OK : measure(backend, set, n, out);
+    if (recall(key, n, out))
+        return FBP_OK;
+    return may_measure ? measure(backend, set, n, out) : FBP_ERR_DEVICE;
 }
 
 /* The place of a device in a list of n; n if it is not there. */
@@ -294,7 +296,7 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
 }
 
 bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
-                   struct fbp_links *out)
+                   bool may_measure, struct fbp_links *out)
 {
     const char *tune = fbp_environment(FBP_ENV_TUNE);
     int set[FBP_MOST_LINKED];
@@ -305,7 +307,7 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
         return false;
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);
-    const fbp_status st = find(backend, set, n_set, &links);
+    const fbp_status st = find(backend, set, n_set, may_measure, &links);
     pthread_mutex_unlock(&last.lock);
     if (st == FBP_OK)
         put_in_order(&links, set, devices, out);

@@ -12,8 +12,8 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
                      size_t *device);
 
 /**
- * The rates of these devices' links: those that are kept, or else measured now, which takes some 50
- * ms a device, and kept.  For runs of several devices that are long enough.
+ * The rates of these devices' links: those that are kept; or else, if `may_measure`, measured now,
+ * which takes some 50 ms a device, and kept.
  *
  * devices  indices of the backend, [n]; a device may be there more than once
  * @return true; or false, with all rates 0, if they are not known: the backend has no links, there
@@ -21,7 +21,7 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
  * no error and leaves no message.
  */
 bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
-                   struct fbp_links *out);
+                   bool may_measure, struct fbp_links *out);
 
 /** Measure now, and keep it; each device once.  Fails with a message. */
 FBP_PRIVATE_API fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices,

@@ -50,6 +50,13 @@ static const struct scan_case {
 
 enum { N_CASES = sizeof cases / sizeof *cases };
 
+/** The variants of a paper add up the views of a batch first, and count texture rows from the
+ *  batch's first: their bits are those of a division. */
+static inline bool has_the_volumes_bits(const struct scan_case *c)
+{
+    return strncmp(c->kernel, "s0", 2) != 0;
+}
+
 static inline bool can_compute(const struct scan_case *c)
 {
     return strncmp(c->device, "cuda", 4) != 0 || usable("cuda");

@@ -240,7 +240,7 @@ static void a_volume_in_a_file(void **state)
 static void boxes_from_free_memory(void **state)
 {
     struct fbp_scan scan = make_scan(43);
-    struct fbp_s2_params p = {.device = "mock", .most_devices = 2};
+    struct fbp_s2_params p = {.device = "mock", .most_devices = 2, .n_threads = 2};
     fbp_s2 *s = open_s2(&scan, &p);
     struct fbp_s2_plan plan = *fbp_s2_about(s);
     const uint64_t hash = run_once(s, 2, true);

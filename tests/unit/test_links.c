@@ -46,7 +46,7 @@ static struct fbp_links get(const int *devices, size_t n)
 {
     struct fbp_links links;
 
-    assert_true(fbp_links_get(mock, devices, n, &links));
+    assert_true(fbp_links_get(mock, devices, n, true, &links));
     assert_int_equal(links.n, n);
     return links;
 }
@@ -212,7 +212,7 @@ static void failures_are_no_error(void **state)
     for (uint64_t i = 1; i <= all; i++) {
         assert_int_equal(start(state), 0);
         fbp_mock_plant.links.fail_rate = fbp_mock_measured + i;
-        assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, &l));
+        assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, true, &l));
         assert_memory_equal(&l, &none, sizeof l);
         assert_string_equal(fbp_message(), "");
         assert_true(access(FILE_, F_OK) != 0);
@@ -230,7 +230,7 @@ static void not_wanted(void **state)
 
     (void)state;
     setenv("FBP_TUNE", "0", 1);
-    assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, &l));
+    assert_false(fbp_links_get(mock, (int[]){0, 1}, 2, true, &l));
     assert_true(l.together.up == 0 && l.n == 2);
 }
 
@@ -242,7 +242,7 @@ static void what_has_no_links(void **state)
     int many[FBP_MOST_LINKED + 1] = {0};
 
     (void)state;
-    assert_false(fbp_links_get(cpu, (int[]){0}, 1, &l));
+    assert_false(fbp_links_get(cpu, (int[]){0}, 1, true, &l));
     fbp_links_bytes(cpu, 1, &host, &device);
     assert_true(host == 0 && device == 0);
     fbp_links_bytes(mock, 3, &host, &device);
@@ -252,7 +252,7 @@ static void what_has_no_links(void **state)
     assert_int_equal(fbp_links_measure(mock, (int[]){1, 1}, 2, &l), FBP_ERR_INVALID);
     assert_non_null(strstr(fbp_message(), "device 1 is named twice"));
     fbp_message_clear();
-    assert_false(fbp_links_get(mock, many, FBP_MOST_LINKED + 1, &l));
+    assert_false(fbp_links_get(mock, many, FBP_MOST_LINKED + 1, true, &l));
     assert_int_equal(fbp_links_measure(mock, many, FBP_MOST_LINKED + 1, &l), FBP_ERR_INVALID);
     fbp_message_clear();
 }
