@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static fbp_status wrong_index(const char *text, const char *name, int available)
+{
+    if (available == 1)
+        return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": there is one, with index 0: use %s", text,
+                        name);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all", text,
+                    available - 1, name, name);
+}
+
 /* "name", "name:0,2" or "name:all" into a backend and device indices. */
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
                             size_t *n_devices)
@@ -40,10 +50,11 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     for (const char *at = colon + 1;; at++) {
         char *end;
         const long index = strtol(at, &end, 10);
-        if (end == at || index < 0 || index >= available || *n_devices == FBP_MOST_DEVICES)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": expected indices 0 … %d, as in %s:0,1, or %s:all",
-                            text, available - 1, name, name);
+        if (end == at || index < 0 || index >= available)
+            return wrong_index(text, name, available);
+        if (*n_devices == FBP_MOST_DEVICES)
+            return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
+                            text, FBP_MOST_DEVICES);
         devices[(*n_devices)++] = (int)index;
         if (*end == '\0')
             return FBP_OK;

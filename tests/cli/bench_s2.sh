@@ -124,6 +124,13 @@ run 1 bench S2 --size 40 --device warp
 has err 'device: "warp" is not in this build'
 run 1 bench S2 --size 40 --device mock:9
 has err 'expected indices 0 … 3'
+one_line err
+run 1 bench S2 --size 40 --device cpu:1
+has err 'device: "cpu:1": there is one, with index 0: use cpu$'
+one_line err
+run 1 bench S2 --size 40 --device "mock:0$(printf ',%.0s0' $(seq 64))"
+has err 'at most 64 devices can be named'
+one_line err
 run 1 bench S2 --size 40 --device cpu --count 2
 has err '2 devices are asked for, cpu has 1'
 run 1 bench S2 --size 40 --device cpu --kernel s2

@@ -44,6 +44,17 @@ static fbp_status too_small(const struct fbp_scratch *s, uint64_t bytes)
                     fbp_bytes_text(b, sizeof b, left));
 }
 
+static fbp_status too_large(const struct fbp_scratch *s, uint64_t bytes)
+{
+    char text[32];
+
+    return fbp_fail(FBP_ERR_IO,
+                    "scratch: %s: filtered views take %s, too large a file for this file system "
+                    "(FAT holds 4 GiB a file) or for a limit of this process (ulimit -f): name a "
+                    "folder on another disk, raise the limit, or leave --scratch out",
+                    s->folder, fbp_bytes_text(text, sizeof text, bytes));
+}
+
 /* Where blocks cannot be reserved, asking how many are free is the next best. */
 static fbp_status reserve(const struct fbp_scratch *s, uint64_t bytes)
 {
@@ -59,7 +70,9 @@ static fbp_status reserve(const struct fbp_scratch *s, uint64_t bytes)
         code = ftruncate(s->fd, (off_t)bytes);
     if (code == 0)
         return FBP_OK;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+    if (errno == EFBIG)
+        return too_large(s, bytes);
+    if (errno == ENOSPC || errno == EDQUOT)
         return too_small(s, bytes);
     return cannot(s->folder, "cannot reserve space", errno);
 }
