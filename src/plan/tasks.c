@@ -152,7 +152,7 @@ struct fbp_batch fbp_work_batch(const struct fbp_work *w, const struct fbp_job *
     fbp_work_views(w, job, b, &view0, &n_views);
     if (!w->kept)
         return fbp_work_batch_of(job, slab, view0, n_views);
-    out = fbp_work_all(job);
+    out = w->all;
     out.view0 = out.place = view0;
     out.n_views = n_views;
     return out;
@@ -170,14 +170,14 @@ bool fbp_task_block(const struct fbp_task *t, size_t i, size_t *z0, size_t *z1)
 }
 
 /* Kept views against the slices of a slab that did not get them batch after batch. */
-static size_t kept_tasks(const struct fbp_work *w, const struct fbp_job *job,
-                         const struct fbp_slab *slab, size_t z0, struct fbp_task *out)
+static size_t kept_tasks(const struct fbp_work *w, const struct fbp_slab *slab, size_t z0,
+                         struct fbp_task *out)
 {
     const size_t end = slab->z0 + slab->nz;
 
     if (z0 < end && out)
         *out = (struct fbp_task){.slab = *slab,
-                                 .batch = fbp_work_all(job),
+                                 .batch = w->all,
                                  .z0 = z0,
                                  .z1 = end,
                                  .step = w->finish_slices,
@@ -193,7 +193,7 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
     const size_t streamed = w->kept && w->streamed < slab->nz ? w->streamed : slab->nz;
 
     if (w->kept && !first)
-        return kept_tasks(w, job, slab, slab->z0, out);
+        return kept_tasks(w, slab, slab->z0, out);
     for (size_t b = 0; out && b < w->n_batches; b++) {
         const bool last = b + 1 == w->n_batches;
         out[b] = (struct fbp_task){.slab = *slab,
@@ -206,8 +206,7 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
                                    .last = last && streamed == slab->nz,
                                    .final = last};
     }
-    return w->n_batches +
-           kept_tasks(w, job, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
+    return w->n_batches + kept_tasks(w, slab, slab->z0 + streamed, out ? out + w->n_batches : NULL);
 }
 
 size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)

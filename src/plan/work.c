@@ -306,6 +306,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
                          .group_views = rq->backend->group_views,
                          .cut = best->cut,
                          .kept = true,
+                         .all = fbp_work_all(rq->job),
                          .shared = shared};
 
     if (fbp_part_views(rq->job) > rq->backend->most_staying || !try_from(&w, rq, slabs))
@@ -406,7 +407,7 @@ static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *
 {
     const struct fbp_job *job = rq->job;
     const bool own_memory = rq->backend->own_memory;
-    const struct fbp_batch all = fbp_work_all(job);
+    const struct fbp_batch all = w->all;
     const size_t views = fbp_halves(job) * w->batch_views;
     const size_t samples = views * all.load_rows * job->panel.n_columns;
 
@@ -430,6 +431,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
 
     *out = (struct fbp_work){
         .n_workers = 1, .group_views = group, .even = true, .kept = true, .n_slabs = 1};
+    out->all = fbp_work_all(rq->job);
     for (size_t batch = rounded_batch(PREFERRED_BATCH, group, n);;
          batch = rounded_batch(batch / 2, group, n)) {
         out->batch_views = batch;

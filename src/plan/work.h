@@ -46,6 +46,7 @@ struct fbp_work {
     size_t block_slices;           /**< written at once */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
     bool kept;            /**< filtered views are kept on the device */
+    struct fbp_batch all; /**< all of them, fbp_work_all(); only if they are kept */
     bool shared;          /**< these are filtered once, by any worker, and copied by the others */
     size_t streamed;      /**< slices that get them batch after batch; the slab's if they do not */
     size_t load_rows, filter_rows;                 /**< most rows of any batch */
