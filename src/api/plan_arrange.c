@@ -9,6 +9,10 @@
 #include "run/worker.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* Slabs for each of several devices that are not of one sort. */
+enum { UNEQUAL_SLABS = 6 };
 
 /* Of a run, so that it pays to measure what it depends on. */
 static const double LONG_SECONDS = 1;
@@ -85,6 +89,22 @@ static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
     return fbp_predict(rq->machine, &rates, rq->job, work, &p->info.predicted);
 }
 
+/* Devices of different speed: the faster ones draw more slabs, by what they really do. */
+static bool devices_differ(const fbp_plan *p)
+{
+    struct fbp_device_info first, other;
+
+    for (size_t i = 0; !p->model.card && i < p->n_devices; i++) {
+        struct fbp_device_info *info = i ? &other : &first;
+        *info = (struct fbp_device_info){0};
+        p->backend->describe(p->devices[i], info);
+        info->text[strcspn(info->text, ",")] = '\0'; /* its name */
+        if (i && strcmp(first.text, other.text) != 0)
+            return true;
+    }
+    return false;
+}
+
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out)
 {
@@ -102,6 +122,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .job = job,
         .backend = p->backend,
         .n_workers = p->n_devices,
+        .slabs_each = devices_differ(p) ? UNEQUAL_SLABS : 1,
         .base_bytes = resident + own,
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
@@ -138,11 +159,11 @@ static double least_rate(double a, double b)
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
+    const bool measure = p->info.predicted.total >= LONG_SECONDS && !p->backend->hidden;
     struct fbp_links links;
 
     if (p->n_devices < 2 || p->model.card || p->has_machine || p->info.predicted.total <= 0 ||
-        !fbp_links_get(p->backend, p->devices, p->n_devices,
-                       p->info.predicted.total >= LONG_SECONDS, &links))
+        !fbp_links_get(p->backend, p->devices, p->n_devices, measure, &links))
         return false;
     *m = (struct fbp_machine){.up_all = links.together.up,
                               .down_all = links.together.down,

@@ -391,8 +391,9 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     if (rq->job->matrices && (rq->n_workers > 1 || rates_of(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     FBP_TRY(check_slice(rq));
-    if (slabs < rq->n_workers)
-        slabs = rq->n_workers < nz ? rq->n_workers : nz;
+    const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
+    if (slabs < least)
+        slabs = least < nz ? least : nz;
     const bool fits = try_from(out, rq, slabs);
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
     if (!rq->follow && !rq->even && rates_of(rq).update > 0)

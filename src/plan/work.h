@@ -11,15 +11,16 @@
 struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
-    size_t n_workers;       /**< devices, of all machines together */
-    uint64_t base_bytes;    /**< resident already */
-    uint64_t memory_limit;  /**< of this process */
-    uint64_t device_limit;  /**< of a device with memory of its own */
-    size_t batch_views;     /**< wanted; 0 = free */
-    size_t slab_slices;     /**< at most; 0 = free */
-    bool follow;            /**< batches of one group, to be joined while running (follow.h) */
-    bool even;              /**< nothing overlaps: batches of one size, slabs finished whole */
-    struct fbp_rates rates; /**< of a device; update 0: those that its backend knows */
+    size_t n_workers;      /**< devices, of all machines together */
+    size_t slabs_each;     /**< slabs for each of them at least, to be drawn by who is free; 0: 1 */
+    uint64_t base_bytes;   /**< resident already */
+    uint64_t memory_limit; /**< of this process */
+    uint64_t device_limit; /**< of a device with memory of its own */
+    size_t batch_views;    /**< wanted; 0 = free */
+    size_t slab_slices;    /**< at most; 0 = free */
+    bool follow;           /**< batches of one group, to be joined while running (follow.h) */
+    bool even;             /**< nothing overlaps: batches of one size, slabs finished whole */
+    struct fbp_rates rates;            /**< of a device; update 0: those that its backend knows */
     const struct fbp_machine *machine; /**< what devices share; NULL: nothing is known of it */
 };
 

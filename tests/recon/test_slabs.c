@@ -1,6 +1,8 @@
 /* Slabs lie in one list, and workers draw from it: who is free takes the next. */
 #include "recon/slabs.h"
 
+#include "plan/links.h"
+
 #include <dlfcn.h>
 #include <inttypes.h>
 
@@ -100,6 +102,60 @@ static void each_device_begins_with_one(void **state)
     assert_int_equal(s.n[0] + s.n[1] + s.n[2] + s.n[3], SLABS);
     for (int i = 0; i < FBP_MOCK_DEVICES; i++)
         assert_true(s.n[i] >= 1);
+    drop_scan(&scan);
+}
+
+/* The plan knows the links between devices if they were measured: over slow ones nothing is
+ * shared. */
+static void links_decide(void **state)
+{
+    static const double peer[] = {1e3, 1e15};
+    const struct fbp_backend *mock = fbp_backend_find("mock");
+    struct fbp_scan scan = make_scan();
+    struct fbp_links links;
+    fbp_plan *plan;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        fbp_mock_plant = (struct fbp_mock_plant){
+            .rates = linked, .links = {.place = 70 + i, .up = 1e9, .host = 2e9, .peer = peer[i]}};
+        OK(fbp_links_measure(mock, (int[]){0, 1}, 2, &links));
+        OK(fbp_plan_create(
+            &plan, &scan,
+            fbp_recon_params(.device = "mock:0,1", .batch_views = 8, .slab_slices = 3)));
+        assert_int_equal(fbp_plan_info(plan)->shares_views, i);
+        fbp_plan_destroy(&plan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    drop_scan(&scan);
+}
+
+/* Cards of different speed: the volume is cut finer, and the slow one gets what it can do. */
+static void devices_of_two_sorts(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
+
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        const struct shares before = slabs_so_far();
+        struct fbp_report r = {.struct_size = sizeof r};
+        fbp_plan *plan;
+
+        fbp_mock_plant = (struct fbp_mock_plant){.other_sort = {false, true}, .rates = *ways[way]};
+        OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "mock:0,1", .batch_views = 8)));
+        const size_t n = fbp_plan_info(plan)->n_slabs;
+        assert_true(n >= 12);
+        fbp_mock_plant.held_device = 2;
+        fbp_mock_plant.held_slabs = before.n[0] + before.n[2] + before.n[3] + (uint64_t)n - AHEAD;
+        OK(fbp_plan_run(plan, "hash:", &r));
+        assert_true(r.hash == right);
+        const struct shares after = slabs_so_far();
+        assert_int_equal(after.n[0] - before.n[0] + after.n[1] - before.n[1], n);
+        assert_true(after.n[1] - before.n[1] <= AHEAD);
+        fbp_plan_destroy(&plan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
     drop_scan(&scan);
 }
 
@@ -219,9 +275,23 @@ static void a_gpu_without_memory_is_dropped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_device_gets_fewer), cmocka_unit_test(shared_views_are_read_once),
-        cmocka_unit_test(each_device_begins_with_one), cmocka_unit_test(a_full_device_is_left_out),
-        cmocka_unit_test(a_gpu_without_memory_is_dropped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
+                                       cmocka_unit_test(shared_views_are_read_once),
+                                       cmocka_unit_test(links_decide),
+                                       cmocka_unit_test(devices_of_two_sorts),
+                                       cmocka_unit_test(each_device_begins_with_one),
+                                       cmocka_unit_test(a_full_device_is_left_out),
+                                       cmocka_unit_test(a_gpu_without_memory_is_dropped)};
+    char *cache = temporary("cache");
+
+    setenv("XDG_CACHE_HOME", cache, 1); /* what this machine's user has measured is not known */
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char *kept = temporary("cache/fbp/links");
+    for (int i = 0; i < 3; i++) { /* the file and its folders */
+        remove(kept);
+        *strrchr(kept, '/') = '\0';
+    }
+    free(kept);
+    free(cache);
+    return failed;
 }

@@ -91,7 +91,8 @@ static int count(char *why, size_t n)
 
 static void describe(int index, struct fbp_device_info *out)
 {
-    snprintf(out->text, sizeof out->text, "pretended device %d in host memory, for tests", index);
+    snprintf(out->text, sizeof out->text, "%spretended device in host memory, number %d, for tests",
+             fbp_mock_plant.other_sort[index] ? "another " : "", index);
     out->memory_bytes = fbp_available_bytes() / FBP_MOCK_DEVICES;
     out->free_bytes = fbp_mock_plant.free_bytes[index];
 }

@@ -48,6 +48,7 @@ struct fbp_mock_plant {
     uint64_t fail_call[FBP_MOCK_DEVICES];    /**< of a device: this call (counted from 1), or */
     uint64_t fail_command[FBP_MOCK_DEVICES]; /**< … this command of its queues, when it is run */
     uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< that a device has free; 0: not known */
+    bool other_sort[FBP_MOCK_DEVICES];       /**< it has another name than the others */
     struct fbp_rates rates;                  /**< what the division of the work counts with */
     struct fbp_mock_links links;
 };
