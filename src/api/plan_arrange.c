@@ -155,6 +155,17 @@ static double least_rate(double a, double b)
     return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
+/* Do the limits hold what measuring takes? */
+static bool may_measure(const fbp_plan *p)
+{
+    const uint64_t limit = p->info.memory_limit;
+    size_t host, device;
+
+    fbp_links_bytes(p->backend, p->n_devices, &host, &device);
+    return (limit == 0 || fbp_resident_bytes() + host <= limit) &&
+           (p->device_limit == 0 || device <= p->device_limit);
+}
+
 /* What several devices share, as it was measured; for long runs it is measured if it was not. */
 static bool learn_machine(fbp_plan *p)
 {
@@ -163,7 +174,7 @@ static bool learn_machine(fbp_plan *p)
     struct fbp_links links;
 
     if (p->n_devices < 2 || p->model.card || p->has_machine || p->info.predicted.total <= 0 ||
-        !fbp_links_get(p->backend, p->devices, p->n_devices, measure, &links))
+        !fbp_links_get(p->backend, p->devices, p->n_devices, measure && may_measure(p), &links))
         return false;
     *m = (struct fbp_machine){.up_all = links.together.up,
                               .down_all = links.together.down,

@@ -399,5 +399,5 @@ int main(void)
                                        cmocka_unit_test(a_timeline_of_failing_devices),
                                        cmocka_unit_test(a_run_ends_though_devices_fail),
                                        cmocka_unit_test(whatever_is_asked_for)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, without_cache, NULL);
 }

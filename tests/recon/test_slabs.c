@@ -92,6 +92,38 @@ static void shared_views_are_read_once(void **state)
     drop_scan(&scan);
 }
 
+/* How many rates of links a plan measures. */
+static uint64_t measured_by(const struct fbp_scan *scan, struct fbp_recon_params p, unsigned place)
+{
+    const uint64_t before = fbp_mock_measured;
+    fbp_plan *plan;
+
+    fbp_mock_plant = (struct fbp_mock_plant){.rates = linked, .links = {.place = place}};
+    fbp_mock_plant.rates.update = 1e-6; /* for seconds */
+    OK(fbp_plan_create(&plan, scan, &p));
+    fbp_plan_destroy(&plan);
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    return fbp_mock_measured - before;
+}
+
+/* Links of pretended devices take 32 MiB each of the host's memory while they are measured, and 64
+ * of a device. */
+static void links_are_measured_within_the_limits(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "mock:0,1"};
+
+    (void)state;
+    assert_true(measured_by(&scan, p, 1001) > 0);
+    p.memory_bytes = 40 << 20;
+    assert_int_equal(measured_by(&scan, p, 1002), 0);
+    p.memory_bytes = 400 << 20;
+    assert_true(measured_by(&scan, p, 1003) > 0);
+    p.device_memory_bytes = 40 << 20;
+    assert_int_equal(measured_by(&scan, p, 1004), 0);
+    drop_scan(&scan);
+}
+
 static void each_device_begins_with_one(void **state)
 {
     struct fbp_scan scan = make_scan();
@@ -278,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_slow_device_gets_fewer),
                                        cmocka_unit_test(shared_views_are_read_once),
                                        cmocka_unit_test(links_decide),
+                                       cmocka_unit_test(links_are_measured_within_the_limits),
                                        cmocka_unit_test(devices_of_two_sorts),
                                        cmocka_unit_test(each_device_begins_with_one),
                                        cmocka_unit_test(a_full_device_is_left_out),

@@ -246,7 +246,7 @@ static void what_has_no_links(void **state)
     fbp_links_bytes(cpu, 1, &host, &device);
     assert_true(host == 0 && device == 0);
     fbp_links_bytes(mock, 3, &host, &device);
-    assert_true(host == 3 * 128 && device == 64);
+    assert_true(host == (size_t)(3 * 32) << 20 && device == 64 << 20);
     assert_int_equal(fbp_links_measure(cpu, (int[]){0}, 1, &l), FBP_ERR_UNSUPPORTED);
     fbp_message_clear();
     assert_int_equal(fbp_links_measure(mock, (int[]){1, 1}, 2, &l), FBP_ERR_INVALID);

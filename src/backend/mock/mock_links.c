@@ -105,8 +105,8 @@ static fbp_status rate(void *meter, const struct fbp_flow *flows, size_t n, doub
 }
 
 const struct fbp_link_meter fbp_mock_link_meter = {
-    .host_bytes = 128,
-    .device_bytes = 64,
+    .host_bytes = 32 << 20, /* as a real one would take */
+    .device_bytes = 64 << 20,
     .identify = identify,
     .peer = peer,
     .open = open_meter,
