@@ -170,7 +170,7 @@ static bool may_measure(const fbp_plan *p)
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
-    const bool measure = p->info.predicted.total >= LONG_SECONDS && !p->backend->hidden;
+    const bool measure = p->info.predicted.total >= LONG_SECONDS;
     struct fbp_links links;
 
     if (p->n_devices < 2 || p->model.card || p->has_machine || p->info.predicted.total <= 0 ||

@@ -248,11 +248,13 @@ fbp_status fbp_worker_collect(struct worker *w)
     FBP_TRY(fbp_device_settle(w->backend, w->dev, FBP_STAGE_FILTER));
     FBP_TRY(w->backend->counts(w->dev, &counts));
     pthread_mutex_lock(&w->run->lock);
-    report->not_finite += counts.not_finite - w->counted.not_finite;
-    report->clipped += counts.clipped - w->counted.clipped;
+    if (!atomic_load(&w->gone)) { /* else others filter, and count, what it had */
+        report->not_finite += counts.not_finite - w->counted.not_finite;
+        report->clipped += counts.clipped - w->counted.clipped;
+        fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
+    }
     pthread_mutex_unlock(&w->run->lock);
     w->counted = counts;
-    fbp_shared_counted(&w->run->shared, fbp_worker_index(w));
     return FBP_OK;
 }
 

@@ -101,9 +101,12 @@ static void others_do_what_a_failed_device_had_to_do(void **state)
     spoil(&scan);
     right.hash = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 9, .batch_views = 16};
-    for (int way = 0; way < WAYS; way++)
-        check_failures(&scan, p, *ways[way], 3, &right);
+        .struct_size = sizeof p, .device = "mock:0,1", .slab_slices = 3, .batch_views = 8};
+    for (int way = 0; way < WAYS; way++) {
+        const uint64_t shared = atomic_load(&fbp_mock_shared);
+        check_failures(&scan, p, *ways[way], 13, &right);
+        assert_true((ways[way] == &linked) == (atomic_load(&fbp_mock_shared) > shared));
+    }
     drop_scan(&scan);
 }
 
@@ -229,7 +232,7 @@ static void run_rest(const struct fbp_scan *scan, size_t z, const float *right, 
 
     OK(fbp_plan_create(
         &plan, scan,
-        fbp_recon_params(.device = "mock:0,1,2,3", .slab_slices = 9, .batch_views = 8)));
+        fbp_recon_params(.device = "mock:0,1,2,3", .slab_slices = 3, .batch_views = 8)));
     OK(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
     memset(volume, 0, 3 * SLABS * slice * sizeof *volume);
     if (z < 3 * SLABS)
@@ -329,7 +332,7 @@ static fbp_status break_it(const struct fbp_scan *scan, struct breaker *b, int n
     fbp_plan *plan;
 
     OK(fbp_plan_create(&plan, scan,
-                       fbp_recon_params(.device = "mock:0,1,2", .slab_slices = 9, .batch_views = 8,
+                       fbp_recon_params(.device = "mock:0,1,2", .slab_slices = 3, .batch_views = 8,
                                         .progress = cancel, .user = b, .no_overlap = no_overlap)));
     OK(fbp_sink_callback(&sink, &to, fbp_plan_info(plan)->volume.n));
     const fbp_status st = fbp_plan_run_to(plan, NULL, sink, NULL);
