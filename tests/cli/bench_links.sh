@@ -7,7 +7,7 @@ kept=$XDG_CACHE_HOME/fbp/links
 
 run 0 bench links --device mock:0,1
 empty err
-has out '^mock:0 +pretended device 0'
+has out '^mock:0 +pretended device in host memory, number 0'
 has out '^GB/s +up +down +both$'
 has out '^mock:0 +50\.0 +40\.0 +40\.0$'
 has out '^mock:1 +50\.0 +40\.0 +40\.0$'

@@ -310,7 +310,8 @@ static int cancel(void *user, const struct fbp_progress *p)
 {
     struct breaker *b = user;
 
-    (void)p;
+    if (p->total <= 1) /* the plan is still being made */
+        return 0;
     return b->cancel_at > 0 && ++b->n_told == b->cancel_at; /* once */
 }
 
