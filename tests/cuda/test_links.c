@@ -2,6 +2,7 @@
  * without a card. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/links.h"
+#include "backend/cuda/peer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,12 +145,53 @@ static void pinned_memory_is_near(void **state)
     }
 }
 
+/* Bytes of a copy as sharing makes it. */
+static bool arrives(int to, int from)
+{
+    unsigned char *there = NULL, *here = NULL, out[SOME];
+    bool ok = true;
+
+    assert_int_equal(cudaSetDevice(from), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&there, SOME), cudaSuccess);
+    assert_int_equal(cudaMemset(there, 0x3c, SOME), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaSetDevice(to), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&here, SOME), cudaSuccess);
+    assert_int_equal(cudaMemcpyPeer(here, to, there, from, SOME), cudaSuccess);
+    assert_int_equal(cudaMemcpy(out, here, SOME, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < SOME; i++)
+        ok = ok && out[i] == 0x3c;
+    assert_int_equal(cudaFree(here), cudaSuccess);
+    assert_int_equal(cudaFree(there), cudaSuccess);
+    return ok;
+}
+
+/* Before anything else reaches from card to card: what is found is kept for the process. */
+static void wrong_copies_are_not_used(void **state)
+{
+    (void)state;
+    if (n_cards < 2) {
+        print_message("skipped: one card\n");
+        skip();
+    }
+    cuda_peer_plant = 1; /* direct ones; through the host they are right */
+    assert_int_equal(cuda_peer_reach(0, 1), FBP_OK);
+    assert_int_equal(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess); /* nobody has it */
+    assert_int_equal(cudaDeviceDisablePeerAccess(1), cudaSuccess);
+    assert_true(arrives(0, 1));
+    cuda_peer_plant = 2; /* neither */
+    assert_int_equal(cuda_peer_reach(1, 0), FBP_ERR_DEVICE);
+    assert_non_null(strstr(fbp_message(), "does not arrive at device 1"));
+    assert_int_equal(cuda_peer_plant, 0);
+    assert_int_equal(cuda_peer_reach(0, 1), FBP_OK); /* as before */
+    fbp_message_clear();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cards_are_told_apart),
-        cmocka_unit_test(all_links_have_rates),
-        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(wrong_copies_are_not_used), cmocka_unit_test(cards_are_told_apart),
+        cmocka_unit_test(all_links_have_rates),      cmocka_unit_test(nothing_is_left),
         cmocka_unit_test(pinned_memory_is_near),
     };
 

@@ -3,6 +3,7 @@
 #include "backend/cuda/links.h"
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/peer.h"
 
 #include "base/clock.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* Runs that are timed, and the copies of each flow in a run; of slow links one is enough. */
-enum { RUNS = 3, COPIES = 2, CHECKED = 1 << 20, TOUCHING_THREADS = 8 };
+enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
 static const double SLOW = 5e-3; /* seconds of a copy */
 
@@ -130,20 +131,6 @@ void cuda_link_close(void **meter)
     *meter = NULL;
 }
 
-/* Access to another's memory; false: there is none. */
-static bool enable(struct end *from, const struct end *to, size_t place)
-{
-    int can = 0;
-
-    if (!is_done(cudaSetDevice(from->ordinal)) ||
-        !is_done(cudaDeviceCanAccessPeer(&can, from->ordinal, to->ordinal)) || !can)
-        return false;
-    const cudaError_t error = cudaDeviceEnablePeerAccess(to->ordinal, 0);
-    if (is_done(error))
-        from->enabled[place] = true;
-    return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
-}
-
 /* Where a copy from a device begins, and where one to it ends. */
 static char *source_of(const struct end *e)
 {
@@ -155,34 +142,17 @@ static char *target_of(const struct end *e)
     return e->memory + CUDA_LINK_DEVICE_BYTES / 2;
 }
 
-/* Do bytes arrive as they were?  Under some settings of the machine's bus (IOMMU, ACS) they do
- * not, and nothing reports it. */
-static bool carries(const struct end *from, const struct end *to)
-{
-    const int sent = 0xa5;
-    bool ok = is_done(cudaSetDevice(to->ordinal)) &&
-              is_done(cudaMemsetAsync(target_of(to), 0, CHECKED, to->streams[ACROSS])) &&
-              is_done(cudaStreamSynchronize(to->streams[ACROSS])) &&
-              is_done(cudaSetDevice(from->ordinal)) &&
-              is_done(cudaMemsetAsync(source_of(from), sent, CHECKED, from->streams[ACROSS])) &&
-              is_done(cudaMemcpyPeerAsync(target_of(to), to->ordinal, source_of(from),
-                                          from->ordinal, CHECKED, from->streams[ACROSS])) &&
-              is_done(cudaStreamSynchronize(from->streams[ACROSS])) &&
-              is_done(cudaSetDevice(to->ordinal)) &&
-              is_done(cudaMemcpyAsync(to->host, target_of(to), CHECKED, cudaMemcpyDeviceToHost,
-                                      to->streams[DOWN])) &&
-              is_done(cudaStreamSynchronize(to->streams[DOWN]));
-
-    for (size_t i = 0; ok && i < CHECKED; i++)
-        ok = (unsigned char)to->host[i] == sent;
-    return ok;
-}
-
 bool cuda_link_connect(void *meter, size_t from, size_t to)
 {
     struct meter *m = meter;
+    struct end *a = &m->ends[from], *b = &m->ends[to];
+    const struct cuda_peer_end ends[2] = {{a->ordinal, source_of(a), a->streams[ACROSS]},
+                                          {b->ordinal, target_of(b), b->streams[ACROSS]}};
+    const enum cuda_peer access = cuda_peer_enable(a->ordinal, b->ordinal);
 
-    return enable(&m->ends[from], &m->ends[to], to) && carries(&m->ends[from], &m->ends[to]);
+    a->enabled[to] = a->enabled[to] || access == CUDA_PEER_NEW;
+    return access != CUDA_PEER_NONE &&
+           cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
 /* The queue of a flow, whose device becomes the current one. */

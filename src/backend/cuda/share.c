@@ -1,21 +1,15 @@
 /* Filtered views from another device: over the link between the two, or through the host where
  * there is none. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/peer.h"
 
-/* Once a pair: without it copies go through the host. */
 static fbp_status reach(struct cuda_device *dev, int other)
 {
     const uint64_t bit = (uint64_t)1 << other % 64;
-    int can = 0;
 
     if (dev->index == other || dev->reached & bit)
         return FBP_OK;
-    CUDA_TRY(cudaDeviceCanAccessPeer(&can, dev->index, other));
-    const cudaError_t error = can ? cudaDeviceEnablePeerAccess(other, 0) : cudaSuccess;
-    if (error == cudaErrorPeerAccessAlreadyEnabled)
-        (void)cudaGetLastError();
-    else
-        CUDA_TRY(error);
+    FBP_TRY(cuda_peer_reach(dev->index, other));
     dev->reached |= bit;
     return FBP_OK;
 }
