@@ -52,6 +52,7 @@ struct fbp_plan {
     struct fbp_plan_summary info;
     struct fbp_workers workers; /**< of n_devices once the plan is open */
     const char *timeline;       /**< file that is drawn after a run */
+    const struct fbp_sum *sum;  /**< of which this plan's views are a part; NULL: all of it */
     pid_t process;              /**< that made it */
     atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
 };

@@ -76,6 +76,7 @@ static struct fbp_run_request request_of(const struct plan_run *r)
                                     .timeline = r->timeline,
                                     .look = r->look,
                                     .mask = r->mask,
+                                    .sum = p->sum,
                                     .stop = &p->stop,
                                     .progress = p->params.progress,
                                     .log = p->params.log,

@@ -5,6 +5,7 @@
 #include "plan/work.h"
 #include "run/look.h"
 #include "run/mask.h"
+#include "run/sum.h"
 #include "run/timeline.h"
 
 #include <stdatomic.h>
@@ -39,16 +40,23 @@ struct fbp_run_request {
     const int *devices; /**< n_devices indices of the backend's devices */
     size_t n_devices;
     const struct fbp_workers *workers; /**< of these devices; NULL: opened for this run */
-    size_t first_worker;     /**< of work->n_workers; devices[i] is worker first_worker + i */
-    fbp_timeline *timeline;  /**< NULL: not wanted */
-    const fbp_mask *mask;    /**< of what is written; NULL: none */
-    fbp_look *look;          /**< at the views as they pass; NULL: none */
-    bool no_overlap;         /**< one stage at a time, as fbp_recon_params says */
-    const atomic_bool *stop; /**< set: the run is to end; NULL: nobody does */
+    size_t first_worker;       /**< of work->n_workers; devices[i] is worker first_worker + i */
+    fbp_timeline *timeline;    /**< NULL: not wanted */
+    const fbp_mask *mask;      /**< of what is written; NULL: none */
+    const struct fbp_sum *sum; /**< this is a part of it; NULL: the whole */
+    fbp_look *look;            /**< at the views as they pass; NULL: none */
+    bool no_overlap;           /**< one stage at a time, as fbp_recon_params says */
+    const atomic_bool *stop;   /**< set: the run is to end; NULL: nobody does */
     int (*progress)(void *user, const struct fbp_progress *p);
     fbp_log_fn *log; /**< or NULL */
     void *user;
 };
+
+/** Are slices finished after they were fetched, so that only then voxels are what they will be? */
+static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
+{
+    return rq->mask || rq->sum;
+}
 
 /** Compute all slabs of these workers that the sink does not have.  The sink is not finished.  A
  *  device that fails is named and left out, and the others do its part.  No slice is written to the

@@ -26,7 +26,7 @@ static fbp_status write_piece(struct worker *w, size_t piece)
     FBP_TRY(fbp_stage_wait(w, p->fetched));
     w->fetched_at = fbp_seconds();
     fbp_roi_crop(rq->job, p->nz, p->host);
-    if (!rq->mask && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
+    if (!fbp_run_finishes(rq) && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
         fbp_statistics_add(&w->found, p->host, p->nz * fbp_written_values(w));
     return fbp_writers_put(w, piece);
 }
@@ -90,14 +90,16 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
     return fbp_stage_mark(w, FBP_STAGE_OUT, &volume->fetched);
 }
 
-static void written_to_caller(struct worker *w, size_t z0, size_t z1)
+static fbp_status written_to_caller(struct worker *w, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t first = fbp_roi_first(rq->job, 2);
 
-    if (rq->mask)
-        fbp_mask_slices(w, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w));
+    if (fbp_run_finishes(rq))
+        FBP_TRY(
+            fbp_finish_slices(w, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w)));
     fbp_sink_written(rq->sink, z0 - first, z1 - z0);
+    return FBP_OK;
 }
 
 static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
@@ -112,7 +114,7 @@ static fbp_status finish_slab(struct worker *w, const struct block_slot *b)
         w->fetched_at = fbp_seconds();
     for (size_t half = 0; w->volume && half < fbp_halves(rq->job); half++)
         if (wanted_slices(rq->job, half, slab->z0, slab->z0 + slab->nz, &z0, &z1))
-            written_to_caller(w, z0, z1);
+            FBP_TRY(written_to_caller(w, z0, z1));
     FBP_TRY(fbp_writers_settle(w));
     FBP_TRY(fbp_worker_slab_done(w, b->drawn));
     b->drawn->done = true;
@@ -130,7 +132,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
         if (!wanted_slices(rq->job, half, b->z0, b->z1, &z0, &z1))
             continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
-        if (!rq->mask)
+        if (!fbp_run_finishes(rq))
             w->n_found += (z1 - z0) * fbp_written_values(w);
     }
     if (w->run->rq->no_overlap)

@@ -289,7 +289,7 @@ static fbp_status collect_statistics(struct worker *w)
     const struct fbp_run_request *rq = w->run->rq;
     struct fbp_statistics found;
 
-    if (!w->backend->has_statistics || fbp_roi_crops(rq->job) || rq->mask)
+    if (!w->backend->has_statistics || fbp_roi_crops(rq->job) || fbp_run_finishes(rq))
         return FBP_OK;
     FBP_TRY(w->backend->statistics(w->dev, &found));
     fbp_statistics_join(&w->found, &found);

@@ -12,15 +12,24 @@ size_t fbp_written_values(const struct worker *w)
     return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
 }
 
-void fbp_mask_slices(struct worker *w, size_t z, size_t n, float *x)
+fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x)
 {
-    struct fbp_statistics found;
-    const size_t inside = fbp_mask_apply(w->run->rq->mask, z, n, x, &found);
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t slice = fbp_written_values(w);
+    struct fbp_statistics found = FBP_NO_STATISTICS;
+    size_t inside = n * slice;
 
+    if (rq->sum)
+        FBP_TRY(fbp_sum_finish(rq->sum, z - fbp_roi_first(rq->job, 2), n, slice, x));
+    if (rq->mask)
+        inside = fbp_mask_apply(rq->mask, z, n, x, &found);
+    else
+        fbp_statistics_add(&found, x, inside);
     pthread_mutex_lock(&w->run->lock);
     fbp_statistics_join(&w->found, &found);
     w->n_found += inside;
     pthread_mutex_unlock(&w->run->lock);
+    return FBP_OK;
 }
 
 /* Those slices that the sink lacks: a device that failed may have written some of them. */
@@ -43,8 +52,8 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     const size_t slice = fbp_written_values(w);
     float *x = p->host + z * slice;
 
-    if (rq->mask)
-        fbp_mask_slices(w, p->z0 + z, n, x);
+    if (fbp_run_finishes(w->run->rq))
+        FBP_TRY(fbp_finish_slices(w, p->z0 + z, n, x));
     return write_missing(rq->sink, p->z0 - fbp_roi_first(rq->job, 2) + z, n, slice, x);
 }
 

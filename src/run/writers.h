@@ -12,8 +12,9 @@
 /** Values of a slice as it is written. */
 size_t fbp_written_values(const struct worker *w);
 
-/** Mask slices from `z` of the volume on, and look at what is inside. */
-void fbp_mask_slices(struct worker *w, size_t z, size_t n, float *x);
+/** What is left to do with slices from `z` of the volume on (fbp_run_finishes()), and a look at
+ *  their voxels. */
+fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x);
 
 /** As many threads as the plan has pieces for and the system grants. */
 void fbp_writers_start(struct worker *w);

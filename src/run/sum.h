@@ -1,0 +1,27 @@
+/** @file sum.h  A volume as the sum of some, each backprojected from a part of the views
+ * (internal).
+ *
+ * Devices then give sums as they are.  What follows from the whole, its scale and shift (HU), and
+ * the least, most and mean voxel, is done with the host's floats when the others' are added.
+ */
+#ifndef FBP_SRC_SUM_H
+#define FBP_SRC_SUM_H
+
+#include "backend/backend.h"
+
+struct fbp_sum {
+    /** Add what others have of slices [z, z + n) of the box asked for to x[n][y][x].  Called by
+     *  several threads at once, and again for slices that a device failed with; the order of terms
+     *  is its own to fix. */
+    fbp_status (*add)(void *user, size_t z, size_t n, float *x);
+    void *user;
+    double scale, shift; /**< of the sum, as a job's are of a volume */
+};
+
+/** Take over a job's scale and shift: its devices give sums as they are. */
+void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
+
+/** Whole voxels of slices [z, z + n), each of `slice` values. */
+fbp_status fbp_sum_finish(const struct fbp_sum *sum, size_t z, size_t n, size_t slice, float *x);
+
+#endif /* FBP_SRC_SUM_H */
