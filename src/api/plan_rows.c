@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-/* Seconds a sample, roughly, as measured on two cores (docs/performance.md): what is compared are
- * ways that differ by far more.  Those of a thread are shared by all. */
-static const double READ = 1.3e-9, WRITE = 3.3e-9, UNPACK_THREAD = 27e-9, FILTER_THREAD = 15e-9;
+/* Seconds a sample, as measured on two cores (docs/performance.md, "Filtered views in a file").
+ * Those of a thread are shared by all. */
+static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* To read and filter a sample of the scan. */
 static double sample_seconds(const fbp_plan *p)
