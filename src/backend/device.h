@@ -36,6 +36,18 @@ static inline fbp_status fbp_device_settle(const struct fbp_backend *b, fbp_devi
     return fbp_device_wait(b, dev, mark);
 }
 
+/** ... all stages, whichever of them fail; returns the first failure. */
+static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_device *dev)
+{
+    fbp_status first = FBP_OK;
+
+    for (int i = 0; i < FBP_N_STAGES; i++) {
+        const fbp_status st = fbp_device_settle(b, dev, (enum fbp_stage)i);
+        first = first == FBP_OK ? st : first;
+    }
+    return first;
+}
+
 /** Free a device's memory, or the host's that it copies from and to; NULL is nothing. */
 static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
                                   enum fbp_purpose purpose, void *memory)

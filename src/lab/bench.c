@@ -241,9 +241,7 @@ fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_vi
 
 static fbp_status settle(const struct trial *t)
 {
-    for (int i = 0; i < FBP_N_STAGES; i++)
-        FBP_TRY(fbp_device_settle(t->backend, t->dev, (enum fbp_stage)i));
-    return FBP_OK;
+    return fbp_device_settle_all(t->backend, t->dev);
 }
 
 static void trial_close(struct trial *t)

@@ -232,8 +232,8 @@ fail:
 
 static void close_device(fbp_feed *f)
 {
-    for (int stage = 0; f->dev && stage < FBP_N_STAGES; stage++)
-        (void)!fbp_device_settle(f->backend, f->dev, (enum fbp_stage)stage);
+    if (f->dev)
+        (void)!fbp_device_settle_all(f->backend, f->dev);
     for (size_t i = 0; f->dev && i < N_SLOTS; i++) {
         struct slot *s = &f->slots[i];
         if (f->backend->own_memory)

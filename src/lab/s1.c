@@ -43,9 +43,7 @@ static size_t view_samples(const struct fbp_scan *scan)
 
 static fbp_status settle(const struct side *s)
 {
-    for (int i = 0; i < FBP_N_STAGES; i++)
-        FBP_TRY(fbp_device_settle(s->backend, s->dev, (enum fbp_stage)i));
-    return FBP_OK;
+    return fbp_device_settle_all(s->backend, s->dev);
 }
 
 static void side_close(struct side *s)

@@ -78,21 +78,14 @@ fbp_status s2_worker_open(struct s2_worker *w)
                                                                  : threads);
 }
 
-static fbp_status settle(const struct s2_worker *w, fbp_device *dev)
-{
-    for (int i = 0; i < FBP_N_STAGES; i++)
-        FBP_TRY(fbp_device_settle(backend(w), dev, (enum fbp_stage)i));
-    return FBP_OK;
-}
-
 void s2_worker_close(struct s2_worker *w)
 {
     const struct fbp_backend *b = backend(w);
 
     if (w->filterer)
-        (void)!settle(w, w->filterer);
+        (void)!fbp_device_settle_all(b, w->filterer);
     if (w->adder)
-        (void)!settle(w, w->adder);
+        (void)!fbp_device_settle_all(b, w->adder);
     for (size_t i = 0; w->filterer && i < S2_SLOTS; i++) {
         fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->raw[i]);
         fbp_device_put(b, w->filterer, FBP_FOR_RAW, w->rows[i]);
@@ -225,7 +218,7 @@ fbp_status s2_worker_filter(struct s2_worker *w)
     }
     for (size_t k = 0; k < S2_SLOTS; k++, i = (i + 1) % S2_SLOTS)
         FBP_TRY(bring_back(w, &slots[i], i));
-    return settle(w, w->filterer);
+    return fbp_device_settle_all(backend(w), w->filterer);
 }
 
 /* Second phase: boxes. */
@@ -347,5 +340,5 @@ fbp_status s2_worker_backproject(struct s2_worker *w)
     }
     if (both && before.nz)
         FBP_TRY(take_home(w, &b, &before, (at + 1) % p->volumes));
-    return settle(w, w->adder);
+    return fbp_device_settle_all(backend(w), w->adder);
 }

@@ -142,8 +142,8 @@ static void close_pass(struct rows_pass *p)
 {
     const struct fbp_backend *b = p->rq->backend;
 
-    for (int i = 0; p->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
-        (void)!fbp_device_settle(b, p->dev, (enum fbp_stage)i);
+    if (p->dev) /* a failure is known already */
+        (void)!fbp_device_settle_all(b, p->dev);
     for (size_t i = 0; p->dev && i < SLOTS; i++) {
         if (p->slots[i].device != p->slots[i].host)
             fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);

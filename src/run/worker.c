@@ -174,8 +174,8 @@ void fbp_worker_abort(struct worker *w)
  */
 static void come_to_rest(struct worker *w)
 {
-    for (int i = 0; w->dev && i < FBP_N_STAGES; i++) /* a failure is known already */
-        (void)!fbp_device_settle(w->backend, w->dev, (enum fbp_stage)i);
+    if (w->dev) /* a failure is known already */
+        (void)!fbp_device_settle_all(w->backend, w->dev);
 }
 
 void fbp_worker_drop(struct worker *w, fbp_status status)
