@@ -34,22 +34,30 @@ struct rows_pass {
     void *raw_host, *raw;
     struct rows_slot slots[SLOTS];
     fbp_queue *free, *full;
-    pthread_t writer;
-    bool has_writer;
     fbp_status status; /* of the writer, as is: */
     char why[1000];
     size_t views_read;
     double started;
 };
 
-static size_t view_floats(const struct fbp_job *job)
+/* Of a file that is not open yet. */
+static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
-    return job->wide.n_columns * (job->wide.n_rows + fbp_rows_lift(job));
+    return (struct fbp_rows_file){.n_rows = job->wide.n_rows + fbp_rows_lift(job),
+                                  .row_bytes = job->wide.n_columns * sizeof(float)};
 }
 
 uint64_t fbp_rows_bytes(const struct fbp_job *job)
 {
-    return (uint64_t)job->n_views * view_floats(job) * sizeof(float);
+    const struct fbp_rows_file f = shape_of(job);
+
+    return (uint64_t)job->n_views * f.n_rows * f.row_bytes;
+}
+
+/* Where a row of a view begins. */
+static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
+{
+    return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
 }
 
 static size_t slot_floats(const struct fbp_job *job, const struct fbp_batch *b)
@@ -63,12 +71,12 @@ static fbp_status write_view(const struct rows_pass *p, const struct rows_slot *
 {
     const struct fbp_job *job = p->rq->job;
     const struct fbp_batch *b = &s->batch;
-    const size_t nc = job->wide.n_columns, n = b->n_rows * nc;
+    const size_t n = b->n_rows * job->wide.n_columns;
     const size_t row =
         half ? job->panel.n_rows - b->row0 - b->n_rows : b->row0 + fbp_rows_lift(job);
-    const uint64_t at = (uint64_t)fbp_batch_view(job, b, k) * view_floats(job) + row * nc;
 
-    return fbp_write_at(p->to->file.fd, p->to->file.folder, at * sizeof(float),
+    return fbp_write_at(p->to->file.fd, p->to->file.folder,
+                        row_at(p->to, fbp_batch_view(job, b, k), row),
                         s->host + (half * b->n_views + k) * n, n * sizeof(float));
 }
 
@@ -138,25 +146,28 @@ static fbp_status open_pass(struct rows_pass *p)
     return b->expect(p->dev, &p->ledger);
 }
 
-static void close_pass(struct rows_pass *p)
+/* A failure is known already. */
+static void close_device(struct rows_pass *p)
 {
     const struct fbp_backend *b = p->rq->backend;
 
-    if (p->dev) /* a failure is known already */
-        (void)!fbp_device_settle_all(b, p->dev);
-    for (size_t i = 0; p->dev && i < SLOTS; i++) {
+    (void)!fbp_device_settle_all(b, p->dev);
+    for (size_t i = 0; i < SLOTS; i++) {
         if (p->slots[i].device != p->slots[i].host)
             fbp_device_put(b, p->dev, FBP_FOR_RAW, p->slots[i].device);
         fbp_host_put(b, p->dev, p->slots[i].host);
     }
-    if (p->dev && p->raw != p->raw_host)
+    if (p->raw != p->raw_host)
         fbp_device_put(b, p->dev, FBP_FOR_RAW, p->raw);
+    fbp_host_put(b, p->dev, p->raw_host);
+    (void)!b->expect(p->dev, &(struct fbp_ledger){0});
+    b->close(&p->dev);
+}
+
+static void close_pass(struct rows_pass *p)
+{
     if (p->dev)
-        fbp_host_put(b, p->dev, p->raw_host);
-    if (p->dev)
-        (void)!b->expect(p->dev, &(struct fbp_ledger){0});
-    if (p->dev)
-        b->close(&p->dev);
+        close_device(p);
     fbp_ledger_clear(&p->ledger);
     fbp_queue_destroy(&p->free);
     fbp_queue_destroy(&p->full);
@@ -219,13 +230,13 @@ static fbp_status count_mended(struct rows_pass *p)
 
 static fbp_status run_pass(struct rows_pass *p)
 {
-    p->status = FBP_OK;
-    p->has_writer = pthread_create(&p->writer, NULL, write_all, p) == 0;
-    if (!p->has_writer)
+    pthread_t writer;
+
+    if (pthread_create(&writer, NULL, write_all, p) != 0)
         return fbp_fail(FBP_ERR_NOMEM, "threads: the system grants no more: close other programs");
     const fbp_status st = filter_all(p);
     fbp_queue_close(p->full);
-    pthread_join(p->writer, NULL);
+    pthread_join(writer, NULL);
     if (p->status != FBP_OK) {
         fbp_message_adopt(p->why);
         return p->status;
@@ -286,8 +297,8 @@ static int read_rows(void *user, size_t view, size_t n_views, size_t row0, size_
     char *to = out;
 
     for (size_t k = 0; k < n_views; k++, to += n_rows * f->row_bytes) {
-        const uint64_t at = ((uint64_t)(view + k) * f->n_rows + row0) * f->row_bytes;
-        if (fbp_read_at(f->file.fd, f->file.folder, at, to, n_rows * f->row_bytes) != FBP_OK) {
+        if (fbp_read_at(f->file.fd, f->file.folder, row_at(f, view + k, row0), to,
+                        n_rows * f->row_bytes) != FBP_OK) {
             snprintf(why, n_why, "%s", fbp_message());
             return 1;
         }
@@ -313,8 +324,7 @@ fbp_status fbp_rows_source(const struct fbp_job *job, struct fbp_rows_file *rows
 
 fbp_status fbp_rows_open(struct fbp_rows_file *out, const struct fbp_job *job, const char *folder)
 {
-    *out = (struct fbp_rows_file){.n_rows = job->wide.n_rows + fbp_rows_lift(job),
-                                  .row_bytes = job->wide.n_columns * sizeof(float)};
+    *out = shape_of(job);
     return fbp_scratch_open(&out->file, folder, fbp_rows_bytes(job));
 }
 
