@@ -158,14 +158,6 @@ void fbp_shared_return(struct fbp_shared *s, size_t worker)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool fbp_shared_is(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state)
-{
-    pthread_mutex_lock(&s->lock);
-    const bool is = s->list[b].by == worker && s->list[b].state == state;
-    pthread_mutex_unlock(&s->lock);
-    return is;
-}
-
 void fbp_shared_wake(struct fbp_shared *s)
 {
     pthread_mutex_lock(&s->lock);

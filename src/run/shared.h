@@ -55,7 +55,7 @@ enum fbp_shared_next fbp_shared_next(struct fbp_shared *s, size_t worker,
 
 /** Wait until all earlier batches are read, of a scan that can only be read in order. */
 void fbp_shared_turn(struct fbp_shared *s, size_t b);
-/** A batch that this worker has taken. */
+/** How batch b stands now. */
 struct fbp_shared_batch fbp_shared_get(struct fbp_shared *s, size_t b);
 
 /** A worker has read a batch, or has its filter in a queue, unless that was taken from it. */
@@ -69,9 +69,6 @@ bool fbp_shared_await(struct fbp_shared *s, size_t b, const atomic_bool *over,
                       struct fbp_shared_batch *out);
 /** A worker has failed: its batches are free. */
 void fbp_shared_return(struct fbp_shared *s, size_t worker);
-
-/** Is batch b this worker's, and in this state? */
-bool fbp_shared_is(struct fbp_shared *s, size_t b, size_t worker, enum fbp_shared_state state);
 
 /** Somebody's *has_all or *over was set. */
 void fbp_shared_wake(struct fbp_shared *s);

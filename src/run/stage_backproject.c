@@ -157,7 +157,7 @@ static fbp_status take_from(struct worker *w, const struct fbp_shared_batch *b,
                             const struct place *at, bool *done)
 {
     struct worker *owner = &w->run->workers[b->by];
-    fbp_status st = owner->backend->wait(owner->dev, b->ready);
+    fbp_status st = fbp_stage_wait(owner, b->ready);
 
     *done = false;
     if (st != FBP_OK) {
@@ -190,6 +190,13 @@ static fbp_status await_shared(struct worker *w, const struct place *at)
     return FBP_OK;
 }
 
+/* This worker needs nothing more of shared views. */
+static void say_has_all(struct worker *w)
+{
+    atomic_store(&w->has_all, true);
+    fbp_shared_wake(&w->run->shared);
+}
+
 /* As backproject_filtered(), of a slab of this worker. */
 static fbp_status backproject_shared(struct worker *w, size_t *volume)
 {
@@ -202,8 +209,7 @@ static fbp_status backproject_shared(struct worker *w, size_t *volume)
         FBP_TRY(await_shared(w, &at));
         FBP_TRY(backproject_task(w, &at, w->filtered[0].memory, volume));
     }
-    atomic_store(&w->has_all, true);
-    fbp_shared_wake(&w->run->shared);
+    say_has_all(w);
     return FBP_OK;
 }
 
@@ -235,7 +241,6 @@ static fbp_status backproject_slabs(struct worker *w)
 void fbp_stage_backproject(struct worker *w)
 {
     fbp_stage_leave(w, backproject_slabs(w));
-    atomic_store(&w->has_all, true);
-    fbp_shared_wake(&w->run->shared);
+    say_has_all(w);
     fbp_queue_close(w->block_full);
 }

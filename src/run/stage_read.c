@@ -128,8 +128,9 @@ static fbp_status look_at_own(struct worker *w)
     if (!w->run->rq->look || !w->views)
         return FBP_OK;
     for (size_t b = 0; b < s->n; b++) {
+        const struct fbp_shared_batch at = fbp_shared_get(s, b);
         struct held held = {w, &s->views->tasks[b].batch};
-        if (fbp_shared_is(s, b, fbp_worker_index(w), FBP_SHARED_QUEUED))
+        if (at.by == fbp_worker_index(w) && at.state == FBP_SHARED_QUEUED)
             FBP_TRY(fbp_pool_try(w->io_threads, held.batch->n_views, look_at_held, &held));
     }
     return FBP_OK;
