@@ -295,9 +295,11 @@ static float *convert(const struct fbp_job *job, void *raw, size_t n)
     return out;
 }
 
-static fbp_status run_filter(void *user)
+typedef fbp_status filter_fn(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *out);
+
+/* Raw samples that are there, and that nobody uses afterwards. */
+static fbp_status filter_by(filter_fn *inner, const struct command *c)
 {
-    struct command *c = user;
     const struct fbp_job *job = c->dev->job;
     const size_t n = fbp_raw_samples(job, &c->batch);
 
@@ -305,10 +307,14 @@ static fbp_status run_filter(void *user)
         return fbp_fail(FBP_ERR_DEVICE,
                         "mock: views %zu to %zu were filtered before they were uploaded",
                         c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
-    const fbp_status st =
-        fbp_backend_cpu.filter(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
+    const fbp_status st = inner(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
     poison(c->volume, fbp_raw_device_bytes(job, n));
     return st;
+}
+
+static fbp_status run_filter(void *user)
+{
+    return filter_by(fbp_backend_cpu.filter, user);
 }
 
 static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
@@ -322,20 +328,14 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
                           .batch = *batch});
 }
 
+static fbp_status inner_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *out)
+{
+    return fbp_backend_cpu.filter_rows(dev, batch, raw, out);
+}
+
 static fbp_status run_filter_rows(void *user)
 {
-    struct command *c = user;
-    const struct fbp_job *job = c->dev->job;
-    const size_t n = fbp_raw_samples(job, &c->batch);
-
-    if (is_poisoned(c->volume, n * fbp_raw_size(job) / sizeof(float)))
-        return fbp_fail(FBP_ERR_DEVICE,
-                        "mock: views %zu to %zu were filtered before they were uploaded",
-                        c->batch.view0, c->batch.view0 + c->batch.n_views - 1);
-    const fbp_status st =
-        fbp_backend_cpu.filter_rows(c->dev->inner, &c->batch, convert(job, c->volume, n), c->dst);
-    poison(c->volume, fbp_raw_device_bytes(job, n));
-    return st;
+    return filter_by(inner_rows, user);
 }
 
 static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
