@@ -35,6 +35,7 @@ struct fbp_plan {
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
+    bool devices_differ;        /**< they are not of one sort */
     struct fbp_model model;     /**< of a machine that is not there; card NULL: this one */
     struct fbp_machine machine; /**< this one, if it `has_machine` */
     bool has_machine;

@@ -94,7 +94,9 @@ static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
 
-    for (size_t i = 0; !p->model.card && i < p->n_devices; i++) {
+    if (p->n_devices == 1 || p->model.card)
+        return false;
+    for (size_t i = 0; i < p->n_devices; i++) {
         struct fbp_device_info *info = i ? &other : &first;
         *info = (struct fbp_device_info){0};
         p->backend->describe(p->devices[i], info);
@@ -122,7 +124,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .job = job,
         .backend = p->backend,
         .n_workers = p->n_devices,
-        .slabs_each = devices_differ(p) ? UNEQUAL_SLABS : 1,
+        .slabs_each = p->devices_differ ? UNEQUAL_SLABS : 1,
         .base_bytes = resident + own,
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
@@ -202,6 +204,7 @@ static void leave_out(fbp_plan *p, size_t at, uint64_t available)
     p->n_devices--;
     for (size_t i = at; i < p->n_devices; i++)
         p->devices[i] = p->devices[i + 1];
+    p->devices_differ = devices_differ(p);
 }
 
 /* Among all devices, or those of them that have the memory for it. */
@@ -258,5 +261,6 @@ static fbp_status arrange_compressed(fbp_plan *p)
 
 fbp_status fbp_plan_arrange(fbp_plan *p)
 {
+    p->devices_differ = devices_differ(p);
     return p->in_order && !p->follow ? arrange_compressed(p) : arrange(p, p->in_order);
 }
