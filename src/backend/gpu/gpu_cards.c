@@ -3,28 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The h200 as measured; the h100 has the same processors and bus, and less memory. */
+/* Of the h200, as measured; the h100 has the same processors and bus, and less memory. */
+#define HOPPER_RATES                                                                  \
+    .up = 55.5e9, .down = 55.3e9, .up_all = 161e9, .down_all = 131e9, .both = 50.8e9, \
+    .both_all = 78e9, .peer = 396e9, .speed = 1
+
 static const struct gpu_card cards[] = {
-    {.name = "h200",
-     .memory_bytes = (uint64_t)139 << 30,
-     .up = 55.5e9,
-     .down = 55.3e9,
-     .up_all = 161e9,
-     .down_all = 131e9,
-     .both = 50.8e9,
-     .both_all = 78e9,
-     .peer = 396e9,
-     .speed = 1},
-    {.name = "h100",
-     .memory_bytes = (uint64_t)79 << 30,
-     .up = 55.5e9,
-     .down = 55.3e9,
-     .up_all = 161e9,
-     .down_all = 131e9,
-     .both = 50.8e9,
-     .both_all = 78e9,
-     .peer = 396e9,
-     .speed = 1},
+    {.name = "h200", .memory_bytes = (uint64_t)139 << 30, HOPPER_RATES},
+    {.name = "h100", .memory_bytes = (uint64_t)79 << 30, HOPPER_RATES},
 };
 
 const struct gpu_card *gpu_card_at(size_t i)
