@@ -79,11 +79,9 @@ static fbp_status count_children(const fbp_plan *p, uint64_t beside, uint64_t li
 static fbp_status predict(fbp_plan *p, const struct fbp_work_request *rq,
                           const struct fbp_work *work)
 {
-    struct fbp_rates rates = rq->rates;
+    const struct fbp_rates rates = fbp_work_rates(rq);
 
     p->info.predicted = (struct fbp_predicted){0};
-    if (rates.update <= 0)
-        rq->backend->rates(rq->job, &rates);
     if (rates.update <= 0)
         return FBP_OK;
     return fbp_predict(rq->machine, &rates, rq->job, work, &p->info.predicted);

@@ -271,7 +271,7 @@ static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size
     }
 }
 
-static struct fbp_rates rates_of(const struct fbp_work_request *rq)
+struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
 {
     struct fbp_rates rates;
 
@@ -285,7 +285,7 @@ static struct fbp_rates rates_of(const struct fbp_work_request *rq)
 static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
                                struct fbp_work *best)
 {
-    const struct fbp_rates rates = rates_of(rq);
+    const struct fbp_rates rates = fbp_work_rates(rq);
     struct fbp_predicted p;
 
     FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p));
@@ -388,7 +388,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .group_views = rq->backend->group_views,
                              .follow = rq->follow,
                              .even = rq->even};
-    if (rq->job->matrices && (rq->n_workers > 1 || rates_of(rq).update > 0))
+    if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     FBP_TRY(check_slice(rq));
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
@@ -396,10 +396,10 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         slabs = least < nz ? least : nz;
     const bool fits = try_from(out, rq, slabs);
     /* Views that are followed come when they come, and where nothing overlaps nothing is hidden. */
-    if (!rq->follow && !rq->even && rates_of(rq).update > 0)
+    if (!rq->follow && !rq->even && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     FBP_TRY(fbp_go_on()); /* else what was found may be wrong */
-    out->update = rates_of(rq).update;
+    out->update = fbp_work_rates(rq).update;
     return fits || out->seconds > 0 ? FBP_OK : does_not_fit(rq, out);
 }
 
