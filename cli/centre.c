@@ -26,6 +26,7 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
     other.views = views;
     p.progress = progress_stop;
     p.mask = 0;
+    p.region = NULL;
     if (adjust_scan(&other, values) != 0)
         return 1;
     found->struct_size = sizeof *found;

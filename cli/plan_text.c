@@ -18,6 +18,13 @@ static bool is_box(const struct fbp_plan_summary *p)
     return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
 }
 
+static double region_share(const struct fbp_plan_summary *p)
+{
+    const size_t *n = p->volume.n;
+
+    return (double)p->region_voxels / ((double)n[0] * (double)n[1] * (double)n[2]);
+}
+
 static const char *how_often_filtered(const struct fbp_plan_summary *p)
 {
     if (p->shares_views)
@@ -51,6 +58,15 @@ static void print_predicted(const struct fbp_predicted *t)
     puts(" (they overlap)");
 }
 
+/* What is wanted, and what that saves. */
+static void print_region(const struct fbp_plan_summary *p)
+{
+    printf("region    %.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates "
+           "and %.3g %% of the detector rows\n",
+           100 * region_share(p), p->region_slices[0], p->region_slices[1] - 1,
+           100 * p->region_saves_updates, 100 * p->region_saves_rows);
+}
+
 static void print_text(const struct fbp_plan_summary *p, double seconds)
 {
     const double *c = p->volume.centre_mm;
@@ -61,6 +77,8 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
     if (is_box(p))
         printf("of        %s: voxels %zu:%zu,%zu:%zu,%zu:%zu\n", cli_grid(a, sizeof a, &p->whole),
                p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
+    if (p->region_voxels)
+        print_region(p);
     printf("weights   %s\n", p->weights);
     if (p->fft_length)
         printf("filter    by FFT of length %zu\n", p->fft_length);
@@ -95,6 +113,17 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
         print_predicted(&p->predicted);
     else
         printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
+}
+
+static void json_region(cJSON *root, const struct fbp_plan_summary *p)
+{
+    cJSON *out = cJSON_AddObjectToObject(root, "region");
+
+    cJSON_AddNumberToObject(out, "voxels", (double)p->region_voxels);
+    cJSON_AddNumberToObject(out, "share", region_share(p));
+    cli_json_sizes(out, "slices", p->region_slices, 2);
+    cJSON_AddNumberToObject(out, "saves_updates", p->region_saves_updates);
+    cJSON_AddNumberToObject(out, "saves_rows", p->region_saves_rows);
 }
 
 static void json_predicted(cJSON *root, const struct fbp_predicted *t)
@@ -145,6 +174,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
     cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);
     if (is_box(p))
         recon_json_box(root, p);
+    if (p->region_voxels)
+        json_region(root, p);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));

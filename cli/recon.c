@@ -11,6 +11,7 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
     const struct cli_files files = {
         .force = a->p.force != 0,
         .scan = scan,
+        .inputs = {a->p.region}, /* a mask, or words that name no file */
         .outputs = {a->preview, a->timeline, a->curve, picture ? a->output : NULL},
         .volume = picture || !a->output || !recon_is_file(a->output) ? NULL : a->output};
 

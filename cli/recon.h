@@ -56,6 +56,11 @@ struct recon_args {
         .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
                 "left out is the edge. The values are those of the whole volume, bit for bit. "   \
                 "Kernels matrix, column and mirror compute nothing beside the box in its slices"), \
+    OPT(R, p.region, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
+        .help = "only what lies in a region of interest: cylinder:R or cylinder:X,Y,R along z, "  \
+                "ball:X,Y,Z,R, box:X0:X1,Y0:Y1,Z0:Z1, all in mm, or a mask of the volume's size, " \
+                "not 0 inside. Voxels outside get --mask's value, else 0 (-1000 in HU), and are "  \
+                "not computed where a kernel can skip them; the others have the same bits"),      \
     OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                    \
         .fallback = "1", .help = "use only every N-th view, beginning with the first"),           \
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX,                         \

@@ -82,10 +82,10 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
     if (!a->sweep)
         return a->curve ? opt_usage(self, "--curve needs --sweep") : OPT_GO_ON;
     if (a->preview || a->timeline || a->p.resume || a->p.follow || a->p.compress || a->plan ||
-        a->water[3] > 0 || a->roi[0].given)
+        a->water[3] > 0 || a->roi[0].given || a->p.region)
         return opt_usage(self, "--sweep writes a contact sheet: leave --preview, --timeline, "
-                               "--resume, --follow, --compress, --plan, --roi and --hu-from-roi "
-                               "out");
+                               "--resume, --follow, --compress, --plan, --roi, --region and "
+                               "--hu-from-roi out");
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
                          a->output ? a->output : "");

@@ -146,6 +146,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
 
     p.mu_water = 0;
     p.mask = 0;
+    p.region = NULL;
     p.resume = p.compress = 0;
     p.log = NULL;
     p.volume = (struct fbp_grid){0};

@@ -55,7 +55,7 @@ const struct word word_table[] = {
 
     {"binning rebin downsample", "bin", NULL, WORD_UNKNOWN, false},
     {"skip subsample view-step stride", "every", NULL, WORD_UNKNOWN, false},
-    {"region crop region-of-interest", "roi", NULL, WORD_UNKNOWN, false},
+    {"crop region-of-interest", "roi", NULL, WORD_UNKNOWN, false},
     {"volume-center", "volume-centre", NULL, WORD_UNKNOWN, false},
     {"filter-type filter-name filter-window window apodisation apodization ramp", "filter", NULL, WORD_UNKNOWN, false},
     {"cut-off cutoff-frequency frequency freq", "cutoff", NULL, WORD_UNKNOWN, false},

@@ -126,6 +126,16 @@ struct fbp_recon_params {
      * in docs/recipes.md).  The plan has `predicted` times, and cannot run.  NULL = this machine.
      */
     const char *model;
+    /** Only what lies in this region is wanted: "cylinder:R" or "cylinder:X,Y,R" along z,
+     *  "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm (of a box, an end that is left out is the
+     *  edge; voxels count by their centres), or the path of a mask, an array on the grid of the
+     *  whole volume, not 0 where voxels are wanted.  The others get mask_value if `mask` is set,
+     *  else 0 (1/mm) or -1000 (HU); min, max and mean of the report leave them out.  Those inside
+     *  have the same bits as without a region.  Slices without a wanted voxel are not computed, nor
+     *  are detector rows read that only they need; of others, devices skip what they can. */
+    const char *region;
+    /** The same, of a mask as a source, read while the plan is made.  NULL: none. */
+    fbp_source *region_mask;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -176,7 +186,8 @@ struct fbp_plan_summary {
     uint64_t device_bytes;              /**< memory on each device, without its driver's own
                                              context; 0 if it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counts as often as it is read */
-    uint64_t updates; /**< voxels x views, of all that is computed: see params.roi */
+    uint64_t updates; /**< voxels x views, of all that is computed: see params.roi; of a region,
+                         of its voxels alone */
     bool filtered;    /**< the views have already been filtered */
     /** The views are still being written.  There are n_batches batches, of the smallest size; if
      * the computation has fallen behind, they are joined to at most batch_views views. */
@@ -189,6 +200,12 @@ struct fbp_plan_summary {
     uint64_t scratch_bytes; /**< of the file in params.scratch; 0: it is not used */
     double scratch_reads;   /**< mean number of times that a row is read from it */
     struct fbp_predicted predicted;
+    /** Of params.region: its voxels in `volume`, and of which slices [first, end) of `whole`; the
+     *  shares of the updates and of the detector rows that are saved, beside the same plan without
+     *  a region.  All 0: there is none. */
+    uint64_t region_voxels;
+    size_t region_slices[2];
+    double region_saves_updates, region_saves_rows;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

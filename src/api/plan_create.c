@@ -13,6 +13,7 @@
 #include "plan/estimate.h"
 #include "plan/params.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 
 #include <string.h>
 
@@ -34,6 +35,28 @@ static void complete_predicted(fbp_plan *p)
                                                (p->model.machine.write > 0 ? 0 : voxels));
 }
 
+/* What a region wants of the box, and what that saves beside the whole of it. */
+static void fill_region(fbp_plan *p)
+{
+    struct fbp_plan_summary *i = &p->info;
+    const struct fbp_job *job = &p->tables.job;
+    struct fbp_job whole = *job;
+    size_t first, n;
+
+    if (!job->region)
+        return;
+    whole.region = NULL;
+    fbp_roi_layers(&whole, &first, &n);
+    const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
+    const double updates =
+        (double)fbp_wanted_voxels(&whole, &all, first, first + n) * (double)job->n_views;
+    const double rows = (double)fbp_work_all(&whole).load_rows;
+    fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
+    i->region_voxels = fbp_region_count(job->region, i->region_slices[0], i->region_slices[1]);
+    i->region_saves_updates = 1 - (double)i->updates / updates;
+    i->region_saves_rows = rows > 0 ? 1 - (double)fbp_work_all(job).load_rows / rows : 0;
+}
+
 static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
@@ -44,7 +67,7 @@ static void fill_info(fbp_plan *p)
     fbp_roi_layers(job, &first, &n);
     fbp_roi_grid(job, &i->volume);
     i->whole = job->grid;
-    const size_t *v = i->volume.n, slices = fbp_layer_slices(job, first, first + n);
+    const size_t *v = i->volume.n;
 
     i->backend = p->backend->name;
     i->kernel = job->chosen.kernel;
@@ -72,10 +95,11 @@ static void fill_info(fbp_plan *p)
     i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
-    i->updates = (uint64_t)fbp_slab_slice(&any) * slices * job->n_views;
+    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * job->n_views;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;
+    fill_region(p);
     complete_predicted(p);
 }
 

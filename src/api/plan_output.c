@@ -47,6 +47,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_scan_inputs(&inputs, p->scan, source));
+    FBP_TRY_GOTO(fbp_inputs_add(&inputs, p->tables.region_file));
     FBP_TRY_GOTO(fingerprint(p, source, &hash));
     const struct fbp_sink_params params = {.struct_size = sizeof params,
                                            .resume = p->params.resume != 0 &&

@@ -50,7 +50,7 @@ static void note_box(const fbp_plan *p)
     const char *name = NULL;
     char line[300];
 
-    if (!fbp_roi_crops(&p->tables.job))
+    if (!fbp_roi_crops(&p->tables.job) || p->tables.region)
         return;
     for (size_t i = 0; !name && i < sizeof names / sizeof *names; i++)
         name = computes_boxes(p, names[i]) ? names[i] : NULL;

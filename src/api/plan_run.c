@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "base/sizes.h"
 #include "base/stop.h"
+#include "plan/wanted.h"
 #include "run/follow.h"
 
 #include <stdio.h>
@@ -54,8 +55,10 @@ static fbp_status make_parts(struct plan_run *r)
     const fbp_plan *p = r->plan;
 
     FBP_TRY(fbp_look_create(&r->look, &p->tables.job));
-    if (p->params.mask)
-        FBP_TRY(fbp_mask_create(&r->mask, &p->tables.job, p->params.mask_value));
+    if (p->params.mask || p->tables.region)
+        FBP_TRY(fbp_mask_create(&r->mask, &p->tables.job, p->params.mask != 0,
+                                p->params.mask ? p->params.mask_value
+                                               : fbp_region_nothing(&p->params)));
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
 

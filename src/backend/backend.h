@@ -28,6 +28,7 @@
 #include "base/pool.h"
 #include "base/private.h"
 #include "filter/pad_design.h"
+#include "geometry/region.h"
 #include "prep/prep.h"
 #include "weight/weight.h"
 
@@ -55,6 +56,8 @@ struct fbp_job {
     size_t pad_left;
     struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
     size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
+    /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
+    const struct fbp_region *region;
     const struct fbp_view *views;
     /** One a view, row-major, columns of `wide`; scaled to w(0) = 1, or of filtered views to the
      * w(0) that belongs to their values. */

@@ -3,6 +3,7 @@
 #include "backend/partners.h"
 #include "backend/slab.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 
 #include <math.h>
 
@@ -13,7 +14,8 @@ enum {
     STEPS_A_SLAB = 8,
 };
 
-/* Of a voxel that no view sees, beside one that all see: it is cleared, fetched and written. */
+/* Of a voxel that no view sees or nobody wants, beside one that all see: it is cleared, fetched and
+ * written. */
 static const double UNSEEN = 0.3;
 
 /* Does view k see the point x (mm)? */
@@ -33,10 +35,10 @@ static size_t spread(size_t i, size_t samples, size_t n)
     return (2 * i + 1) * n / (2 * samples);
 }
 
-/* Cost of a slice, beside one that is seen in all views. */
-static double cost_of(const struct fbp_job *job, double slice)
+/* Cost of a slice of a layer, beside one that is seen in all views. */
+static double cost_of(const struct fbp_job *job, size_t layer, double slice)
 {
-    const struct fbp_slab s = fbp_slab_asked(job, 0, 1);
+    const struct fbp_slab s = fbp_slab_asked(job, layer, 1);
     const struct fbp_grid *g = &job->grid;
     const double z = fbp_grid_coordinate(g, 2, slice);
     size_t seen = 0;
@@ -49,7 +51,8 @@ static double cost_of(const struct fbp_job *job, double slice)
                                  fbp_grid_coordinate(g, 1, (double)at[1]), z};
             seen += is_seen(job, spread(k, VIEWS, job->n_views), x);
         }
-    return UNSEEN + (1 - UNSEEN) * (double)seen / (VIEWS * SIDE * SIDE);
+    return UNSEEN + (1 - UNSEEN) * fbp_wanted_share(job, &s, layer, layer + 1) * (double)seen /
+                        (VIEWS * SIDE * SIDE);
 }
 
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
@@ -61,7 +64,7 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
     out->before[0] = 0;
     for (size_t i = 0; i < FBP_CUT_PARTS; i++) {
         const double middle = ((double)i + 0.5) * (double)n / FBP_CUT_PARTS;
-        out->before[i + 1] = out->before[i] + cost_of(job, z0 + middle);
+        out->before[i + 1] = out->before[i] + cost_of(job, first + (size_t)middle, z0 + middle);
     }
     const double all = out->before[FBP_CUT_PARTS];
     out->mean = all / FBP_CUT_PARTS;

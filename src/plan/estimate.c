@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 
 #include <math.h>
 
@@ -72,6 +73,18 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
     return FBP_OK;
 }
 
+/* All that is computed, beside a sample of it: voxels, or layers where that has none. */
+static double times_sampled(const struct fbp_job *job, const struct fbp_slab *slab)
+{
+    size_t first, n;
+
+    fbp_roi_layers(job, &first, &n);
+    const uint64_t all = fbp_wanted_voxels(job, slab, first, first + n);
+    const uint64_t sampled = fbp_wanted_voxels(job, slab, slab->z0, slab->z0 + slab->nz);
+
+    return job->region && sampled ? (double)all / (double)sampled : (double)n / (double)slab->nz;
+}
+
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
                         const struct fbp_work *work, double *seconds)
 {
@@ -90,9 +103,6 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     double filter = 0, backproject = 0;
     fbp_status st = FBP_OK;
 
-    size_t first, n_layers;
-
-    fbp_roi_layers(job, &first, &n_layers);
     *seconds = 0;
     if (batch.n_rows == 0)
         return FBP_OK;
@@ -108,10 +118,9 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
 
     const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
-    *seconds =
-        (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
-         backproject * (double)n_layers * (double)job->n_views / (sampled * (double)slab.nz)) /
-        (double)work->n_workers;
+    *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
+                backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) /
+               (double)work->n_workers;
 fail:
     if (s.dev) {
         fbp_device_put(b, s.dev, FBP_FOR_RAW, s.raw);

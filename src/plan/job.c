@@ -10,6 +10,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,6 +228,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_grid_resolve(&p->volume, scan, &job->grid));
     FBP_TRY_GOTO(fbp_check_grid(&job->grid));
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
+    FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
+    job->region = t->region;
     FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
@@ -244,6 +247,8 @@ fail:
 void fbp_job_clear(struct fbp_job_tables *t)
 {
     free(t->job.matrices);
+    free(t->region_file);
+    fbp_region_destroy(&t->region);
     fbp_weights_destroy(&t->weights);
     fbp_filter_design_clear(&t->filter);
     fbp_column_filter_clear(&t->columns);
@@ -295,6 +300,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);
     h = fbp_hash(h, job->roi, sizeof job->roi);
+    if (job->region)
+        h = fbp_region_hash(h, job->region);
     if (job->filtered)
         h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
     else

@@ -12,7 +12,9 @@ struct fbp_job_tables {
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;
     fbp_weights *weights;
-    struct fbp_pad *pad; /**< NULL: rows end with the panel */
+    struct fbp_pad *pad;       /**< NULL: rows end with the panel */
+    struct fbp_region *region; /**< NULL: all of the volume is wanted */
+    char *region_file;         /**< that it was read from; NULL: none */
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
     double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */

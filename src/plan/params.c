@@ -3,6 +3,7 @@
 #include "base/range.h"
 #include "base/sizes.h"
 #include "geometry/ranges.h"
+#include "plan/wanted.h"
 
 #include <math.h>
 
@@ -36,7 +37,7 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     return FBP_OK;
 }
 
-/* Integers would give another value than was asked for. */
+/* Integers would give another value than was asked for, or than a region has around it. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
     const bool integers = p->output_type == FBP_U8 || p->output_type == FBP_U16;
@@ -44,23 +45,25 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
     const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output_range[0];
     const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
 
-    if (!p->mask)
+    const bool region = p->region || p->region_mask;
+    const double value = p->mask ? p->mask_value : fbp_region_nothing(p);
+
+    if (!p->mask && !region)
         return FBP_OK;
-    if (isnan(p->mask_value) && integers)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "output: %s has no NaN for what lies outside the field of view: give a value "
-            "(--mask), or write float32",
-            fbp_type_name(p->output_type));
-    if (isnan(p->mask_value))
+    if (isnan(value) && integers)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: %s has no NaN for what lies outside the %s: give a value "
+                        "(--mask), or write float32",
+                        fbp_type_name(p->output_type), region ? "region" : "field of view");
+    if (isnan(value))
         return FBP_OK;
-    FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", p->mask_value));
-    if (!integers || p->auto_range || (p->mask_value >= lo && p->mask_value <= hi))
+    FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", value));
+    if (!integers || p->auto_range || (value >= lo && value <= hi))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "output: %g, for what lies outside the field of view, is not in the range %g "
+                    "output: %g, for what lies outside the %s, is not in the range %g "
                     "to %g: choose another value (--mask), or another range",
-                    p->mask_value, lo, hi);
+                    value, region ? "region" : "field of view", lo, hi);
 }
 
 static fbp_status check_filter(const struct fbp_recon_params *p)

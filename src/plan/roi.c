@@ -57,11 +57,20 @@ static size_t layer_of(const struct fbp_job *job, size_t z)
     return z >= half ? z - half : nz - 1 - z - half;
 }
 
+void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1)
+{
+    *z0 = job->region ? job->region->z0 : job->roi[2][0];
+    *z1 = job->region ? job->region->z1 : end_of(job, 2);
+}
+
 void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
 {
-    const size_t half = job->grid.n[2] / 2, end = end_of(job, 2);
-    const size_t a = layer_of(job, fbp_roi_first(job, 2)), b = layer_of(job, end - 1);
-    const bool both = job->mirrored && fbp_roi_first(job, 2) < half && end > half;
+    const size_t half = job->grid.n[2] / 2;
+    size_t z0, end;
+
+    fbp_roi_wanted(job, &z0, &end);
+    const size_t a = layer_of(job, z0), b = layer_of(job, end - 1);
+    const bool both = job->mirrored && z0 < half && end > half;
 
     *first = both ? 0 : a < b ? a : b;
     *n = (a > b ? a : b) + 1 - *first;
@@ -69,8 +78,9 @@ void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n)
 
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1)
 {
-    const size_t first = fbp_roi_first(job, 2), end = end_of(job, 2);
+    size_t first, end;
 
+    fbp_roi_wanted(job, &first, &end);
     *z0 = *z0 > first ? *z0 : first;
     *z1 = *z1 < end ? *z1 : end;
     if (*z0 > *z1)

@@ -18,13 +18,16 @@ fbp_status fbp_roi_set(struct fbp_job *job, const size_t roi[3][2]);
 size_t fbp_roi_first(const struct fbp_job *job, int axis);
 size_t fbp_roi_size(const struct fbp_job *job, int axis);
 
+/** Slices [*z0, *z1) of the box hold all that is wanted of it. */
+void fbp_roi_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
+
 /** The box as a grid of its own. */
 void fbp_roi_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Layers [*first, *first + *n) hold the box. */
+/** Layers [*first, *first + *n) hold what is wanted of the box. */
 void fbp_roi_layers(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Those of the slices [*z0, *z1) that are in the box; *z0 == *z1: none is. */
+/** Those of the slices [*z0, *z1) that are in the box and wanted; *z0 == *z1: none is. */
 void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1);
 
 /** Are the box's slices parts of those that are computed? */

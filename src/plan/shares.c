@@ -55,9 +55,10 @@ static void move(struct fbp_ledger *from, size_t view, size_t r0, size_t r1, str
 
 fbp_status fbp_ledger_create(struct fbp_ledger *out, const struct fbp_job *job)
 {
-    const size_t z0 = fbp_roi_first(job, 2), z1 = z0 + fbp_roi_size(job, 2);
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
+    size_t z0, z1;
 
+    fbp_roi_wanted(job, &z0, &z1);
     FBP_TRY(fbp_ledger_empty(out, job));
     for (size_t k = 0; k < job->n_views; k++) {
         size_t r0, r1;

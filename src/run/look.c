@@ -9,9 +9,10 @@
 
 static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t *r0, size_t *r1)
 {
-    const size_t z0 = fbp_roi_first(job, 2);
+    size_t z0, z1;
 
-    job->rows(job, k0, k1, z0, z0 + fbp_roi_size(job, 2), r0, r1);
+    fbp_roi_wanted(job, &z0, &z1);
+    job->rows(job, k0, k1, z0, z1, r0, r1);
 }
 
 /* Rows spread over those that the volume needs of any view: by the first who looks, while a device

@@ -12,9 +12,11 @@ struct column {
 };
 
 struct fbp_mask {
-    size_t nx, ny; /* of the box */
+    size_t nx, ny, x0, y0; /* of the box */
     float value;
-    struct column *columns; /* [y][x] */
+    struct column *columns; /* [y][x]; NULL: the field of view does not matter */
+    const struct fbp_region *region;
+    float *blank; /* a slice without a wanted voxel; NULL: there is no region */
 };
 
 /* z >= (or, of an upper one, <=) x[0] x + x[1] y + x[2]: the plane through a source and the outer
@@ -103,35 +105,65 @@ static void find_row(void *user, size_t item, int worker)
     }
 }
 
-size_t fbp_mask_bytes(const struct fbp_job *job)
+size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
 {
-    return fbp_roi_size(job, 0) * fbp_roi_size(job, 1) * sizeof(struct column) +
-           4 * job->n_views * sizeof(struct bound);
+    const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+
+    return (job->region ? slice * sizeof(float) : 0) +
+           (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
 }
 
-fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, double value)
+static fbp_status find_field(struct make *m)
+{
+    fbp_pool *pool = NULL;
+    fbp_status st = FBP_OK;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&m->mask->columns, m->mask->nx * m->mask->ny,
+                            sizeof *m->mask->columns, "the mask"));
+    FBP_TRY_GOTO(find_bounds(m));
+    FBP_TRY_GOTO(fbp_pool_create(&pool, m->job->n_threads));
+    fbp_pool_for(pool, m->mask->ny, find_row, m);
+    fbp_pool_destroy(&pool);
+fail:
+    free(m->lower);
+    free(m->upper);
+    return st;
+}
+
+static void fill(const fbp_mask *m, size_t n, float *values)
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = m->value;
+}
+
+static fbp_status make_blank(fbp_mask *m)
+{
+    FBP_TRY(fbp_calloc((void **)&m->blank, m->nx * m->ny, sizeof *m->blank, "the mask"));
+    fill(m, m->nx * m->ny, m->blank);
+    return FBP_OK;
+}
+
+fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value)
 {
     struct make m = {.job = job};
-    fbp_pool *pool = NULL;
     fbp_status st = FBP_OK;
 
     *out = NULL;
     FBP_TRY(fbp_calloc((void **)&m.mask, 1, sizeof *m.mask, "the mask"));
     m.mask->nx = fbp_roi_size(job, 0);
     m.mask->ny = fbp_roi_size(job, 1);
+    m.mask->x0 = fbp_roi_first(job, 0);
+    m.mask->y0 = fbp_roi_first(job, 1);
+    m.mask->region = job->region;
     m.mask->value = isnan(value) ? NAN : (float)value; /* one NaN, the same in every run */
-    FBP_TRY_GOTO(fbp_calloc((void **)&m.mask->columns, m.mask->nx * m.mask->ny,
-                            sizeof *m.mask->columns, "the mask"));
-    FBP_TRY_GOTO(find_bounds(&m));
-    FBP_TRY_GOTO(fbp_pool_create(&pool, job->n_threads));
-    fbp_pool_for(pool, m.mask->ny, find_row, &m);
-    fbp_pool_destroy(&pool);
-    *out = m.mask;
-    m.mask = NULL;
-fail:
-    free(m.lower);
-    free(m.upper);
-    fbp_mask_destroy(&m.mask);
+    if (field)
+        st = find_field(&m);
+    if (st == FBP_OK && job->region)
+        st = make_blank(m.mask);
+    if (st == FBP_OK)
+        *out = m.mask;
+    else
+        fbp_mask_destroy(&m.mask);
     return st;
 }
 
@@ -140,26 +172,59 @@ void fbp_mask_destroy(fbp_mask **mask)
     if (!*mask)
         return;
     free((*mask)->columns);
+    free((*mask)->blank);
     free(*mask);
     *mask = NULL;
 }
 
-/* A row of a slice: runs that are inside are looked at. */
-static size_t apply_row(const fbp_mask *m, size_t z, const struct column *columns, float *x,
+/* Voxels [begin, end) of a row are not masked. */
+static size_t look_at(const float *x, size_t begin, size_t end, struct fbp_statistics *found)
+{
+    if (end > begin)
+        fbp_statistics_add(found, x + begin, end - begin);
+    return end - begin;
+}
+
+/* The same, but for those of them that some view does not see. */
+static size_t apply_field(const fbp_mask *m, size_t z, const struct column *columns, size_t begin,
+                          size_t end, float *x, struct fbp_statistics *found)
+{
+    size_t inside = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        if (z >= columns[i].first && z < columns[i].end)
+            continue;
+        inside += look_at(x, begin, i, found);
+        begin = i + 1;
+        x[i] = m->value;
+    }
+    return inside + look_at(x, begin, end, found);
+}
+
+static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, float *x,
                         struct fbp_statistics *found)
 {
-    size_t inside = 0, begin = 0;
+    if (!m->columns)
+        return look_at(x, begin, end, found);
+    return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
+}
 
-    for (size_t i = 0; i <= m->nx; i++) {
-        if (i < m->nx && z >= columns[i].first && z < columns[i].end)
-            continue;
-        if (i > begin)
-            fbp_statistics_add(found, x + begin, i - begin);
-        inside += i - begin;
-        begin = i + 1;
-        if (i < m->nx)
-            x[i] = m->value;
+/* Row y of a slice of the box: what lies between the region's runs, and what is in them. */
+static size_t apply_row(const fbp_mask *m, size_t z, size_t y, float *x,
+                        struct fbp_statistics *found)
+{
+    size_t inside = 0, at = 0, n;
+
+    if (!m->region)
+        return apply_run(m, z, y, 0, m->nx, x, found);
+    const struct fbp_interval *runs = fbp_region_row(m->region, m->y0 + y, z, &n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t begin = runs[i].first - m->x0, end = runs[i].end - m->x0;
+        fill(m, begin - at, x + at);
+        inside += apply_run(m, z, y, begin, end, x, found);
+        at = end;
     }
+    fill(m, m->nx - at, x + at);
     return inside;
 }
 
@@ -171,7 +236,11 @@ size_t fbp_mask_apply(const fbp_mask *m, size_t z, size_t n, float *values,
     *found = FBP_NO_STATISTICS;
     for (size_t k = 0; k < n; k++)
         for (size_t y = 0; y < m->ny; y++)
-            inside += apply_row(m, z + k, m->columns + y * m->nx, values + (k * m->ny + y) * m->nx,
-                                found);
+            inside += apply_row(m, z + k, y, values + (k * m->ny + y) * m->nx, found);
     return inside;
+}
+
+const float *fbp_mask_blank(const fbp_mask *mask)
+{
+    return mask->blank;
 }

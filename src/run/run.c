@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 #include "run/follow.h"
 #include "run/worker.h"
 
@@ -52,8 +53,7 @@ static void add_slab(struct run_state *run, size_t at)
         return;
     }
     run->n_slabs++;
-    run->updates_total += (uint64_t)fbp_slab_slice(&slab) * job->n_views *
-                          fbp_layer_slices(job, slab.z0, slab.z0 + slab.nz);
+    run->updates_total += fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) * job->n_views;
     fbp_slabs_add(&run->slabs, slab);
 }
 

@@ -4,6 +4,7 @@
 #include "backend/partners.h"
 #include "backend/slab.h"
 #include "base/clock.h"
+#include "plan/wanted.h"
 
 /* Slices [z0, z1) of the slab are finished: hand them to the writer. */
 static fbp_status finish_block(struct worker *w, struct fbp_drawn *drawn, size_t volume, size_t z0,
@@ -84,8 +85,7 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
 {
     const struct fbp_job *job = w->run->rq->job;
     const struct fbp_batch *all = &s->at->task->batch;
-    const uint64_t voxels =
-        (uint64_t)fbp_slab_slice(&s->at->task->slab) * fbp_layer_slices(job, s->z0, s->z1);
+    const uint64_t voxels = fbp_wanted_voxels(job, &s->at->task->slab, s->z0, s->z1);
     const size_t at_once = fbp_work_views_at_once(w->work, (double)voxels);
 
     for (size_t k = 0; k < all->n_views; k += at_once) {

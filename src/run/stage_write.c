@@ -153,6 +153,7 @@ static fbp_status write_blocks(struct worker *w)
     size_t at;
 
     FBP_TRY(prepare_pieces(w));
+    FBP_TRY(fbp_writers_blank(w));
     while (fbp_queue_pop(w->block_full, &at, &w->waited[FBP_STAGE_OUT])) {
         const struct block_slot b = w->blocks[at];
         const double start = fbp_turn_begin(w);

@@ -45,6 +45,32 @@ static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice
     return FBP_OK;
 }
 
+/* Slices [z0, z1) of the volume. */
+static fbp_status write_blank(const struct fbp_run_request *rq, size_t z0, size_t z1, size_t slice)
+{
+    for (size_t z = z0; z < z1; z++) {
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(write_missing(rq->sink, z - fbp_roi_first(rq->job, 2), 1, slice,
+                              fbp_mask_blank(rq->mask)));
+    }
+    return FBP_OK;
+}
+
+fbp_status fbp_writers_blank(struct worker *w)
+{
+    const struct fbp_run_request *rq = w->run->rq;
+    const size_t first = fbp_roi_first(rq->job, 2), end = first + fbp_roi_size(rq->job, 2);
+    const size_t slice = fbp_written_values(w);
+    size_t z0, z1;
+
+    if (!rq->mask || !fbp_mask_blank(rq->mask) || rq->first_worker > 0 ||
+        atomic_exchange(&w->run->blank, true))
+        return FBP_OK;
+    fbp_roi_wanted(rq->job, &z0, &z1);
+    FBP_TRY(write_blank(rq, first, z0, slice));
+    return write_blank(rq, z1, end, slice);
+}
+
 /* Slices [z, z+n) of a piece. */
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {

@@ -16,6 +16,9 @@ size_t fbp_written_values(const struct worker *w);
  *  their voxels. */
 fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x);
 
+/** Once in a run: the slices of the box of which the job's region wants nothing. */
+fbp_status fbp_writers_blank(struct worker *w);
+
 /** As many threads as the plan has pieces for and the system grants. */
 void fbp_writers_start(struct worker *w);
 /** No more pieces come: what is put is written, and the threads end. */

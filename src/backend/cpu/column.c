@@ -54,12 +54,12 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
  */
 struct row {
     double u0, u1, v0, v1, w0, w1, rows;
-    double z_ref, z0, z1; /* slices wanted */
+    double z_ref;
     double nc, nr, reference;
     struct fbp_bp_column column; /* what is the same for all */
 };
 
-static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z0, size_t z1)
+static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y)
 {
     const struct fbp_job *job = bp->dev->job;
     const struct fbp_grid *g = &job->grid;
@@ -79,8 +79,6 @@ static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z0,
         .w1 = m[8] * g->voxel_mm[0],
         .rows = m[6] * g->voxel_mm[2],
         .z_ref = z_ref,
-        .z0 = (double)z0,
-        .z1 = (double)z1,
         .nc = (double)job->wide.n_columns,
         .nr = (double)job->wide.n_rows,
         .reference = row,
@@ -96,8 +94,9 @@ static double within(double a, double lo, double hi)
     return a > lo ? a < hi ? a : hi : lo;
 }
 
-/* The view over voxel column x; false if it does not see it. */
-static bool column_of(const struct row *l, double x, size_t stride, struct fbp_bp_column *out)
+/* The view over slices z of voxel column x; false if it does not see them. */
+static bool column_of(const struct row *l, double x, const struct fbp_interval *z, size_t stride,
+                      struct fbp_bp_column *out)
 {
     const double w = l->w0 + x * l->w1;
 
@@ -119,8 +118,8 @@ static bool column_of(const struct row *l, double x, size_t stride, struct fbp_b
     out->wr = (float)(a * r * r);
     out->v0 = (float)(v0 - l->reference);
     out->dv = (float)(l->rows * r);
-    out->z0 = (size_t)within(first, l->z0, l->z1);
-    out->z1 = (size_t)within(end, l->z0, l->z1);
+    out->z0 = (size_t)within(first, (double)z->first, (double)z->end);
+    out->z1 = (size_t)within(end, (double)z->first, (double)z->end);
     return out->z0 < out->z1;
 }
 
@@ -159,18 +158,51 @@ static void look_ahead(struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS], con
         }
 }
 
+/* Slices of a column of the slab: those of the tile that are wanted. */
+static struct fbp_interval slices_of(const struct cpu_bp *bp, const struct tile *t, size_t x,
+                                     size_t y)
+{
+    const struct fbp_slab *s = bp->slab;
+    const struct fbp_interval all = {(uint32_t)t->z0, (uint32_t)t->z1};
+    const struct fbp_region *r = bp->dev->job->region;
+
+    if (!r)
+        return all;
+    const struct fbp_interval c = r->columns[(s->y0 + y) * r->n[0] + s->x0 + x];
+    const struct fbp_interval both = {c.first > all.first ? c.first : all.first,
+                                      c.end < all.end ? c.end : all.end};
+    return both.first < both.end ? both : (struct fbp_interval){0, 0};
+}
+
+/* Of all columns of a row of the tile; false if none of them is wanted. */
+static bool find_slices(const struct cpu_bp *bp, const struct tile *t, size_t y,
+                        struct fbp_interval z[TILE])
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->x1 - t->x0; i++) {
+        z[i] = slices_of(bp, t, t->x0 + i, y);
+        any = any || z[i].end > 0;
+    }
+    return any;
+}
+
 /* Views [k0, k1) of the batch into row y of a tile. */
 static void one_row(const struct cpu_bp *bp, const struct tile *t, size_t y, size_t k0, size_t k1)
 {
     const struct fbp_slab *s = bp->slab;
     const size_t stride = stride_of(bp->batch->n_rows), nz = s->nz;
     struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS];
+    struct fbp_interval z[TILE];
     size_t n[TILE] = {0};
 
+    if (!find_slices(bp, t, y, z))
+        return;
     for (size_t k = k0; k < k1; k++) {
-        const struct row row = row_of(bp, k, s->y0 + y, t->z0, t->z1);
+        const struct row row = row_of(bp, k, s->y0 + y);
         for (size_t i = 0; i < t->x1 - t->x0; i++)
-            n[i] += column_of(&row, (double)(s->x0 + t->x0 + i), stride, &columns[i][n[i]]);
+            n[i] += z[i].end > 0 &&
+                    column_of(&row, (double)(s->x0 + t->x0 + i), &z[i], stride, &columns[i][n[i]]);
     }
     look_ahead(columns, n, t->x1 - t->x0);
     const float z_ref = (float)floor(((double)bp->dev->job->grid.n[2] - 1) / 2);
@@ -178,7 +210,9 @@ static void one_row(const struct cpu_bp *bp, const struct tile *t, size_t y, siz
     for (size_t i = 0; i < t->x1 - t->x0; i++, dst += nz) {
         if (i + 1 < t->x1 - t->x0)
             prefetch(dst + nz, t->z1 - t->z0);
-        bp->dev->dsp.column(dst, t->z0, t->z1, z_ref, columns[i], n[i], stride);
+        if (n[i] > 0)
+            bp->dev->dsp.column(dst + (z[i].first - t->z0), z[i].first, z[i].end, z_ref, columns[i],
+                                n[i], stride);
     }
 }
 

@@ -117,6 +117,38 @@ static size_t items(const struct cpu_bp *bp)
     return (bp->z1 - bp->z0) * tiles_y(bp->slab);
 }
 
+/* A view into the voxels [x0, x1) of row (y, z) of the slab, counted from its first; only into
+ * those that are wanted. */
+static void add_line(const struct cpu_bp *bp, size_t y, size_t z, const struct fbp_bp_line *line,
+                     size_t x0, size_t x1, const float *view)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_slab *s = bp->slab;
+    const struct fbp_interval all = {(uint32_t)s->x0, (uint32_t)(s->x0 + s->nx)}, *runs = &all;
+    float *dst = bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
+    size_t n = 1;
+
+    if (job->region)
+        runs = fbp_region_row(job->region, s->y0 + y, z, &n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t begin = runs[i].first > s->x0 ? runs[i].first - s->x0 : 0;
+        const size_t end = runs[i].end > s->x0 ? runs[i].end - s->x0 : 0;
+        const size_t first = x0 > begin ? x0 : begin, last = x1 < end ? x1 : end;
+        if (first < last)
+            bp->dev->dsp.matrix(dst, first, last, view, stride_of(job), line);
+    }
+}
+
+static bool is_wanted(const struct cpu_bp *bp, size_t y, size_t z)
+{
+    const struct fbp_region *region = bp->dev->job->region;
+    size_t n = 1;
+
+    if (region)
+        (void)fbp_region_row(region, bp->slab->y0 + y, z, &n);
+    return n > 0;
+}
+
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -130,13 +162,13 @@ static void item(void *user, size_t index, int worker)
     for (size_t k = 0; k < bp->batch->n_views; k++) {
         const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + FBP_VIEW_LEFT;
         for (size_t y = y0; y < y1; y++) {
-            float *dst = bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
             struct fbp_bp_line line;
             size_t x0, x1;
+            if (!is_wanted(bp, y, z))
+                continue;
             line_of(bp, k, s->y0 + y, z, &line, &x0, &x1);
             within_slab(s, &line, &x0, &x1);
-            if (x0 < x1)
-                bp->dev->dsp.matrix(dst, x0, x1, view, stride, &line);
+            add_line(bp, y, z, &line, x0, x1, view);
         }
     }
 }

@@ -63,22 +63,54 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum;
 }
 
+/* Views into a slab. */
+struct step {
+    const struct fbp_batch *batch;
+    const double *filtered;
+    const struct fbp_slab *slab;
+};
+
+/* Voxels [x0, x1) of a row; out: that of x0. */
+static void add_run(const struct ref_device *dev, const struct step *s, size_t y, size_t z,
+                    size_t x0, size_t x1, double *out)
+{
+    const struct fbp_grid *g = &dev->job->grid;
+
+    for (size_t x = x0; x < x1; x++) {
+        const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
+                             fbp_grid_coordinate(g, 1, (double)y),
+                             fbp_grid_coordinate(g, 2, (double)z)};
+        *out++ += ref_value(dev->job, s->batch, s->filtered, p);
+    }
+}
+
+/* What is wanted of row y of slice z of the slab. */
+static void add_row(const struct ref_device *dev, const struct step *s, size_t y, size_t z,
+                    double *out)
+{
+    const size_t x0 = s->slab->x0, x1 = x0 + s->slab->nx;
+    const struct fbp_interval all = {(uint32_t)x0, (uint32_t)x1}, *runs = &all;
+    size_t n = 1;
+
+    if (dev->job->region)
+        runs = fbp_region_row(dev->job->region, y, z, &n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = runs[i].first > x0 ? runs[i].first : x0;
+        add_run(dev, s, y, z, first, runs[i].end < x1 ? runs[i].end : x1, out + (first - x0));
+    }
+}
+
 fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
     struct ref_device *dev = (struct ref_device *)(void *)device;
-    const struct fbp_grid *g = &dev->job->grid;
+    const struct step s = {batch, filtered, slab};
     double *out = (double *)volume + (z0 - slab->z0) * fbp_slab_slice(slab);
 
     pthread_mutex_lock(&dev->lock);
     for (size_t z = z0; z < z1; z++)
-        for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++)
-            for (size_t x = slab->x0; x < slab->x0 + slab->nx; x++) {
-                const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
-                                     fbp_grid_coordinate(g, 1, (double)y),
-                                     fbp_grid_coordinate(g, 2, (double)z)};
-                *out++ += ref_value(dev->job, batch, filtered, p);
-            }
+        for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++, out += slab->nx)
+            add_row(dev, &s, y, z, out);
     pthread_mutex_unlock(&dev->lock);
     return fbp_go_on();
 }

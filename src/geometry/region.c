@@ -1,0 +1,201 @@
+#include "geometry/region.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/stop.h"
+
+#include <string.h>
+
+static const char WHAT[] = "the region";
+
+/* A region on its way: the slices from `same` on are equal. */
+struct make {
+    struct fbp_region *region;
+    const size_t (*box)[2];
+    fbp_region_fn *row;
+    void *user;
+    struct fbp_interval *found; /* of a row */
+    size_t same;
+};
+
+/* Room for `more` elements beyond n. */
+static fbp_status reserve(void **list, size_t size, size_t n, size_t more, size_t *room)
+{
+    const size_t wanted = n + more > 2 * *room ? n + more : 2 * *room;
+
+    if (n + more <= *room)
+        return FBP_OK;
+    void *grown = realloc(*list, wanted * size);
+    if (!grown)
+        return fbp_fail_nomem(wanted * size, WHAT);
+    *list = grown;
+    *room = wanted;
+    return FBP_OK;
+}
+
+/* The part of a run that lies in the box, behind the last one. */
+static void add_run(struct make *m, struct fbp_interval run)
+{
+    struct fbp_region *r = m->region;
+    const uint32_t lo = (uint32_t)m->box[0][0], hi = (uint32_t)m->box[0][1];
+    const struct fbp_interval inside = {run.first > lo ? run.first : lo,
+                                        run.end < hi ? run.end : hi};
+
+    if (inside.first < inside.end)
+        r->runs[r->n_runs++] = inside;
+}
+
+static fbp_status add_row(struct make *m, size_t y, size_t z)
+{
+    struct fbp_region *r = m->region;
+    size_t n = 0;
+
+    if (y >= m->box[1][0] && y < m->box[1][1] && z >= m->box[2][0] && z < m->box[2][1])
+        FBP_TRY(m->row(m->user, y, z, m->found, &n));
+    FBP_TRY(reserve((void **)&r->runs, sizeof *r->runs, r->n_runs, n, &r->runs_room));
+    for (size_t i = 0; i < n; i++)
+        add_run(m, m->found[i]);
+    r->rows[r->n_rows++] = (uint32_t)(r->n_runs - r->slices[z].runs);
+    return FBP_OK;
+}
+
+/* Is a slice, the last one so far, equal to the one below? */
+static bool is_same(const struct fbp_region *r, size_t z)
+{
+    if (z == 0)
+        return false;
+    const struct fbp_region_slice *a = &r->slices[z - 1], *b = &r->slices[z];
+    const size_t rows = r->n[1] + 1;
+    const size_t n = r->rows[a->rows + r->n[1]];
+
+    return memcmp(r->rows + a->rows, r->rows + b->rows, rows * sizeof *r->rows) == 0 &&
+           (n == 0 || memcmp(r->runs + a->runs, r->runs + b->runs, n * sizeof *r->runs) == 0);
+}
+
+static uint64_t count(const struct fbp_region *r, size_t z)
+{
+    uint64_t voxels = 0;
+
+    for (size_t y = 0; y < r->n[1]; y++) {
+        size_t n;
+        const struct fbp_interval *runs = fbp_region_row(r, y, z, &n);
+        for (size_t i = 0; i < n; i++)
+            voxels += runs[i].end - runs[i].first;
+    }
+    return voxels;
+}
+
+/* The equal slices [z0, z1) into the columns. */
+static void extend_columns(struct fbp_region *r, size_t z0, size_t z1)
+{
+    for (size_t y = 0; z0 < z1 && y < r->n[1]; y++) {
+        size_t n;
+        const struct fbp_interval *runs = fbp_region_row(r, y, z0, &n);
+        for (size_t i = 0; i < n; i++)
+            for (size_t x = runs[i].first; x < runs[i].end; x++) {
+                struct fbp_interval *c = &r->columns[y * r->n[0] + x];
+                c->first = c->end ? c->first : (uint32_t)z0;
+                c->end = (uint32_t)z1;
+            }
+    }
+}
+
+static fbp_status add_slice(struct make *m, size_t z)
+{
+    struct fbp_region *r = m->region;
+    struct fbp_region_slice *s = &r->slices[z];
+
+    *s = (struct fbp_region_slice){r->n_rows, r->n_runs};
+    FBP_TRY(reserve((void **)&r->rows, sizeof *r->rows, r->n_rows, r->n[1] + 1, &r->rows_room));
+    r->rows[r->n_rows++] = 0;
+    for (size_t y = 0; y < r->n[1]; y++)
+        FBP_TRY(add_row(m, y, z));
+    if (is_same(r, z)) {
+        r->n_rows = s->rows;
+        r->n_runs = s->runs;
+        *s = r->slices[z - 1];
+        r->before[z + 1] = r->before[z] + fbp_region_count(r, z - 1, z);
+        return FBP_OK;
+    }
+    extend_columns(r, m->same, z);
+    m->same = z;
+    r->before[z + 1] = r->before[z] + count(r, z);
+    return FBP_OK;
+}
+
+static void find_ends(struct fbp_region *r)
+{
+    size_t z0 = 0, z1 = r->n[2];
+
+    while (z0 < z1 && r->before[z0 + 1] == 0)
+        z0++;
+    while (z1 > z0 && r->before[z1 - 1] == r->before[z1])
+        z1--;
+    r->z0 = z0 < z1 ? z0 : 0;
+    r->z1 = z0 < z1 ? z1 : 0;
+}
+
+static fbp_status fill(struct make *m)
+{
+    struct fbp_region *r = m->region;
+
+    FBP_TRY(fbp_calloc((void **)&r->slices, r->n[2], sizeof *r->slices, WHAT));
+    FBP_TRY(fbp_calloc((void **)&r->before, r->n[2] + 1, sizeof *r->before, WHAT));
+    FBP_TRY(fbp_calloc((void **)&r->columns, r->n[0] * r->n[1], sizeof *r->columns, WHAT));
+    FBP_TRY(fbp_calloc((void **)&m->found, r->n[0] / 2 + 1, sizeof *m->found, WHAT));
+    for (size_t z = 0; z < r->n[2]; z++) {
+        FBP_TRY(fbp_go_on());
+        FBP_TRY(add_slice(m, z));
+    }
+    extend_columns(r, m->same, r->n[2]);
+    find_ends(r);
+    return FBP_OK;
+}
+
+fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
+                             fbp_region_fn *row, void *user)
+{
+    struct make m = {.box = box, .row = row, .user = user};
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)&m.region, 1, sizeof *m.region, WHAT));
+    memcpy(m.region->n, n, sizeof m.region->n);
+    const fbp_status st = fill(&m);
+    free(m.found);
+    if (st == FBP_OK)
+        *out = m.region;
+    else
+        fbp_region_destroy(&m.region);
+    return st;
+}
+
+void fbp_region_destroy(struct fbp_region **region)
+{
+    struct fbp_region *r = *region;
+
+    if (!r)
+        return;
+    free(r->slices);
+    free(r->rows);
+    free(r->runs);
+    free(r->columns);
+    free(r->before);
+    free(r);
+    *region = NULL;
+}
+
+uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *r)
+{
+    uint64_t h = fbp_hash(seed, r->n, sizeof r->n);
+
+    for (size_t z = 0; z < r->n[2]; z++) {
+        const struct fbp_region_slice *s = &r->slices[z];
+        const uint32_t *rows = r->rows + s->rows;
+        if (z > 0 && s->rows == r->slices[z - 1].rows)
+            continue;
+        h = fbp_hash(h, &z, sizeof z);
+        h = fbp_hash(h, rows, (r->n[1] + 1) * sizeof *rows);
+        h = fbp_hash(h, r->runs + s->runs, rows[r->n[1]] * sizeof *r->runs);
+    }
+    return h;
+}

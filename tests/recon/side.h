@@ -1,0 +1,138 @@
+/** @file side.h  A device that is driven by itself, without the pipeline, for tests. */
+#ifndef FBP_TESTS_SIDE_H
+#define FBP_TESTS_SIDE_H
+
+#include "recon/boxes.h"
+
+#include "backend/device.h"
+#include "backend/rows.h"
+#include "backend/slab.h"
+#include "base/status.h"
+#include "plan/job.h"
+#include "plan/work.h"
+
+/** A device that holds all views of a case, filtered. */
+struct side {
+    const struct fbp_backend *backend;
+    struct fbp_scan scan;
+    struct fbp_job_tables tables;
+    fbp_device *dev;
+    struct fbp_batch batch;
+    void *filtered, *volume;
+};
+
+static inline fbp_status settle(const struct side *s)
+{
+    for (int i = 0; i < FBP_N_STAGES; i++)
+        FBP_TRY(fbp_device_settle(s->backend, s->dev, (enum fbp_stage)i));
+    return FBP_OK;
+}
+
+/** region: what is wanted; NULL: all. */
+static inline void arrange_region(struct side *s, const struct scan_case *c, const char *region)
+{
+    const struct fbp_recon_params params = {.struct_size = sizeof params,
+                                            .kernel = c->kernel,
+                                            .precision = c->precision,
+                                            .n_threads = 2,
+                                            .mu_water = c->views % 2 ? 0.02 : 0,
+                                            .region = region};
+    char name[8] = "", why[300];
+
+    sscanf(c->device, "%7[a-z]", name);
+    *s = (struct side){.backend = fbp_backend_find(name), .scan = make_scan(c)};
+    assert_true(fbp_backend_count(&s->backend, why, sizeof why) > 0);
+    OK(fbp_job_create(&s->tables, &s->scan, &params, false));
+    OK(fbp_job_arrange(&s->tables.job, s->backend));
+}
+
+static inline void arrange(struct side *s, const struct scan_case *c)
+{
+    arrange_region(s, c, NULL);
+}
+
+/** All views as the whole volume needs them: what they hold does not matter. */
+static inline void filter_views(struct side *s)
+{
+    const struct fbp_job *job = &s->tables.job;
+    const size_t n = fbp_raw_samples(job, &s->batch);
+    const struct fbp_buffer raw = {FBP_FOR_RAW, n * sizeof(float), s->batch.n_views,
+                                   s->batch.load_rows};
+    float *host = malloc(n * sizeof *host);
+    void *device = NULL;
+
+    assert_non_null(host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
+    OK(s->backend->alloc(s->dev, &raw, &device));
+    if (s->backend->own_memory)
+        OK(s->backend->upload(s->dev, device, host, n));
+    else
+        memcpy(device, host, n * sizeof *host);
+    OK(settle(s));
+    OK(s->backend->filter(s->dev, &s->batch, device, s->filtered));
+    OK(settle(s));
+    fbp_device_put(s->backend, s->dev, FBP_FOR_RAW, device);
+    free(host);
+}
+
+static inline void open_side(struct side *s)
+{
+    const struct fbp_job *job = &s->tables.job;
+    const size_t n = job->n_views;
+    const struct fbp_work work = {.group_views = n, .n_batches = 1, .batch_views = n};
+    const struct fbp_slab all = fbp_slab_whole(job, 0, fbp_layers(job));
+
+    s->batch = fbp_work_batch(&work, job, &all, 0);
+    s->batch.kept = true;
+    OK(s->backend->open(&s->dev, 0, job));
+    const size_t bytes = s->backend->filtered_bytes(job, n, s->batch.n_rows);
+    OK(s->backend->alloc(s->dev, &(struct fbp_buffer){FBP_FOR_FILTERED, bytes, n, s->batch.n_rows},
+                         &s->filtered));
+    OK(s->backend->alloc(
+        s->dev, &(struct fbp_buffer){FBP_FOR_VOLUME, s->backend->volume_bytes(job, &all), 0, 0},
+        &s->volume));
+    filter_views(s);
+}
+
+static inline void close_side(struct side *s)
+{
+    if (s->dev) {
+        OK(settle(s));
+        fbp_device_put(s->backend, s->dev, FBP_FOR_FILTERED, s->filtered);
+        fbp_device_put(s->backend, s->dev, FBP_FOR_VOLUME, s->volume);
+        s->backend->close(&s->dev);
+    }
+    fbp_job_clear(&s->tables);
+    drop_scan(&s->scan);
+}
+
+/** The slab's slices of both halves, in their order along z, into out; *first: which the first one
+ * is; returns how many there are.  Layers in two steps. */
+static inline size_t reconstruct_slab(struct side *s, const struct fbp_slab *slab, float *out,
+                                      size_t *first)
+{
+    const struct fbp_job *job = &s->tables.job;
+    const size_t end = slab->z0 + slab->nz, middle = slab->z0 + slab->nz / 2;
+    size_t n = 0;
+
+    OK(s->backend->clear(s->dev, slab, s->volume));
+    if (middle > slab->z0)
+        OK(s->backend->backproject(s->dev, &s->batch, s->filtered, slab, slab->z0, middle,
+                                   s->volume));
+    OK(s->backend->backproject(s->dev, &s->batch, s->filtered, slab, middle, end, s->volume));
+    OK(settle(s));
+    for (size_t half = fbp_halves(job); half-- > 0;) {
+        size_t z0, z1;
+        fbp_layer_range(job, half, slab->z0, end, &z0, &z1);
+        if (z0 == z1)
+            continue;
+        OK(s->backend->fetch(s->dev, slab, z0, z1, s->volume, out + n * fbp_slab_slice(slab)));
+        OK(settle(s));
+        *first = n == 0 ? z0 : *first;
+        n += z1 - z0;
+    }
+    return n;
+}
+
+#endif /* FBP_TESTS_SIDE_H */

@@ -1,0 +1,512 @@
+/*
+ * A region of interest: voxels inside have the bits that they have without one, the others one
+ * value, on every device and with every kernel; and what is not wanted is not computed.
+ */
+#include "recon/side.h"
+
+#include "backend/mock/mock.h"
+
+enum { N_REGIONS = 7 };
+
+/* Devices that keep no filtered views, and those that do. */
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1};
+
+/* A region in words, or as a mask; and which voxels of the grid that is. */
+struct region {
+    char text[200];
+    float *mask;          /* of the whole grid, 1 or 0 */
+    unsigned char *value; /* of the mask's type, as a source has it */
+    fbp_source *source;
+};
+
+static double draw_mm(unsigned *state, double from, double to)
+{
+    return round(1e3 * (from + (to - from) * (draw(state) % 1000) / 999)) / 1e3;
+}
+
+/* Some ball, cylinder or box that reaches into the grid's middle. */
+static void draw_shape(unsigned *state, const struct fbp_grid *g, struct region *r)
+{
+    const double half = 0.5 * g->voxel_mm[0] * (double)g->n[0];
+    const double *c = g->centre_mm, x = draw_mm(state, c[0] - half / 2, c[0] + half / 2),
+                 y = draw_mm(state, c[1] - half / 2, c[1] + half / 2),
+                 z = draw_mm(state, c[2] - half / 2, c[2] + half / 2),
+                 radius = draw_mm(state, half / 4, half);
+    const unsigned sort = draw(state) % 4;
+    double p[3];
+
+    if (sort == 0)
+        sprintf(r->text, "cylinder:%.3f", radius);
+    else if (sort == 1)
+        sprintf(r->text, "cylinder:%.3f,%.3f,%.3f", x, y, radius);
+    else if (sort == 2)
+        sprintf(r->text, "ball:%.3f,%.3f,%.3f,%.3f", x, y, z, radius);
+    else
+        sprintf(r->text, "box:%.3f:%.3f,%.3f:,:%.3f", x - radius, x, y, z);
+    for (size_t i = 0; i < grid_size(g); i++) {
+        const size_t at[3] = {i % g->n[0], i / g->n[0] % g->n[1], i / g->n[0] / g->n[1]};
+        for (int a = 0; a < 3; a++)
+            p[a] = fbp_grid_coordinate(g, a, (double)at[a]);
+        const double d[3] = {p[0] - (sort ? x : 0), p[1] - (sort ? y : 0), p[2] - z};
+        const bool round =
+            d[0] * d[0] + d[1] * d[1] + (sort == 2 ? d[2] * d[2] : 0) <= radius * radius;
+        r->mask[i] = sort < 3 ? round
+                              : p[0] >= atof(strchr(r->text, ':') + 1) && p[0] <= x && p[1] >= y &&
+                                    p[2] <= z;
+    }
+}
+
+/* A few small blocks anywhere, as an array of bytes in memory. */
+static void draw_mask(unsigned *state, const struct fbp_grid *g, struct region *r)
+{
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {g->n[0], g->n[1], g->n[2]}, .type = FBP_U8};
+    size_t box[3][2];
+
+    r->value = calloc(grid_size(g), 1);
+    assert_non_null(r->value);
+    for (int block = 0; block < 3; block++) {
+        draw_box(state, g->n, box);
+        for (int a = 0; a < 3; a++)
+            if (box[a][1] == 0 || box[a][1] > box[a][0] + g->n[a] / 2)
+                box[a][1] = box[a][0] + 1;
+        for (size_t z = box[2][0]; z < box[2][1]; z++)
+            for (size_t y = box[1][0]; y < box[1][1]; y++)
+                for (size_t x = box[0][0]; x < box[0][1]; x++)
+                    r->value[(z * g->n[1] + y) * g->n[0] + x] = (unsigned char)(1 + block);
+    }
+    for (size_t i = 0; i < grid_size(g); i++)
+        r->mask[i] = r->value[i] != 0;
+    OK(fbp_source_memory(&r->source, r->value, &info));
+}
+
+static struct region draw_region(unsigned *state, const struct fbp_grid *g)
+{
+    struct region r = {.mask = calloc(grid_size(g), sizeof *r.mask)};
+
+    assert_non_null(r.mask);
+    (draw(state) % 3 ? draw_shape : draw_mask)(state, g, &r);
+    return r;
+}
+
+static void drop_region(struct region *r)
+{
+    fbp_source_close(&r->source);
+    free(r->mask);
+    free(r->value);
+}
+
+static int watch(void *user, const struct fbp_progress *p)
+{
+    *(struct fbp_progress *)user = *p;
+    return 0;
+}
+
+/* Into a file, or into the caller's memory. */
+static float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *report)
+{
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    char *path = temporary("region.mha");
+    float *out;
+
+    if (memory) {
+        fbp_sink *sink;
+        out = malloc(grid_size(&info->volume) * sizeof *out);
+        assert_non_null(out);
+        memset(out, 0xff, grid_size(&info->volume) * sizeof *out);
+        OK(fbp_sink_memory(&sink, out, info->volume.n));
+        OK(fbp_plan_run_to(plan, NULL, sink, report));
+        fbp_sink_close(&sink);
+    } else {
+        OK(fbp_plan_run(plan, path, report));
+        out = read_array(path);
+        remove(path);
+    }
+    free(path);
+    return out;
+}
+
+/* What a run gave: the wanted voxels of the box as in `whole`, the others `outside`. */
+static void check_volume(const char *what, const struct fbp_plan_summary *info,
+                         const struct region *r, const float *whole, const float *v, float outside,
+                         const struct fbp_report *report)
+{
+    const size_t *n = info->whole.n, (*b)[2] = info->roi;
+    double least = INFINITY, most = -INFINITY, sum = 0, size = 0;
+    size_t i = 0, inside = 0;
+
+    for (size_t z = b[2][0]; z < b[2][1]; z++)
+        for (size_t y = b[1][0]; y < b[1][1]; y++)
+            for (size_t x = b[0][0]; x < b[0][1]; x++, i++) {
+                const size_t at = (z * n[1] + y) * n[0] + x;
+                const bool wanted = r->mask[at] != 0;
+                if (memcmp(&v[i], wanted ? &whole[at] : &outside, sizeof *v) != 0)
+                    fail_msg("%s, %s: voxel %zu %zu %zu (%s) is %g, in the whole volume %g", what,
+                             r->text, x, y, z, wanted ? "inside" : "outside", (double)v[i],
+                             (double)whole[at]);
+                if (!wanted)
+                    continue;
+                inside++;
+                sum += (double)v[i];
+                size = fmax(size, fabs((double)v[i]));
+                least = fmin(least, (double)v[i]);
+                most = fmax(most, (double)v[i]);
+            }
+    assert_int_equal(info->region_voxels, inside);
+    assert_true(report->min == least && report->max == most);
+    assert_true(fabs(report->mean - sum / (double)inside) <= 1e-6 * size);
+}
+
+/* Is anything of the region in the box? */
+static bool meets(const struct region *r, const size_t n[3], const size_t roi[3][2])
+{
+    for (size_t z = roi[2][0]; z < (roi[2][1] ? roi[2][1] : n[2]); z++)
+        for (size_t y = roi[1][0]; y < (roi[1][1] ? roi[1][1] : n[1]); y++)
+            for (size_t x = roi[0][0]; x < (roi[0][1] ? roi[0][1] : n[0]); x++)
+                if (r->mask[(z * n[1] + y) * n[0] + x] != 0)
+                    return true;
+    return false;
+}
+
+static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
+                         struct fbp_recon_params p, const float *whole, unsigned *seed)
+{
+    struct region r = draw_region(seed, &c->grid);
+    struct fbp_report report = {.struct_size = sizeof report};
+    struct fbp_progress told = {0};
+    fbp_plan *plan;
+
+    p.region = r.source ? NULL : r.text;
+    p.region_mask = r.source;
+    p.slab_slices = draw(seed) % 3 ? 0 : 1 + draw(seed) % 9;
+    p.batch_views = draw(seed) % 2 ? 0 : 8 * (1 + draw(seed) % 3);
+    p.n_threads = 1 + (int)(draw(seed) % 2);
+    p.progress = watch;
+    p.user = &told;
+    fbp_mock_plant.rates = draw(seed) % 2 ? card : none;
+    if (draw(seed) % 2)
+        draw_box(seed, c->grid.n, p.roi);
+    if (!meets(&r, c->grid.n, (const size_t(*)[2])p.roi)) {
+        assert_int_equal(fbp_plan_create(&plan, scan, &p), FBP_ERR_INVALID);
+        assert_non_null(strstr(fbp_message(), "has no voxel of the"));
+        drop_region(&r);
+        return;
+    }
+    OK(fbp_plan_create(&plan, scan, &p));
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    assert_string_equal(info->kernel, c->kernel);
+    float *v = run_plan(plan, draw(seed) % 2, &report);
+    check_volume(c->kernel, info, &r, whole, v, p.mu_water > 0 ? -1000 : 0, &report);
+    assert_int_equal(info->updates, info->region_voxels * scan->n_views);
+    assert_true(told.done == info->updates && told.total == info->updates);
+    free(v);
+    fbp_plan_destroy(&plan);
+    drop_region(&r);
+}
+
+static void regions_have_the_volumes_bits(void **state)
+{
+    unsigned seed = 5;
+
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct scan_case *c = &cases[i];
+        if (!can_compute(c) || !has_the_volumes_bits(c))
+            continue;
+        struct fbp_scan scan = make_scan(c);
+        struct fbp_recon_params p = params_of(c);
+        p.mu_water = i % 3 == 0 ? 0.02 : 0;
+        float *whole = reconstruct(&scan, &p);
+        for (int k = 0; k < N_REGIONS; k++)
+            check_region(c, &scan, p, whole, &seed);
+        free(whole);
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
+/* Of the slab of all layers as a device leaves it: the voxels that it touched. */
+static size_t count_touched(struct side *s, size_t *wanted)
+{
+    const struct fbp_job *job = &s->tables.job;
+    const struct fbp_slab all = fbp_slab_whole(job, 0, fbp_layers(job));
+    const size_t n = grid_size(&job->grid);
+    float *v = malloc(n * sizeof *v);
+    size_t first, touched = 0;
+
+    assert_non_null(v);
+    reconstruct_slab(s, &all, v, &first);
+    for (size_t i = 0; i < n; i++)
+        touched += v[i] != (float)job->shift;
+    *wanted = (size_t)fbp_region_count(job->region, 0, job->grid.n[2]);
+    free(v);
+    return touched;
+}
+
+/* A small ball beside the axis: of the voxels around it, devices touch those of its orbits, at most
+ * one for each lane of a kernel. */
+static void nothing_else_is_computed(void **state)
+{
+    (void)state;
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct scan_case *c = &cases[i];
+        struct side s;
+        size_t wanted;
+        if (strncmp(c->device, "cuda", 4) == 0)
+            continue;
+        arrange_region(&s, c, "ball:32,20,28,14");
+        const struct fbp_job *job = &s.tables.job;
+        const size_t lanes = job->turns * fbp_halves(job);
+        open_side(&s);
+        const size_t touched = count_touched(&s, &wanted);
+        if (wanted == 0 || touched > lanes * wanted || touched * 2 < wanted)
+            fail_msg("%s %s: %zu voxels are touched, %zu wanted, %zu lanes", c->device, c->kernel,
+                     touched, wanted, lanes);
+        close_side(&s);
+    }
+}
+
+static const struct scan_case plain = {
+    .views = 52, .columns = 48, .rows = 40, .grid = {{40, 40, 36}, {4, 4, 4}, {0, 0, 0}}};
+
+static struct fbp_plan_summary plan_of(const struct fbp_scan *scan, const char *region)
+{
+    struct fbp_plan_summary out;
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan,
+                       fbp_recon_params(.device = "cpu", .n_threads = 2, .region = region)));
+    out = *fbp_plan_info(plan);
+    fbp_plan_destroy(&plan);
+    return out;
+}
+
+/* Rows that only other slices need are not read, and the plan says so. */
+static void the_plan_knows_what_is_saved(void **state)
+{
+    struct fbp_scan scan = make_scan(&plain);
+    const struct fbp_plan_summary all = plan_of(&scan, NULL),
+                                  low = plan_of(&scan, "box:-20:20,:,-24:-8"),
+                                  pole = plan_of(&scan, "cylinder:79");
+
+    (void)state;
+    assert_true(all.region_voxels == 0 && all.region_saves_updates == 0);
+    /* centres at 2 mm + 4 mm k */
+    assert_int_equal(low.region_voxels, 10 * 40 * 4);
+    assert_true(low.region_slices[0] == 12 && low.region_slices[1] == 16);
+    assert_int_equal(low.updates, low.region_voxels * scan.n_views);
+    assert_true(low.view_reads < 0.6 * all.view_reads);
+    assert_true(fabs(low.region_saves_updates - (1 - 10. * 40 * 4 / (40. * 40 * 36))) < 1e-12);
+    assert_true(low.region_saves_rows > 0.4 && low.region_saves_rows < 1);
+    assert_true(pole.region_slices[0] == 0 && pole.region_slices[1] == 36);
+    assert_true(pole.region_saves_rows == 0 && pole.view_reads == all.view_reads);
+    assert_true(fabs(pole.region_saves_updates - (1 - PI / 4 * 79 * 79 / 6400)) < 0.01);
+    assert_true(low.memory_bytes < all.memory_bytes);
+    drop_scan(&scan);
+}
+
+/* --mask's value around the region, too; and what some views do not see stays masked in it. */
+static void a_mask_and_a_region_go_together(void **state)
+{
+    struct fbp_scan scan = make_scan(&plain);
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .mask = 1, .mask_value = -7, .slab_slices = 5};
+    const size_t n = grid_size(&scan.volume);
+
+    (void)state;
+    float *masked = reconstruct(&scan, &p);
+    p.region = "box:-40:,:60,-60:24";
+    float *v = reconstruct(&scan, &p);
+    for (size_t i = 0; i < n; i++) {
+        const struct fbp_grid *g = &scan.volume;
+        const double x = fbp_grid_coordinate(g, 0, (double)(i % 40)),
+                     y = fbp_grid_coordinate(g, 1, (double)(i / 40 % 40)),
+                     z = fbp_grid_coordinate(g, 2, (double)(i / 1600));
+        const bool inside = x >= -40 && y <= 60 && z >= -60 && z <= 24;
+        assert_true(v[i] == (inside ? masked[i] : -7));
+    }
+    assert_true(v[0] == -7);
+    free(masked);
+    free(v);
+    drop_scan(&scan);
+}
+
+static char *write_mask(const char *name, const struct fbp_grid *g, double shift, const float *x)
+{
+    struct fbp_array_info info = {.struct_size = sizeof info, .type = FBP_U8, .has_spacing = true};
+    const struct fbp_sink_params params = {
+        .struct_size = sizeof params, .type = FBP_U8, .range = {0, 255}};
+    char *path = temporary(name);
+    fbp_sink *sink;
+
+    for (int i = 0; i < 3; i++) {
+        info.n[i] = g->n[i];
+        info.spacing_mm[i] = g->voxel_mm[i];
+        info.origin_mm[i] = fbp_grid_coordinate(g, i, 0) + (i == 1 ? shift : 0);
+    }
+    OK(fbp_sink_open(&sink, path, &info, &params));
+    OK(fbp_sink_write(sink, 0, g->n[2], x));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    return path;
+}
+
+static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                    const char *sentence)
+{
+    fbp_plan *plan;
+
+    assert_int_equal(fbp_plan_create(&plan, scan, p), FBP_ERR_INVALID);
+    assert_null(plan);
+    if (!strstr(fbp_message(), sentence))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), sentence);
+}
+
+/* A file with the volume's place; one of another place; of another size; with NaN; without a 1. */
+static void masks_of_files(void **state)
+{
+    struct fbp_scan scan = make_scan(&plain);
+    const size_t n = grid_size(&scan.volume);
+    struct fbp_grid small = scan.volume;
+    float *x = calloc(n, sizeof *x);
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
+
+    (void)state;
+    assert_non_null(x);
+    char *empty = write_mask("empty.mha", &scan.volume, 0, x);
+    x[20 * 1600 + 17 * 40 + 3] = 200;
+    small.n[2]--;
+    char *good = write_mask("good.nrrd", &scan.volume, 0, x);
+    char *shifted = write_mask("shifted.mha", &scan.volume, 2, x);
+    char *other = write_mask("other.mha", &small, 0, x);
+    x[18] = NAN;
+    char *nan = write_array("nan.npy", 40, 40, 36, x);
+    float *whole = reconstruct(&scan, &p);
+    p.region = good;
+    float *v = reconstruct(&scan, &p);
+    for (size_t i = 0; i < n; i++)
+        assert_true(v[i] == (x[i] == 200 ? whole[i] : 0));
+    p.region = empty;
+    refused(&scan, &p, "empty.mha has no voxel of the volume, which lies at x -78 to 78");
+    p.region = shifted;
+    refused(&scan, &p, "its voxels lie from -76 to 80 mm along y, the volume's from -78 to 78 mm");
+    p.region = other;
+    refused(&scan, &p, "other.mha has 40 x 40 x 35 voxels, the volume has 40 x 40 x 36");
+    p.region = nan;
+    refused(&scan, &p, "nan.npy: voxel (18, 0, 0) is NaN: write 0");
+    char *const files[] = {empty, good, shifted, other, nan};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        remove(files[i]);
+        free(files[i]);
+    }
+    free(x);
+    free(v);
+    free(whole);
+    drop_scan(&scan);
+}
+
+static void words_that_are_none_are_refused(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"cylinder:", "is not one or three numbers: expected cylinder:R"},
+        {"cylinder:1,2", "is not one or three numbers"},
+        {"cylinder:1,2,3,4", "is not one or three numbers"},
+        {"cylinder:0", "is empty, its radius is not above 0"},
+        {"cylinder:-5", "is empty, its radius is not above 0"},
+        {"cylinder:nan", "is not one or three numbers"},
+        {"cylinder:1e300", "is not one or three numbers"},
+        {"ball:1,2,3", "is not four numbers: expected ball:X,Y,Z,R"},
+        {"ball:1,2,3,4mm", "is not four numbers"},
+        {"ball:nan,2,3,4", "is not four numbers"},
+        {"ball:1,2,3,inf", "is not four numbers"},
+        {"ball:0,0,500,20", "has no voxel of the volume"},
+        {"box:1:2,3:4", "is not three pairs of numbers"},
+        {"box:1:2,3:4,5:6,7:8", "is not three pairs of numbers"},
+        {"box:1,2,3", "is not three pairs of numbers"},
+        {"box:2:1,:,:", "is empty, an end lies below its beginning"},
+        {"box:0:1,:,:", "has no voxel of the volume"}, /* between two of them */
+        {"sphere:1,2,3,4", "is no shape: expected cylinder:R, ball:X,Y,Z,R or box:"},
+        {"", "is no shape"},
+    };
+    struct fbp_scan scan = make_scan(&plain);
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        p.region = wrong[i][0];
+        refused(&scan, &p, wrong[i][1]);
+    }
+    p.region = "cylinder:50";
+    p.output_type = FBP_U8;
+    p.output_range[0] = 0.01;
+    p.output_range[1] = 0.05;
+    refused(&scan, &p, "output: 0, for what lies outside the region, is not in the range 0.01 to");
+    drop_scan(&scan);
+}
+
+/* Stop after the first slab. */
+static int stop(void *user, const struct fbp_progress *p)
+{
+    (void)user;
+    return p->slabs_done > 0;
+}
+
+/* What was interrupted goes on where it stopped, and not with another region.  The same voxels in
+ * other words are the same region. */
+static void a_region_is_resumed(void **state)
+{
+    struct fbp_scan scan = make_scan(&plain);
+    char *path = temporary("resumed.mha");
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .slab_slices = 4,
+                                 .region = "ball:10,0,0,50",
+                                 .progress = stop};
+    struct fbp_report report = {.struct_size = sizeof report};
+    fbp_plan *plan;
+
+    (void)state;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    assert_int_equal(fbp_plan_run(plan, path, NULL), FBP_ERR_CANCELLED);
+    fbp_plan_destroy(&plan);
+    p.progress = NULL;
+    p.resume = 1;
+    const char *const others[] = {NULL, "ball:10,0,0,54", "cylinder:10,0,50"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        p.region = others[i];
+        OK(fbp_plan_create(&plan, &scan, &p));
+        assert_int_not_equal(fbp_plan_run(plan, path, NULL), FBP_OK);
+        fbp_plan_destroy(&plan);
+    }
+    p.region = "ball:10.0,0,0,5e1";
+    OK(fbp_plan_create(&plan, &scan, &p));
+    OK(fbp_plan_run(plan, path, &report));
+    assert_true(report.slabs_resumed > 0);
+    fbp_plan_destroy(&plan);
+    float *resumed = read_array(path);
+    p.resume = 0;
+    float *right = reconstruct(&scan, &p);
+    assert_memory_equal(resumed, right, grid_size(&scan.volume) * sizeof *right);
+    remove(path);
+    free(path);
+    free(resumed);
+    free(right);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_have_the_volumes_bits),
+        cmocka_unit_test(nothing_else_is_computed),
+        cmocka_unit_test(the_plan_knows_what_is_saved),
+        cmocka_unit_test(a_mask_and_a_region_go_together),
+        cmocka_unit_test(masks_of_files),
+        cmocka_unit_test(words_that_are_none_are_refused),
+        cmocka_unit_test(a_region_is_resumed),
+    };
+
+    return run_chosen_tests(tests, argc, argv);
+}
