@@ -215,12 +215,85 @@ static void a_failed_copy_ends_it(void **state)
     }
 }
 
+/* A region away from the middle, of 37 x 37 x 21 voxels: (x - 25)^2 + (y - 12)^2 + (z - 14)^2 < 17.
+ */
+enum { SIDE = 37, SLICES = 21, CELLS = 5 };
+
+static bool is_in_ball(int x, int y, int z)
+{
+    return (x - 25) * (x - 25) + (y - 12) * (y - 12) + (z - 14) * (z - 14) < 17;
+}
+
+static fbp_status ball_row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
+{
+    (void)user;
+    *n = 0;
+    for (int x = SIDE - 1; x >= 0; x--)
+        if (is_in_ball(x, (int)y, (int)z)) {
+            out[0].end = *n ? out[0].end : (uint32_t)x + 1;
+            out[0].first = (uint32_t)x;
+            *n = 1;
+        }
+    return FBP_OK;
+}
+
+/* One wanted voxel, and all that is taken together with it, into the cells. */
+static void expect_voxel(const struct fbp_job *job, int x, int y, int z,
+                         struct gpu_wanted cells[CELLS * CELLS])
+{
+    const int upper = job->mirrored && z < SLICES / 2 ? SLICES - 1 - z : z;
+
+    for (size_t turn = 0; turn < job->turns; turn++) {
+        struct gpu_wanted *c = &cells[y / GPU_CELL * CELLS + x / GPU_CELL];
+        c->first = c->end == 0 || upper < c->first ? upper : c->first;
+        c->end = upper + 1 > c->end ? upper + 1 : c->end;
+        const int old = y;
+        y = job->turns == 4 ? x : SIDE - 1 - y;
+        x = job->turns == 4 ? SIDE - 1 - old : SIDE - 1 - x;
+    }
+}
+
+/* Every cell knows the slices that are wanted of it, and of what kernels take together with it. */
+static void cells_are_wanted(void **state)
+{
+    static const size_t box[3][2] = {{0, SIDE}, {0, SIDE}, {0, SLICES}},
+                        n[3] = {SIDE, SIDE, SLICES};
+    struct fbp_region *region;
+
+    (void)state;
+    assert_int_equal(fbp_region_create(&region, n, box, ball_row, NULL), FBP_OK);
+    for (int i = 0; i < 6; i++) {
+        struct gpu_wanted right[CELLS * CELLS] = {{0}}, found[CELLS * CELLS];
+        struct fbp_job job = small_job();
+        struct gpu_tables t;
+        memcpy(job.grid.n, n, sizeof n);
+        job.turns = (size_t)1 << i % 3;
+        job.mirrored = i >= 3;
+        job.region = region;
+        job.n_views = 4;
+        struct block b = open_block(&job, &t);
+        assert_int_equal(gpu_tables_write(&job, &t, put, &b), FBP_OK);
+        memcpy(found, b.memory + t.wanted, sizeof found);
+        for (int at = 0; at < SIDE * SIDE * SLICES; at++)
+            if (is_in_ball(at % SIDE, at / SIDE % SIDE, at / SIDE / SIDE))
+                expect_voxel(&job, at % SIDE, at / SIDE % SIDE, at / SIDE / SIDE, right);
+        for (int c = 0; c < CELLS * CELLS; c++)
+            if (found[c].first != right[c].first || found[c].end != right[c].end)
+                fail_msg("%zu turns%s: cell %d, %d: slices %d to %d, not %d to %d", job.turns,
+                         job.mirrored ? ", mirrored" : "", c % CELLS, c / CELLS, found[c].first,
+                         found[c].end, right[c].first, right[c].end);
+        close_block(&b);
+    }
+    fbp_region_destroy(&region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(tables_hold_what_they_should, start),
         cmocka_unit_test_setup(other_ways_and_rays, start),
         cmocka_unit_test_setup(a_failed_copy_ends_it, start),
+        cmocka_unit_test_setup(cells_are_wanted, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

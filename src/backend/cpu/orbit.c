@@ -4,7 +4,7 @@
  * columns that turns map onto each other, and its lanes the turns, below and above the mid-plane.
  */
 #include "backend/cpu/cpu.h"
-#include "backend/partners.h"
+#include "backend/orbit_layers.h"
 #include "base/cpu_features.h"
 
 #include <math.h>
@@ -191,65 +191,27 @@ static void narrow(const struct place *place, double n_rows, double *lo, double 
     *hi = fmax(*hi, (n_rows - place->v0) * slices + 2);
 }
 
-/* Layers of the slices of a voxel column that are wanted, one end or both ends of them mirrored. */
-static struct fbp_interval layers_of(const struct fbp_job *job, const struct fbp_interval *column)
-{
-    const size_t nz = job->grid.n[2], half = nz / 2, up = nz - half;
-    const size_t first = column->first, end = column->end;
-    /* of the upper half, and of the lower one turned upwards */
-    const size_t a0 = first > half ? first - half : 0, a1 = end > half ? end - half : 0;
-    const size_t b0 = end < up ? up - end : 0, b1 = first < up ? up - first : 0;
-
-    if (a0 >= a1)
-        return (struct fbp_interval){(uint32_t)b0, (uint32_t)b1};
-    if (b0 >= b1)
-        return (struct fbp_interval){(uint32_t)a0, (uint32_t)a1};
-    return (struct fbp_interval){(uint32_t)(a0 < b0 ? a0 : b0), (uint32_t)(a1 > b1 ? a1 : b1)};
-}
-
-/* Slices [z0, z1) of the upper half in which a voxel of an orbit is wanted; none: both 0. */
-static void find_wanted(const struct fbp_job *job, size_t x, size_t y, bool forward, size_t *z0,
-                        size_t *z1)
-{
-    const struct fbp_region *r = job->region;
-
-    *z0 = SIZE_MAX;
-    *z1 = 0;
-    for (size_t i = 0; i < job->turns; i++, turn(job, forward, &x, &y)) {
-        struct fbp_interval c = r->columns[y * r->n[0] + x];
-        if (c.end > 0 && job->mirrored) {
-            c = layers_of(job, &c);
-            c.first += (uint32_t)fbp_layer_slice(job, 0);
-            c.end += (uint32_t)fbp_layer_slice(job, 0);
-        }
-        if (c.end > 0 && c.first < *z0)
-            *z0 = c.first;
-        if (c.end > *z1)
-            *z1 = c.end;
-    }
-}
-
 /* One group of views over one orbit, set up: slices [z0, z1) of the upper half see it. */
 struct passage {
     struct fbp_bp_orbit orbit;
     size_t z0, z1;
 };
 
-/* Is something of the orbit wanted, in slices [*first, *end)? */
-static bool narrow_to_region(const struct cpu_bp *bp, size_t x, size_t y, bool forward,
-                             double *first, double *end)
+/* Is something of the orbit wanted, in slices [*first, *end) of the upper half? */
+static bool narrow_to_region(const struct cpu_bp *bp, size_t x, size_t y, double *first,
+                             double *end)
 {
     const struct fbp_job *job = bp->dev->job;
-    size_t z0, z1;
+    size_t l0 = bp->z0, l1 = bp->z1;
 
-    *first = (double)fbp_layer_slice(job, bp->z0);
-    *end = (double)fbp_layer_slice(job, bp->z1);
-    if (!job->region)
-        return true;
-    find_wanted(job, x, y, forward, &z0, &z1);
-    *first = fmax(*first, (double)z0);
-    *end = fmin(*end, (double)z1);
-    return *first < *end;
+    if (job->region) {
+        const struct fbp_interval l = fbp_orbit_layers(job, x, y);
+        l0 = l.first > l0 ? l.first : l0;
+        l1 = l.end < l1 ? l.end : l1;
+    }
+    *first = (double)fbp_layer_slice(job, l0);
+    *end = (double)fbp_layer_slice(job, l1);
+    return l0 < l1;
 }
 
 static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bool forward,
@@ -265,7 +227,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     double lo = INFINITY, hi = -INFINITY, first, end;
 
     out->z0 = out->z1 = 0;
-    if (!narrow_to_region(bp, x, y, forward, &first, &end))
+    if (!narrow_to_region(bp, x, y, &first, &end))
         return;
     o->row = (int)(row - row0);
     for (size_t i = 0; i < job->turns; i++, turn(job, forward, &x, &y)) {

@@ -226,7 +226,7 @@ static __device__ inline void add_from_view(const cuda_seen &s, const line &l, f
 }
 
 /* Stages are a ring: the window of view i + STAGES - 1 is on its way while view i is added. */
-template <bool COLUMN, class Shape>
+template <bool COLUMN, class Shape, bool REGION>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
                 const __grid_constant__ gpu_plain in, const float *__restrict__ views,
@@ -237,6 +237,8 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     enum { COPIES = CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
     extern __shared__ __align__(128) char windows[];
     __shared__ cuda_seen list[2 * GPU_PASS];
+    if (REGION && !cuda_is_wanted<Tile>(g, g.nx, g.ny))
+        return;
     const unsigned ring = (unsigned)__cvta_generic_to_shared(windows);
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
     const float tx = (float)min(p.x, g.nx - 1) - g.x_ref;
@@ -282,7 +284,8 @@ template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct
     const gpu_plain in = gpu_plain_of(bp->job, bp->batch->n_rows);
     const float *views = (const float *)bp->views->memory + bp->first * in.group;
     const size_t bytes = (size_t)Window::STAGES * Window::BYTES;
-    const auto kernel = backproject<COLUMN, Shape>;
+    const auto kernel =
+        g->wanted ? backproject<COLUMN, Shape, true> : backproject<COLUMN, Shape, false>;
 
     if (bytes > 0) {
         cudaError_t error =

@@ -45,12 +45,14 @@ static __device__ inline void add_view(const cuda_seen &view, const layout &in, 
     }
 }
 
-template <bool COLUMN, class Tile>
+template <bool COLUMN, class Tile, bool REGION>
 static __global__ void __launch_bounds__(Tile::THREADS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g, const gpu_plain extent,
                 const layout in, float *__restrict__ volume)
 {
     __shared__ cuda_seen list[2 * GPU_PASS];
+    if (REGION && !cuda_is_wanted<Tile>(g, g.nx, g.ny))
+        return;
     const cuda_place_in_volume p = cuda_place_of_thread<Tile>(g.nx, g.ny);
     const float tx = (float)p.x - g.x_ref, ty = (float)p.y - g.y_ref;
     const float tz = (float)(g.z0 + p.z) - g.z_ref;
@@ -72,7 +74,10 @@ template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct c
                        1 / bp->views->scale};
     const gpu_plain extent = gpu_plain_of(bp->job, bp->batch->n_rows);
 
-    backproject<COLUMN, Tile><<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
+    const auto kernel =
+        g->wanted ? backproject<COLUMN, Tile, true> : backproject<COLUMN, Tile, false>;
+
+    kernel<<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
         bp->pass, *g, extent, in, bp->volume);
     return cudaGetLastError();
 }

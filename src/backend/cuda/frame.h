@@ -68,6 +68,26 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
+/** Is anything of the block's tile wanted, of a job with a region?  All of its threads get one
+ *  answer; that of a job without one is known when a kernel is compiled, as asking would take other
+ *  registers.  nx x ny: the columns that blocks are counted in, from (x, y) of the slab on. */
+template <class Tile>
+static __device__ inline bool cuda_is_wanted(const gpu_grid &g, int nx, int ny, int x = 0,
+                                             int y = 0)
+{
+    const int x0 = blockIdx.x * Tile::X, x1 = min(x0 + Tile::X, nx) - 1 + x + g.x0;
+    const int y0 = blockIdx.y * Tile::Y, y1 = min(y0 + Tile::Y, ny) - 1 + y + g.y0;
+    const int z0 = g.z0 + blockIdx.z * Tile::DEPTH;
+
+    for (int cy = (y0 + y + g.y0) / GPU_CELL; cy <= y1 / GPU_CELL; cy++)
+        for (int cx = (x0 + x + g.x0) / GPU_CELL; cx <= x1 / GPU_CELL; cx++) {
+            const gpu_wanted cell = g.wanted[cy * g.cells + cx];
+            if (cell.first < z0 + Tile::DEPTH && cell.end > z0)
+                return true;
+        }
+    return false;
+}
+
 template <int LANES> struct cuda_lanes;
 template <> struct cuda_lanes<1> {
     using type = float;

@@ -132,7 +132,7 @@ static __device__ inline void add_places(const gpu_view &view,
     }
 }
 
-template <class S>
+template <class S, bool REGION>
 static __global__ void __launch_bounds__(S::Tile::THREADS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,
                 const __grid_constant__ gpu_domain d, const __grid_constant__ gpu_plain in,
@@ -143,6 +143,8 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     const float tx = (float)(d.x0 + p.x) - g.x_ref, ty = (float)(d.y0 + p.y) - g.y_ref;
     float sum[S::SLICES][S::LANES];
 
+    if (REGION && !cuda_is_wanted<typename S::Tile>(g, d.nx, d.ny, d.x0, d.y0))
+        return;
     if (!p.inside)
         return;
     cuda_load_sums(volume, p, d.nx, d.ny, g.nz, sum);
@@ -157,11 +159,12 @@ template <class S> static cudaError_t launch(const struct cuda_bp *bp)
     const struct gpu_grid *g = &bp->grid;
     const gpu_plain in = gpu_plain_of(bp->job, bp->batch->n_rows);
     const auto *views = (const typename S::packed *)bp->views->memory + bp->first * in.group;
+    const auto kernel = g->wanted ? backproject<S, true> : backproject<S, false>;
     gpu_domain d;
 
     gpu_find_domain(bp->job, bp->slab, &d);
-    backproject<S><<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
-        bp->pass, *g, d, in, views, bp->volume);
+    kernel<<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(bp->pass, *g, d, in,
+                                                                              views, bp->volume);
     return cudaGetLastError();
 }
 

@@ -32,6 +32,8 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
 
     if (batch->n_rows == 0)
         return FBP_OK;
+    if (job->region)
+        bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
     bp.volume += gpu_volume_size(&dev->kernel->gpu, job, &below);
     CUDA_TRY(cudaSetDevice(dev->index));

@@ -40,6 +40,13 @@ struct gpu_pass {
     struct gpu_view view[GPU_PASS];
 };
 
+/** Slices (the upper ones of layers) [first, end) in which something is wanted of a cell, GPU_CELL
+ * x GPU_CELL columns of the volume, or of what its kernel takes together with it; 0, 0: nothing. */
+struct gpu_wanted {
+    int first, end;
+};
+enum { GPU_CELL = 8 };
+
 /** What is computed of the volume: slices (layers) of a slab from z0 on. */
 struct gpu_grid {
     int nx, ny, nz;
@@ -47,6 +54,10 @@ struct gpu_grid {
     /** The reference voxel of the whole volume; x_ref and y_ref counted from the slab's first, so
      *  that kernels know nothing of its place: differences of indices are exact. */
     float x_ref, y_ref, z_ref;
+    /** Of a job with a region, in the device's memory: the cells of the whole volume, `cells` a
+     * row, and the place of the slab's first column in it.  NULL: all is wanted. */
+    const struct gpu_wanted *wanted;
+    int cells, x0, y0;
 };
 
 struct gpu_kernel {
@@ -117,7 +128,13 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
 
-/** Slices (layers) [z0, z1) of a slab as kernels see them. */
+/** Cells of a row, or column, of n voxels. */
+static inline size_t gpu_cells(size_t n)
+{
+    return (n + GPU_CELL - 1) / GPU_CELL;
+}
+
+/** Slices (layers) [z0, z1) of a slab as kernels see them, all wanted. */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 

@@ -26,7 +26,10 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
                              .z0 = (int)fbp_layer_slice(job, z0),
                              .x_ref = reference(n[0], slab->x0),
                              .y_ref = reference(n[1], slab->y0),
-                             .z_ref = reference(n[2], 0)};
+                             .z_ref = reference(n[2], 0),
+                             .cells = (int)gpu_cells(n[0]),
+                             .x0 = (int)slab->x0,
+                             .y0 = (int)slab->y0};
 }
 
 void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)

@@ -1,7 +1,9 @@
 /* What the tables of a device hold: converted from the host's, part after part. */
 #include "backend/gpu/chain.h"
+#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
+#include "backend/orbit_layers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -183,12 +185,47 @@ static fbp_status put_weights(const struct writer *w)
     return st;
 }
 
+/* All columns of a cell; layers by their upper slices. */
+static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
+{
+    const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
+    struct gpu_wanted out = {0, 0};
+
+    for (size_t y = y0; y < y0 + GPU_CELL && y < n[1]; y++)
+        for (size_t x = x0; x < x0 + GPU_CELL && x < n[0]; x++) {
+            const struct fbp_interval l = fbp_orbit_layers(job, x, y);
+            const int first = (int)fbp_layer_slice(job, l.first);
+            const int end = (int)fbp_layer_slice(job, l.end);
+            if (l.end == 0)
+                continue;
+            out.first = out.end == 0 || first < out.first ? first : out.first;
+            out.end = end > out.end ? end : out.end;
+        }
+    return out;
+}
+
+static fbp_status put_wanted(const struct writer *w)
+{
+    const size_t nx = gpu_cells(w->job->grid.n[0]), ny = gpu_cells(w->job->grid.n[1]);
+    struct gpu_wanted *cells = malloc(nx * ny * sizeof *cells);
+
+    if (!cells)
+        return no_memory(nx * ny * sizeof *cells);
+    for (size_t i = 0; i < nx * ny; i++)
+        cells[i] = cell_of(w->job, i % nx, i / nx);
+    const fbp_status st = put(w, w->tables->wanted, cells, nx * ny * sizeof *cells);
+    free(cells);
+    return st;
+}
+
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put_at, void *user)
 {
     const struct writer w = {job, tables, put_at, user};
 
     FBP_TRY(put_prep(&w));
+    if (job->region)
+        FBP_TRY(put_wanted(&w));
     if (tables->way == GPU_NO_FILTER)
         return FBP_OK;
     FBP_TRY(tables->way == GPU_AT_ONCE ? put_chain(&w) : put_filter(&w));

@@ -150,6 +150,9 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
         t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
         t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));
     }
+    if (job->region)
+        t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
+                                 sizeof(struct gpu_wanted));
     t->counters = place(t, 2 * sizeof(uint64_t));
     t->ledger = place(t, fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
     t->found = place(t, GPU_FOUND * sizeof(struct gpu_found));

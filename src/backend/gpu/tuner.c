@@ -46,15 +46,16 @@ static int shape_wanted(int n_shapes)
     return end != wanted && *end == '\0' && shape >= 0 && shape < n_shapes ? (int)shape : -1;
 }
 
-/* May a run of the job measure?  Its passes are long enough and so many that two rounds fit. */
+/* May a run of the job measure?  Its passes are long enough and so many that two rounds fit; they
+ * are whole. */
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int n_candidates)
 {
     const char *tune = gpu_host->environment(FBP_ENV_TUNE);
     const struct fbp_slab all = fbp_slab_asked(job, 0, job->grid.n[2]);
     const size_t passes = job->n_views / k->turns / GPU_PASS;
 
-    return n_candidates > 1 && !(tune && strcmp(tune, "0") == 0) && shape_wanted(k->n_shapes) < 0 &&
-           all.nz >= LEAST_SLICES &&
+    return n_candidates > 1 && !job->region && !(tune && strcmp(tune, "0") == 0) &&
+           shape_wanted(k->n_shapes) < 0 && all.nz >= LEAST_SLICES &&
            (double)all.nx * (double)all.ny * (double)all.nz * GPU_PASS >= LEAST_UPDATES &&
            passes >= (size_t)LEAST_ROUNDS * (size_t)n_candidates + OTHER_PASSES;
 }
