@@ -14,13 +14,15 @@
 #include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 14 };
+enum { FBP_MODULE_VERSION = 15 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
     size_t job_size, backend_size; /**< of the structs, as a second look at the version */
     fbp_status (*fail)(fbp_status status, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
+    const char *(*message)(void);
+    void (*message_clear)(void);
     const char *(*environment)(enum fbp_variable variable);
     double (*coordinate)(const struct fbp_grid *g, int axis, double i);
     bool (*weights_separable)(const fbp_weights *weights);

@@ -36,7 +36,7 @@ find src cli -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort >"$work/file
 
 # 1. A name is one file's of its library, so that it can be said without its folder.  What GPUs share
 # is in the library and in their modules.
-sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.cuda.*/& cuda/; s/^src.backend.gpu.*/& fbp\n& cuda/; s/^src[^ ]*$/& fbp/' "$work/files" |
+sed 's/^cli.*/& cli/; s/^src.lab.*/& lab/; s/^src.backend.cuda.*/& cuda/; s/^src.backend.gl.*/& gl/; s/^src.backend.gpu.*/& fbp\n& cuda\n& gl/; s/^src[^ ]*$/& fbp/' "$work/files" |
     awk '{ base = $1; sub(/.*\//, "", base)
            if ((base, $2) in seen) print $1 " has the name of " seen[base, $2]
            seen[base, $2] = $1 }' >"$work/names"
@@ -98,7 +98,7 @@ say "$work/header_circles"
 
 # 7. The modules of GPUs are often not built, so that there are no objects to ask: a header and the
 # sources of its name are one there, and what includes whose header must have no circle.
-awk '$1 ~ /^src\/backend\/(cuda|gpu)\// && $2 ~ /^backend\/(cuda|gpu)\// {
+awk '$1 ~ /^src\/backend\/(cuda|gl|gpu)\// && $2 ~ /^backend\/(cuda|gl|gpu)\// {
          from = $1; to = "src/" $2
          sub(/\.[a-z]+$/, "", from)
          sub(/\.[a-z]+$/, "", to)

@@ -1,0 +1,19 @@
+# libfbp_gl.so: the backend for OpenGL.  It is linked with libepoxy alone, which loads EGL and OpenGL.
+file(GLOB FBP_GL_SOURCES CONFIGURE_DEPENDS src/backend/gl/*.c)
+list(FILTER FBP_GL_SOURCES EXCLUDE REGEX "/load\\.c$")
+file(GLOB FBP_GL_TEXTS CONFIGURE_DEPENDS src/backend/gl/*.glsl)
+set(FBP_GL_TEXT_SOURCE ${CMAKE_BINARY_DIR}/generated/gl_texts.c)
+add_custom_command(OUTPUT ${FBP_GL_TEXT_SOURCE}
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/src/backend/gl
+        -D SOURCE=${FBP_GL_TEXT_SOURCE} -P ${CMAKE_SOURCE_DIR}/cmake/glsl.cmake
+    DEPENDS ${FBP_GL_TEXTS} ${CMAKE_SOURCE_DIR}/cmake/glsl.cmake
+    COMMENT "Texts of OpenGL's programs")
+add_library(fbp_gl MODULE ${FBP_GL_SOURCES} ${FBP_GL_TEXT_SOURCE})
+target_include_directories(fbp_gl PRIVATE include src)
+target_link_libraries(fbp_gl PRIVATE fbp_gpu fbp_options PkgConfig::EPOXY Threads::Threads m
+    ${CMAKE_DL_LIBS})
+target_link_options(fbp_gl PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+set_target_properties(fbp_gl PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
+# What reports that a device cannot be used tells whether there should be a module.
+target_compile_definitions(fbp_objects PRIVATE FBP_HAS_GL_MODULE)
+install(TARGETS fbp_gl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,0 +1,125 @@
+#include "backend/gl/buffer.h"
+
+#include "backend/gl/error.h"
+#include "backend/gpu/host.h"
+
+#include <epoxy/gl.h>
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Few: some of a run, and what the program has asked for. */
+static struct {
+    pthread_mutex_t lock;
+    struct gl_buffer *first;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void gl_buffers_add(struct gl_buffer *one)
+{
+    pthread_mutex_lock(&all.lock);
+    one->next = all.first;
+    all.first = one;
+    pthread_mutex_unlock(&all.lock);
+}
+
+struct gl_buffer *gl_buffers_take(const void *base)
+{
+    struct gl_buffer **at = &all.first;
+
+    pthread_mutex_lock(&all.lock);
+    while (*at && (*at)->base != base)
+        at = &(*at)->next;
+    struct gl_buffer *found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&all.lock);
+    return found;
+}
+
+struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes)
+{
+    const char *at = address;
+    struct gl_part out = {.bytes = bytes, .host = (void *)(uintptr_t)address};
+
+    pthread_mutex_lock(&all.lock);
+    for (const struct gl_buffer *b = all.first; b && !out.buffer; b = b->next)
+        if (b->owner == owner && !b->plain && at >= b->base && bytes <= b->bytes &&
+            (size_t)(at - b->base) <= b->bytes - bytes) {
+            out.buffer = b;
+            out.at = (size_t)(at - b->base);
+        }
+    pthread_mutex_unlock(&all.lock);
+    return out;
+}
+
+void *gl_addresses(size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void gl_addresses_drop(void *base, size_t bytes)
+{
+    if (base)
+        (void)munmap(base, bytes);
+}
+
+static void map(struct gl_buffer *b)
+{
+    const GLbitfield flags =
+        GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL,
+                    flags | GL_CLIENT_STORAGE_BIT);
+    b->base = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)b->bytes, flags);
+}
+
+static bool maps_for_good(void)
+{
+    return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
+}
+
+static fbp_status make_plain(struct gl_buffer *b, const char *what)
+{
+    b->plain = true;
+    b->base = malloc(b->bytes);
+    return b->base ? FBP_OK
+                   : gpu_host->fail(FBP_ERR_NOMEM,
+                                    "gl: cannot allocate %zu bytes for %s: lower "
+                                    "--memory",
+                                    b->bytes, what);
+}
+
+fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
+{
+    b->mapped = mapped;
+    if (mapped && !maps_for_good())
+        return make_plain(b, what);
+    glGenBuffers(1, &b->name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
+    if (mapped)
+        map(b);
+    else
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_COPY);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    const fbp_status st = gl_check(what);
+    if (st == FBP_OK && mapped && !b->base)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot map %zu bytes for %s: lower --memory",
+                              b->bytes, what);
+    return st;
+}
+
+void gl_buffer_drop(struct gl_buffer *b)
+{
+    if (b->name)
+        glDeleteBuffers(1, &b->name); /* which unmaps it */
+    if (b->plain)
+        free(b->base);
+    else if (!b->mapped)
+        gl_addresses_drop(b->base, b->bytes);
+    b->name = 0;
+    b->base = NULL;
+}

@@ -1,0 +1,46 @@
+/** @file buffer.h  Buffers of a context, which the pipeline knows by addresses (internal).
+ *
+ * Device memory is a range of addresses that nothing lies at, so that callers may count in it as in
+ * any memory; host memory is where the driver has mapped a buffer, once and for all.  Commands name
+ * parts of buffers.
+ */
+#ifndef FBP_SRC_GL_BUFFER_H
+#define FBP_SRC_GL_BUFFER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct gl_buffer {
+    char *base; /**< its address; NULL: it has none */
+    size_t bytes;
+    unsigned name;
+    bool mapped;       /**< base is memory of the host */
+    bool plain;        /**< ... of no buffer: drivers before 4.4 map none for good */
+    const void *owner; /**< the device */
+    struct gl_buffer *next;
+};
+
+/** A part of a buffer; buffer NULL: it lies at `host`. */
+struct gl_part {
+    const struct gl_buffer *buffer;
+    size_t at, bytes;
+    void *host;
+};
+
+/** List one with an address, among those of all devices. */
+void gl_buffers_add(struct gl_buffer *one);
+/** Take the one at this address from the list; NULL. */
+struct gl_buffer *gl_buffers_take(const void *base);
+/** `bytes` from this address on: of a buffer of this device, or of the host's memory. */
+struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
+
+/** Addresses for memory of the device; NULL: there are none. */
+void *gl_addresses(size_t bytes);
+void gl_addresses_drop(void *base, size_t bytes);
+
+/** In the queue: make the buffer's storage, `mapped` or not; and drop it. */
+fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what);
+void gl_buffer_drop(struct gl_buffer *b);
+
+#endif /* FBP_SRC_GL_BUFFER_H */

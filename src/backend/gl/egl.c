@@ -1,0 +1,403 @@
+/* Displays and contexts by EGL. */
+#include "backend/gl/egl.h"
+
+#include "backend/gpu/host.h"
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A renderer, and where EGL has it. */
+struct entry {
+    struct gl_renderer is;
+    EGLenum platform;
+    EGLDeviceEXT device; /* NULL: the platform's own */
+    int order;           /* in which they were found */
+    int users;           /* contexts of it */
+    bool foreign;        /* the program had opened the display before */
+};
+
+static struct {
+    pthread_mutex_t lock; /* users */
+    struct entry entries[GL_MOST_RENDERERS];
+    int n, n_usable;
+    char why[300];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; at && (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+static const char *error_text(void)
+{
+    switch (eglGetError()) {
+    case EGL_NOT_INITIALIZED:
+        return "EGL_NOT_INITIALIZED";
+    case EGL_BAD_ACCESS:
+        return "EGL_BAD_ACCESS";
+    case EGL_BAD_ALLOC:
+        return "EGL_BAD_ALLOC";
+    case EGL_BAD_MATCH:
+        return "EGL_BAD_MATCH";
+    case EGL_BAD_ATTRIBUTE:
+        return "EGL_BAD_ATTRIBUTE";
+    default:
+        return "it gives no reason";
+    }
+}
+
+/* All contexts of a renderer share its display, which others than this library may use, too. */
+static EGLDisplay open_display(struct entry *e)
+{
+    EGLDisplay display = eglGetPlatformDisplayEXT(
+        e->platform, e->device ? (void *)e->device : EGL_DEFAULT_DISPLAY, NULL);
+
+    if (display == EGL_NO_DISPLAY)
+        return EGL_NO_DISPLAY;
+    pthread_mutex_lock(&all.lock);
+    if (e->users == 0) {
+        e->foreign = eglQueryString(display, EGL_VERSION) != NULL;
+        (void)eglGetError();
+    }
+    const bool opened = e->users > 0 || e->foreign || eglInitialize(display, NULL, NULL);
+    if (opened)
+        e->users++;
+    pthread_mutex_unlock(&all.lock);
+    return opened ? display : EGL_NO_DISPLAY;
+}
+
+static void close_display(struct entry *e, EGLDisplay display)
+{
+    pthread_mutex_lock(&all.lock);
+    if (--e->users == 0 && !e->foreign)
+        (void)eglTerminate(display);
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* The newest core profile, with what tells of lost contexts if there is. */
+static EGLContext make_context(EGLDisplay display, bool *told)
+{
+    static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {3, 3}};
+    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
+    const bool robust = is_listed(extensions, "EGL_EXT_create_context_robustness");
+
+    for (size_t i = 0; i < 2 * sizeof versions / sizeof *versions; i++) {
+        const bool tells = robust && i % 2 == 0;
+        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                     versions[i / 2][0],
+                                     EGL_CONTEXT_MINOR_VERSION,
+                                     versions[i / 2][1],
+                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                     tells ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT
+                                           : EGL_NONE,
+                                     EGL_LOSE_CONTEXT_ON_RESET_EXT,
+                                     EGL_NONE};
+        EGLContext context =
+            eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
+        *told = tells;
+        if (context != EGL_NO_CONTEXT)
+            return context;
+    }
+    return EGL_NO_CONTEXT;
+}
+
+/* Of an opened display; `why` gets the sentence. */
+static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size_t n)
+{
+    if (!eglBindAPI(EGL_OPENGL_API)) {
+        snprintf(why, n,
+                 "it has OpenGL ES only, and OpenGL 4.3 is needed: another driver may "
+                 "have it");
+        return false;
+    }
+    out->display = display;
+    out->context = make_context(display, &out->told);
+    if (out->context == EGL_NO_CONTEXT) {
+        snprintf(why, n, "it gives no context of OpenGL 3.3 or later (%s): update the driver",
+                 error_text());
+        return false;
+    }
+    if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
+        return true;
+    snprintf(why, n, "it gives no context without a surface (%s): update the driver", error_text());
+    (void)eglDestroyContext(display, out->context);
+    out->context = NULL;
+    return false;
+}
+
+static bool open_entry(struct entry *e, struct gl_egl *out, char *why, size_t n)
+{
+    EGLDisplay display = open_display(e);
+
+    *out = (struct gl_egl){.index = (int)(e - all.entries)};
+    if (display == EGL_NO_DISPLAY) {
+        snprintf(why, n,
+                 "its display refuses (%s): see that you may read and write %s (group render or "
+                 "video), and that its driver is whole",
+                 error_text(), e->is.card[0] ? e->is.card : "/dev/dri");
+        return false;
+    }
+    if (make_current(display, out, why, n))
+        return true;
+    close_display(e, display);
+    return false;
+}
+
+fbp_status gl_egl_open(struct gl_egl *out, int index)
+{
+    struct entry *e = &all.entries[index];
+    char why[300] = "";
+
+    if (e->is.reason[0])
+        return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
+    if (open_entry(e, out, why, sizeof why))
+        return FBP_OK;
+    return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
+}
+
+void gl_egl_close(struct gl_egl *egl)
+{
+    if (!egl->context)
+        return;
+    (void)eglMakeCurrent(egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    (void)eglDestroyContext(egl->display, egl->context);
+    close_display(&all.entries[egl->index], egl->display);
+    (void)eglReleaseThread();
+    egl->context = NULL;
+}
+
+static uint64_t integer_of(GLenum what)
+{
+    GLint64 value = 0;
+
+    glGetInteger64v(what, &value);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* Two vendors' ways to tell. */
+static void ask_for_memory(struct gl_renderer *r)
+{
+    GLint values[4] = {0};
+
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info")) {
+        r->memory_bytes = integer_of(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX) << 10;
+        r->free_bytes = integer_of(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX) << 10;
+    } else if (epoxy_has_gl_extension("GL_ATI_meminfo")) {
+        glGetIntegerv(GL_VBO_FREE_MEMORY_ATI, values);
+        r->free_bytes = (uint64_t)(values[0] > 0 ? values[0] : 0) << 10;
+    }
+}
+
+/* What tests lower: the storage block. */
+static void lower_limits(struct gl_renderer *r)
+{
+    const char *wanted = gpu_host->environment(FBP_ENV_GL_BLOCK);
+    const unsigned long long bytes = wanted ? strtoull(wanted, NULL, 10) : 0;
+
+    if (bytes >= 4096 && bytes < r->block_bytes)
+        r->block_bytes = bytes;
+}
+
+static void ask(struct gl_renderer *r)
+{
+    const char *name = (const char *)glGetString(GL_RENDERER);
+    const char *version = (const char *)glGetString(GL_VERSION);
+    const uint64_t most_of_mesa = (uint64_t)UINT32_MAX / 4096 * 4096;
+
+    snprintf(r->name, sizeof r->name, "%s", name ? name : "a renderer without a name");
+    snprintf(r->version, sizeof r->version, "%s", version ? version : "");
+    r->major = epoxy_gl_version() / 10;
+    r->minor = epoxy_gl_version() % 10;
+    r->software = r->software || strstr(r->name, "llvmpipe") || strstr(r->name, "softpipe") ||
+                  strstr(r->name, "SwiftShader");
+    r->texture_size = (int)integer_of(GL_MAX_TEXTURE_SIZE);
+    r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
+    r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
+    ask_for_memory(r);
+    if (10 * r->major + r->minor < 43) {
+        snprintf(r->reason, sizeof r->reason,
+                 "it has OpenGL %d.%d only, and 4.3 is needed: update the driver", r->major,
+                 r->minor);
+        return;
+    }
+    r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+    r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
+    r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+    r->group_threads = (int)integer_of(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+    lower_limits(r);
+}
+
+/* The same card by two drivers, or twice by one, is one. */
+static bool is_there(const struct entry *e)
+{
+    for (int i = 0; i < all.n; i++)
+        if (e->is.card[0] && strcmp(e->is.card, all.entries[i].is.card) == 0 &&
+            !all.entries[i].is.reason[0] && !e->is.software && !all.entries[i].is.software)
+            return true;
+    return false;
+}
+
+static void look_at(struct entry *e)
+{
+    struct gl_egl egl;
+
+    all.entries[all.n] = *e;
+    all.entries[all.n].order = all.n;
+    struct entry *at = &all.entries[all.n];
+    if (!at->is.name[0])
+        snprintf(at->is.name, sizeof at->is.name, "%s",
+                 e->is.card[0] ? e->is.card : "a device of EGL");
+    if (open_entry(at, &egl, at->is.reason, sizeof at->is.reason)) {
+        ask(&at->is);
+        gl_egl_close(&egl);
+    }
+    all.n++;
+}
+
+static void describe_device(struct entry *e)
+{
+    const char *extensions = eglQueryDeviceStringEXT(e->device, EGL_EXTENSIONS);
+    const char *card = NULL;
+
+    e->is.software = is_listed(extensions, "EGL_MESA_device_software");
+    if (!e->is.software && is_listed(extensions, "EGL_EXT_device_drm"))
+        card = eglQueryDeviceStringEXT(e->device, EGL_DRM_DEVICE_FILE_EXT);
+    snprintf(e->is.card, sizeof e->is.card, "%s", card ? card : "");
+}
+
+/* Those in hardware first, and Mesa's software device last. */
+static void look_at_devices(void)
+{
+    EGLDeviceEXT devices[GL_MOST_RENDERERS];
+    EGLint n = 0;
+
+    if (!eglQueryDevicesEXT(GL_MOST_RENDERERS, devices, &n))
+        n = 0;
+    for (int software = 0; software < 2; software++)
+        for (EGLint i = 0; i < n && all.n < GL_MOST_RENDERERS - 1; i++) {
+            struct entry e = {.platform = EGL_PLATFORM_DEVICE_EXT, .device = devices[i]};
+            describe_device(&e);
+            if (e.is.software == (software == 1) && !is_there(&e))
+                look_at(&e);
+        }
+}
+
+/* NVIDIA's driver without its graphics part, as in many containers, does not show up at all. */
+static void look_for_half_a_driver(void)
+{
+    struct entry e = {.is = {.name = "NVIDIA"}};
+
+    for (int i = 0; i < all.n; i++)
+        if (strstr(all.entries[i].is.name, "NVIDIA") || strstr(all.entries[i].is.version, "NVIDIA"))
+            return;
+    if (access("/dev/nvidiactl", F_OK) != 0 || all.n == GL_MOST_RENDERERS)
+        return;
+    if (!dlopen("libEGL_nvidia.so.0", RTLD_NOW | RTLD_LOCAL))
+        snprintf(e.is.reason, sizeof e.is.reason,
+                 "its driver is here without the graphics part (libEGL_nvidia.so.0): install that, "
+                 "or start the container with NVIDIA_DRIVER_CAPABILITIES=all");
+    else
+        snprintf(e.is.reason, sizeof e.is.reason,
+                 "libEGL does not know its driver: put 10_nvidia.json into "
+                 "/usr/share/glvnd/egl_vendor.d, or name it in __EGL_VENDOR_LIBRARY_FILENAMES");
+    e.order = all.n;
+    all.entries[all.n++] = e;
+}
+
+static bool has_vendor_file(void)
+{
+    static const char *const places[] = {"/usr/share/glvnd/egl_vendor.d/*.json",
+                                         "/etc/glvnd/egl_vendor.d/*.json"};
+    bool any = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        glob_t files;
+        any = glob(places[i], GLOB_NOSORT, NULL, &files) == 0 || any;
+        globfree(&files);
+    }
+    return any;
+}
+
+/* What stands first in the list is tried first: hardware, then software, then what is of no use. */
+static int rank(const struct entry *e)
+{
+    return GL_MOST_RENDERERS * (2 * (e->is.reason[0] != '\0') + e->is.software) + e->order;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    return rank(a) - rank(b);
+}
+
+static void *find(void *unused)
+{
+    const char *extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+
+    if (is_listed(extensions, "EGL_EXT_platform_device") &&
+        (is_listed(extensions, "EGL_EXT_device_enumeration") ||
+         is_listed(extensions, "EGL_EXT_device_base")))
+        look_at_devices();
+    if (all.n == 0 && is_listed(extensions, "EGL_MESA_platform_surfaceless"))
+        look_at(&(struct entry){.platform = EGL_PLATFORM_SURFACELESS_MESA});
+    look_for_half_a_driver();
+    qsort(all.entries, (size_t)all.n, sizeof *all.entries, by_rank);
+    for (int i = 0; i < all.n; i++)
+        all.n_usable += all.entries[i].is.reason[0] == '\0';
+    if (all.n == 1 && all.n_usable == 0)
+        snprintf(all.why, sizeof all.why, "%.60s: %.230s", all.entries[0].is.name,
+                 all.entries[0].is.reason);
+    else if (all.n > 0)
+        snprintf(all.why, sizeof all.why, "no renderer can be used; of the first, %.60s: %.180s",
+                 all.entries[0].is.name, all.entries[0].is.reason);
+    else if (!has_vendor_file())
+        snprintf(all.why, sizeof all.why,
+                 "libEGL knows no driver, as there is no file in /usr/share/glvnd/egl_vendor.d: "
+                 "install the graphics part of the card's driver, or libegl-mesa0");
+    else
+        snprintf(all.why, sizeof all.why,
+                 "EGL lists no device: see that the card's driver is whole, and that you may open "
+                 "/dev/dri/renderD*");
+    (void)eglReleaseThread();
+    return unused;
+}
+
+void gl_renderers_find(void)
+{
+    pthread_t thread;
+
+    all.n = all.n_usable = 0;
+    snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
+    if (pthread_create(&thread, NULL, find, NULL) == 0)
+        (void)pthread_join(thread, NULL);
+}
+
+int gl_renderers_usable(char *why, size_t n)
+{
+    if (all.n_usable == 0)
+        snprintf(why, n, "%s", all.why);
+    return all.n_usable;
+}
+
+int gl_renderers_listed(void)
+{
+    return all.n_usable > 0 ? all.n : 0;
+}
+
+const struct gl_renderer *gl_renderer_at(int index)
+{
+    return &all.entries[index].is;
+}

@@ -1,0 +1,53 @@
+/** @file egl.h  The renderers that there are, and contexts of them (internal).
+ *
+ * No window, no display: devices are enumerated (EGL_EXT_device_enumeration), and contexts have no
+ * surface.  What a renderer is and can do is asked once, when the module is loaded, by a thread of
+ * its own, so that no context of the program that uses the library is disturbed; after that nothing
+ * of EGL is left open until a device is: no thread of a driver that a fork would lose.
+ */
+#ifndef FBP_SRC_GL_EGL_H
+#define FBP_SRC_GL_EGL_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GL_MOST_RENDERERS = 16 };
+
+/** A renderer, as it describes itself. */
+struct gl_renderer {
+    char name[100], version[100]; /**< GL_RENDERER, GL_VERSION */
+    char reason[300];             /**< why it cannot be used; "" = it can be */
+    char card[64];                /**< the file of the system that it is; "" = none is known */
+    bool software;
+    int major, minor;
+    int texture_size, layers;          /**< of textures, at most */
+    int shared_bytes;                  /**< of a group of threads, at most */
+    int group_threads;                 /**< of a group, at most */
+    uint64_t block_bytes;              /**< of a storage block, at most */
+    uint64_t buffer_bytes;             /**< of one buffer, at most */
+    uint64_t alignment;                /**< of a part of a buffer that is bound */
+    uint64_t memory_bytes, free_bytes; /**< 0: the driver does not tell */
+};
+
+/** Look for renderers: usable ones first, those in hardware before those in software. */
+void gl_renderers_find(void);
+
+/** How many can be used; if 0, `why` gets the sentence.  More may be listed, with a reason. */
+int gl_renderers_usable(char *why, size_t n);
+int gl_renderers_listed(void);
+const struct gl_renderer *gl_renderer_at(int index);
+
+/** A context of a renderer, of the thread that opened it. */
+struct gl_egl {
+    int index;
+    void *display, *context;
+    bool told; /**< the driver tells when it has lost the context */
+};
+
+/** Make one, current in this thread. */
+fbp_status gl_egl_open(struct gl_egl *out, int index);
+void gl_egl_close(struct gl_egl *egl);
+
+#endif /* FBP_SRC_GL_EGL_H */

@@ -1,0 +1,174 @@
+/* The entry of the module: finding and opening renderers; its backend. */
+#include "backend/gl/gl.h"
+
+#include "backend/gl/error.h"
+#include "backend/gpu/gpu_bytes.h"
+#include "backend/rows.h"
+
+#include <epoxy/gl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count(char *why, size_t n)
+{
+    return gl_renderers_usable(why, n) > 0 ? gl_renderers_listed() : 0;
+}
+
+static void describe(int index, struct fbp_device_info *out)
+{
+    const struct gl_renderer *r = gl_renderer_at(index);
+
+    snprintf(out->reason, sizeof out->reason, "%s", r->reason);
+    snprintf(out->driver, sizeof out->driver, "%.63s", r->version);
+    if (r->block_bytes == 0)
+        snprintf(out->text, sizeof out->text, "%.100s%s", r->name, r->software ? ", software" : "");
+    else
+        snprintf(
+            out->text, sizeof out->text,
+            "%.70s%s, OpenGL %d.%d, textures of %d x %d, layers %d, storage blocks of %llu MiB",
+            r->name, r->software ? ", software" : "", r->major, r->minor, r->texture_size,
+            r->texture_size, r->layers, (unsigned long long)(r->block_bytes >> 20));
+    out->memory_bytes = r->memory_bytes;
+    out->free_bytes = r->free_bytes;
+}
+
+static bool choose(struct fbp_job *job, const char *name)
+{
+    static const char *const isas[] = {"", "opengl exact", "opengl fast", "opengl half"};
+    const struct gpu_kernel *k = gl_kernel_find(job, name);
+
+    if (!k)
+        return false;
+    gpu_kernel_take(k, isas[k->precision], job);
+    return true;
+}
+
+static size_t fixed_bytes(const struct fbp_job *job)
+{
+    return gpu_fixed_bytes(job, &gl_offer);
+}
+
+/* In the queue: what the thread does first. */
+static fbp_status begin(void *device)
+{
+    struct gl_device *dev = device;
+    const enum gl_program_id kernel = dev->kernel->program;
+
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
+    gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
+    dev->memory.bytes = dev->tables.bytes;
+    FBP_TRY(gl_buffer_make(&dev->memory, false, "tables"));
+    glBindBuffer(GL_COPY_WRITE_BUFFER, dev->memory.name);
+    glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32F, GL_RED, GL_FLOAT, NULL);
+    FBP_TRY(gl_check("tables"));
+    FBP_TRY(gl_filter_open(dev));
+    return gl_programs_need(&dev->programs, &kernel, 1);
+}
+
+static void end(void *device)
+{
+    struct gl_device *dev = device;
+
+    if (!dev->egl.context)
+        return;
+    gl_buffer_drop(&dev->memory);
+    gl_programs_close(&dev->programs);
+    gl_egl_close(&dev->egl);
+}
+
+static void close_device(fbp_device **device)
+{
+    struct gl_device *dev = gl_of(*device);
+
+    if (!dev)
+        return;
+    gl_queue_close(&dev->queue);
+    free(dev->principal);
+    free(dev);
+    *device = NULL;
+}
+
+static fbp_status find_principal(struct gl_device *dev)
+{
+    const size_t n = dev->job->n_views;
+
+    dev->principal = malloc(n * sizeof *dev->principal);
+    if (!dev->principal)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu principal points", n);
+    for (size_t k = 0; k < n; k++)
+        gpu_find_principal(dev->job, k, &dev->principal[k]);
+    return FBP_OK;
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
+    static const struct gl_queue_life life = {begin, end};
+    struct gl_device *dev = calloc(1, sizeof *dev);
+
+    *out = NULL;
+    if (!dev)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
+    *out = (fbp_device *)(void *)dev;
+    dev->job = job;
+    dev->index = index;
+    dev->renderer = gl_renderer_at(index);
+    dev->kernel = (const struct gl_kernel *)job->chosen.own;
+    fbp_status st = find_principal(dev);
+    if (st == FBP_OK)
+        st = gl_queue_open(&dev->queue, &life, dev);
+    if (st != FBP_OK)
+        close_device(out);
+    return st;
+}
+
+static const struct fbp_backend backend = {
+    .name = "gl",
+    .summary = "OpenGL 4.3",
+    .count = count,
+    .describe = describe,
+    .has_precisions = true,
+    .remark = gpu_remark_precision,
+    .choose = choose,
+    .filtered_bytes = gpu_filtered_bytes,
+    .volume_bytes = gpu_volume_bytes,
+    .fixed_bytes = fixed_bytes,
+    .group_views = GPU_GROUP_VIEWS,
+    .takes_counts = true,
+    .most_staying = GPU_MOST_LAYERS,
+    .open = open_device,
+    .close = close_device,
+    .host_alloc = gl_host_alloc,
+    .host_release = gl_host_release,
+    .reaches = gl_reaches,
+    .alloc = gl_alloc,
+    .release = gl_release,
+    .upload = gl_upload,
+    .upload_pieces = gl_upload_pieces,
+    .filter = gl_filter,
+    .filter_rows = gl_filter_rows,
+    .download = gl_download,
+    .clear = gl_clear,
+    .backproject = gl_backproject,
+    .fetch = gl_fetch,
+    .mark = gl_mark,
+    .after = gl_after,
+    .wait = gl_wait,
+    .expect = gl_expect,
+    .counts = gl_counts,
+};
+
+FBP_API fbp_module_fn fbp_gl_module;
+
+const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char *why, size_t n)
+{
+    if (!fbp_module_fits(host)) {
+        snprintf(why, n, "libfbp_gl.so is of another version than this library: reinstall both");
+        return NULL;
+    }
+    gpu_host = host;
+    gl_renderers_find();
+    return &backend;
+}

@@ -1,0 +1,552 @@
+/* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
+ * runs in the queue, but for the slots at the end. */
+#include "backend/gl/filter.h"
+
+#include "backend/gl/gl.h"
+#include "backend/gpu/gpu_plain.h"
+#include "backend/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A batch on its way. */
+struct pass {
+    struct gl_device *dev;
+    const struct fbp_batch *batch;
+    struct gl_part raw, out; /* out: the batch's place, in the kernel's layout or plain */
+    bool plain;
+    size_t floats; /* where the raw samples are as floats, of raw.buffer */
+    size_t view;   /* bytes of a view of them */
+    size_t group;  /* bytes of a group, or plain view, of out */
+    uint32_t weights;
+    struct gl_rows rows;
+};
+
+static void describe_weights(const struct fbp_job *job, struct gl_rows *r)
+{
+    struct fbp_rays rays;
+
+    if (job->filtered)
+        return;
+    gpu_host->weights_rays(job->weights, &rays);
+    r->weights = gpu_host->weights_separable(job->weights) ? GL_PRODUCTS : GL_RAY_BY_RAY;
+    r->cone = rays.cone;
+    r->means = rays.means;
+    r->redundancy = rays.redundancy;
+    r->delta[0] = rays.delta[0];
+    r->delta[1] = rays.delta[1];
+    r->inverse_overlap = rays.inverse_overlap;
+}
+
+static void describe_pad(const struct fbp_job *job, struct gl_rows *r)
+{
+    if (!job->pad)
+        return;
+    r->edge = job->pad->rule.edge;
+    r->fit = job->pad->rule.fit;
+    r->n_lengths = job->pad->rule.n_lengths;
+    r->weighted_rows = job->columns != NULL;
+    for (int i = 0; i < 2; i++)
+        r->ends[i] = job->pad->rule.ends[i];
+    memcpy(r->lengths, job->pad->rule.lengths, sizeof r->lengths);
+}
+
+static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct gl_rows *r)
+{
+    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
+
+    r->lanes = (uint32_t)(fbp_halves(job) * job->turns);
+    r->stride = plain.stride;
+    r->group = (uint32_t)plain.group;
+    r->wide_columns = (uint32_t)job->wide.n_columns;
+}
+
+static struct gl_rows rows_of(const struct gl_device *dev, const struct fbp_batch *b)
+{
+    const struct fbp_job *job = dev->job;
+    const struct fbp_prep *p = job->prep;
+    struct gl_rows r = {.halves = (uint32_t)fbp_halves(job),
+                        .n_views = (uint32_t)b->n_views,
+                        .load_rows = (uint32_t)b->load_rows,
+                        .n_columns = (uint32_t)job->panel.n_columns,
+                        .view0 = (uint32_t)b->view0,
+                        .a_part = (uint32_t)(b->n_views / job->turns),
+                        .part_views = (uint32_t)fbp_part_views(job),
+                        .panel_rows = (uint32_t)job->panel.n_rows,
+                        .has_counts = job->raw == FBP_U16,
+                        .intensity = p->intensity,
+                        .has_dark = p->dark != NULL,
+                        .has_gain = p->gain != NULL,
+                        .use_ledger = dev->counts_once,
+                        .pad_left = (uint32_t)job->pad_left,
+                        .turns = (uint32_t)job->turns,
+                        .n_rows = (uint32_t)b->n_rows,
+                        .row0 = (uint32_t)b->row0,
+                        .row_length = (uint32_t)dev->tables.row_length,
+                        .n_bridges = (uint32_t)p->n_bridges,
+                        .inverse_i0 = p->inverse_i0};
+
+    for (size_t half = 0; half < r.halves; half++)
+        r.first_row[half] = (uint32_t)fbp_first_row(job, b, half);
+    r.n_groups = r.a_part;
+    r.pairs = (r.n_groups + 1) / 2;
+    describe_weights(job, &r);
+    describe_pad(job, &r);
+    describe_layout(job, b, &r);
+    return r;
+}
+
+static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
+{
+    return (struct gl_call){
+        .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
+}
+
+/* A table, where the scan has it. */
+static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, bool there,
+                             size_t at, size_t bytes)
+{
+    size_t skip; /* none: tables are aligned */
+
+    return there ? gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip) : FBP_OK;
+}
+
+static size_t image_bytes(const struct fbp_job *job)
+{
+    return job->panel.n_rows * job->panel.n_columns * sizeof(float);
+}
+
+static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
+{
+    const struct fbp_job *job = p->dev->job;
+    const struct gpu_tables *t = &p->dev->tables;
+    const bool products = p->rows.weights == GL_PRODUCTS;
+
+    FBP_TRY(bind_table(p, c, 2, products, t->image, image_bytes(job)));
+    FBP_TRY(bind_table(p, c, 3, products, t->lines,
+                       job->n_views * job->panel.n_columns * sizeof(float)));
+    return bind_table(p, c, 4, p->rows.weights == GL_RAY_BY_RAY, t->rays,
+                      job->n_views * sizeof(struct fbp_ray_view));
+}
+
+/* Samples of stored views [first, end) as floats. */
+static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, size_t end)
+{
+    size_t skip;
+
+    FBP_TRY(gl_bind(&p->dev->programs, c, 0, p->raw.buffer, p->floats + first * p->view,
+                    (end - first) * p->view, &skip));
+    p->rows.bound_view = (uint32_t)first;
+    p->rows.samples_skip = (uint32_t)(skip / sizeof(float));
+    return FBP_OK;
+}
+
+/* The same as counts, two bytes each. */
+static fbp_status bind_counts(struct pass *p, struct gl_call *c, size_t first, size_t end)
+{
+    size_t skip;
+
+    if (!p->rows.has_counts)
+        return FBP_OK;
+    FBP_TRY(gl_bind(&p->dev->programs, c, 1, p->raw.buffer, p->raw.at + first * p->view / 2,
+                    (end - first) * p->view / 2, &skip));
+    p->rows.counts_skip = (uint32_t)(skip / sizeof(uint16_t));
+    return FBP_OK;
+}
+
+/* Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
+static size_t fit_block(const struct pass *p, size_t bytes)
+{
+    const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
+
+    return room / bytes > 1 ? (size_t)(room / bytes) : 1;
+}
+
+static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t a_group)
+{
+    p->rows.n = (uint32_t)n;
+    gl_groups(c, (n + a_group - 1) / a_group);
+    return gl_run(&p->dev->programs, c);
+}
+
+enum { THREADS = 64 }; /* of the groups */
+
+/* Line integrals of all rows that were read. */
+static fbp_status prepare(struct pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const struct fbp_job *job = p->dev->job;
+    const size_t n = p->rows.halves * p->rows.n_views, step = fit_block(p, p->view);
+
+    for (size_t at = 0; at < n; at += step) {
+        const size_t end = at + step < n ? at + step : n;
+        struct gl_call c = call_of(p, GL_P_PREPARE);
+        FBP_TRY(bind_samples(p, &c, at, end));
+        FBP_TRY(bind_counts(p, &c, at, end));
+        FBP_TRY(bind_table(p, &c, 2, p->rows.has_dark, t->dark, image_bytes(job)));
+        FBP_TRY(bind_table(p, &c, 3, p->rows.has_gain, t->gain, image_bytes(job)));
+        FBP_TRY(bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
+        FBP_TRY(bind_table(p, &c, 5, true, t->ledger,
+                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
+        FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
+    }
+    return FBP_OK;
+}
+
+static void take_needed_rows(struct pass *p, size_t half)
+{
+    size_t r0, r1;
+
+    fbp_needed_rows(p->dev->job, p->batch, half, &r0, &r1);
+    p->rows.half = (uint32_t)half;
+    p->rows.r0 = (uint32_t)r0;
+    p->rows.r_rows = (uint32_t)(r1 - r0);
+}
+
+static fbp_status bridge_half(struct pass *p, size_t half)
+{
+    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
+
+    take_needed_rows(p, half);
+    for (size_t at = 0; at < n; at += step) {
+        const size_t end = at + step < n ? at + step : n, first = half * n;
+        struct gl_call c = call_of(p, GL_P_BRIDGE);
+        FBP_TRY(bind_samples(p, &c, first + at, first + end));
+        FBP_TRY(bind_table(p, &c, 1, true, p->dev->tables.bridges,
+                           n_bridges * sizeof(struct gpu_bridge)));
+        FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
+    }
+    return FBP_OK;
+}
+
+/* Views [at, end) of a half, weighted and convolved along columns. */
+static fbp_status filter_some_columns(struct pass *p, size_t half, size_t at, size_t end)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const size_t first = half * p->rows.n_views, nc = p->rows.n_columns, n = end - at;
+    const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
+    const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
+    struct gl_call weigh = call_of(p, GL_P_WEIGH), convolve = call_of(p, GL_P_COLUMNS);
+
+    p->rows.first_view = (uint32_t)at;
+    p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
+    FBP_TRY(bind_samples(p, &weigh, first + at, first + end));
+    FBP_TRY(bind_weights(p, &weigh));
+    FBP_TRY(bind_table(p, &weigh, 5, true, t->weighted, bytes));
+    FBP_TRY(run_groups(p, &weigh, n * p->rows.r_rows, 1));
+    FBP_TRY(bind_samples(p, &convolve, first + at, first + end));
+    FBP_TRY(
+        bind_table(p, &convolve, 1, true, t->taps_v, gpu_column_taps(p->dev->job) * sizeof(float)));
+    FBP_TRY(bind_table(p, &convolve, 2, true, t->weighted, bytes));
+    return run_groups(p, &convolve, n * blocks * ((nc + THREADS - 1) / THREADS), 1);
+}
+
+static fbp_status filter_columns(struct pass *p, size_t half)
+{
+    const size_t n = p->rows.n_views, fit = fit_block(p, p->view);
+    const size_t step = p->dev->tables.views_a_call < fit ? p->dev->tables.views_a_call : fit;
+
+    take_needed_rows(p, half);
+    for (size_t at = 0; at < n; at += step)
+        FBP_TRY(filter_some_columns(p, half, at, at + step < n ? at + step : n));
+    return FBP_OK;
+}
+
+/* Stored views that part `part` of rows [first, first + n) of a lane is of; none: false. */
+static bool views_of(const struct pass *p, size_t *begin, size_t *end)
+{
+    const struct gl_rows *r = &p->rows;
+    const size_t lane = r->first / r->n_rows / r->pairs, pair = r->first / r->n_rows % r->pairs;
+    const size_t last = (r->first + r->n - 1) / r->n_rows % r->pairs;
+    const size_t start = lane / r->turns * r->n_views + lane % r->turns * r->n_groups;
+
+    *begin = start + 2 * pair + r->part;
+    *end = start + 2 * last + r->part + 1;
+    if (*end > start + r->n_groups)
+        *end = start + r->n_groups;
+    return *begin < *end;
+}
+
+static size_t complex_bytes(const struct pass *p)
+{
+    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
+}
+
+/* Parts of the pairs' rows, whose samples are bound; `program` gets the weights. */
+static fbp_status run_parts(struct pass *p, enum gl_program_id program, size_t to, size_t bytes)
+{
+    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
+        struct gl_call c = call_of(p, program);
+        size_t begin, end;
+        if (views_of(p, &begin, &end))
+            FBP_TRY(bind_samples(p, &c, begin, end));
+        FBP_TRY(bind_weights(p, &c));
+        FBP_TRY(bind_table(p, &c, 5, true, to, bytes));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+    }
+    return FBP_OK;
+}
+
+static fbp_status find_ends(struct pass *p)
+{
+    return run_parts(p, GL_P_ENDS, p->dev->tables.ends, p->rows.n * 4 * sizeof(struct fbp_pad_end));
+}
+
+static fbp_status add_ends(struct pass *p, size_t rows)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const struct fbp_pad *pad = p->dev->job->pad;
+    struct gl_call c = call_of(p, GL_P_ADD_ENDS);
+
+    FBP_TRY(bind_table(p, &c, 0, true, t->ends, p->rows.n * 4 * sizeof(struct fbp_pad_end)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->pad,
+                       sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
+    FBP_TRY(bind_table(p, &c, 2, true, rows, complex_bytes(p)));
+    return run_groups(p, &c, p->rows.n, 1);
+}
+
+/* In space: out of `rows` into `work`. */
+static fbp_status convolve(struct pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
+    const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
+    struct gl_call c = call_of(p, GL_P_CONVOLVE);
+
+    p->rows.half_width = (uint32_t)half_width;
+    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * sizeof(float)));
+    FBP_TRY(bind_table(p, &c, 2, true, t->work, complex_bytes(p)));
+    const fbp_status st = run_groups(p, &c, n * pieces, 1);
+    p->rows.n = (uint32_t)n;
+    return st;
+}
+
+/* Filtered rows at `rows` to where they belong. */
+static fbp_status store(struct pass *p, size_t rows)
+{
+    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
+        struct gl_call c = call_of(p, p->plain ? GL_P_PLAIN : GL_P_STORE);
+        size_t begin, end, skip;
+        if (!views_of(p, &begin, &end))
+            continue;
+        const size_t of_lane = begin % p->rows.n_groups; /* lanes are whole numbers of groups */
+        const size_t first = p->plain ? begin : of_lane;
+        FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->out.buffer, p->out.at + first * p->group,
+                        (end - begin) * p->group, &skip));
+        p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
+        p->rows.views_skip = (uint32_t)(skip / sizeof(float));
+        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+    }
+    return FBP_OK;
+}
+
+/* Some pairs of a lane. */
+static fbp_status filter_pairs(struct pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    size_t at = t->rows;
+
+    p->rows.weights = p->weights;
+    if (p->dev->job->pad)
+        FBP_TRY(find_ends(p));
+    if (p->dev->job->columns)
+        p->rows.weights = GL_NO_WEIGHTS; /* samples are weighted already */
+    FBP_TRY(run_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
+    if (t->way == GPU_IN_SPACE) {
+        FBP_TRY(convolve(p));
+        at = t->work;
+    }
+    if (p->dev->job->pad)
+        FBP_TRY(add_ends(p, at));
+    return store(p, at);
+}
+
+/* Lanes one after another: so many rows at once as scratch and storage blocks hold. */
+static fbp_status filter_lanes(struct pass *p)
+{
+    const size_t a_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * a_lane;
+    const size_t views = fit_block(p, p->view > p->group ? p->view : p->group);
+    const size_t pairs = (views + 1) / 2, row = p->rows.row_length * 2 * sizeof(float);
+    const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_a_call;
+    const size_t most = scratch < fit ? scratch : fit;
+
+    for (size_t at = 0; at < n;) {
+        size_t end = at + most, whole = (at / p->rows.n_rows + pairs) * p->rows.n_rows;
+        const size_t lane = (at / a_lane + 1) * a_lane;
+        end = end < whole ? end : whole;
+        end = end < lane ? end : lane;
+        p->rows.first = (uint32_t)at;
+        p->rows.n = (uint32_t)(end - at);
+        FBP_TRY(filter_pairs(p));
+        at = end;
+    }
+    return FBP_OK;
+}
+
+/* The rows of zeros around the views. */
+static fbp_status store_borders(struct pass *p)
+{
+    const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
+
+    for (size_t at = 0; at < n; at += step) {
+        const size_t some = n - at < step ? n - at : step;
+        struct gl_call c = call_of(p, GL_P_BORDER);
+        size_t skip;
+        FBP_TRY(gl_bind(&p->dev->programs, &c, 0, p->out.buffer, p->out.at + at * p->group,
+                        some * p->group, &skip));
+        p->rows.views_skip = (uint32_t)(skip / sizeof(float));
+        FBP_TRY(run_groups(p, &c, some * 2 * GPU_BORDER, 1));
+    }
+    return FBP_OK;
+}
+
+/* A command: what the slot was called with. */
+struct filtering {
+    struct fbp_batch batch;
+    struct gl_part raw, out;
+    bool plain;
+};
+
+static struct pass begin(struct gl_device *dev, const struct filtering *f)
+{
+    const struct fbp_job *job = dev->job;
+    struct pass p = {.dev = dev,
+                     .batch = &f->batch,
+                     .raw = f->raw,
+                     .out = f->out,
+                     .plain = f->plain,
+                     .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
+                     .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
+                     .rows = rows_of(dev, &f->batch)};
+
+    p.weights = p.rows.weights;
+    p.group = f->plain ? f->batch.n_rows * job->wide.n_columns * sizeof(float)
+                       : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
+    return p;
+}
+
+static fbp_status run_filter(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    struct pass p = begin(dev, command);
+
+    FBP_TRY(prepare(&p));
+    for (size_t half = 0; half < p.rows.halves; half++) {
+        if (p.rows.n_bridges > 0)
+            FBP_TRY(bridge_half(&p, half));
+        if (dev->job->columns)
+            FBP_TRY(filter_columns(&p, half));
+    }
+    FBP_TRY(filter_lanes(&p));
+    return p.plain ? FBP_OK : store_borders(&p);
+}
+
+static fbp_status submit(struct gl_device *dev, const struct fbp_batch *batch, void *raw,
+                         struct gl_part out, bool plain)
+{
+    const size_t bytes = fbp_raw_device_bytes(dev->job, fbp_raw_samples(dev->job, batch));
+    const struct filtering f = {*batch, gl_part_at(dev, raw, bytes), out, plain};
+
+    return gl_queue_submit(dev->queue, FBP_STAGE_FILTER, run_filter, &f, sizeof f);
+}
+
+fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
+{
+    struct gl_device *dev = gl_of(device);
+    struct gl_part out = gl_part_at(dev, filtered, 1);
+
+    if (batch->n_rows == 0)
+        return FBP_OK;
+    out.at += dev->kernel->gpu.views_bytes(dev->job, batch->place, batch->n_rows);
+    return submit(dev, batch, raw, out, false);
+}
+
+fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw, float *rows)
+{
+    struct gl_device *dev = gl_of(device);
+
+    return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
+}
+
+/* The ledger's bits behind it; n_words 0: every row counts. */
+struct expecting {
+    size_t n_words;
+    unsigned words[];
+};
+
+static fbp_status run_expect(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    const struct expecting *e = command;
+    const struct gl_part to = {
+        .buffer = &dev->memory, .at = dev->tables.ledger, .bytes = e->n_words * sizeof *e->words};
+
+    dev->counts_once = e->n_words > 0;
+    return e->n_words > 0 ? gl_write(dev, &to, e->words) : FBP_OK;
+}
+
+fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger)
+{
+    const size_t n = ledger->bits ? fbp_ledger_words(ledger->n_views, ledger->n_rows) : 0;
+    const size_t bytes = sizeof(struct expecting) + n * sizeof(unsigned);
+    struct expecting *e = malloc(bytes);
+
+    if (!e)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", bytes);
+    e->n_words = n;
+    if (n > 0)
+        memcpy(e->words, ledger->bits, n * sizeof *e->words);
+    const fbp_status st =
+        gl_queue_submit(gl_of(device)->queue, FBP_STAGE_FILTER, run_expect, e, bytes);
+    free(e);
+    return st;
+}
+
+static fbp_status run_counts(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    uint64_t *const *out = command;
+    const struct gl_part from = {
+        .buffer = &dev->memory, .at = dev->tables.counters, .bytes = 2 * sizeof(uint64_t)};
+
+    return gl_read(dev, &from, *out);
+}
+
+fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
+{
+    uint64_t counters[2] = {0, 0}, *to = counters;
+
+    FBP_TRY(gl_queue_call(gl_of(device)->queue, run_counts, &to, sizeof(uint64_t *)));
+    *out = (struct fbp_prep_counts){.not_finite = counters[0], .clipped = counters[1]};
+    return FBP_OK;
+}
+
+static size_t no_row_bytes(void)
+{
+    return 0;
+}
+
+static bool no_fft(void)
+{
+    return false;
+}
+
+const struct gpu_offer gl_offer = {no_row_bytes, no_fft};
+
+static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
+{
+    struct gl_device *dev = user;
+    const struct gl_part to = {.buffer = &dev->memory, .at = at, .bytes = bytes};
+
+    return gl_write(dev, &to, data);
+}
+
+fbp_status gl_filter_open(struct gl_device *dev)
+{
+    static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD, GL_P_STORE, GL_P_BORDER};
+
+    FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
+    return gl_programs_need(&dev->programs, always, sizeof always / sizeof *always);
+}

@@ -1,0 +1,76 @@
+/** @file gl.h  The device of the OpenGL module (internal).
+ *
+ * One thread with a context runs what the slots leave in its queue (queue.h); tables and scratch
+ * are one buffer, laid out by a pure function (gpu/tables.h).  What is marked "in the queue" below
+ * is called by that thread alone.
+ */
+#ifndef FBP_SRC_GL_DEVICE_H
+#define FBP_SRC_GL_DEVICE_H
+
+#include "backend/gl/buffer.h"
+#include "backend/gl/egl.h"
+#include "backend/gl/kernel.h"
+#include "backend/gl/pace.h"
+#include "backend/gl/program.h"
+#include "backend/gl/queue.h"
+#include "backend/gpu/host.h"
+#include "backend/gpu/tables.h"
+#include "backend/partners.h"
+
+struct gl_device {
+    const struct fbp_job *job;
+    int index;
+    const struct gl_renderer *renderer;
+    const struct gl_kernel *kernel;
+    struct gl_queue *queue;
+    struct gl_egl egl; /**< in the queue, as are: */
+    struct gl_programs programs;
+    struct gl_pace pace;
+    struct gl_buffer memory;  /**< of tables */
+    struct gpu_tables tables; /**< places in `memory` */
+    struct gpu_principal *principal;
+    bool counts_once; /**< in the queue: the ledger is filled */
+};
+
+static inline struct gl_device *gl_of(fbp_device *device)
+{
+    return (struct gl_device *)(void *)device;
+}
+
+/** order.c: marks. */
+fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
+fbp_status gl_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
+fbp_status gl_wait(fbp_device *device, struct fbp_mark mark);
+
+/** memory.c: of the device, and of the host as the device reaches it. */
+fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
+void gl_host_release(fbp_device *device, void *memory);
+bool gl_reaches(fbp_device *device, const void *host, size_t bytes);
+fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
+void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory);
+fbp_status gl_upload(fbp_device *device, void *dst, const void *src, size_t n_samples);
+fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
+                            size_t n_samples, size_t stride);
+fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host);
+/** In the queue: bytes of a buffer to the host's memory, and from there; or from part to part. */
+fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
+fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host);
+fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host);
+
+/** filter.c: raw views to filtered ones. */
+extern const struct gpu_offer gl_offer;
+fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
+fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
+fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
+                          float *rows);
+fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger);
+fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out);
+
+/** volume.c: filtered views into a slab, and the slab to the host. */
+fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
+fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
+                          const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
+fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
+                    const void *volume, float *host);
+
+#endif /* FBP_SRC_GL_DEVICE_H */

@@ -1,0 +1,36 @@
+/** @file kernel.h  A way of backprojecting by OpenGL, with the layouts of views and volume it wants
+ * (internal).
+ */
+#ifndef FBP_SRC_GL_KERNEL_H
+#define FBP_SRC_GL_KERNEL_H
+
+#include "backend/gl/buffer.h"
+#include "backend/gl/program.h"
+#include "backend/gpu/gpu_kernel.h"
+
+struct gl_device;
+
+/** Slices (layers) of a slab to which a batch is added. */
+struct gl_bp {
+    const struct fbp_batch *batch;
+    const struct fbp_slab *slab;
+    struct gl_part views;  /**< the batch's own */
+    struct gl_part volume; /**< from slice (layer) z0 on */
+    struct gpu_grid grid;
+};
+
+/** What OpenGL adds to a GPU's kernel; functions are called in the queue. */
+struct gl_kernel {
+    struct gpu_kernel gpu; /**< first: job->chosen.own is either */
+    enum gl_program_id program;
+    /** Add a batch, pass after pass. */
+    fbp_status (*backproject)(struct gl_device *dev, const struct gl_bp *bp);
+};
+
+/** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
+ *  one is given. */
+const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
+
+extern const struct gl_kernel gl_kernel_matrix_exact;
+
+#endif /* FBP_SRC_GL_KERNEL_H */

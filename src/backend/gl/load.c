@@ -1,0 +1,43 @@
+/* The OpenGL module, for the library: which file, and what must be there before it is opened. */
+#include "backend/module.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* The module's loader of OpenGL ends the process where one of these libraries lacks, so that all of
+ * them are looked for here.  They stay loaded: drivers do not like to be unloaded. */
+static bool has_libraries(char *why, size_t n)
+{
+    static const struct {
+        const char *file, *other, *package;
+    } needed[] = {{"libEGL.so.1", NULL, "libegl1, and the graphics part of the card's driver"},
+                  {"libOpenGL.so.0", "libGL.so.1", "libopengl0"},
+                  {"libepoxy.so.0", NULL, "libepoxy0"}};
+
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!dlopen(needed[i].file, RTLD_NOW | RTLD_LOCAL) &&
+            !(needed[i].other && dlopen(needed[i].other, RTLD_NOW | RTLD_LOCAL))) {
+            snprintf(why, n, "there is no %s on this machine: install %s", needed[i].file,
+                     needed[i].package);
+            return false;
+        }
+    return true;
+}
+
+static struct fbp_module module = {.file = "libfbp_gl.so",
+                                   .symbol = "fbp_gl_module",
+#ifndef FBP_HAS_GL_MODULE
+                                   .needs = "libepoxy's headers (libepoxy-dev)",
+#endif
+                                   .may_open = has_libraries};
+
+static const struct fbp_backend *load(char *why, size_t n)
+{
+    return fbp_module_load(&module, why, n);
+}
+
+const struct fbp_backend fbp_backend_gl = {
+    .name = "gl",
+    .summary = "OpenGL 4.3",
+    .load = load,
+};

@@ -1,0 +1,195 @@
+/* Memory of the device and of the host, and copies between them. */
+#include "backend/gl/gl.h"
+
+#include "backend/gl/error.h"
+#include "backend/rows.h"
+
+#include <epoxy/gl.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+    struct gl_buffer *buffer;
+    bool mapped;
+    const char *what;
+};
+
+static fbp_status run_make(void *device, void *command)
+{
+    const struct making *m = command;
+
+    (void)device;
+    return gl_buffer_make(m->buffer, m->mapped, m->what);
+}
+
+static fbp_status run_drop(void *device, void *command)
+{
+    struct gl_buffer *const *b = command;
+
+    (void)device;
+    gl_buffer_drop(*b);
+    free(*b);
+    return FBP_OK;
+}
+
+/* Behind all commands that use it. */
+static void drop(struct gl_device *dev, struct gl_buffer *b)
+{
+    (void)!gl_queue_submit_always(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
+}
+
+static fbp_status make(struct gl_device *dev, size_t bytes, bool mapped, const char *what,
+                       void **out)
+{
+    struct gl_buffer *b = calloc(1, sizeof *b);
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    if (!b)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
+    b->bytes = bytes ? bytes : 4;
+    b->owner = dev;
+    if (!mapped && !(b->base = gl_addresses(b->bytes)))
+        st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
+    if (st == FBP_OK)
+        st = gl_queue_call(dev->queue, run_make, &(struct making){b, mapped, what},
+                           sizeof(struct making));
+    if (st != FBP_OK) {
+        drop(dev, b);
+        return st;
+    }
+    *out = b->base;
+    gl_buffers_add(b);
+    return FBP_OK;
+}
+
+/* The owner may be another device: who gives memory back need not know. */
+static void give_back(void *memory)
+{
+    struct gl_buffer *b = gl_buffers_take(memory);
+
+    if (b)
+        drop((struct gl_device *)(uintptr_t)b->owner, b);
+}
+
+fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
+{
+    return make(gl_of(device), bytes, true, what, out);
+}
+
+void gl_host_release(fbp_device *device, void *memory)
+{
+    (void)device;
+    give_back(memory);
+}
+
+bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
+{
+    const struct gl_part part = gl_part_at(gl_of(device), host, bytes);
+
+    return part.buffer && part.buffer->mapped;
+}
+
+fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
+{
+    static const char *const what[] = {"a batch of views", "a batch of filtered views",
+                                       "a slab of the volume"};
+    struct gl_device *dev = gl_of(device);
+    size_t bytes = buffer->bytes;
+
+    *out = NULL;
+    if (buffer->purpose == FBP_FOR_FILTERED)
+        bytes = dev->kernel->gpu.views_bytes(
+            dev->job, (buffer->n_views + dev->job->turns - 1) / dev->job->turns,
+            buffer->n_rows > 0 ? buffer->n_rows : 1);
+    if (bytes > dev->renderer->buffer_bytes)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "gl: %s takes %zu bytes, and a buffer of this driver holds %llu: "
+                              "lower --device-memory to about that",
+                              what[buffer->purpose], bytes,
+                              (unsigned long long)dev->renderer->buffer_bytes);
+    return make(dev, bytes, false, what[buffer->purpose], out);
+}
+
+void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)
+{
+    (void)device;
+    (void)purpose;
+    give_back(memory);
+}
+
+fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host)
+{
+    (void)dev;
+    glBindBuffer(GL_COPY_READ_BUFFER, from->buffer->name);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)from->at, (GLsizeiptr)from->bytes, host);
+    return gl_check("a copy to the host");
+}
+
+fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host)
+{
+    (void)dev;
+    glBindBuffer(GL_COPY_WRITE_BUFFER, to->buffer->name);
+    glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)to->at, (GLsizeiptr)to->bytes, host);
+    return gl_check("a copy from the host");
+}
+
+fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+{
+    if (!from->buffer)
+        return gl_write(dev, to, from->host);
+    if (!to->buffer)
+        return gl_read(dev, from, to->host);
+    glBindBuffer(GL_COPY_READ_BUFFER, from->buffer->name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, to->buffer->name);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)from->at,
+                        (GLintptr)to->at, (GLsizeiptr)from->bytes);
+    return gl_check("a copy between host and device");
+}
+
+/* n pieces, packed on the side of the device. */
+struct copy {
+    struct gl_part from, to; /* bytes of a piece */
+    size_t n, stride;        /* of pieces at `from` */
+};
+
+static fbp_status run_copy(void *device, void *command)
+{
+    struct copy *c = command;
+
+    for (size_t i = 0; i < c->n; i++) {
+        FBP_TRY(gl_copy(device, &c->from, &c->to));
+        c->from.at += c->stride;
+        c->from.host = (char *)c->from.host + c->stride;
+        c->to.at += c->to.bytes;
+    }
+    return FBP_OK;
+}
+
+fbp_status gl_upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
+{
+    return gl_upload_pieces(device, dst, src, 1, n_samples, n_samples);
+}
+
+fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
+                            size_t n_samples, size_t stride)
+{
+    struct gl_device *dev = gl_of(device);
+    const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
+    const struct copy c = {gl_part_at(dev, src, ((n - 1) * stride + n_samples) * size),
+                           gl_part_at(dev, dst, n * bytes), n, stride * size};
+    struct copy piece = c;
+
+    piece.from.bytes = piece.to.bytes = bytes;
+    return gl_queue_submit(dev->queue, FBP_STAGE_IN, run_copy, &piece, sizeof piece);
+}
+
+fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host)
+{
+    struct gl_device *dev = gl_of(device);
+    const struct copy c = {gl_part_at(dev, rows, n * sizeof *rows),
+                           gl_part_at(dev, host, n * sizeof *host), 1, 0};
+
+    return gl_queue_submit(dev->queue, FBP_STAGE_OUT, run_copy, &c, sizeof c);
+}

@@ -1,0 +1,37 @@
+#include "backend/gl/pace.h"
+
+#include "base/clock.h"
+
+#include <epoxy/gl.h>
+
+/* Voxels x views of the first trial; by how much the next is larger; seconds that tell, and that a
+ * command shall take. */
+static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
+
+double gl_pace_most(const struct gl_pace *pace)
+{
+    if (pace->rate > 0)
+        return WANTED * pace->rate;
+    return pace->trial > 0 ? pace->trial : FIRST;
+}
+
+void gl_pace_begin(struct gl_pace *pace)
+{
+    if (pace->rate > 0)
+        return;
+    glFinish();
+    pace->start = fbp_seconds();
+}
+
+void gl_pace_end(struct gl_pace *pace, double updates)
+{
+    if (!(pace->start > 0))
+        return;
+    glFinish();
+    const double seconds = fbp_seconds() - pace->start;
+    pace->start = 0;
+    if (seconds >= TELLING)
+        pace->rate = updates / seconds;
+    else
+        pace->trial = GROWS * gl_pace_most(pace);
+}

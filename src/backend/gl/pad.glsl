@@ -1,0 +1,26 @@
+/* One part of pairs of rows, weighted if there are weights, with zeros around: a group a row. */
+
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer Samples { float samples[]; };
+layout(std430, binding = 5) writeonly buffer Out { float rows_out[]; }; /* complex */
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    Pair p = pair_of(number);
+    uint from = p.there ? sample_of(p.stored, p.half_, p.row) : 0u;
+    uint to = 2u * number * row_length + part;
+
+    if (gl_LocalInvocationID.x == 0u && p.there)
+        find_rays(p.view, p.row);
+    barrier();
+    for (uint i = gl_LocalInvocationID.x; i < row_length; i += 64u) {
+        uint c = i - pad_left; /* beside the panel: beyond its columns */
+        float x = 0.0;
+        if (p.there && c < n_columns)
+            x = samples[from + c] * (weights != 0u ? weight_of(p.view, p.row, c) : 1.0);
+        rows_out[to + 2u * i] = x;
+    }
+}

@@ -1,0 +1,120 @@
+/* Line integrals of a row in place, a group a row; what is not finite is bridged along it, as in
+ * prep/prep.c. */
+
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) coherent buffer Samples { float samples[]; };
+layout(std430, binding = 1) readonly buffer Counts { uint counts[]; };
+layout(std430, binding = 2) readonly buffer Dark { float dark[]; };
+layout(std430, binding = 3) readonly buffer Gain { float gain[]; };
+layout(std430, binding = 4) buffer Counters { uint counters[]; }; /* two of 64 bits */
+layout(std430, binding = 5) buffer Ledger { uint ledger[]; };
+
+shared uint bad, clipped;
+
+/* Samples of 16 bits, two a word. */
+float measured(uint at, uint count)
+{
+    if (has_counts == 0u)
+        return samples[at];
+    uint word = counts[count >> 1u];
+    return float((count & 1u) == 1u ? word >> 16u : word & 0xffffu);
+}
+
+/* -log of the transmission: prep/transmission.h. */
+float line_integral(float x, uint pixel)
+{
+    const float least = 1e-6;
+    float g = has_gain == 1u ? gain[pixel] : inverse_i0;
+    float t = (x - (has_dark == 1u ? dark[pixel] : 0.0)) * g;
+
+    if (has_gain == 1u && g == 0.0) /* a bad pixel, bridged later */
+        return 0.0;
+    if (!is_finite(t) || !is_finite(x))
+        return uintBitsToFloat(0x7f800000u); /* mended below */
+    if (t < least) {
+        t = least;
+        atomicAdd(clipped, 1u);
+    }
+    return -log_of(t);
+}
+
+void count(uint which, uint n)
+{
+    if (n > 0u && atomicAdd(counters[2u * which], n) > 0xffffffffu - n)
+        atomicAdd(counters[2u * which + 1u], 1u);
+}
+
+/* Rare, so one thread does it. */
+uint bridge(uint at)
+{
+    uint mended = 0u, last = n_columns; /* the last finite sample; n_columns = none yet */
+
+    for (uint c = 0u; c < n_columns; c++) {
+        float next = samples[at + c];
+        if (!is_finite(next))
+            continue;
+        float before = last == n_columns ? next : samples[at + last];
+        for (uint i = last == n_columns ? 0u : last + 1u; i < c; i++, mended++)
+            samples[at + i] = last == n_columns ? next
+                                                : before + (next - before) * float(i - last) /
+                                                               float(c - last);
+        last = c;
+    }
+    float tail = last == n_columns ? 0.0 : samples[at + last];
+    for (uint i = last == n_columns ? 0u : last + 1u; i < n_columns; i++, mended++)
+        samples[at + i] = tail;
+    return mended;
+}
+
+/* Does what is mended in this row count?  Where halves are mirrored some rows are in both, and count
+ * in their own. */
+bool counts_row(uint h, uint view, uint row)
+{
+    uint at = view * panel_rows + row;
+
+    if (use_ledger == 0u)
+        return true;
+    if (halves > 1u && (h == 1u) != (2u * row + 1u < panel_rows))
+        return false;
+    return (ledger[at / 32u] >> at % 32u & 1u) == 1u;
+}
+
+void mend(uint h, uint view, uint row, uint at)
+{
+    uint mended = bad == 1u ? bridge(at) : 0u, place = view * panel_rows + row;
+
+    if (!counts_row(h, view, row))
+        return;
+    count(0u, mended);
+    count(1u, clipped);
+    if (use_ledger == 1u)
+        atomicAnd(ledger[place / 32u], ~(1u << place % 32u));
+}
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    uint stored = bound_view + number / load_rows, h = stored / n_views, k = stored % n_views;
+    uint row = first_row_of(h) + number % load_rows;
+    uint at = sample_of(stored, h, row), count_at = counts_skip + at - samples_skip;
+    uint view = view0 + k % a_part + k / a_part * part_views;
+
+    if (gl_LocalInvocationID.x == 0u)
+        bad = clipped = 0u;
+    barrier();
+    for (uint c = gl_LocalInvocationID.x; c < n_columns; c += 64u) {
+        float x = measured(at + c, count_at + c);
+        if (intensity == 1u)
+            x = line_integral(x, row * n_columns + c);
+        if (intensity == 1u || has_counts == 1u)
+            samples[at + c] = x;
+        if (!is_finite(x))
+            atomicOr(bad, 1u);
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (gl_LocalInvocationID.x == 0u && (bad == 1u || clipped > 0u))
+        mend(h, view, row, at);
+}

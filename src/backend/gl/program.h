@@ -1,0 +1,80 @@
+/** @file program.h  Programs of a context, and how they are run (internal).
+ *
+ * Their texts are in the module (cmake/glsl.cmake), or in the folder that FBP_GL_SHADERS names.
+ * All of this is called by the thread of the context.
+ */
+#ifndef FBP_SRC_GL_PROGRAM_H
+#define FBP_SRC_GL_PROGRAM_H
+
+#include "backend/gl/buffer.h"
+
+#include <stdint.h>
+
+/** Programs: X(id, what it is called, its texts one after another). */
+#define GL_PROGRAMS(X)                                                   \
+    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")      \
+    X(BRIDGE, "bridge", "common", "rows", "bridge")                      \
+    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh") \
+    X(COLUMNS, "columns", "common", "rows", "columns")                   \
+    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")       \
+    X(CONVOLVE, "convolve", "common", "rows", "convolve")                \
+    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")    \
+    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                \
+    X(STORE, "store", "common", "rows", "store")                         \
+    X(BORDER, "border", "common", "rows", "border")                      \
+    X(PLAIN, "plain", "common", "rows", "plain")                         \
+    X(SCALE, "scale", "common", "scale")                                 \
+    X(MATRIX, "matrix", "matrix")
+
+enum gl_program_id {
+#define GL_PROGRAM_ID(ID, ...) GL_P_##ID,
+    GL_PROGRAMS(GL_PROGRAM_ID) GL_N_PROGRAMS
+#undef GL_PROGRAM_ID
+};
+
+enum { GL_PARAMETERS = 4096, GL_PARAMETER_SLOTS = 64, GL_MOST_BOUND = 6 };
+
+struct gl_programs {
+    unsigned names[GL_N_PROGRAMS];
+    unsigned parameters; /**< buffer of slots of parameters, used in turn */
+    unsigned next;
+    uint64_t alignment, block_bytes; /**< of the renderer */
+};
+
+/** What runs. */
+struct gl_call {
+    enum gl_program_id program;
+    const void *parameters;
+    size_t parameter_bytes;
+    struct {
+        const struct gl_buffer *buffer; /**< NULL: nothing is bound there */
+        size_t at, bytes;               /**< a multiple of the alignment */
+    } bound[GL_MOST_BOUND];
+    unsigned groups[3];
+};
+
+fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
+void gl_programs_close(struct gl_programs *p);
+
+/** Compile what is not compiled yet, so that a run does not fail half way. */
+fbp_status gl_programs_need(struct gl_programs *p, const enum gl_program_id *ids, size_t n);
+
+/** Bind a part of a buffer at binding `i`.  What is bound begins earlier, at a multiple of the
+ *  alignment: *skip bytes before `at`. */
+fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
+                   const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
+
+/** Run it, after all that ran before. */
+fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
+
+/** Groups for n, along x and y. */
+static inline void gl_groups(struct gl_call *call, size_t n)
+{
+    const size_t across = 32768; /* as common.glsl has it */
+
+    call->groups[0] = (unsigned)(n < across ? n : across);
+    call->groups[1] = (unsigned)((n + across - 1) / across);
+    call->groups[2] = 1;
+}
+
+#endif /* FBP_SRC_GL_PROGRAM_H */

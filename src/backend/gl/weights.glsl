@@ -1,0 +1,94 @@
+/* Weights of samples: products of an image and lines, or ray by ray as in weight/ray.h, whose text
+ * this is, with what must not cancel in double. */
+
+layout(std430, binding = 2) readonly buffer Image { float image[]; };
+layout(std430, binding = 3) readonly buffer Lines { float lines[]; };
+layout(std430, binding = 4) readonly buffer Rays { double rays[]; }; /* struct fbp_ray_view */
+
+const uint PRODUCTS = 1u, RAY_BY_RAY = 2u;
+const uint PARKER = 1u, WANG = 2u;
+const uint VIEW = 21u, FACTOR = 9u, STEP = 10u, END = 11u, OF_END = 5u; /* in doubles */
+
+shared vec3 ray_q, ray_u;
+shared float ray_factor;
+shared double ray_ramp[4];
+
+/* The row's part of the weights; by one thread, then a barrier. */
+void find_rays(uint view, uint row)
+{
+    if (weights != RAY_BY_RAY)
+        return;
+    uint at = view * VIEW;
+    double q[3], u[3];
+    for (uint i = 0u; i < 3u; i++) {
+        u[i] = rays[at + 3u + i];
+        q[i] = rays[at + i] + double(row) * rays[at + 6u + i];
+    }
+    double x = q[1] * u[2] - q[2] * u[1], y = q[2] * u[0] - q[0] * u[2];
+    double z = q[0] * u[1] - q[1] * u[0], f = rays[at + FACTOR];
+    ray_q = vec3(float(q[0]), float(q[1]), float(q[2]));
+    ray_u = vec3(float(u[0]), float(u[1]), float(u[2]));
+    ray_factor = float(cone == 1u ? f / sqrt(x * x + y * y + z * z) : f);
+    for (uint i = 0u; i < 2u; i++) {
+        ray_ramp[2u * i] = (i == 1u ? -q[1] : q[1]) * delta0 - q[0] * delta1;
+        ray_ramp[2u * i + 1u] = (i == 1u ? -u[1] : u[1]) * delta0 - u[0] * delta1;
+    }
+}
+
+float geometry_of(vec3 at)
+{
+    float across = at.x * at.x + at.z * at.z;
+    return cone == 1u ? ray_factor * sqrt(across / (across + at.y * at.y)) : ray_factor;
+}
+
+float parker(float angle, float half_ramp)
+{
+    float s = sin_of(0.78539816339744830962 * max(angle, 0.0) / half_ramp);
+    return 2.0 * s * s;
+}
+
+double lack(uint end, double half_ramp)
+{
+    double share0 = rays[end + 3u], share1 = rays[end + 4u];
+    double width = share1 - share0, stop = min(share1, 2.0LF * half_ramp);
+
+    if (half_ramp <= 0.0LF)
+        return share0 > 0.0LF ? 0.0LF : 2.0LF * half_ramp / width;
+    if (stop <= share0)
+        return 0.0LF;
+    double quarter = 0.78539816339744830962LF / half_ramp;
+    float middle = float(quarter * (stop + share0)), reach = float(quarter * (stop - share0));
+    return (stop - share0) / width * double(1.0 + cos_of(middle) * sin_of(reach) / reach);
+}
+
+float redundancy_of(uint view, vec3 at, float column)
+{
+    float n = -at.x, t = at.y, c = float(delta0), s = float(delta1);
+    double m = 2.0LF;
+
+    if (redundancy == WANG) {
+        float x = (cone == 1u ? atan_of(t, n) : t) * float(inverse_overlap);
+        return 1.0 + sin_of(1.57079632679489661923 * clamp(x, -1.0, 1.0));
+    }
+    if (redundancy != PARKER)
+        return 1.0;
+    for (uint i = 0u; i < 2u; i++) {
+        uint end = view * VIEW + END + i * OF_END;
+        float y = cone == 1u ? float(ray_ramp[2u * i] + double(column) * ray_ramp[2u * i + 1u]) : s;
+        float x = cone == 1u ? n * c + (i == 1u ? t : -t) * s : c;
+        if (means == 1u)
+            m -= lack(end, double(atan_of(y, x)));
+        else if (y > 0.0 && float(rays[end + 1u]) * y > float(rays[end + 2u]) * x)
+            return parker(float(rays[end]), atan_of(y, x));
+    }
+    return float(m);
+}
+
+/* Of column c of a row of a view. */
+float weight_of(uint view, uint row, uint c)
+{
+    if (weights == PRODUCTS)
+        return image[row * n_columns + c] * lines[view * n_columns + c];
+    vec3 at = ray_q + float(c) * ray_u;
+    return float(rays[view * VIEW + STEP]) * geometry_of(at) * redundancy_of(view, at, float(c));
+}

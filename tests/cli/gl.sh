@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Renderers by OpenGL: what is said of each that cannot be used, texts that the driver refuses, and
+# the same bits with storage blocks of any size.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# gl_line PATTERN: what `fbp devices` says of gl.
+gl_line() {
+    last="fbp devices"
+    "$fbp" devices >out 2>err || say "$last: failed"
+    grep '^gl' out >line
+    has line "$1"
+}
+
+# Libraries that are not what they should be, in front of the system's.
+mkdir no-egl no-epoxy
+: >no-egl/libEGL.so.1
+: >no-epoxy/libepoxy.so.0
+if "$fbp" devices | grep -q '^gl .*this build has no'; then
+    echo "skipped: this build has no module for OpenGL"
+    exit 77
+fi
+LD_LIBRARY_PATH=no-egl gl_line 'not usable: there is no libEGL.so.1 on this machine: install '
+"$fbp" devices | grep '^gl' | grep -q 'not usable' || LD_LIBRARY_PATH=no-epoxy \
+    gl_line 'not usable: there is no libepoxy.so.0 on this machine: install '
+run 0 simulate --size 12 --views 9 -o s.json -q
+LD_LIBRARY_PATH=no-egl run 1 recon s.json -o v.mha --device gl
+has err '^fbp: device: gl cannot be used: there is no libEGL.so.1'
+absent v.mha
+
+if "$fbp" devices | grep -q '^gl.*not usable'; then
+    echo "skipped: $("$fbp" devices | grep '^gl')"
+    exit 77
+fi
+
+# Software is named as such, and nobody gets it unasked.
+if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
+    gl_line 'llvmpipe.*, software, OpenGL 4\.[3-6], textures of [0-9]+ x [0-9]+, layers [0-9]+, storage blocks of [0-9]+ MiB'
+    MESA_GL_VERSION_OVERRIDE=3.3 gl_line 'not usable: .*it has OpenGL 3.3 only, and 4.3 is needed'
+    __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line 'not usable: (EGL lists no device|libEGL knows no driver)'
+fi
+run 0 recon s.json -o hash: --device auto
+has err '^(cpu|cuda)[, ]'
+
+run 1 recon s.json -o v.mha --device gl:7
+has err 'device: "gl:7": '
+absent v.mha
+
+# A text that does not compile: the driver's log, and nothing is written.
+mkdir texts
+echo 'void main() { no_such_function(); }' >texts/matrix.glsl
+FBP_GL_SHADERS=texts run 1 recon s.json -o v.mha --device gl -q
+has err '^fbp: gl: the driver does not compile the program matrix: .*no_such_function.*--device cpu'
+one_line err
+absent v.mha
+absent v.mha.part
+
+# Storage blocks as small as a view, and smaller.
+run 0 recon s.json -o hash: --device gl -q
+whole=$(cat out)
+for bytes in 6000 20000 100000; do
+    FBP_GL_BLOCK=$bytes run 0 recon s.json -o hash: --device gl -q
+    [ "$(cat out)" = "$whole" ] || say "$last: other bits with storage blocks of $bytes bytes"
+done
+# One that does not hold a view is refused.
+run 0 simulate --size 12 --views 9 --detector 64x64 -o wide.json -q
+FBP_GL_BLOCK=4096 run 1 recon wide.json -o v.mha --device gl -q
+has err "^fbp: gl: [0-9]+ bytes are needed at once .*storage blocks hold 4096: use --device cpu"
+absent v.mha
+finish

@@ -1,0 +1,135 @@
+/*
+ * Renderers by OpenGL: any way to cut the work gives the same bits, nothing is left open however
+ * often a device is, two plans run side by side, and a process that has used one may fork.  Values
+ * are recon/device_gl's.
+ */
+#include "recon/fixture.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+/* Odd sizes, and a detector that the volume's edge runs over. */
+static struct fbp_scan make_scan(size_t n_views, size_t side)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
+                            .panel = {45, 38},
+                            .volume = {{side, side - 2, side - 4}, {8, 8, 8}, {1, -2, 3}}};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+static void same_bits_however_divided(void **state)
+{
+    static const struct fbp_recon_params parts[] = {
+        {.slab_slices = 1},
+        {.slab_slices = 7, .batch_views = 8},
+        {.batch_views = 24, .n_threads = 1},
+        {.slab_slices = 5, .mu_water = 0},
+    };
+    struct fbp_scan scan = make_scan(44, 27);
+    const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct fbp_recon_params p = parts[i];
+        p.struct_size = sizeof p;
+        p.device = "gl";
+        if (reconstruct_hash(&scan, &p) != whole)
+            fail_msg("division %zu has other bits", i);
+    }
+    drop_scan(&scan);
+}
+
+static size_t open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+static void nothing_is_left_open(void **state)
+{
+    struct fbp_scan scan = make_scan(8, 9);
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
+    const uint64_t first = reconstruct_hash(&scan, p);
+    const size_t before = open_files();
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        assert_true(reconstruct_hash(&scan, p) == first);
+    assert_int_equal(open_files(), before);
+    drop_scan(&scan);
+}
+
+struct side {
+    const struct fbp_scan *scan;
+    uint64_t hash;
+};
+
+static void *run_side(void *user)
+{
+    struct side *s = user;
+
+    for (int i = 0; i < 5; i++)
+        s->hash = reconstruct_hash(s->scan, fbp_recon_params(.device = "gl"));
+    return NULL;
+}
+
+static void two_plans_side_by_side(void **state)
+{
+    struct fbp_scan one = make_scan(16, 15), other = make_scan(24, 19);
+    const uint64_t wanted[2] = {reconstruct_hash(&one, fbp_recon_params(.device = "gl")),
+                                reconstruct_hash(&other, fbp_recon_params(.device = "gl"))};
+    struct side sides[2] = {{&one, 0}, {&other, 0}};
+    pthread_t threads[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_side, &sides[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(sides[i].hash == wanted[i]);
+    }
+    drop_scan(&one);
+    drop_scan(&other);
+}
+
+/* With whatever the driver does at the end of a process; a hang ends by the alarm. */
+static void a_fork_ends(void **state)
+{
+    struct fbp_scan scan = make_scan(8, 9);
+    int status = 0;
+
+    (void)state;
+    const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        exit(7);
+    }
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == before);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_however_divided), cmocka_unit_test(nothing_is_left_open),
+        cmocka_unit_test(two_plans_side_by_side), cmocka_unit_test(a_fork_ends)};
+
+    if (!usable("gl"))
+        return 77;
+    return run_chosen_tests(tests, argc, argv);
+}
