@@ -2,6 +2,7 @@
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
 #include "array/file/outfile.h"
+#include "array/file/room.h"
 #include "array/sink.h"
 
 #include "base/mem.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -70,27 +70,13 @@ fbp_status fbp_sink_part_open(struct fbp_sink *s, const struct fbp_part_inputs *
 /* A quota, too, may be in the way. */
 static fbp_status no_room(const struct fbp_sink *s, int error, uint64_t need, uint64_t left)
 {
-    char a[32], b[32];
-
-    if (need <= left)
-        return fbp_fail_write(s->path, error, need);
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
-                    "another disk",
-                    s->path, fbp_bytes_text(a, sizeof a, need), fbp_bytes_text(b, sizeof b, left));
-}
-
-static uint64_t free_bytes(const struct fbp_sink *s)
-{
-    struct statvfs v;
-
-    return fstatvfs(s->fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+    return need <= left ? fbp_fail_write(s->path, error, need) : fbp_fail_room(s->path, need, left);
 }
 
 /* Where blocks cannot be reserved, asking how many are free is the next best. */
 static fbp_status grow(struct fbp_sink *s, uint64_t need)
 {
-    const uint64_t left = free_bytes(s);
+    const uint64_t left = fbp_room_left(s->fd);
     struct stat st;
 
     if (fstat(s->fd, &st) < 0)
@@ -106,21 +92,18 @@ static fbp_status grow(struct fbp_sink *s, uint64_t need)
 fbp_status fbp_sink_reserve(struct fbp_sink *s)
 {
     const uint64_t need = fbp_sink_part_bytes(s);
-    int code;
+    const int error = fbp_room_reserve(s->fd, need);
 
-    do
-        code = fallocate(s->fd, 0, 0, (off_t)need);
-    while (code < 0 && errno == EINTR);
-    if (code == 0)
+    if (error == 0)
         return FBP_OK;
-    const int error = errno;
-    if (error == EOPNOTSUPP || error == ENOSYS || error == EINVAL)
+    if (error == EOPNOTSUPP)
         return grow(s, need);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
         if (s->owned && ftruncate(s->fd, 0) < 0) /* what was reserved so far counts as free */
             return cannot("empty", s->part);
-        return no_room(s, error, need, free_bytes(s));
+        return no_room(s, error, need, fbp_room_left(s->fd));
     }
+    errno = error;
     return cannot("reserve space", s->part);
 }
 

@@ -1,6 +1,7 @@
 #include "array/sink_stack.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
+#include "array/file/room.h"
 #include "array/stack_names.h"
 
 #include "base/hash.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* malloc'ed "out/slice_0007.tif", with ".part" behind it or nothing; NULL when out of memory. */
@@ -261,16 +261,9 @@ static fbp_status check_room(const struct fbp_sink *s)
 {
     const uint64_t need =
         s->slices->slices->compressed ? 0 : (uint64_t)s->slice_bytes * s->info.n[2];
-    struct statvfs v;
-    char a[32], b[32];
+    const uint64_t left = fbp_room_left(s->log_fd);
 
-    if (fstatvfs(s->log_fd, &v) != 0 || need <= (uint64_t)v.f_bavail * v.f_frsize)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: the disk is too small: %s needed, %s free: free some space or write to "
-                    "another disk",
-                    s->path, fbp_bytes_text(a, sizeof a, need),
-                    fbp_bytes_text(b, sizeof b, (uint64_t)v.f_bavail * v.f_frsize));
+    return need <= left ? FBP_OK : fbp_fail_room(s->path, need, left);
 }
 
 /* Give slice z its name, which it may have already; *gone: it is nowhere. */

@@ -18,7 +18,6 @@ enum { S2_SLOTS = 2, S2_FILTER_VIEWS = 8, S2_STAGE_BYTES = 64 << 20 };
 struct s2_volume {
     float *voxels; /**< [nz][ny][nx]; NULL: in the file */
     int fd;        /**< of the file, which has no name any more; -1 */
-    char path[500];
 };
 
 struct fbp_s2 {

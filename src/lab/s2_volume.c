@@ -3,6 +3,7 @@
 #include "lab/s2.h"
 
 #include "array/file/bytes.h"
+#include "array/file/room.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { HASHED = 64 };
@@ -21,12 +21,9 @@ static const uint64_t ALL_ARE_HASHED = (uint64_t)8 << 30;
 
 static fbp_status check_room(const fbp_s2 *s)
 {
+    const uint64_t available = fbp_room_left(s->volume.fd);
     char needs[32], has[32];
-    struct statvfs disk;
 
-    if (statvfs(s->folder, &disk) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: %s: choose another --dir", s->folder, strerror(errno));
-    const uint64_t available = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (available < s->plan.volume_bytes)
         return fbp_fail(FBP_ERR_IO,
                         "%s: the volume of %s, which does not fit into the host's memory beside "
@@ -39,19 +36,13 @@ static fbp_status check_room(const fbp_s2 *s)
 
 static fbp_status open_file(fbp_s2 *s)
 {
-    struct s2_volume *v = &s->volume;
-
-    FBP_TRY(check_room(s));
-    if (snprintf(v->path, sizeof v->path, "%s/fbp-s2-XXXXXX", s->folder) >= (int)sizeof v->path)
-        return fbp_fail(FBP_ERR_INVALID, "%s: the name is too long: choose another --dir",
-                        s->folder);
-    v->fd = mkstemp(v->path);
-    if (v->fd < 0)
+    s->volume.fd = fbp_nameless_open(s->folder);
+    if (s->volume.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot make a file: %s: choose another --dir", s->folder,
                         strerror(errno));
-    (void)unlink(v->path);
-    if (ftruncate(v->fd, (off_t)s->plan.volume_bytes) != 0)
-        return fbp_fail(FBP_ERR_IO, "%s: %s: choose another --dir", v->path, strerror(errno));
+    FBP_TRY(check_room(s));
+    if (ftruncate(s->volume.fd, (off_t)s->plan.volume_bytes) != 0)
+        return fbp_fail(FBP_ERR_IO, "%s: %s: choose another --dir", s->folder, strerror(errno));
     return FBP_OK;
 }
 
@@ -103,7 +94,7 @@ static void put_slice(void *user, size_t item, int worker)
         const size_t to = ((p->z0 + item) * ny + p->box->y0 + y) * nx + p->box->x0;
         if (v->voxels)
             memcpy(v->voxels + to, from, length * sizeof *from);
-        else if (!p->failed && fbp_write_at(v->fd, v->path, to * sizeof *from, from,
+        else if (!p->failed && fbp_write_at(v->fd, p->s->folder, to * sizeof *from, from,
                                             length * sizeof *from) != FBP_OK)
             note_failure(p);
     }
@@ -125,8 +116,7 @@ fbp_status s2_volume_get(const fbp_s2 *s, size_t z0, size_t z1, float *out)
     const size_t slice = s->plan.n[0] * s->plan.n[1], n = (z1 - z0) * slice;
 
     if (!s->volume.voxels)
-        return fbp_read_at(s->volume.fd, s->volume.path, z0 * slice * sizeof *out, out,
-                           n * sizeof *out);
+        return fbp_read_at(s->volume.fd, s->folder, z0 * slice * sizeof *out, out, n * sizeof *out);
     memcpy(out, s->volume.voxels + z0 * slice, n * sizeof *out);
     return FBP_OK;
 }
