@@ -7,12 +7,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/stop.h"
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -462,30 +460,20 @@ static fbp_status write_slice(struct fbp_sink *s, size_t z, const float *values)
     return st;
 }
 
-/* Slices that are compressed at the same time, and the first failure among them. */
+/* Slices that are compressed at the same time. */
 struct slices {
     struct fbp_sink *sink;
     size_t z0;
     const float *data;
-    pthread_mutex_t lock;
-    fbp_status status;
-    char message[1000];
 };
 
-static void write_item(void *user, size_t item, int worker)
+static fbp_status write_item(void *user, size_t item, int worker)
 {
-    struct slices *w = user;
+    const struct slices *w = user;
 
     (void)worker;
-    fbp_message_clear();
-    const fbp_status st = write_slice(w->sink, w->z0 + item,
-                                      w->data + item * w->sink->info.n[0] * w->sink->info.n[1]);
-    pthread_mutex_lock(&w->lock);
-    if (st != FBP_OK && w->status == FBP_OK) {
-        w->status = st;
-        snprintf(w->message, sizeof w->message, "%s", fbp_message());
-    }
-    pthread_mutex_unlock(&w->lock);
+    return write_slice(w->sink, w->z0 + item,
+                       w->data + item * w->sink->info.n[0] * w->sink->info.n[1]);
 }
 
 static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
@@ -495,14 +483,9 @@ static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const
     fbp_pool *pool = NULL;
 
     FBP_TRY(fbp_pool_create(&pool, (int)(nz < cores ? nz : cores)));
-    pthread_mutex_init(&w.lock, NULL);
-    fbp_pool_for(pool, nz, write_item, &w);
+    const fbp_status st = fbp_pool_try(pool, nz, write_item, &w);
     fbp_pool_destroy(&pool);
-    pthread_mutex_destroy(&w.lock);
-    if (w.status == FBP_OK)
-        return fbp_go_on();
-    fbp_message_adopt(w.message);
-    return w.status;
+    return st;
 }
 
 fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const float *data)

@@ -30,6 +30,7 @@ typedef fbp_status fbp_pool_try_fn(void *user, size_t item, int worker);
 
 /** Run fn for every item, by the pool or, if it is NULL, one after another in this thread.  After
  *  a failure no further item begins; the first is passed on with its message. */
-fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn, void *user);
+FBP_PRIVATE_API fbp_status fbp_pool_try(fbp_pool *pool, size_t n_items, fbp_pool_try_fn *fn,
+                                        void *user);
 
 #endif /* FBP_SRC_POOL_H */

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -249,31 +248,22 @@ fail:
 struct putting {
     const struct write_bench *bench;
     fbp_sink *sink;
-    atomic_int status;
-    char why[1000]; /* of the first failure */
 };
 
-static void put_slice(void *user, size_t z, int worker)
+static fbp_status put_slice(void *user, size_t z, int worker)
 {
-    struct putting *p = user;
+    const struct putting *p = user;
     const struct write_bench *b = p->bench;
-    int ok = FBP_OK;
 
     (void)worker;
-    if (atomic_load(&p->status) != FBP_OK)
-        return;
-    const fbp_status st = fbp_sink_write(p->sink, z, 1, b->slices + z % b->n_slices * b->n * b->n);
-    if (st != FBP_OK && atomic_compare_exchange_strong(&p->status, &ok, (int)st))
-        snprintf(p->why, sizeof p->why, "%s", fbp_message());
+    return fbp_sink_write(p->sink, z, 1, b->slices + z % b->n_slices * b->n * b->n);
 }
 
 static fbp_status put_all(const struct write_bench *b, int who, fbp_sink *sink)
 {
     struct putting p = {.bench = b, .sink = sink};
 
-    fbp_pool_for(b->pools[who], b->n, put_slice, &p);
-    const fbp_status st = (fbp_status)atomic_load(&p.status);
-    return st == FBP_OK ? fbp_go_on() : fbp_fail(st, "%s", p.why);
+    return fbp_pool_try(b->pools[who], b->n, put_slice, &p);
 }
 
 /* Seconds since *at, which becomes now. */

@@ -6,12 +6,9 @@
 #include "array/file/room.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/stop.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,20 +66,12 @@ struct put {
     const struct fbp_slab *box;
     size_t z0;
     const float *voxels;
-    atomic_bool failed;
-    char why[400]; /* of the first that failed */
 };
 
-static void note_failure(struct put *p)
-{
-    if (!atomic_exchange(&p->failed, true))
-        snprintf(p->why, sizeof p->why, "%s", fbp_message());
-}
-
 /* One slice, row by row, or at once where rows are whole. */
-static void put_slice(void *user, size_t item, int worker)
+static fbp_status put_slice(void *user, size_t item, int worker)
 {
-    struct put *p = user;
+    const struct put *p = user;
     const size_t nx = p->s->plan.n[0], ny = p->s->plan.n[1];
     const bool whole = p->box->nx == nx;
     const size_t length = whole ? nx * p->box->ny : p->box->nx;
@@ -94,10 +83,11 @@ static void put_slice(void *user, size_t item, int worker)
         const size_t to = ((p->z0 + item) * ny + p->box->y0 + y) * nx + p->box->x0;
         if (v->voxels)
             memcpy(v->voxels + to, from, length * sizeof *from);
-        else if (!p->failed && fbp_write_at(v->fd, p->s->folder, to * sizeof *from, from,
-                                            length * sizeof *from) != FBP_OK)
-            note_failure(p);
+        else
+            FBP_TRY(
+                fbp_write_at(v->fd, p->s->folder, to * sizeof *from, from, length * sizeof *from));
     }
+    return FBP_OK;
 }
 
 fbp_status s2_volume_put(const fbp_s2 *s, fbp_pool *pool, const struct fbp_slab *box, size_t z0,
@@ -105,10 +95,7 @@ fbp_status s2_volume_put(const fbp_s2 *s, fbp_pool *pool, const struct fbp_slab 
 {
     struct put p = {.s = s, .box = box, .z0 = z0, .voxels = voxels};
 
-    fbp_pool_for(pool, z1 - z0, put_slice, &p);
-    if (p.failed)
-        return fbp_fail(FBP_ERR_IO, "%s", p.why);
-    return fbp_go_on();
+    return fbp_pool_try(pool, z1 - z0, put_slice, &p);
 }
 
 fbp_status s2_volume_get(const fbp_s2 *s, size_t z0, size_t z1, float *out)
@@ -125,12 +112,11 @@ struct hashes {
     const fbp_s2 *s;
     size_t n;        /* slices */
     uint64_t *slice; /* of each */
-    atomic_bool failed;
 };
 
-static void hash_slice(void *user, size_t item, int worker)
+static fbp_status hash_slice(void *user, size_t item, int worker)
 {
-    struct hashes *h = user;
+    const struct hashes *h = user;
     const struct fbp_s2_plan *p = &h->s->plan;
     const size_t n = p->n[0] * p->n[1], z = item * p->n[2] / h->n;
     float *own = NULL;
@@ -138,30 +124,26 @@ static void hash_slice(void *user, size_t item, int worker)
     (void)worker;
     if (h->s->volume.voxels) {
         h->slice[item] = fbp_hash(z, h->s->volume.voxels + z * n, n * sizeof *own);
-        return;
+        return FBP_OK;
     }
-    if (fbp_alloc((void **)&own, n * sizeof *own, "a slice") != FBP_OK ||
-        s2_volume_get(h->s, z, z + 1, own) != FBP_OK)
-        h->failed = true;
-    else
+    FBP_TRY(fbp_alloc((void **)&own, n * sizeof *own, "a slice"));
+    const fbp_status st = s2_volume_get(h->s, z, z + 1, own);
+    if (st == FBP_OK)
         h->slice[item] = fbp_hash(z, own, n * sizeof *own);
     fbp_free(own);
+    return st;
 }
 
 fbp_status s2_volume_hash(const fbp_s2 *s, uint64_t *out)
 {
     struct hashes h = {.s = s, .n = s->plan.n[2]};
-    fbp_status st = FBP_OK;
 
     if (s->plan.volume_bytes > ALL_ARE_HASHED && h.n > HASHED)
         h.n = HASHED;
     FBP_TRY(fbp_calloc((void **)&h.slice, h.n, sizeof *h.slice, "hashes"));
-    fbp_pool_for(s->pool, h.n, hash_slice, &h);
-    if (h.failed)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO, "%s: the volume cannot be read back", s->folder));
-    *out = fbp_hash(0, h.slice, h.n * sizeof *h.slice);
-    st = fbp_go_on();
-fail:
+    const fbp_status st = fbp_pool_try(s->pool, h.n, hash_slice, &h);
+    if (st == FBP_OK)
+        *out = fbp_hash(0, h.slice, h.n * sizeof *h.slice);
     free(h.slice);
     return st;
 }
