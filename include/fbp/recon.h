@@ -120,7 +120,8 @@ struct fbp_recon_params {
     double mask_value;
     /** Folder for a temporary file: if the volume is computed in so many slabs that reading and
      *  filtering most rows again would take longer, filtered views are kept in that file.  It has
-     * no name, and nothing is left of it however the run ends.  NULL: none. */
+     * no name, and nothing is left of it however the run ends.  If no file can be made there, there
+     * is no plan (FBP_ERR_IO), whether it is needed or not.  NULL: none. */
     const char *scratch;
     /** Plan for a machine that is not there, instead of `device`: "gpus=4,gpu=h200" (the keys are
      * in docs/recipes.md).  The plan has `predicted` times, and cannot run.  NULL = this machine.

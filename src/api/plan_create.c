@@ -138,6 +138,8 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     FBP_TRY(fbp_go_on());
     FBP_TRY(fbp_check_scan(scan));
     FBP_TRY(find_devices(p));
+    if (params->scratch && !params->model)
+        FBP_TRY(fbp_scratch_check(params->scratch));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
     FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));

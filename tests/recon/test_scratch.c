@@ -171,52 +171,68 @@ static void whatever_is_asked_for(void **state)
     free(folder);
 }
 
-static void is_refused(const struct fbp_scan *scan, const char *folder, const char *why)
+/* In so many slabs that a scratch file pays. */
+static struct fbp_recon_params in_slabs(const char *device, const char *folder)
 {
-    const struct fbp_recon_params p = {.struct_size = sizeof p,
-                                       .device = "cpu",
-                                       .n_threads = 2,
-                                       .slab_slices = 2,
-                                       .scratch = folder};
-    struct fbp_report r = {.struct_size = sizeof r};
-    char *out = temporary("refused.mha");
-    fbp_plan *plan;
-
-    OK(fbp_plan_create(&plan, scan, &p));
-    assert_int_equal(fbp_plan_run(plan, out, &r), FBP_ERR_IO);
-    if (!strstr(fbp_message(), why))
-        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
-    assert_int_equal(access(out, F_OK), -1);
-    fbp_plan_destroy(&plan);
-    free(out);
+    return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
+                                     .device = device,
+                                     .n_threads = 2,
+                                     .slab_slices = 2,
+                                     .scratch = folder};
 }
 
-/* A folder that is not there, is a file, has too little room. */
+/* When the plan is made, also if there would be no file. */
+static void is_refused(const struct fbp_scan *scan, const char *folder, const char *why)
+{
+    struct fbp_recon_params p = in_slabs("cpu", folder);
+    fbp_plan *plan;
+
+    for (int needed = 1; needed >= 0; needed--) {
+        p.slab_slices = needed ? 2 : 0;
+        assert_int_equal(fbp_plan_create(&plan, scan, &p), FBP_ERR_IO);
+        if (!strstr(fbp_message(), "scratch: ") || !strstr(fbp_message(), why))
+            fail_msg("\"%s\" does not say \"%s\"", fbp_message(), why);
+    }
+}
+
+/* A folder that is not there, is a file, cannot be written to. */
 static void bad_folders(void **state)
 {
     struct fbp_scan scan = spoiled_scan(36);
-    struct rlimit before, small = {100000, 100000};
     char *folder = make_folder();
 
     (void)state;
-    is_refused(&scan, "/nowhere/at/all", "scratch: /nowhere/at/all: ");
+    is_refused(&scan, "/nowhere/at/all", "/nowhere/at/all: ");
+    is_refused(&scan, "/nowhere/at/all", "name a folder that is there");
     is_refused(&scan, scan.projections, "name a folder that is there");
+    assert_int_equal(chmod(folder, 0500), 0);
+    if (access(folder, W_OK) != 0) /* else this is root */
+        is_refused(&scan, folder, "name one that can be written to");
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
+/* A folder with too little room. */
+static void too_little_room(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    struct rlimit before, small = {100000, 100000};
+    char *folder = make_folder(), *out = temporary("refused.mha");
+    const struct fbp_recon_params p = in_slabs("cpu", folder);
+    fbp_plan *plan;
+
+    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small.rlim_max = before.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    struct fbp_plan_summary info;
-    const struct fbp_recon_params p = {.struct_size = sizeof p,
-                                       .device = "cpu",
-                                       .n_threads = 2,
-                                       .slab_slices = 2,
-                                       .scratch = folder};
-    fbp_plan *plan;
     OK(fbp_plan_create(&plan, &scan, &p));
-    info = *fbp_plan_info(plan);
-    assert_true(info.scratch_bytes > 100000);
+    assert_true(fbp_plan_info(plan)->scratch_bytes > 100000);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_int_equal(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_IO);
     assert_non_null(strstr(fbp_message(), "for a limit of this process (ulimit -f)"));
+    assert_int_equal(fbp_plan_run(plan, out, NULL), FBP_ERR_IO);
+    assert_int_equal(access(out, F_OK), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     OK(fbp_plan_run(plan, "hash:", NULL));
     fbp_plan_destroy(&plan);
@@ -224,12 +240,12 @@ static void bad_folders(void **state)
     drop_scan(&scan);
     rmdir(folder);
     free(folder);
+    free(out);
 }
 
-/* Cancels at some call; the folder vanishes meanwhile, or not. */
+/* Cancels at some call. */
 struct breaker {
     int at, n;
-    const char *folder;
 };
 
 static int cancel(void *user, const struct fbp_progress *p)
@@ -237,8 +253,6 @@ static int cancel(void *user, const struct fbp_progress *p)
     struct breaker *b = user;
 
     (void)p;
-    if (b->folder)
-        rmdir(b->folder);
     return b->at > 0 && ++b->n == b->at;
 }
 
@@ -251,13 +265,9 @@ static void a_run_that_is_cancelled(void **state)
     (void)state;
     for (int at = 1; at < 40; at += 3) {
         struct breaker b = {.at = at};
-        const struct fbp_recon_params p = {.struct_size = sizeof p,
-                                           .device = "mock",
-                                           .n_threads = 2,
-                                           .slab_slices = 2,
-                                           .scratch = folder,
-                                           .progress = cancel,
-                                           .user = &b};
+        struct fbp_recon_params p = in_slabs("mock", folder);
+        p.progress = cancel;
+        p.user = &b;
         fbp_plan *plan;
         if (fbp_plan_create(&plan, &scan, &p) != FBP_OK)
             continue; /* this is cancelled, too */
@@ -275,27 +285,22 @@ static void a_run_that_is_cancelled(void **state)
 static void a_folder_that_vanishes(void **state)
 {
     struct fbp_scan scan = spoiled_scan(36);
-    struct breaker b = {.folder = make_folder()};
+    char *folder = make_folder();
+    const struct fbp_recon_params p = in_slabs("cpu", folder);
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "cpu"));
     fbp_plan *plan;
     struct fbp_report r = {.struct_size = sizeof r};
 
     (void)state;
-    OK(fbp_plan_create(
-        &plan, &scan,
-        fbp_recon_params(.device = "cpu", .n_threads = 2, .slab_slices = 2, .scratch = b.folder)));
-    fbp_plan_destroy(&plan);
-    OK(fbp_plan_create(
-        &plan, &scan,
-        fbp_recon_params(.device = "cpu", .n_threads = 2, .slab_slices = 2, .scratch = b.folder)));
+    OK(fbp_plan_create(&plan, &scan, &p));
     OK(fbp_plan_run(plan, "hash:", &r));
     assert_true(r.hash == right);
-    rmdir(b.folder);
+    rmdir(folder);
     assert_int_equal(fbp_plan_run(plan, "hash:", &r), FBP_ERR_IO); /* it is not there any more */
     assert_non_null(strstr(fbp_message(), "name a folder that is there"));
     fbp_plan_destroy(&plan);
     drop_scan(&scan);
-    free((char *)(size_t)b.folder);
+    free(folder);
 }
 
 /* A device that fails while rows are filtered ends the run, with its reason. */
@@ -307,11 +312,7 @@ static void a_device_that_fails(void **state)
 
     (void)state;
     for (uint64_t n = 1; n < 30; n++) {
-        const struct fbp_recon_params p = {.struct_size = sizeof p,
-                                           .device = "mock",
-                                           .n_threads = 2,
-                                           .slab_slices = 2,
-                                           .scratch = folder};
+        const struct fbp_recon_params p = in_slabs("mock", folder);
         fbp_plan *plan;
         fbp_mock_plant = (struct fbp_mock_plant){.fail_command = {n}};
         OK(fbp_plan_create(&plan, &scan, &p));
@@ -336,13 +337,14 @@ static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 static void the_plan_says_so(void **state)
 {
     struct fbp_scan scan = spoiled_scan(36);
+    struct fbp_recon_params p = in_slabs("cpu", NULL);
     char said[2000] = "";
     fbp_plan *plan;
 
     (void)state;
-    OK(fbp_plan_create(&plan, &scan,
-                       fbp_recon_params(.device = "cpu", .n_threads = 2, .slab_slices = 2,
-                                        .log = keep_notes, .user = said)));
+    p.log = keep_notes;
+    p.user = said;
+    OK(fbp_plan_create(&plan, &scan, &p));
     fbp_plan_destroy(&plan);
     assert_non_null(strstr(said, "of room (--scratch)"));
     said[0] = '\0';
@@ -360,6 +362,7 @@ int main(void)
         cmocka_unit_test(the_same_bits),
         cmocka_unit_test(whatever_is_asked_for),
         cmocka_unit_test(bad_folders),
+        cmocka_unit_test(too_little_room),
         cmocka_unit_test(a_run_that_is_cancelled),
         cmocka_unit_test(a_folder_that_vanishes),
         cmocka_unit_test(a_device_that_fails),

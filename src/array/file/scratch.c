@@ -60,11 +60,25 @@ static fbp_status reserve(const struct fbp_scratch *s, uint64_t bytes)
     }
 }
 
+static fbp_status open_in(const char *folder, int *fd)
+{
+    *fd = fbp_nameless_open(folder);
+    return *fd < 0 ? cannot(folder, "cannot make a file there", errno) : FBP_OK;
+}
+
+fbp_status fbp_scratch_check(const char *folder)
+{
+    int fd;
+
+    FBP_TRY(open_in(folder, &fd));
+    (void)close(fd);
+    return FBP_OK;
+}
+
 fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_t bytes)
 {
-    *out = (struct fbp_scratch){.fd = fbp_nameless_open(folder), .folder = folder};
-    if (out->fd < 0)
-        return cannot(folder, "cannot make a file there", errno);
+    *out = (struct fbp_scratch){.folder = folder};
+    FBP_TRY(open_in(folder, &out->fd));
     const fbp_status st = reserve(out, bytes);
     if (st != FBP_OK)
         fbp_scratch_close(out);

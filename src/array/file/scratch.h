@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/** Can a file be made in this folder?  @return FBP_ERR_IO: it is not there or not writable. */
+fbp_status fbp_scratch_check(const char *folder);
+
 struct fbp_scratch {
     int fd; /**< -1: none is open */
     const char *folder;
