@@ -300,7 +300,8 @@ FBP_API void fbp_plan_stop(fbp_plan *plan);
 
 /**
  * Open the plan's devices and allocate their memory now, not in the first run.  They are closed
- * when the plan is destroyed.
+ * when the plan is destroyed.  That memory stays while views are filtered into a scratch file: then
+ * `memory_bytes` of the summary may rise, and a limit that does not hold both is an error.
  * @return FBP_OK, also if they are open already; FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_open(fbp_plan *plan);

@@ -24,6 +24,8 @@ struct fbp_plan_rows {
     struct fbp_job job;        /**< of what is in the file */
     struct fbp_work filtering; /**< into it */
     struct fbp_work work;      /**< from it */
+    struct fbp_work beside;    /**< as filtering, beside the buffers of an open plan ... */
+    bool may_open;             /**< ... if memory holds both */
 };
 
 struct fbp_plan {
@@ -75,6 +77,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
 /** Take a scratch file if one is wanted and pays; else say why not, or what it would help
  *  (plan_rows.c). */
 fbp_status fbp_plan_consider_rows(fbp_plan *p);
+/** The plan is to be opened: views are filtered beside what that takes. */
+fbp_status fbp_plan_open_rows(fbp_plan *p);
 /** The job that is divided and run: the scan's, or that of its filtered rows. */
 const struct fbp_job *fbp_plan_run_job(const fbp_plan *p);
 /** The caller's source, or the scan's projections: views as they are stored (plan_sources.c). */

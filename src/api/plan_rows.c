@@ -69,6 +69,21 @@ static void advise(const fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, line);
 }
 
+/* Whether a plan with a scratch file can be open, too. */
+static fbp_status divide_beside(const fbp_plan *p, uint64_t open_bytes, struct fbp_plan_rows *r)
+{
+    struct fbp_work_request request;
+
+    fbp_plan_work_request(p, &p->tables.job, &request);
+    request.base_bytes += open_bytes;
+    const fbp_status st = fbp_work_rows(&request, &r->beside);
+    r->may_open = st == FBP_OK;
+    if (st != FBP_ERR_NOMEM)
+        return st;
+    fbp_message_clear();
+    return FBP_OK;
+}
+
 /* Both divisions.  What the first needs of a device is there beside what the second has, as a plan
  * may be open. */
 static fbp_status divide(const fbp_plan *p, struct fbp_plan_rows *r)
@@ -80,7 +95,8 @@ static fbp_status divide(const fbp_plan *p, struct fbp_plan_rows *r)
     fbp_plan_work_request(p, &r->job, &request);
     if (request.device_limit > r->filtering.device_bytes)
         request.device_limit -= r->filtering.device_bytes;
-    return fbp_work_divide(&request, &r->work);
+    FBP_TRY(fbp_work_divide(&request, &r->work));
+    return divide_beside(p, fbp_work_open_bytes(&r->work, &request), r);
 }
 
 static void take(fbp_plan *p)
@@ -120,6 +136,26 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         take(p);
     else
         advise(p);
+    return FBP_OK;
+}
+
+fbp_status fbp_plan_open_rows(fbp_plan *p)
+{
+    const struct fbp_plan_rows *r = &p->rows;
+    char needs[32], has[32];
+
+    if (!r->used)
+        return FBP_OK;
+    if (!r->may_open)
+        return fbp_fail(FBP_ERR_NOMEM,
+                        "memory: while views are filtered into the scratch file, a plan that is "
+                        "open needs at least %s, the limit is %s: raise --memory, leave --scratch "
+                        "out, or run the plan without opening it",
+                        fbp_bytes_text(needs, sizeof needs, r->beside.memory_bytes),
+                        fbp_bytes_text(has, sizeof has, p->info.memory_limit));
+    p->rows.filtering = r->beside;
+    if (p->info.memory_bytes < r->beside.memory_bytes)
+        p->info.memory_bytes = r->beside.memory_bytes;
     return FBP_OK;
 }
 

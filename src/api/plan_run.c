@@ -285,6 +285,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
     FBP_TRY(check_usable(p));
     if (p->workers.n)
         return FBP_OK;
+    FBP_TRY(fbp_plan_open_rows(p));
     return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,
                             p->n_devices);
 }

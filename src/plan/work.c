@@ -106,6 +106,22 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_layers)
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
+/* Of a device, as the buffers are set. */
+static uint64_t device_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    return (rq->backend->own_memory ? w->n_raw * w->raw_device_bytes : 0) +
+           w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
+           rq->backend->fixed_bytes(rq->job);
+}
+
+uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
+    const uint64_t threads = (uint64_t)rq->job->n_threads * THREAD_BYTES;
+
+    return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
+}
+
 /* Buffers and bytes of a division whose slabs and batches are set. */
 static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -133,14 +149,9 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
         rq->backend->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
-    const uint64_t host = w->n_raw * w->raw_bytes + w->n_blocks * w->block_bytes;
-    const uint64_t device = (own_memory ? w->n_raw * w->raw_device_bytes : 0) +
-                            w->n_filtered * w->filtered_bytes + w->n_volumes * w->volume_bytes +
-                            rq->backend->fixed_bytes(job);
-    const uint64_t threads = (uint64_t)job->n_threads * THREAD_BYTES;
-    w->device_bytes = own_memory ? device : 0;
-    w->memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(w, job) +
-                      rq->n_workers * (host + threads + (rq->backend->in_host ? device : 0));
+    w->device_bytes = own_memory ? device_bytes(w, rq) : 0;
+    w->memory_bytes =
+        rq->base_bytes + SLACK_BYTES + table_bytes(w, job) + fbp_work_open_bytes(w, rq);
 }
 
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)

@@ -93,6 +93,9 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
+/** Of these bytes of the host's memory, those that all workers hold while they are open. */
+uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
+
 /** Batches of all views with all rows that the volume needs, to be filtered into a file
  *  (run/scratch_rows.h), and their buffers: filtered_bytes are those of plain rows.
  *  @return FBP_ERR_NOMEM if not even one group of views fits. */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static struct fbp_report run_plan(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                                   struct fbp_plan_summary *info)
@@ -327,6 +328,71 @@ static void a_device_that_fails(void **state)
     free(folder);
 }
 
+/* What a process of its own found: its peak is not that of other tests. */
+enum found { REFUSED = 10, KEPT, PASSED };
+
+/* A plan that is open, with so much memory beside what is there already. */
+static enum found run_open(const struct fbp_scan *scan, struct fbp_recon_params p, uint64_t limit,
+                           uint64_t right)
+{
+    struct fbp_report r = {.struct_size = sizeof r};
+    struct rusage used;
+    fbp_plan *plan;
+
+    p.memory_bytes = limit;
+    if (fbp_plan_create(&plan, scan, &p) != FBP_OK)
+        return REFUSED;
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    if (fbp_plan_open(plan) == FBP_ERR_NOMEM) {
+        const bool told = strstr(fbp_message(), "run the plan without opening it") != NULL;
+        return told && fbp_plan_run(plan, "hash:", &r) == FBP_OK && r.hash == right ? REFUSED : 0;
+    }
+    for (int i = 0; i < 2; i++)
+        if (fbp_plan_run(plan, "hash:", &r) != FBP_OK || r.hash != right)
+            return 0;
+    getrusage(RUSAGE_SELF, &used);
+    return info->memory_bytes <= info->memory_limit &&
+                   (uint64_t)used.ru_maxrss * 1024 <= info->memory_bytes
+               ? KEPT
+               : PASSED;
+}
+
+/* What is open and what filters rows fit into the limit together, or that is said. */
+static void an_open_plan_keeps_to_its_memory(void **state)
+{
+    struct fbp_scan scan = circle_scan(48, 256, 0);
+    char *folder = make_folder();
+    struct fbp_recon_params p = in_slabs("mock", folder);
+    int n[2] = {0, 0};
+
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* what a sanitizer holds counts, too */
+#endif
+    scan.volume = (struct fbp_grid){{64, 64, 64}, {4, 4, 4}, {0, 0, 0}};
+    simulate_head(&scan, 90);
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "mock"));
+    p.n_threads = 1;
+    p.slab_slices = 12;
+    for (uint64_t limit = (uint64_t)30 << 20; limit <= (uint64_t)110 << 20; limit += 10 << 20) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0)
+            _exit((int)run_open(&scan, p, limit, right));
+        assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+        const int found = WEXITSTATUS(status);
+        if (found != KEPT && found != REFUSED)
+            fail_msg("%zu MiB: %s", (size_t)(limit >> 20),
+                     found == PASSED ? "more than was predicted" : "failed");
+        n[found == KEPT]++;
+    }
+    assert_true(n[0] > 0 && n[1] > 0);
+    assert_int_equal(n_files(folder), 0);
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
 static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 {
     (void)level;
@@ -366,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_run_that_is_cancelled),
         cmocka_unit_test(a_folder_that_vanishes),
         cmocka_unit_test(a_device_that_fails),
+        cmocka_unit_test(an_open_plan_keeps_to_its_memory),
         cmocka_unit_test(the_plan_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
