@@ -18,13 +18,6 @@ static bool is_box(const struct fbp_plan_summary *p)
     return memcmp(p->volume.n, p->whole.n, sizeof p->volume.n) != 0;
 }
 
-static double region_share(const struct fbp_plan_summary *p)
-{
-    const size_t *n = p->volume.n;
-
-    return (double)p->region_voxels / ((double)n[0] * (double)n[1] * (double)n[2]);
-}
-
 static const char *how_often_filtered(const struct fbp_plan_summary *p)
 {
     if (p->shares_views)
@@ -63,7 +56,7 @@ static void print_region(const struct fbp_plan_summary *p)
 {
     printf("region    %.3g %% of the voxels, in slices %zu to %zu; it saves %.3g %% of the updates "
            "and %.3g %% of the detector rows\n",
-           100 * region_share(p), p->region_slices[0], p->region_slices[1] - 1,
+           100 * recon_region_share(p), p->region_slices[0], p->region_slices[1] - 1,
            100 * p->region_saves_updates, 100 * p->region_saves_rows);
 }
 
@@ -115,17 +108,6 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
         printf("time      about %s\n", cli_seconds(a, sizeof a, seconds));
 }
 
-static void json_region(cJSON *root, const struct fbp_plan_summary *p)
-{
-    cJSON *out = cJSON_AddObjectToObject(root, "region");
-
-    cJSON_AddNumberToObject(out, "voxels", (double)p->region_voxels);
-    cJSON_AddNumberToObject(out, "share", region_share(p));
-    cli_json_sizes(out, "slices", p->region_slices, 2);
-    cJSON_AddNumberToObject(out, "saves_updates", p->region_saves_updates);
-    cJSON_AddNumberToObject(out, "saves_rows", p->region_saves_rows);
-}
-
 static void json_predicted(cJSON *root, const struct fbp_predicted *t)
 {
     cJSON *out = cJSON_AddObjectToObject(root, "predicted");
@@ -175,7 +157,7 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
     if (is_box(p))
         recon_json_box(root, p);
     if (p->region_voxels)
-        json_region(root, p);
+        recon_json_region(root, p);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         cJSON_AddNumberToObject(root, counts[i].key,
                                 (double)*(const size_t *)((const char *)p + counts[i].offset));

@@ -30,6 +30,24 @@ cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *p)
     return box;
 }
 
+double recon_region_share(const struct fbp_plan_summary *p)
+{
+    const size_t *n = p->volume.n;
+
+    return (double)p->region_voxels / ((double)n[0] * (double)n[1] * (double)n[2]);
+}
+
+void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
+{
+    cJSON *out = cJSON_AddObjectToObject(root, "region");
+
+    cJSON_AddNumberToObject(out, "voxels", (double)p->region_voxels);
+    cJSON_AddNumberToObject(out, "share", recon_region_share(p));
+    cli_json_sizes(out, "slices", p->region_slices, 2);
+    cJSON_AddNumberToObject(out, "saves_updates", p->region_saves_updates);
+    cJSON_AddNumberToObject(out, "saves_rows", p->region_saves_rows);
+}
+
 /* What --slice, --hu-from-roi and pictures have to say. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
@@ -40,6 +58,9 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
                 result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
     if (recon_is_box(a))
         print_box(f, result);
+    if (result->plan->region_voxels)
+        fprintf(f, "%.3g %% of the voxels lie in the region\n",
+                100 * recon_region_share(result->plan));
     if (a->has_centre)
         fprintf(f, "rotation axis on column %.6g%s\n", a->centre.column,
                 a->centre.sure ? "" : ", which is NOT SURE");
@@ -67,6 +88,8 @@ static void json_extras(cJSON *root, const struct recon_args *a, const struct re
         cJSON *box = recon_json_box(root, result->plan);
         cli_json_sizes(box, "rows", result->rows, 2);
     }
+    if (result->plan->region_voxels)
+        recon_json_region(root, result->plan);
     if (a->has_centre)
         centre_json(root, &a->centre);
     if (a->water[3] > 0) {

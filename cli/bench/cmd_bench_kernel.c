@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct kernel_args {
-    const char *job, *device, *kernel;
+    const char *job, *device, *kernel, *region;
     enum fbp_precision precision;
     size_t views, slices, runs, divide;
     int threads;
@@ -27,6 +27,9 @@ static const struct opt table[] = {
     OPT(K, slices, .name = "slices", .arg = "N", .min = 1, .max = 4096,
         .fallback = "all, or 64 million voxels' worth on a CPU",
         .help = "number of slices, around the middle of the volume"),
+    OPT(K, region, .name = "region", .arg = "SHAPE", .fallback = "all",
+        .help =
+            "only what lies in a region of interest, as for fbp recon; speeds count its voxels"),
     OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "number of runs from memory to memory; the median is printed"),
     BENCH_DIVIDE(K),
@@ -111,7 +114,7 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
                 {"memory to memory, half", NULL, FBP_PRECISION_HALF, false},
                 {"counts to memory, half", NULL, FBP_PRECISION_HALF, true}};
     const struct kernel_args *a = r->args;
-    const bool all = !a->kernel && !a->precision && !a->views && !a->slices;
+    const bool all = !a->kernel && !a->precision && !a->views && !a->slices && !a->region;
     int rc = 0;
 
     for (size_t i = 0;
@@ -184,7 +187,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     const struct fbp_recon_params p = {
-        .struct_size = sizeof p, .device = a.device, .n_threads = a.threads};
+        .struct_size = sizeof p, .device = a.device, .n_threads = a.threads, .region = a.region};
     rc = fbp_bench_create(&r.bench, &p) == FBP_OK ? measure_all(&r) : cli_fail();
     fbp_bench_destroy(&r.bench);
     return rc;

@@ -44,7 +44,8 @@ struct fbp_kernel_time {
     size_t n_runs;
     bool by_events;             /**< by the device's own clock */
     double median, best, worst; /**< seconds for all views and all slices */
-    double gups; /**< voxels x views / median / 1e9; also voxels projected beside the panel */
+    double gups; /**< voxels x views / median / 1e9; also voxels projected beside the panel; of a
+                    region, its voxels alone */
     double psnr_db, rmse, max_error; /**< against the reference in double; [1/mm] */
     double hu; /**< RMSE against the same kernel in precision exact, in HU of water at 0.02/mm; NaN
                     if that was not measured before, or is this one */
@@ -55,7 +56,7 @@ struct fbp_kernel_time {
 /**
  * Open a bench on a device, and measure the limits of the device.
  *
- * params  device and n_threads are used
+ * params  device, n_threads and region are used; the region's text must outlive the bench
  * @return FBP_OK, FBP_ERR_INVALID (no such device), FBP_ERR_NOMEM, FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_bench_create(fbp_bench **out,

@@ -15,6 +15,7 @@
 #include "lab/bench_views.h"
 #include "plan/job.h"
 #include "plan/params.h"
+#include "plan/wanted.h"
 #include "plan/work.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ struct fbp_bench {
     const struct fbp_backend *backend;
     const struct fbp_limit_kernels *limits; /* NULL: none are measured */
     fbp_pool *pool;
+    const char *region; /* the caller's; NULL: none */
     struct fbp_bench_info info;
     struct fbp_scan scan;         /* views that are used */
     struct fbp_job_tables tables; /* views and slices one by one */
@@ -71,6 +73,7 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *give
     FBP_TRY(fbp_take_params(&own, given));
     FBP_TRY(fbp_calloc((void **)&b, 1, sizeof *b, "a benchmark"));
     FBP_TRY_GOTO(fbp_bench_device(params->device, &b->backend));
+    b->region = params->region;
     b->info.backend = b->backend->name;
     b->info.own_memory = b->backend->own_memory;
     b->info.has_precisions = b->backend->has_precisions;
@@ -212,7 +215,8 @@ static struct fbp_recon_params params_of(const fbp_bench *b, const char *kernel,
     return (struct fbp_recon_params){.struct_size = sizeof(struct fbp_recon_params),
                                      .n_threads = b->info.n_threads,
                                      .kernel = kernel,
-                                     .precision = precision};
+                                     .precision = precision,
+                                     .region = b->region};
 }
 
 fbp_status fbp_bench_scan(fbp_bench *b, const struct fbp_scan *scan, size_t n_views,
@@ -407,7 +411,7 @@ static fbp_status compare_exact(fbp_bench *b, enum fbp_precision precision,
 
 static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time *out)
 {
-    const struct fbp_grid *g = &t->job->grid;
+    const struct fbp_slab *s = &t->slab;
 
     FBP_TRY(load(b, t, b->views));
     FBP_TRY(backproject(t));
@@ -419,8 +423,8 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
     out->max_error = error.max;
     FBP_TRY(load(b, t, NULL));
     FBP_TRY(time_it(t, out));
-    out->gups =
-        (double)(g->n[0] * g->n[1] * out->n_slices) * (double)out->n_views / out->median * 1e-9;
+    out->gups = (double)fbp_wanted_voxels(t->job, s, s->z0, s->z0 + s->nz) * (double)out->n_views /
+                out->median * 1e-9;
     return FBP_OK;
 }
 

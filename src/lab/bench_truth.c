@@ -32,9 +32,24 @@ static uint32_t some_voxel(size_t slice, size_t i, size_t n, size_t size)
     return (uint32_t)(((double)i + u) * (double)size / (double)n);
 }
 
-/* Which voxels; without values. */
-static fbp_status choose(struct fbp_bench_truth *t, const struct fbp_grid *g)
+static bool is_wanted(const struct fbp_job *job, size_t voxel, size_t z)
 {
+    const size_t x = voxel % job->grid.n[0], y = voxel / job->grid.n[0];
+    size_t n;
+
+    if (!job->region)
+        return true;
+    const struct fbp_interval *runs = fbp_region_row(job->region, y, z, &n);
+    for (size_t i = 0; i < n; i++)
+        if (x >= runs[i].first && x < runs[i].end)
+            return true;
+    return false;
+}
+
+/* Which voxels, of those that are wanted; without values. */
+static fbp_status choose(struct fbp_bench_truth *t, const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
     const size_t size = g->n[0] * g->n[1], fit = FBP_BENCH_WHOLE / size;
     const size_t most = fit < 1 ? 1 : fit < FBP_BENCH_SLICES ? fit : FBP_BENCH_SLICES;
     const size_t wanted = most < t->nz ? most : t->nz, others = t->nz - wanted;
@@ -46,8 +61,11 @@ static fbp_status choose(struct fbp_bench_truth *t, const struct fbp_grid *g)
     for (size_t i = 0; i < t->nz; i++) {
         const bool whole = is_whole(i, t->nz, wanted);
         const size_t n = whole ? size : a_slice;
-        for (size_t k = 0; k < n; k++)
-            t->voxel[t->n++] = whole ? (uint32_t)k : some_voxel(t->z0 + i, k, n, size);
+        for (size_t k = 0; k < n; k++) {
+            const uint32_t voxel = whole ? (uint32_t)k : some_voxel(t->z0 + i, k, n, size);
+            if (is_wanted(job, voxel, t->z0 + i))
+                t->voxel[t->n++] = voxel;
+        }
         t->first[i + 1] = t->n;
         *(whole ? &t->n_whole : &t->n_random) += whole ? 1 : n;
     }
@@ -154,7 +172,7 @@ fbp_status fbp_bench_truth_make(struct fbp_bench_truth *out, const struct fbp_jo
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_bench_truth){.z0 = z0, .nz = nz};
-    FBP_TRY_GOTO(choose(out, &job->grid));
+    FBP_TRY_GOTO(choose(out, job));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->value, out->n, sizeof *out->value, "samples"));
     FBP_TRY_GOTO(open_chunk(&c, (size_t)n_threads));
     FBP_TRY_GOTO(add_views(&c, pool, (size_t)n_threads));

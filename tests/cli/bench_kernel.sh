@@ -34,6 +34,14 @@ done <lines
 run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel column --json
 one_line out
 [ "$(measurements | wc -l)" -eq 1 ] && [ "$(json measurements.0.kernel)" = column ] || say "$last: $(cat out)"
+# Of a region its voxels count, half of 16^3 here, and are compared.
+run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel matrix --region box::0,:,: --json
+measurements >line
+mv line out
+is "($(json gups) * $(json seconds) / (8 * 16 * 16 * $(json views) * 1e-9) - 1) ^ 2 < 1e-6"
+is "$(json psnr_db) > 100 && $(json psnr_db) < 180"
+run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
+has err 'region: ball:0,0,900,1 has no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
 has err 'kernel: cpu has no "rot45" for this scan and volume'
 run 1 bench kernel --device cpu:0 --divide 32

@@ -18,6 +18,10 @@ run 0 plan scan.json --device cpu --json
 # Outside is one value; inside is the volume.
 run 0 recon scan.json --device cpu --hu 0.02 -o whole.mha -q
 run 0 recon scan.json --device cpu --hu 0.02 --region ball:8,4,0,30 -o part.mha -q
+run 0 recon scan.json --device cpu --region ball:8,4,0,30 -o null: --json
+is "$(json region.voxels) > 1500 && $(json region.voxels) < 2000"
+run 0 recon scan.json --device cpu --region ball:8,4,0,30 -o null:
+has out '^5\.[0-9]+ % of the voxels lie in the region'
 run 0 compare part.mha whole.mha --inside 8 --json
 is "$(json rmse) > 0" # above and below the ball
 run 0 recon scan.json --device cpu --hu 0.02 --region cylinder:30 -o pole.mha -q
