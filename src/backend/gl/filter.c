@@ -3,6 +3,7 @@
 #include "backend/gl/filter.h"
 
 #include "backend/gl/gl.h"
+#include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_plain.h"
 #include "backend/rows.h"
 
@@ -322,6 +323,30 @@ static fbp_status convolve(struct pass *p)
     return st;
 }
 
+/* The program for transforms of this length. */
+static enum gl_program_id fft_of(size_t length)
+{
+    static const size_t radices[] = {GPU_CHAIN_RADICES};
+    int i = 0;
+
+    while (radices[i] * GPU_CHAIN_INNER != length)
+        i++;
+    return (enum gl_program_id)(GL_P_FFT_2 + i);
+}
+
+/* By transforms, in place. */
+static fbp_status transform(struct pass *p)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    struct gl_call c = call_of(p, fft_of(t->fft_length));
+
+    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
+    FBP_TRY(
+        bind_table(p, &c, 2, true, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
+    return run_groups(p, &c, p->rows.n, 1);
+}
+
 /* Filtered rows at `rows` to where they belong. */
 static fbp_status store(struct pass *p, size_t rows)
 {
@@ -354,6 +379,8 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->columns)
         p->rows.weights = GL_NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
+    if (t->way == GPU_AT_ONCE)
+        FBP_TRY(transform(p));
     if (t->way == GPU_IN_SPACE) {
         FBP_TRY(convolve(p));
         at = t->work;
@@ -523,9 +550,18 @@ fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-static size_t no_row_bytes(void)
+/* Shared memory that a group of the transforms has for its row, on every renderer. */
+static size_t row_bytes(void)
 {
-    return 0;
+    enum { BESIDE = 512 };
+    int least = 0;
+
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] && (least == 0 || r->shared_bytes < least))
+            least = r->shared_bytes;
+    }
+    return least > BESIDE ? (size_t)least - BESIDE : 0;
 }
 
 static bool no_fft(void)
@@ -533,7 +569,7 @@ static bool no_fft(void)
     return false;
 }
 
-const struct gpu_offer gl_offer = {no_row_bytes, no_fft};
+const struct gpu_offer gl_offer = {row_bytes, no_fft};
 
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
@@ -548,5 +584,9 @@ fbp_status gl_filter_open(struct gl_device *dev)
     static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD, GL_P_STORE, GL_P_BORDER};
 
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
+    if (dev->tables.way == GPU_AT_ONCE) {
+        const enum gl_program_id fft = fft_of(dev->tables.fft_length);
+        FBP_TRY(gl_programs_need(&dev->programs, &fft, 1));
+    }
     return gl_programs_need(&dev->programs, always, sizeof always / sizeof *always);
 }

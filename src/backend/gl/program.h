@@ -10,7 +10,8 @@
 
 #include <stdint.h>
 
-/** Programs: X(id, what it is called, its texts one after another). */
+/** Programs: X(id, what it is called, its texts one after another).  A text of the form "#define
+ * ..." is itself. */
 #define GL_PROGRAMS(X)                                                   \
     X(PREPARE, "prepare", "common", "rows", "functions", "prepare")      \
     X(BRIDGE, "bridge", "common", "rows", "bridge")                      \
@@ -18,6 +19,16 @@
     X(COLUMNS, "columns", "common", "rows", "columns")                   \
     X(PAD, "pad", "common", "rows", "functions", "weights", "pad")       \
     X(CONVOLVE, "convolve", "common", "rows", "convolve")                \
+    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")       \
+    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")       \
+    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")       \
+    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")       \
+    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")     \
+    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")     \
+    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")     \
+    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")     \
+    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")     \
+    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")     \
     X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")    \
     X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                \
     X(STORE, "store", "common", "rows", "store")                         \

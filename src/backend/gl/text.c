@@ -42,8 +42,11 @@ static const char *built(const char *name)
 fbp_status gl_text_add(struct gl_text *t, const char *name)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
-    char *own = folder && folder[0] && name ? read_text(folder, name) : NULL;
-    const char *text = !name ? "#version 430 core\n" : own ? own : built(name);
+    char *own = folder && folder[0] && name && name[0] != '#' ? read_text(folder, name) : NULL;
+    const char *text = !name            ? "#version 430 core\n"
+                       : own            ? own
+                       : name[0] == '#' ? name
+                                        : built(name);
 
     if (!text || t->n + 2 > GL_TEXT_PARTS) {
         free(own);
@@ -51,7 +54,7 @@ fbp_status gl_text_add(struct gl_text *t, const char *name)
     }
     if (own)
         t->own[t->n_own++] = own;
-    if (name)
+    if (name && name[0] != '#')
         put(t, "#line 1\n"); /* what a log counts from */
     put(t, text);
     return FBP_OK;
