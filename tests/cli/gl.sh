@@ -48,9 +48,9 @@ absent v.mha
 
 # A text that does not compile: the driver's log, and nothing is written.
 mkdir texts
-echo 'void main() { no_such_function(); }' >texts/matrix.glsl
+echo 'void main() { no_such_function(); }' >texts/exact.glsl
 FBP_GL_SHADERS=texts run 1 recon s.json -o v.mha --device gl -q
-has err '^fbp: gl: the driver does not compile the program matrix: .*no_such_function.*--device cpu'
+has err '^fbp: gl: the driver does not compile the program (matrix|column)[a-z ]*: .*no_such_function.*--device cpu'
 one_line err
 absent v.mha
 absent v.mha.part
@@ -58,7 +58,7 @@ absent v.mha.part
 # Storage blocks as small as a view, and smaller.
 run 0 recon s.json -o hash: --device gl -q
 whole=$(cat out)
-for bytes in 6000 20000 100000; do
+for bytes in 7000 20000 100000; do
     FBP_GL_BLOCK=$bytes run 0 recon s.json -o hash: --device gl -q
     [ "$(cat out)" = "$whole" ] || say "$last: other bits with storage blocks of $bytes bytes"
 done

@@ -22,6 +22,24 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
     return scan;
 }
 
+/* The same arithmetic on views in a texture, by gathers, and in plain memory. */
+static void same_bits_by_gathers(void **state)
+{
+    static const char *const names[][2] = {{"matrix", "matrix-plain"}, {"column", "column-plain"}};
+    struct fbp_scan scan = make_scan(44, 27);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t hash[2];
+        for (size_t k = 0; k < 2; k++)
+            hash[k] = reconstruct_hash(&scan, fbp_recon_params(.device = "gl",
+                                                               .precision = FBP_PRECISION_EXACT,
+                                                               .kernel = names[i][k]));
+        assert_true(hash[0] == hash[1]);
+    }
+    drop_scan(&scan);
+}
+
 static void same_bits_however_divided(void **state)
 {
     static const struct fbp_recon_params parts[] = {
@@ -126,8 +144,9 @@ static void a_fork_ends(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_however_divided), cmocka_unit_test(nothing_is_left_open),
-        cmocka_unit_test(two_plans_side_by_side), cmocka_unit_test(a_fork_ends)};
+        cmocka_unit_test(same_bits_by_gathers), cmocka_unit_test(same_bits_however_divided),
+        cmocka_unit_test(nothing_is_left_open), cmocka_unit_test(two_plans_side_by_side),
+        cmocka_unit_test(a_fork_ends)};
 
     if (!usable("gl"))
         return 77;

@@ -116,10 +116,12 @@ void gl_buffer_drop(struct gl_buffer *b)
 {
     if (b->name)
         glDeleteBuffers(1, &b->name); /* which unmaps it */
+    if (b->texture)
+        glDeleteTextures(1, &b->texture);
     if (b->plain)
         free(b->base);
     else if (!b->mapped)
         gl_addresses_drop(b->base, b->bytes);
-    b->name = 0;
+    b->name = b->texture = 0;
     b->base = NULL;
 }

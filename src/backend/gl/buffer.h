@@ -11,13 +11,20 @@
 
 #include <stdbool.h>
 
+/** A texture: a layer a view, rows a power of two, so that coordinates are exact (fast.glsl). */
+struct gl_texture {
+    size_t width, height, layers;
+    unsigned texels; /**< a column */
+};
+
 struct gl_buffer {
     char *base; /**< its address; NULL: it has none */
     size_t bytes;
-    unsigned name;
-    bool mapped;       /**< base is memory of the host */
-    bool plain;        /**< ... of no buffer: drivers before 4.4 map none for good */
-    const void *owner; /**< the device */
+    unsigned name, texture;  /**< one of them, or none yet */
+    bool mapped;             /**< base is memory of the host */
+    bool plain;              /**< ... of no buffer: drivers before 4.4 map none for good */
+    struct gl_texture shape; /**< of a texture */
+    const void *owner;       /**< the device */
     struct gl_buffer *next;
 };
 

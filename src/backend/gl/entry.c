@@ -45,6 +45,19 @@ static bool choose(struct fbp_job *job, const char *name)
     return true;
 }
 
+static void remark(const struct fbp_job *job, char *line, size_t n)
+{
+    gpu_remark_precision(job, line, n);
+    if (!job->spatial_filter && gpu_way_of(job, &gl_offer) == GPU_IN_SPACE)
+        gpu_remark_add(line, n,
+                       "a group's shared memory does not hold so long rows: they are filtered in "
+                       "space, which is slower");
+    if (gpu_tuner_is_due(gpu_kernel_of(job), job, 0, &gl_timer))
+        gpu_remark_add(line, n,
+                       "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; "
+                       "with FBP_TUNE=0 none does");
+}
+
 static size_t fixed_bytes(const struct fbp_job *job)
 {
     return gpu_fixed_bytes(job, &gl_offer);
@@ -65,6 +78,11 @@ static fbp_status begin(void *device)
     glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32F, GL_RED, GL_FLOAT, NULL);
     FBP_TRY(gl_check("tables"));
     FBP_TRY(gl_filter_open(dev));
+    FBP_TRY(gl_sampler_make(&dev->sampler));
+    dev->half_scale = 1;
+    if (dev->kernel->gpu.bits == 16)
+        FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
+    gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
     return gl_programs_need(&dev->programs, &kernel, 1);
 }
 
@@ -74,7 +92,11 @@ static void end(void *device)
 
     if (!dev->egl.context)
         return;
+    gpu_tuner_close(&dev->tuner);
+    gl_trials_close(dev);
     gl_buffer_drop(&dev->memory);
+    if (dev->sampler)
+        glDeleteSamplers(1, &dev->sampler);
     gl_programs_close(&dev->programs);
     gl_egl_close(&dev->egl);
 }
@@ -130,9 +152,9 @@ static const struct fbp_backend backend = {
     .count = count,
     .describe = describe,
     .has_precisions = true,
-    .remark = gpu_remark_precision,
+    .remark = remark,
     .choose = choose,
-    .filtered_bytes = gpu_filtered_bytes,
+    .filtered_bytes = gl_filtered_bytes,
     .volume_bytes = gpu_volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = GPU_GROUP_VIEWS,

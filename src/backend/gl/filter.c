@@ -7,6 +7,8 @@
 #include "backend/gpu/gpu_plain.h"
 #include "backend/rows.h"
 
+#include <epoxy/gl.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,7 +349,27 @@ static fbp_status transform(struct pass *p)
     return run_groups(p, &c, p->rows.n, 1);
 }
 
-/* Filtered rows at `rows` to where they belong. */
+/* Filtered rows at `rows` into the texture. */
+static fbp_status store_texture(struct pass *p, size_t rows)
+{
+    const struct gl_buffer *views = p->out.buffer;
+    const bool half = p->dev->kernel->gpu.bits == 16;
+
+    p->rows.texels = views->shape.texels;
+    p->rows.height = (uint32_t)views->shape.height;
+    p->rows.bound_group = (uint32_t)p->batch->place;
+    p->rows.scale = p->dev->half_scale;
+    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
+        struct gl_call c = call_of(p, half ? GL_P_STORE_16 : GL_P_STORE_32);
+        c.image = views->texture;
+        c.format = half ? GL_R16F : GL_R32F;
+        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
+        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+    }
+    return FBP_OK;
+}
+
+/* ... to where they lie one after another. */
 static fbp_status store(struct pass *p, size_t rows)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
@@ -387,7 +409,7 @@ static fbp_status filter_pairs(struct pass *p)
     }
     if (p->dev->job->pad)
         FBP_TRY(add_ends(p, at));
-    return store(p, at);
+    return !p->plain && p->out.buffer->texture ? store_texture(p, at) : store(p, at);
 }
 
 /* Lanes one after another: so many rows at once as scratch and storage blocks hold. */
@@ -467,7 +489,7 @@ static fbp_status run_filter(void *device, void *command)
             FBP_TRY(filter_columns(&p, half));
     }
     FBP_TRY(filter_lanes(&p));
-    return p.plain ? FBP_OK : store_borders(&p);
+    return p.plain || p.out.buffer->texture ? FBP_OK : store_borders(&p);
 }
 
 static fbp_status submit(struct gl_device *dev, const struct fbp_batch *batch, void *raw,
@@ -486,7 +508,7 @@ fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *ra
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    out.at += dev->kernel->gpu.views_bytes(dev->job, batch->place, batch->n_rows);
+    out.at += gl_views_before(dev->job, batch->place, batch->n_rows);
     return submit(dev, batch, raw, out, false);
 }
 
@@ -581,9 +603,14 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 
 fbp_status gl_filter_open(struct gl_device *dev)
 {
-    static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD, GL_P_STORE, GL_P_BORDER};
+    static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD};
+
+    const enum gl_program_id store = dev->kernel->gpu.bits == 16   ? GL_P_STORE_16
+                                     : dev->kernel->gpu.bits == 32 ? GL_P_STORE_32
+                                                                   : GL_P_STORE;
 
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
+    FBP_TRY(gl_programs_need(&dev->programs, &store, 1));
     if (dev->tables.way == GPU_AT_ONCE) {
         const enum gl_program_id fft = fft_of(dev->tables.fft_length);
         FBP_TRY(gl_programs_need(&dev->programs, &fft, 1));

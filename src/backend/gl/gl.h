@@ -13,8 +13,10 @@
 #include "backend/gl/pace.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
+#include "backend/gl/views.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
+#include "backend/gpu/tuner.h"
 #include "backend/partners.h"
 
 struct gl_device {
@@ -26,8 +28,12 @@ struct gl_device {
     struct gl_egl egl; /**< in the queue, as are: */
     struct gl_programs programs;
     struct gl_pace pace;
-    struct gl_buffer memory;  /**< of tables */
-    struct gpu_tables tables; /**< places in `memory` */
+    struct gpu_tuner tuner;                /**< of the kernel's shapes */
+    unsigned trials[2 * GPU_TUNER_TRIALS]; /**< queries that time them */
+    unsigned sampler;                      /**< of filtered views in textures */
+    float half_scale;                      /**< of views in fp16; 1 otherwise */
+    struct gl_buffer memory;               /**< of tables */
+    struct gpu_tables tables;              /**< places in `memory` */
     struct gpu_principal *principal;
     bool counts_once; /**< in the queue: the ledger is filled */
 };
@@ -41,6 +47,10 @@ static inline struct gl_device *gl_of(fbp_device *device)
 fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status gl_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status gl_wait(fbp_device *device, struct fbp_mark mark);
+
+/** trials.c: times of passes, in the queue; user: the device. */
+extern const struct gpu_timer gl_timer;
+void gl_trials_close(struct gl_device *dev);
 
 /** memory.c: of the device, and of the host as the device reaches it. */
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);

@@ -14,23 +14,22 @@ struct gl_device;
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< the batch's own */
+    struct gl_part views;  /**< the batch's own, or a texture */
     struct gl_part volume; /**< from slice (layer) z0 on */
     struct gpu_grid grid;
 };
 
-/** What OpenGL adds to a GPU's kernel; functions are called in the queue. */
+/** What OpenGL adds to a GPU's kernel. */
 struct gl_kernel {
-    struct gpu_kernel gpu; /**< first: job->chosen.own is either */
-    enum gl_program_id program;
-    /** Add a batch, pass after pass. */
-    fbp_status (*backproject)(struct gl_device *dev, const struct gl_bp *bp);
+    struct gpu_kernel gpu;      /**< first: job->chosen.own is either */
+    enum gl_program_id program; /**< of its first shape; the others follow */
 };
 
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
  *  one is given. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
-extern const struct gl_kernel gl_kernel_matrix_exact;
+/** In the queue: add a batch, pass after pass. */
+fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp);
 
 #endif /* FBP_SRC_GL_KERNEL_H */

@@ -1,12 +1,76 @@
 /* OpenGL's kernels, and which of them a job gets. */
 #include "backend/gl/kernel.h"
 
-/* Fastest first. */
-static const struct gpu_kernel *const kernels[] = {&gl_kernel_matrix_exact.gpu, NULL};
+#include "backend/gl/egl.h"
+#include "backend/gpu/gpu_plain.h"
+
+#include <string.h>
+
+/* Does every renderer's texture hold the views? */
+static bool fits_textures(const struct fbp_job *job)
+{
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] && ((size_t)r->texture_size < 2 * job->wide.n_columns + 1 ||
+                              (size_t)r->texture_size < 2 * job->wide.n_rows))
+            return false;
+    }
+    return true;
+}
+
+static bool columns_fit(const struct fbp_job *job)
+{
+    return gpu_columns_pay(job) && fits_textures(job);
+}
+
+/* Many slices a thread share what a view's column costs; few of them want less of the group. */
+static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    static const int thin[] = {0, 2}, few[] = {1, 0, 2}, many[] = {1, 3, 2, 0};
+    const int n = n_slices <= 4 ? 2 : n_slices <= 8 ? 3 : 4;
+
+    (void)job;
+    memcpy(out, n == 2 ? thin : n == 3 ? few : many, (size_t)n * sizeof *out);
+    return n;
+}
+
+#define PLAIN         .views_bytes = gpu_plain_bytes
+#define TEXTURE(BITS) .channels = 1, .bits = (BITS)
+#define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
+    {                                                           \
+        .gpu = {.name = (NAME),                                 \
+                .precision = FBP_PRECISION_##PRECISION,         \
+                .turns = 1,                                     \
+                .usable = (USABLE),                             \
+                .symmetry = (SYMMETRY),                         \
+                .n_shapes = GL_SHAPES,                          \
+                .candidates = shapes,                           \
+                __VA_ARGS__},                                   \
+        .program = GL_P_##PROGRAM##_0                           \
+    }
+
+/* Fastest first; those that have other names for the same are there to be compared with. */
+static const struct gl_kernel kernels[] = {
+    KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16),
+           .halves_columns = true),
+    KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), .halves_columns = true),
+    KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, TEXTURE(32)),
+    KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, TEXTURE(32), .halves_columns = true),
+    KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, TEXTURE(32)),
+    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN),
+    KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN), /* takes any job */
+    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, .by_name = true),
+    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, .by_name = true),
+};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name)
 {
-    const struct gpu_kernel *found = gpu_kernel_find(kernels, job, name);
-
-    return found || name ? found : &gl_kernel_matrix_exact.gpu; /* takes any matrix */
+    for (size_t i = 0; i < N_KERNELS; i++) {
+        const struct gpu_kernel *k = &kernels[i].gpu;
+        if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, job))
+            return k;
+    }
+    return NULL;
 }

@@ -13,13 +13,16 @@ struct making {
     struct gl_buffer *buffer;
     bool mapped;
     const char *what;
+    struct gl_texture texture; /* layers 0: a buffer */
 };
 
 static fbp_status run_make(void *device, void *command)
 {
     const struct making *m = command;
+    const struct gl_device *dev = device;
 
-    (void)device;
+    if (m->texture.layers > 0)
+        return gl_texture_make(m->buffer, dev->job, &m->texture);
     return gl_buffer_make(m->buffer, m->mapped, m->what);
 }
 
@@ -39,8 +42,7 @@ static void drop(struct gl_device *dev, struct gl_buffer *b)
     (void)!gl_queue_submit_always(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
 }
 
-static fbp_status make(struct gl_device *dev, size_t bytes, bool mapped, const char *what,
-                       void **out)
+static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, void **out)
 {
     struct gl_buffer *b = calloc(1, sizeof *b);
     fbp_status st = FBP_OK;
@@ -50,11 +52,11 @@ static fbp_status make(struct gl_device *dev, size_t bytes, bool mapped, const c
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *b);
     b->bytes = bytes ? bytes : 4;
     b->owner = dev;
-    if (!mapped && !(b->base = gl_addresses(b->bytes)))
+    m.buffer = b;
+    if (!m.mapped && !(b->base = gl_addresses(b->bytes)))
         st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
     if (st == FBP_OK)
-        st = gl_queue_call(dev->queue, run_make, &(struct making){b, mapped, what},
-                           sizeof(struct making));
+        st = gl_queue_call(dev->queue, run_make, &m, sizeof m);
     if (st != FBP_OK) {
         drop(dev, b);
         return st;
@@ -75,7 +77,7 @@ static void give_back(void *memory)
 
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
 {
-    return make(gl_of(device), bytes, true, what, out);
+    return make(gl_of(device), bytes, (struct making){.mapped = true, .what = what}, out);
 }
 
 void gl_host_release(fbp_device *device, void *memory)
@@ -91,25 +93,41 @@ bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
     return part.buffer && part.buffer->mapped;
 }
 
+/* What no memory would help with. */
+static fbp_status check_size(const struct gl_device *dev, const struct making *m, size_t bytes)
+{
+    const struct gl_renderer *r = dev->renderer;
+
+    if (m->texture.layers > (size_t)r->layers)
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "gl: %zu views are kept at once, and a texture of this renderer has "
+                              "%d layers: lower --device-memory or --batch",
+                              m->texture.layers, r->layers);
+    if (m->texture.layers == 0 && bytes > r->buffer_bytes)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "gl: %s takes %zu bytes, and a buffer of this driver holds %llu: "
+                              "lower --device-memory to about that",
+                              m->what, bytes, (unsigned long long)r->buffer_bytes);
+    return FBP_OK;
+}
+
 fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
 {
     static const char *const what[] = {"a batch of views", "a batch of filtered views",
                                        "a slab of the volume"};
     struct gl_device *dev = gl_of(device);
+    const size_t n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
+    struct making m = {.what = what[buffer->purpose]};
     size_t bytes = buffer->bytes;
 
     *out = NULL;
-    if (buffer->purpose == FBP_FOR_FILTERED)
-        bytes = dev->kernel->gpu.views_bytes(
-            dev->job, (buffer->n_views + dev->job->turns - 1) / dev->job->turns,
-            buffer->n_rows > 0 ? buffer->n_rows : 1);
-    if (bytes > dev->renderer->buffer_bytes)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "gl: %s takes %zu bytes, and a buffer of this driver holds %llu: "
-                              "lower --device-memory to about that",
-                              what[buffer->purpose], bytes,
-                              (unsigned long long)dev->renderer->buffer_bytes);
-    return make(dev, bytes, false, what[buffer->purpose], out);
+    if (buffer->purpose == FBP_FOR_FILTERED) {
+        bytes = gl_filtered_bytes(dev->job, buffer->n_views, n_rows);
+        if (dev->kernel->gpu.channels)
+            m.texture = gl_texture_of(dev->job, buffer->n_views, n_rows);
+    }
+    FBP_TRY(check_size(dev, &m, bytes));
+    return make(dev, bytes, m, out);
 }
 
 void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)

@@ -8,6 +8,9 @@
  * command shall take. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
+/* One command of so many is timed, whatever is known. */
+enum { EVERY = 16 };
+
 double gl_pace_most(const struct gl_pace *pace)
 {
     if (pace->rate > 0)
@@ -17,7 +20,8 @@ double gl_pace_most(const struct gl_pace *pace)
 
 void gl_pace_begin(struct gl_pace *pace)
 {
-    if (pace->rate > 0)
+    pace->n++;
+    if (pace->n == 1 || (pace->rate > 0 && pace->n % EVERY != 0))
         return;
     glFinish();
     pace->start = fbp_seconds();
@@ -32,6 +36,8 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     pace->start = 0;
     if (seconds >= TELLING)
         pace->rate = updates / seconds;
-    else
+    else if (!(pace->rate > 0))
         pace->trial = GROWS * gl_pace_most(pace);
+    else if (updates / seconds > pace->rate) /* what is left of a slab may tell too little */
+        pace->rate = updates / seconds;
 }

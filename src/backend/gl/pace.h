@@ -2,8 +2,9 @@
  * (internal).
  *
  * Systems reset a renderer that does not answer for some seconds, and a desktop on it stands still
- * meanwhile.  The first commands of a device are small and timed; later ones are made to take a
- * fraction of a second.  No division changes what a voxel gets.
+ * meanwhile.  The first commands of a device are small and timed, but for the very first, for which
+ * drivers compile; later ones are made to take a fraction of a second, and some of them are timed
+ * again.  No division changes what a voxel gets.
  */
 #ifndef FBP_SRC_GL_PACE_H
 #define FBP_SRC_GL_PACE_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 
 struct gl_pace {
+    unsigned n;   /**< commands so far */
     double rate;  /**< voxels x views a second; 0: nothing is known yet */
     double trial; /**< size of the next trial */
     double start; /**< of the trial that runs; 0: none does */

@@ -153,6 +153,13 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
         if (call->bound[i].buffer)
             glBindBufferRange(GL_SHADER_STORAGE_BUFFER, i, call->bound[i].buffer->name,
                               (GLintptr)call->bound[i].at, (GLsizeiptr)call->bound[i].bytes);
+    if (call->texture) {
+        glActiveTexture(GL_TEXTURE0);
+        glBindTexture(GL_TEXTURE_2D_ARRAY, call->texture);
+        glBindSampler(0, call->sampler);
+    }
+    if (call->image)
+        glBindImageTexture(0, call->image, 0, GL_TRUE, 0, GL_WRITE_ONLY, call->format);
     glDispatchCompute(call->groups[0], call->groups[1], call->groups[2]);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     return gl_check(programs[call->program].name);

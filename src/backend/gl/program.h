@@ -10,32 +10,63 @@
 
 #include <stdint.h>
 
-/** Programs: X(id, what it is called, its texts one after another).  A text of the form "#define
- * ..." is itself. */
-#define GL_PROGRAMS(X)                                                   \
-    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")      \
-    X(BRIDGE, "bridge", "common", "rows", "bridge")                      \
-    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh") \
-    X(COLUMNS, "columns", "common", "rows", "columns")                   \
-    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")       \
-    X(CONVOLVE, "convolve", "common", "rows", "convolve")                \
-    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")       \
-    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")       \
-    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")       \
-    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")       \
-    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")     \
-    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")     \
-    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")     \
-    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")     \
-    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")     \
-    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")     \
-    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")    \
-    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                \
-    X(STORE, "store", "common", "rows", "store")                         \
-    X(BORDER, "border", "common", "rows", "border")                      \
-    X(PLAIN, "plain", "common", "rows", "plain")                         \
-    X(SCALE, "scale", "common", "scale")                                 \
-    X(MATRIX, "matrix", "matrix")
+#define GL_FP32 "#define FORMAT r32f\n#define MOST 3.0e38\n"
+#define GL_FP16 "#define FORMAT r16f\n#define MOST 65504.0\n"
+
+/** Shapes of the kernels' groups: threads along x and y, slices of a thread.  All give the same
+ *  bits. */
+#define GL_SHAPE_0 "#define X 8\n#define Y 8\n#define SLICES 4\n"
+#define GL_SHAPE_1 "#define X 16\n#define Y 8\n#define SLICES 8\n"
+#define GL_SHAPE_2 "#define X 32\n#define Y 8\n#define SLICES 4\n"
+#define GL_SHAPE_3 "#define X 32\n#define Y 8\n#define SLICES 16\n"
+enum { GL_SHAPES = 4 };
+
+/** A kernel in all its shapes. */
+#define GL_KERNEL(X, ID, NAME, ...)                           \
+    X(ID##_0, NAME, GL_SHAPE_0, "frame", __VA_ARGS__, "walk") \
+    X(ID##_1, NAME, GL_SHAPE_1, "frame", __VA_ARGS__, "walk") \
+    X(ID##_2, NAME, GL_SHAPE_2, "frame", __VA_ARGS__, "walk") \
+    X(ID##_3, NAME, GL_SHAPE_3, "frame", __VA_ARGS__, "walk")
+
+#define GL_ANY   "#define COLUMN false\n"
+#define GL_ALONG "#define COLUMN true\n"
+
+#define GL_KERNELS(X)                                                                  \
+    GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")                      \
+    GL_KERNEL(X, MATRIX_GATHER, "matrix by gathers", GL_ANY, "taps_gather", "exact")   \
+    GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")                           \
+    GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact")                    \
+    GL_KERNEL(X, COLUMN_GATHER, "column by gathers", GL_ALONG, "taps_gather", "exact") \
+    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")
+
+/** Programs: X(id, what it is called, its texts one after another).  A text that begins with # is
+ *  itself. */
+#define GL_PROGRAMS(X)                                                    \
+    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")       \
+    X(BRIDGE, "bridge", "common", "rows", "bridge")                       \
+    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh")  \
+    X(COLUMNS, "columns", "common", "rows", "columns")                    \
+    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")        \
+    X(CONVOLVE, "convolve", "common", "rows", "convolve")                 \
+    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")     \
+    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                 \
+    X(STORE, "store", "common", "rows", "store")                          \
+    X(STORE_32, "store fp32", "common", "rows", GL_FP32, "store_texture") \
+    X(STORE_16, "store fp16", "common", "rows", GL_FP16, "store_texture") \
+    X(BORDER, "border", "common", "rows", "border")                       \
+    X(PLAIN, "plain", "common", "rows", "plain")                          \
+    X(SCALE, "scale", "common", "scale")                                  \
+    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")        \
+    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")        \
+    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")        \
+    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")        \
+    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")      \
+    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")      \
+    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")      \
+    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")      \
+    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")      \
+    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")      \
+    GL_KERNELS(X)
 
 enum gl_program_id {
 #define GL_PROGRAM_ID(ID, ...) GL_P_##ID,
@@ -61,6 +92,8 @@ struct gl_call {
         const struct gl_buffer *buffer; /**< NULL: nothing is bound there */
         size_t at, bytes;               /**< a multiple of the alignment */
     } bound[GL_MOST_BOUND];
+    unsigned texture, sampler; /**< to be read; 0: none */
+    unsigned image, format; /**< a texture to be written, and the format of its texels; 0: none */
     unsigned groups[3];
 };
 

@@ -14,7 +14,7 @@ layout(std140, binding = 0) uniform Rows
     uint r0, r_rows, n_bridges, weighted_rows;
     uint stride, group, views_skip, lanes;
     uint edge, fit, end0, end1;
-    uint n_lengths, first_view, spare0, spare1;
+    uint n_lengths, first_view, texels, height;
     float inverse_i0, scale, shift, spare2;
     double delta0, delta1, inverse_overlap, spare3;
     vec4 lengths[16];

@@ -49,7 +49,7 @@ static fbp_status run_backproject(void *device, void *command)
 
     b->bp.batch = &b->batch;
     b->bp.slab = &b->slab;
-    return dev->kernel->backproject(dev, &b->bp);
+    return gl_add_batch(dev, &b->bp);
 }
 
 fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
@@ -62,7 +62,7 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
         return FBP_OK;
     b.bp.grid = gpu_grid_of(dev->job, slab, z0, z1);
     b.bp.views = gl_part_at(dev, filtered, 1);
-    b.bp.views.at += dev->kernel->gpu.views_bytes(dev->job, batch->place, batch->n_rows);
+    b.bp.views.at += gl_views_before(dev->job, batch->place, batch->n_rows);
     b.bp.volume = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
     b.bp.volume.at += volume_bytes(dev, slab, z0 - slab->z0);
     b.bp.volume.bytes = volume_bytes(dev, slab, z1 - z0);

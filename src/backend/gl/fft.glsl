@@ -1,0 +1,198 @@
+/*
+ * Pairs of rows filtered by transforms in shared memory, a group a complex row, in place.
+ * backend/gpu/chain.h tells how a row of RADIX x 256 points is transformed; here its first and last
+ * step are sums over RADIX / 2 terms, as the others are zeros or not wanted.  On the way back real
+ * and imaginary parts are exchanged, which turns a transform into its inverse.
+ *
+ * The rows of a pair are brought to one size by powers of two, so that neither is rounded by what
+ * the other has.
+ */
+
+layout(local_size_x = 256) in;
+layout(std430, binding = 0) buffer InOut { vec2 rows_io[]; };
+layout(std430, binding = 1) readonly buffer Response { float response[]; };
+layout(std430, binding = 2) readonly buffer Turns { vec2 turns_of[]; };
+
+const uint INNER = 256u, APART = 17u, PADDED = 272u; /* GPU_CHAIN_... */
+const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u;
+
+shared vec2 line[RADIX * PADDED];
+shared vec2 root[RADIX]; /* exp(-2 pi i k / RADIX) */
+shared uint peak[2];     /* bits of the greatest magnitudes */
+
+vec2 times(vec2 a, vec2 b)
+{
+    return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+/* Place of point i of an interleaved row: neighbours, and every 16th, in different banks. */
+uint place(uint i)
+{
+    return i + i / 16u;
+}
+
+/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
+vec2 scale_to()
+{
+    vec2 s;
+    for (int i = 0; i < 2; i++)
+        s[i] = peak[i] > 0u ? uintBitsToFloat((253u - clamp(peak[i] >> 23, 1u, 251u)) << 23) : 0.0;
+    return s;
+}
+
+vec2 scale_back()
+{
+    vec2 s;
+    for (int i = 0; i < 2; i++)
+        s[i] = peak[i] > 0u ? uintBitsToFloat((clamp(peak[i] >> 23, 1u, 251u) + 1u) << 23) : 0.0;
+    return s;
+}
+
+void transform_4(inout vec2 a, inout vec2 b, inout vec2 c, inout vec2 d)
+{
+    vec2 s = a + c, t = a - c, u = b + d, v = vec2(b.y - d.y, d.x - b.x);
+    a = s + u;
+    b = t + v;
+    c = s - u;
+    d = t - v;
+}
+
+/* exp(-2 pi i k / 16), k = 0 ... 9 */
+const vec2 SIXTEENTHS[10] = vec2[10](
+    vec2(1.0, 0.0), vec2(0.92387953, -0.38268343), vec2(0.70710678, -0.70710678),
+    vec2(0.38268343, -0.92387953), vec2(0.0, -1.0), vec2(-0.38268343, -0.92387953),
+    vec2(-0.70710678, -0.70710678), vec2(-0.92387953, -0.38268343), vec2(-1.0, 0.0),
+    vec2(-0.92387953, 0.38268343));
+
+/* In place, in natural order: 4 transforms of 4 points after 4 of 4. */
+void transform_16(inout vec2 x[16])
+{
+    vec2 y[16];
+
+    for (int i = 0; i < 4; i++) {
+        vec2 a = x[i], b = x[4 + i], c = x[8 + i], d = x[12 + i];
+        transform_4(a, b, c, d);
+        y[i] = a;
+        y[4 + i] = times(b, SIXTEENTHS[i]);
+        y[8 + i] = times(c, SIXTEENTHS[2 * i]);
+        y[12 + i] = times(d, SIXTEENTHS[3 * i]);
+    }
+    for (int k = 0; k < 4; k++) {
+        transform_4(y[4 * k], y[4 * k + 1], y[4 * k + 2], y[4 * k + 3]);
+        for (int i = 0; i < 4; i++)
+            x[k + 4 * i] = y[4 * k + i];
+    }
+}
+
+/* The first step: the samples of every INNERth column to RADIX interleaved rows, turned. */
+void take_apart(uint at, vec2 samples_[HALF])
+{
+    vec2 s = scale_to();
+
+    for (uint k = 0u; k < HALF; k++)
+        samples_[k] *= s;
+    for (uint q = 0u; q < RADIX; q++) {
+        vec2 sum = samples_[0];
+        for (uint k = 1u; k < HALF; k++)
+            sum += times(samples_[k], root[q * k % RADIX]);
+        line[q * PADDED + place(at)] = q > 0u ? times(sum, turns_of[q * INNER + at]) : sum;
+    }
+}
+
+/* A sixteenth of an interleaved row: to its spectrum, times the response, and back, in steps between
+ * which all threads have to meet. */
+void step_1(uint x, uint lane)
+{
+    vec2 v[16];
+    for (int k = 0; k < 16; k++)
+        v[k] = line[x + lane + uint(k) * APART];
+    transform_16(v);
+    line[x + lane] = v[0];
+    for (int k = 1; k < 16; k++)
+        line[x + lane + uint(k) * APART] =
+            times(v[k], turns_of[RADIX * INNER + uint(k) * 16u + lane]);
+}
+
+void step_2(uint x, uint lane, uint at)
+{
+    vec2 v[16];
+    for (int k = 0; k < 16; k++)
+        v[k] = line[x + lane * APART + uint(k)];
+    transform_16(v);
+    for (int k = 0; k < 16; k++)
+        v[k] = v[k].yx * response[at + uint(k) * ACROSS];
+    transform_16(v);
+    for (int k = 0; k < 16; k++)
+        line[x + lane * APART + uint(k)] = v[k];
+}
+
+void step_3(uint x, uint lane)
+{
+    vec2 v[16];
+    v[0] = line[x + lane];
+    for (int k = 1; k < 16; k++)
+        v[k] = times(line[x + lane + uint(k) * APART],
+                     turns_of[RADIX * INNER + uint(k) * 16u + lane]);
+    transform_16(v);
+    for (int k = 0; k < 16; k++)
+        line[x + lane + uint(k) * APART] = v[k];
+}
+
+/* The last step: the interleaved rows become one, of which the first half is wanted. */
+void put_together(uint at, uint row)
+{
+    vec2 spectrum[RADIX], s = scale_back();
+
+    for (uint q = 0u; q < RADIX; q++) {
+        vec2 v = line[q * PADDED + place(at)];
+        spectrum[q] = q > 0u ? times(v, turns_of[q * INNER + at]) : v;
+    }
+    for (uint k = 0u; k < HALF; k++) {
+        vec2 sum = spectrum[0];
+        for (uint q = 1u; q < RADIX; q++)
+            sum += times(spectrum[q], root[q * k % RADIX]);
+        if (at + k * INNER < wide_columns)
+            rows_io[row + at + k * INNER] = sum.yx * s;
+    }
+}
+
+void main()
+{
+    uint number = group_number(), at = gl_LocalInvocationID.x;
+    if (number >= n)
+        return;
+    uint row = number * row_length;
+    vec2 samples_[HALF];
+
+    if (at < 2u)
+        peak[at] = 0u;
+    if (at < RADIX)
+        root[at] = (at < HALF ? 1.0 : -1.0) * turns_of[at % HALF * 2u * INNER + INNER / 2u];
+    barrier();
+    for (uint k = 0u; k < HALF; k++) {
+        uint c = at + k * INNER;
+        samples_[k] = c < wide_columns ? rows_io[row + c] : vec2(0.0);
+        atomicMax(peak[0], floatBitsToUint(samples_[k].x) & 0x7fffffffu);
+        atomicMax(peak[1], floatBitsToUint(samples_[k].y) & 0x7fffffffu);
+    }
+    memoryBarrierShared();
+    barrier();
+    take_apart(at, samples_);
+    uint lane = at % 16u;
+    for (int step = 0; step < 3; step++) {
+        memoryBarrierShared();
+        barrier();
+        for (uint i = at; i < ACROSS; i += INNER) {
+            uint x = i / 16u * PADDED;
+            if (step == 0)
+                step_1(x, lane);
+            else if (step == 1)
+                step_2(x, lane, i);
+            else
+                step_3(x, lane);
+        }
+    }
+    memoryBarrierShared();
+    barrier();
+    put_together(at, row);
+}

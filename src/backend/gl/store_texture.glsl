@@ -1,0 +1,42 @@
+/* One part of filtered pairs into a layered texture, times the views' scale.  Rows of two texels a
+ * column begin and end with the mean of a sample and the zero beside the view.  Above the last row
+ * two of zeros follow, where the texture has so many: what lies beyond them is never read. */
+
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
+layout(FORMAT, binding = 0) writeonly uniform image2DArray views;
+
+float sample_of_part(uint at)
+{
+    return part == 0u ? rows_in[at].x : rows_in[at].y;
+}
+
+void put(uint x, uint row, uint layer, float q)
+{
+    imageStore(views, ivec3(int(x), int(row), int(layer)),
+               vec4(clamp(q * scale, -MOST, MOST), 0.0, 0.0, 0.0));
+}
+
+void main()
+{
+    uint number = group_number();
+    if (number >= n)
+        return;
+    Pair p = pair_of(number);
+    if (!p.there)
+        return;
+    uint from = number * row_length, layer = bound_group + p.group, last = n_rows - 1u;
+    for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
+        float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
+        float before = x > 0u ? sample_of_part(from + x - 1u) : 0.0;
+        if (x < wide_columns)
+            put(texels * x + texels - 1u, p.upper, layer, q);
+        if (texels == 2u)
+            put(2u * x, p.upper, layer, 0.5 * (before + q));
+        for (uint k = 1u; p.upper == last && k <= 2u && last + k < height; k++) {
+            put(texels * x, last + k, layer, 0.0);
+            if (texels == 2u && x < wide_columns)
+                put(2u * x + 1u, last + k, layer, 0.0);
+        }
+    }
+}
