@@ -110,7 +110,7 @@ static bool is_help(const char *word)
 
 static bool is_planned(const char *group, const char *word)
 {
-    static const char *const planned[] = {"bench S2", "bench S3", "bench S4"};
+    static const char *const planned[] = {"bench S4"};
     char both[80];
 
     snprintf(both, sizeof both, "%s %s", group, word);

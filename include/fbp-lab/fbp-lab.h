@@ -12,5 +12,6 @@
 #include "fbp-lab/rabbitct.h"
 #include "fbp-lab/s1.h"
 #include "fbp-lab/s2.h"
+#include "fbp-lab/s3.h"
 
 #endif /* FBP_LAB_FBP_LAB_H */

@@ -8,6 +8,7 @@
 
 #include "fbp-lab/bench.h"
 #include "fbp-lab/s1.h"
+#include "fbp-lab/s3.h"
 
 #include "backend/backend.h"
 
@@ -28,6 +29,24 @@ struct fbp_s1_kernels {
     /** One run over a batch of all views into the whole volume; returns when it is done. */
     fbp_status (*run)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                       void *volume, size_t index, enum fbp_s1_part part, struct fbp_s1_time *out);
+};
+
+struct fbp_s3_device;
+
+/** "s3": the variants of S3 (fbp-lab/s3.h), drawn; jobs of views and slices one by one. */
+struct fbp_s3_kernels {
+    /** NULL beyond the last. */
+    const struct fbp_s3_variant *(*variant)(size_t index);
+    void (*cost)(const struct fbp_s3_way *way, struct fbp_s3_cost *out);
+    /** The job must outlive the device. */
+    fbp_status (*open)(struct fbp_s3_device **out, int index, const struct fbp_job *job);
+    void (*close)(struct fbp_s3_device **dev);
+    const char *(*renderer)(const struct fbp_s3_device *dev);
+    fbp_status (*measure)(struct fbp_s3_device *dev, struct fbp_s3_limits *out);
+    /** views: line integrals [n_views][n_rows][n_columns]; wanted, voxels: [nz][ny][nx].  wanted
+     *  NULL: all; others are 0. */
+    fbp_status (*run)(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
+                      const uint8_t *wanted, float *voxels, struct fbp_s3_time *out);
 };
 
 #endif /* FBP_SRC_EXPERIMENTS_H */

@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/s3.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/rows.h"
 
@@ -146,6 +147,11 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
+static const void *experiment(const char *name)
+{
+    return strcmp(name, "s3") == 0 ? &gl_s3 : NULL;
+}
+
 static const struct fbp_backend backend = {
     .name = "gl",
     .summary = "OpenGL 4.3",
@@ -180,6 +186,7 @@ static const struct fbp_backend backend = {
     .wait = gl_wait,
     .expect = gl_expect,
     .counts = gl_counts,
+    .experiment = experiment,
 };
 
 FBP_API fbp_module_fn fbp_gl_module;

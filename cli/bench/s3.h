@@ -1,0 +1,61 @@
+/** @file s3.h  Scenario S3: the job of Ino, Yoshida and Hagihara (2009), measured and tabulated. */
+#ifndef FBP_CLI_S3_H
+#define FBP_CLI_S3_H
+
+#include "bench/bench.h"
+
+#include "fbp-lab/s3.h"
+
+/** Variants A to E. */
+enum { S3_VARIANTS = 5, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
+
+/** Tables 2 and 3 of the paper, of one variant: seconds, GFLOPS, GB/s. */
+struct s3_published {
+    double packing, download, filter, backproject, readback, unpacking, others, synchronised, total;
+    double processing, texture, flops, memory;
+};
+extern const struct s3_published s3_published[S3_VARIANTS];
+/** Of Table 3: what the paper's card (8800 GTX) could do; NAN where it does not say. */
+extern const struct s3_published s3_theoretical;
+/** With 75 % of the volume left out, and the paper's other implementations [s]. */
+extern const double s3_published_kill, s3_published_cpu, s3_published_previous;
+
+/** A variant as it was done; seconds, NAN where it was not measured. */
+struct s3_result {
+    bool done;
+    struct fbp_s3_variant of;
+    struct fbp_s3_time time; /**< of a synchronised run: blended, packed on the host */
+    double total;            /**< of a run without synchronisation */
+    struct fbp_s3_cost cost;
+    double psnr_db, exact_psnr_db;
+    double ping_pong, exact;   /**< backprojection in these ways */
+    double stencil, depth;     /**< ... with early fragment kill, by these tests */
+    double kill_total;         /**< the whole job with the faster of both */
+    double packing, unpacking; /**< on the device */
+};
+
+/** What was asked for, and found. */
+struct s3_job {
+    size_t size, views, runs;
+    const char *renderer;
+    struct fbp_s3_limits limits;
+    struct s3_result results[S3_VARIANTS];
+};
+
+/** What follows from a run's seconds: operations [GFLOPS], memory [GB/s], updates [GUPS]. */
+struct s3_rates {
+    double gups, processing, texture, flops, memory;
+};
+struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r);
+
+/** Seconds that no stage of a synchronised run accounts for. */
+double s3_others(const struct fbp_s3_time *t);
+
+/** Tables 1 to 3, published and now. */
+void s3_print(const struct s3_job *job);
+int s3_json(const struct s3_job *job);
+
+/** Figs. 5 and 6 into a folder; an exit status, failures reported. */
+int s3_draw(const struct s3_job *job, fbp_s3 *s3, const struct fbp_scan *scan, const char *folder);
+
+#endif /* FBP_CLI_S3_H */

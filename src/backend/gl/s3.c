@@ -1,0 +1,296 @@
+/* A device that draws the jobs of S3: a context of its own in a thread of its own. */
+#include "backend/gl/s3.h"
+
+#include "backend/gl/egl.h"
+#include "backend/gl/queue.h"
+#include "backend/gl/s3_draw.h"
+#include "backend/gpu/host.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct fbp_s3_device {
+    const struct fbp_job *job;
+    int index;
+    struct gl_queue *queue;
+    struct gl_egl egl; /* in the queue, as are: */
+    struct gl_s3_limits limits;
+    GLuint vertices;
+    char text[220];
+};
+
+/* The thread's first and last. */
+
+static fbp_status begin(void *device)
+{
+    struct fbp_s3_device *dev = device;
+    GLint size = 0, layers = 0;
+
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &size);
+    glGetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &layers);
+    dev->limits = (struct gl_s3_limits){.texture_size = (size_t)size,
+                                        .layers = (size_t)layers,
+                                        .version = epoxy_gl_version(),
+                                        .free_bytes = gl_renderer_at(dev->index)->free_bytes};
+    snprintf(dev->text, sizeof dev->text, "%s, OpenGL %s", gl_renderer_at(dev->index)->name,
+             gl_renderer_at(dev->index)->version);
+    glGenVertexArrays(1, &dev->vertices); /* a core profile draws nothing without one */
+    glBindVertexArray(dev->vertices);
+    return gl_check("a context");
+}
+
+static void end(void *device)
+{
+    struct fbp_s3_device *dev = device;
+
+    if (dev->vertices)
+        glDeleteVertexArrays(1, &dev->vertices);
+    gl_egl_close(&dev->egl);
+}
+
+static void close_device(struct fbp_s3_device **dev)
+{
+    if (!*dev)
+        return;
+    gl_queue_close(&(*dev)->queue);
+    free(*dev);
+    *dev = NULL;
+}
+
+static fbp_status check_job(const struct fbp_job *job)
+{
+    if (!gpu_has_symmetry(job, FBP_SYM_COLUMN))
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "S3: columns and weights of a view must not depend on z: use a "
+                              "circular scan whose panel is not tilted");
+    if (job->wide.n_columns != job->panel.n_columns || !job->filter || job->columns || job->pad)
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "S3: only a full circle with a centred panel is filtered here");
+    return FBP_OK;
+}
+
+static fbp_status open_device(struct fbp_s3_device **out, int index, const struct fbp_job *job)
+{
+    static const struct gl_queue_life life = {begin, end};
+    struct fbp_s3_device *dev;
+
+    *out = NULL;
+    FBP_TRY(check_job(job));
+    dev = calloc(1, sizeof *dev);
+    if (!dev)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a device");
+    dev->job = job;
+    dev->index = index;
+    const fbp_status st = gl_queue_open(&dev->queue, &life, dev);
+    if (st == FBP_OK)
+        *out = dev;
+    else
+        close_device(&dev);
+    return st;
+}
+
+static const char *renderer(const struct fbp_s3_device *dev)
+{
+    return dev->text;
+}
+
+/* A run. */
+
+struct command {
+    const struct fbp_s3_way *way;
+    const float *views;
+    const uint8_t *wanted;
+    float *voxels;
+    struct fbp_s3_time *time;
+};
+
+/* All views as the vertex and fragment stages are told of them. */
+static fbp_status make_numbers(struct gl_s3_run *r)
+{
+    struct gpu_principal *principal = calloc(r->n_views, sizeof *principal);
+    struct gpu_pass pass;
+
+    r->numbers = calloc(r->n_views, sizeof *r->numbers);
+    if (!principal || !r->numbers) {
+        free(principal);
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", r->n_views);
+    }
+    for (size_t k = 0; k < r->n_views; k++) {
+        gpu_find_principal(r->job, k, &principal[k]);
+        gpu_make_pass(r->job, principal, k, 1, 0, &pass);
+        r->numbers[k] = pass.view[0];
+    }
+    free(principal);
+    return FBP_OK;
+}
+
+static fbp_status open_run(struct gl_s3_run *r)
+{
+    if (r->way->count && r->limits->version < 42)
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "S3: fragments are counted from OpenGL 4.2 on");
+    glGenFramebuffers(2, r->frames);
+    FBP_TRY(make_numbers(r));
+    FBP_TRY(gl_s3_views_programs(r));
+    FBP_TRY(gl_s3_sum_programs(r));
+    FBP_TRY(gl_s3_volume_programs(r));
+    r->time->init = gl_s3_lap(r);
+    return FBP_OK;
+}
+
+static void close_run(struct gl_s3_run *r)
+{
+    const GLuint programs[] = {r->weigh, r->convolve, r->add, r->mask, r->pack, r->unpack};
+
+    glUseProgram(0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        glDeleteProgram(programs[i]);
+    gl_s3_stack_clear(&r->stack);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(2, r->frames);
+    free(r->numbers);
+}
+
+/* Slices that are on the device at a time: as many as half of what is free holds (1 GiB where the
+ * driver does not tell), in whole groups of four. */
+static size_t slab_slices(const struct gl_s3_run *r)
+{
+    const size_t *n = r->job->grid.n;
+    const size_t room = r->limits->free_bytes ? r->limits->free_bytes / 2 : (size_t)1 << 30;
+    size_t slices = r->way->slices ? r->way->slices : room / (n[0] * n[1] * sizeof(float));
+
+    slices = slices / GL_S3_FOUR * GL_S3_FOUR;
+    if (slices == 0)
+        slices = GL_S3_FOUR;
+    return slices < n[2] ? slices : n[2];
+}
+
+/* All views into slices [z0, z0 + n) of a volume whose first layer is that of z0. */
+static fbp_status add_slab(struct gl_s3_run *r, const struct gl_s3_stack *volume, size_t z0,
+                           size_t n)
+{
+    const size_t each = r->variant->slices;
+    struct gl_s3_adder a;
+    fbp_status st = gl_s3_adder_open(&a, r, volume);
+
+    gl_s3_stack_filter(&r->stack, !r->way->exact);
+    for (size_t z = 0; st == FBP_OK && z < n; z += each)
+        gl_s3_add(&a, z / each * a.targets, z0 + z, n - z < each ? n - z : each, true);
+    gl_s3_adder_close(&a);
+    if (st == FBP_OK)
+        st = gl_check("the backprojection");
+    r->time->backproject += gl_s3_lap(r);
+    return st;
+}
+
+static fbp_status add_slabs(struct gl_s3_run *r)
+{
+    const size_t *n = r->job->grid.n, slab = slab_slices(r);
+    fbp_status st = FBP_OK;
+
+    for (size_t z = 0; st == FBP_OK && z < n[2]; z += slab) {
+        const size_t some = n[2] - z < slab ? n[2] - z : slab;
+        struct gl_s3_stack volume = {0};
+        st = gl_s3_stack_make(&volume, r->limits, gl_s3_volume_channels(r->variant), n,
+                              gl_s3_volume_layers(r->variant, some), "slices");
+        if (st == FBP_OK)
+            st = add_slab(r, &volume, z, some);
+        if (st == FBP_OK)
+            st = gl_s3_volume_read(r, &volume, z, some);
+        gl_s3_stack_clear(&volume);
+    }
+    return st;
+}
+
+/* Around all passes: the counter that their fragments raise. */
+static fbp_status add_counted(struct gl_s3_run *r)
+{
+    GLuint buffer = 0, count = 0;
+
+    if (!r->way->count)
+        return add_slabs(r);
+    glGenBuffers(1, &buffer);
+    glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, buffer);
+    glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof count, &count, GL_DYNAMIC_READ);
+    const fbp_status st = add_slabs(r);
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glGetBufferSubData(GL_ATOMIC_COUNTER_BUFFER, 0, sizeof count, &count);
+    r->time->shaded = count;
+    glDeleteBuffers(1, &buffer);
+    return st;
+}
+
+static fbp_status draw_job(struct gl_s3_run *r)
+{
+    const double start = r->lap = fbp_seconds();
+
+    FBP_TRY(open_run(r));
+    FBP_TRY(gl_s3_views_load(r));
+    FBP_TRY(gl_s3_views_filter(r));
+    FBP_TRY(add_counted(r));
+    r->time->total = fbp_seconds() - start;
+    return FBP_OK;
+}
+
+static void any_of(const struct gl_s3_run *r, size_t z0, size_t n, uint8_t *out)
+{
+    const size_t slice = r->job->grid.n[0] * r->job->grid.n[1];
+
+    gl_s3_any(r->wanted + z0 * slice, n, slice, out);
+}
+
+static fbp_status run_in_queue(void *device, void *command)
+{
+    struct fbp_s3_device *dev = device;
+    const struct command *c = command;
+    const struct fbp_job *job = dev->job;
+    const struct fbp_s3_variant *v = gl_s3_variant(c->way->variant);
+    struct gl_s3_run r = {.job = job,
+                          .limits = &dev->limits,
+                          .way = c->way,
+                          .variant = v,
+                          .views = c->views,
+                          .wanted = c->wanted,
+                          .any = any_of,
+                          .voxels = c->voxels,
+                          .time = c->time,
+                          .panel = {job->panel.n_columns, job->panel.n_rows},
+                          .n_views = job->n_views,
+                          .n_layers = gl_s3_pieces(job->n_views, v->views)};
+
+    *c->time = (struct fbp_s3_time){0};
+    glFinish();
+    const fbp_status st = draw_job(&r);
+    close_run(&r);
+    return st;
+}
+
+static fbp_status run(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
+                      const uint8_t *wanted, float *voxels, struct fbp_s3_time *out)
+{
+    const struct command c = {way, views, wanted, voxels, out};
+
+    return gl_queue_call(dev->queue, run_in_queue, &c, sizeof c);
+}
+
+static fbp_status measure_in_queue(void *device, void *command)
+{
+    (void)device;
+    return gl_s3_measure(*(struct fbp_s3_limits **)command);
+}
+
+static fbp_status measure(struct fbp_s3_device *dev, struct fbp_s3_limits *out)
+{
+    return gl_queue_call(dev->queue, measure_in_queue, &out, sizeof out);
+}
+
+const struct fbp_s3_kernels gl_s3 = {
+    .variant = gl_s3_variant,
+    .cost = gl_s3_cost,
+    .open = open_device,
+    .close = close_device,
+    .renderer = renderer,
+    .measure = measure,
+    .run = run,
+};

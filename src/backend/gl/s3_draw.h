@@ -1,0 +1,120 @@
+/** @file s3_draw.h  Programs, layered textures and targets of S3, and one run of it (internal); all
+ * of it in the thread that has the context. */
+#ifndef FBP_SRC_GL_S3_DRAW_H
+#define FBP_SRC_GL_S3_DRAW_H
+
+#include "backend/gl/error.h"
+#include "backend/gl/s3_plan.h"
+
+#include <epoxy/gl.h>
+
+/** What the limits of a renderer are, of what is used here. */
+struct gl_s3_limits {
+    size_t texture_size, layers;
+    int version;       /**< 33: 3.3 */
+    size_t free_bytes; /**< 0: the driver does not tell */
+};
+
+/** Views or slices in layers of floats, one or four a texel: as many textures as that takes. */
+struct gl_s3_stack {
+    GLuint *textures;
+    size_t n_textures, layers; /**< of a texture but the last */
+    size_t n, channels;        /**< layers in all; channels of a texel */
+    size_t size[2];
+};
+
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_s3_limits *limits,
+                            size_t channels, const size_t size[2], size_t n, const char *what);
+void gl_s3_stack_clear(struct gl_s3_stack *stack);
+/** The texture of a layer, bound to a unit; the layer in it. */
+int gl_s3_stack_bind(const struct gl_s3_stack *stack, size_t layer, unsigned unit);
+/** Floats into layers [first, first + n), [n][rows][columns][channels]. */
+void gl_s3_stack_fill(const struct gl_s3_stack *stack, size_t first, size_t n, const float *data);
+/** Layers [first, first + n) are written to, n = 1 or 4, by this framebuffer, which is bound. */
+void gl_s3_stack_target(const struct gl_s3_stack *stack, size_t first, size_t n, GLuint frame);
+/** How their texels are fetched: interpolated or not. */
+void gl_s3_stack_filter(const struct gl_s3_stack *stack, bool linear);
+
+/** FBP_ERR_DEVICE with the compiler's words. */
+fbp_status gl_s3_program(GLuint *out, const char *vertex, const char *fragment, const char *what);
+void gl_s3_set(GLuint program, const char *name, int v);
+
+/** A texture of floats, bound to a unit. */
+GLuint gl_s3_table(unsigned unit, size_t columns, size_t rows, const float *data);
+
+/** A triangle over the whole target. */
+void gl_s3_draw(void);
+
+/** One run, from raw views to voxels. */
+struct gl_s3_run {
+    const struct fbp_job *job;
+    const struct gl_s3_limits *limits;
+    const struct fbp_s3_way *way;
+    const struct fbp_s3_variant *variant;
+    const float *views;
+    float *voxels;
+    /** Where any of slices [z0, z0 + n) is wanted: 255, otherwise 0. */
+    void (*any)(const struct gl_s3_run *run, size_t z0, size_t n, uint8_t *out);
+    const uint8_t *wanted; /**< [nz][ny][nx] */
+    struct fbp_s3_time *time;
+    double lap;                         /**< when the stage began */
+    size_t panel[2], n_views, n_layers; /**< of views: groups of variant->views */
+    struct gl_s3_stack stack;           /**< of views: raw, then filtered */
+    struct gpu_view *numbers;           /**< of all views */
+    /** Of the filter and of the sums; and what is compiled for unpacking. */
+    GLuint weigh, convolve, add, mask, pack, unpack;
+    GLuint frames[2];
+};
+
+/** Seconds since the last lap; waits for the device if the run is a synchronised one. */
+double gl_s3_lap(struct gl_s3_run *run);
+
+/* s3_views.c */
+fbp_status gl_s3_views_programs(struct gl_s3_run *run);
+/** The first n of four layers become a layer of texels; the others are zeros there. */
+void gl_s3_pack(const struct gl_s3_run *run, const struct gl_s3_stack *four, size_t n,
+                const struct gl_s3_stack *packed, size_t layer);
+/** Raw views as texels: times `packing` and `upload`. */
+fbp_status gl_s3_views_load(struct gl_s3_run *run);
+fbp_status gl_s3_views_filter(struct gl_s3_run *run);
+
+/* s3_sum.c */
+
+/** What adds views to slices; targets are whole slices, of which a box is drawn, so that a voxel's
+ *  bits do not depend on the box. */
+struct gl_s3_adder {
+    struct gl_s3_run *run;
+    const struct gl_s3_stack *volume;
+    struct gl_s3_stack other; /**< of sums that go from one texture to the other */
+    size_t targets;           /**< layers of a pass */
+    size_t box[2][2];         /**< voxels [first, end) along x and y */
+    GLuint tests, wanted;     /**< depth and stencil; what is wanted of a group, as a texture */
+    uint8_t *any;
+    GLint numbers, layer, before; /**< places of what changes */
+};
+
+fbp_status gl_s3_sum_programs(struct gl_s3_run *run);
+/** All of a slice, until `box` is changed. */
+fbp_status gl_s3_adder_open(struct gl_s3_adder *out, struct gl_s3_run *run,
+                            const struct gl_s3_stack *volume);
+void gl_s3_adder_close(struct gl_s3_adder *adder);
+/** All views of the run to slices [z0, z0 + n) of the grid, at most variant->slices of them, which
+ *  are the layers from `first` on.  fresh: these are set to zero before. */
+void gl_s3_add(struct gl_s3_adder *adder, size_t first, size_t z0, size_t n, bool fresh);
+/** Layers of so many slices; channels of a layer. */
+size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices);
+size_t gl_s3_volume_channels(const struct fbp_s3_variant *v);
+
+/* s3_volume.c */
+fbp_status gl_s3_volume_programs(struct gl_s3_run *run);
+/** A layer of texels becomes the four layers of another stack. */
+void gl_s3_volume_apart(const struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t layer,
+                        const struct gl_s3_stack *four);
+/** Slices to the host: times `readback` and `unpacking`. */
+fbp_status gl_s3_volume_read(struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t z0,
+                             size_t n);
+
+/* s3_measure.c */
+fbp_status gl_s3_measure(struct fbp_s3_limits *out);
+
+#endif /* FBP_SRC_GL_S3_DRAW_H */

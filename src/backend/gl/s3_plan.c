@@ -1,0 +1,68 @@
+/* What passes of S3 draw. */
+#include "backend/gl/s3_plan.h"
+
+#include <string.h>
+
+static const struct fbp_s3_variant variants[] = {
+    {.letter = 'A', .text = "none", .views = 1, .slices = 1},
+    {.letter = 'B', .text = "data reuse", .views = 1, .slices = 4, .targets = true},
+    {.letter = 'C', .text = "RGBA packing", .views = 4, .slices = 1},
+    {.letter = 'D', .text = "both", .views = 4, .slices = 4},
+    {.letter = 'E', .text = "both, load balancing", .views = 4, .slices = 4, .balanced = true},
+    {.letter = 'b', .text = "data reuse, one target", .views = 1, .slices = 4},
+};
+
+const struct fbp_s3_variant *gl_s3_variant(size_t index)
+{
+    return index < sizeof variants / sizeof *variants ? &variants[index] : NULL;
+}
+
+/* Of one view; scale and shift take pixels to what the shader counts in. */
+static void numbers_of(const struct gpu_view *view, double z, const float scale[2], float shift,
+                       float out[GL_S3_NUMBERS])
+{
+    static const int from[3] = {0, 1, 3}; /* u and w do not depend on z */
+
+    for (int i = 0; i < 3; i++) {
+        out[GL_S3_U + i] = view->u[from[i]] * scale[0];
+        out[GL_S3_V + i] = view->v[from[i]] * scale[1];
+        out[GL_S3_W + i] = view->w[from[i]];
+    }
+    out[GL_S3_V + 2] = (float)((double)view->v[2] * z + (double)view->v[3]) * scale[1];
+    out[GL_S3_DV] = view->v[2] * scale[1];
+    out[GL_S3_COLUMN] = ((float)view->column + shift) * scale[0];
+    out[GL_S3_ROW] = ((float)view->row + shift) * scale[1];
+}
+
+void gl_s3_numbers(const struct fbp_s3_way *way, const struct gpu_view *views, size_t n, double z,
+                   const size_t size[2], float *out)
+{
+    const size_t all = gl_s3_variant(way->variant)->views;
+    const float scale[2] = {way->exact ? 1 : 1 / (float)size[0],
+                            way->exact ? 1 : 1 / (float)size[1]};
+
+    for (size_t k = 0; k < all; k++) {
+        float of[GL_S3_NUMBERS] = {[GL_S3_W + 2] = 1}; /* a view that is not there: zeros */
+        if (k < n)
+            numbers_of(&views[k], z, scale, way->exact ? 0 : 0.5f, of);
+        for (size_t i = 0; i < GL_S3_NUMBERS; i++)
+            out[i * all + k] = of[i];
+    }
+}
+
+size_t gl_s3_tile_rows(const struct fbp_s3_variant *v, size_t nx, size_t ny, size_t most)
+{
+    const size_t row = nx * v->views * v->slices;
+    const size_t rows = (most ? most : GL_S3_MOST_UPDATES) / row;
+
+    return rows == 0 ? 1 : rows < ny ? rows : ny;
+}
+
+void gl_s3_any(const uint8_t *wanted, size_t n_slices, size_t slice, uint8_t *out)
+{
+    memset(out, 0, slice);
+    for (size_t z = 0; z < n_slices; z++)
+        for (size_t i = 0; i < slice; i++)
+            if (wanted[z * slice + i])
+                out[i] = 255;
+}

@@ -1,0 +1,83 @@
+/** @file s3_plan.h  The variants of S3: what is decided and written without a context (s3_plan.c,
+ * s3_text.c, s3_cost.c; internal, pure).
+ *
+ * What each variant packs is read from Table 2 of the paper.  A draws N K passes, B and C a quarter
+ * of them, D and E a sixteenth.  Packing views takes .3 s in A and B, .6 s from C on: there four
+ * views are a texel.  Unpacking slices takes 1.0, .9 and .9 s in A to C, .6 s in D and E: only
+ * there four slices are a texel.  So C adds four views to one slice, and B shares u, the weight and
+ * the denominator among four slices that are targets of their own.
+ */
+#ifndef FBP_SRC_GL_S3_PLAN_H
+#define FBP_SRC_GL_S3_PLAN_H
+
+#include "backend/experiments.h"
+#include "backend/gpu/gpu_kernel.h"
+
+/** Numbers that a pass is given of each of its views: u w = u[0] x + u[1] y + u[2], v w and w
+ *  likewise, x and y from the reference voxel; dv w of the next slice; and where the principal
+ *  point is. */
+enum gl_s3_number {
+    GL_S3_U = 0,
+    GL_S3_V = 3,
+    GL_S3_DV = 6,
+    GL_S3_W = 7,
+    GL_S3_COLUMN = 10,
+    GL_S3_ROW = 11,
+    GL_S3_NUMBERS = 12
+};
+
+/** Views of a texel, slices of a target, at most; bytes of a shader's text. */
+enum { GL_S3_FOUR = 4, GL_S3_TEXT = 8192 };
+
+/* s3_plan.c */
+
+/** NULL beyond the last. */
+const struct fbp_s3_variant *gl_s3_variant(size_t index);
+
+/** Its slices are the channels of one target. */
+static inline bool gl_s3_packs_slices(const struct fbp_s3_variant *v)
+{
+    return v->slices == GL_S3_FOUR && !v->targets;
+}
+
+/** Pieces of `each` that hold n. */
+static inline size_t gl_s3_pieces(size_t n, size_t each)
+{
+    return (n + each - 1) / each;
+}
+
+/**
+ * The numbers of a pass, [GL_S3_NUMBERS][variant->views].
+ *
+ * n    views there are, at most variant->views; others add zeros
+ * z    of the first slice, from the reference voxel
+ * size columns and rows of a view: interpolated by the texture units, u and v are parts of it
+ */
+void gl_s3_numbers(const struct fbp_s3_way *way, const struct gpu_view *views, size_t n, double z,
+                   const size_t size[2], float *out);
+
+/** Rows of a target in one draw: at most `most` updates (0: GL_S3_MOST_UPDATES), at least one row.
+ */
+size_t gl_s3_tile_rows(const struct fbp_s3_variant *v, size_t nx, size_t ny, size_t most);
+
+/** 1.7 s where .005 GUPS are made: a watchdog may reset a card after 2 s. */
+enum { GL_S3_MOST_UPDATES = 8 << 20 };
+
+/** Where any of n_slices [ny][nx] is wanted: 255, otherwise 0. */
+void gl_s3_any(const uint8_t *wanted, size_t n_slices, size_t slice, uint8_t *out);
+
+/* s3_text.c: texts of GL_S3_TEXT bytes */
+
+void gl_s3_vertex_text(const struct fbp_s3_way *way, char *out);
+void gl_s3_fragment_text(const struct fbp_s3_way *way, char *out);
+/** A triangle that covers the target, at a depth. */
+const char *gl_s3_cover_text(void);
+/** Weights of a layer; the convolution of its rows: of scalars, or of four views at once. */
+void gl_s3_weigh_text(unsigned views, char *out);
+void gl_s3_convolve_text(unsigned views, char *out);
+
+/* s3_cost.c */
+
+void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out);
+
+#endif /* FBP_SRC_GL_S3_PLAN_H */

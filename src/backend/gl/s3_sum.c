@@ -1,0 +1,237 @@
+/* Passes of S3: every view, or four of them, into one slice after another, or four. */
+#include "backend/gl/s3_draw.h"
+
+#include "backend/gpu/host.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Texture units. */
+enum { VIEWS = 0, SUMS = 1, WANTED = 4 };
+
+size_t gl_s3_volume_channels(const struct fbp_s3_variant *v)
+{
+    return gl_s3_packs_slices(v) ? GL_S3_FOUR : 1;
+}
+
+size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices)
+{
+    return gl_s3_pieces(n_slices, v->slices) * (gl_s3_packs_slices(v) ? 1 : v->slices);
+}
+
+fbp_status gl_s3_sum_programs(struct gl_s3_run *r)
+{
+    static const char mask[] = "#version 330 core\n"
+                               "uniform sampler2D wanted;\n"
+                               "void main()\n{\n"
+                               "    if (texelFetch(wanted, ivec2(gl_FragCoord.xy), 0).x == 0.0)\n"
+                               "        discard;\n"
+                               "}\n";
+    const size_t *n = r->job->grid.n;
+    char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
+
+    FBP_TRY(gl_s3_program(&r->mask, gl_s3_cover_text(), mask, "the region of interest"));
+    gl_s3_set(r->mask, "wanted", WANTED);
+    glUniform1f(glGetUniformLocation(r->mask, "depth"), 0.5f);
+    gl_s3_vertex_text(r->way, vertex);
+    gl_s3_fragment_text(r->way, fragment);
+    FBP_TRY(gl_s3_program(&r->add, vertex, fragment, "the backprojection"));
+    gl_s3_set(r->add, "views", VIEWS);
+    gl_s3_set(r->add, "sums", SUMS);
+    glUniform2f(glGetUniformLocation(r->add, "place"), (float)((n[0] - 1) / 2) + 0.5f,
+                (float)((n[1] - 1) / 2) + 0.5f);
+    glUniform2f(glGetUniformLocation(r->add, "size"), (float)n[0], (float)n[1]);
+    return FBP_OK;
+}
+
+/* Depth and stencil of both framebuffers, and a texture for what is wanted. */
+static void open_tests(struct gl_s3_adder *a)
+{
+    const size_t *n = a->volume->size;
+
+    glGenRenderbuffers(1, &a->tests);
+    glBindRenderbuffer(GL_RENDERBUFFER, a->tests);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH24_STENCIL8, (GLsizei)n[0], (GLsizei)n[1]);
+    for (int i = 0; i < 2; i++) {
+        glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[i]);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT, GL_RENDERBUFFER,
+                                  a->tests);
+    }
+    glActiveTexture(GL_TEXTURE0 + WANTED);
+    glGenTextures(1, &a->wanted);
+    glBindTexture(GL_TEXTURE_2D, a->wanted);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, (GLsizei)n[0], (GLsizei)n[1], 0, GL_RED, GL_UNSIGNED_BYTE,
+                 NULL);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+}
+
+static void close_tests(struct gl_s3_adder *a)
+{
+    for (int i = 0; i < 2; i++) {
+        glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[i]);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT, GL_RENDERBUFFER, 0);
+    }
+    glDeleteRenderbuffers(1, &a->tests);
+    glDeleteTextures(1, &a->wanted);
+}
+
+fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
+                            const struct gl_s3_stack *volume)
+{
+    const struct fbp_s3_variant *v = r->variant;
+    const size_t *size = volume->size;
+
+    *a = (struct gl_s3_adder){.run = r,
+                              .volume = volume,
+                              .targets = gl_s3_packs_slices(v) ? 1 : v->slices,
+                              .box = {{0, size[0]}, {0, size[1]}},
+                              .numbers = glGetUniformLocation(r->add, "c"),
+                              .layer = glGetUniformLocation(r->add, "layer"),
+                              .before = glGetUniformLocation(r->add, "before")};
+    if (r->way->kill) {
+        a->any = malloc(size[0] * size[1]);
+        if (!a->any)
+            return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a slice");
+        open_tests(a);
+    }
+    if (r->way->sum == FBP_S3_PING_PONG)
+        FBP_TRY(gl_s3_stack_make(&a->other, r->limits, volume->channels, size, a->targets, "sums"));
+    return gl_check("targets");
+}
+
+void gl_s3_adder_close(struct gl_s3_adder *a)
+{
+    if (a->any)
+        close_tests(a);
+    free(a->any);
+    gl_s3_stack_clear(&a->other);
+}
+
+/* The test that leaves all but the wanted fragments of [z0, z0 + n) unshaded. */
+static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
+{
+    const size_t *size = a->volume->size;
+    const bool stencil = a->run->way->kill == FBP_S3_STENCIL;
+
+    a->run->any(a->run, z0, n, a->any);
+    glActiveTexture(GL_TEXTURE0 + WANTED);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size[0], (GLsizei)size[1], GL_RED,
+                    GL_UNSIGNED_BYTE, a->any);
+    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    glDepthMask(GL_TRUE);
+    glClearDepth(0);
+    glClearStencil(0);
+    glClear(GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
+    glEnable(stencil ? GL_STENCIL_TEST : GL_DEPTH_TEST);
+    glStencilFunc(GL_ALWAYS, 1, 0xff);
+    glStencilOp(GL_KEEP, GL_KEEP, GL_REPLACE);
+    glDepthFunc(GL_ALWAYS);
+    glUseProgram(a->run->mask);
+    gl_s3_draw();
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    glStencilFunc(GL_EQUAL, 1, 0xff);
+    glStencilOp(GL_KEEP, GL_KEEP, GL_KEEP);
+    glDepthMask(GL_FALSE);
+    glDepthFunc(GL_LESS); /* what is wanted is at .75, passes are drawn at .5 */
+}
+
+/* Targets of a group, both pairs where there are two; set to zero where they are fresh. */
+static void begin_group(struct gl_s3_adder *a, size_t first, bool fresh)
+{
+    static const float zero[4] = {0};
+
+    for (int i = a->other.n ? 1 : 0; i >= 0; i--) {
+        gl_s3_stack_target(i ? &a->other : a->volume, i ? 0 : first, a->targets, a->run->frames[i]);
+        for (size_t t = 0; fresh && t < a->targets; t++)
+            glClearBufferfv(GL_COLOR, (GLint)t, zero);
+    }
+}
+
+static void draw_tiles(struct gl_s3_adder *a)
+{
+    const size_t *x = a->box[0], *y = a->box[1], nx = x[1] - x[0];
+    const size_t rows =
+        gl_s3_tile_rows(a->run->variant, nx, y[1] - y[0], a->run->way->most_updates);
+
+    glEnable(GL_SCISSOR_TEST); /* the triangle is the same, and so are all bits */
+    for (size_t at = y[0]; at < y[1]; at += rows, a->run->time->draws++) {
+        const size_t some = y[1] - at < rows ? y[1] - at : rows;
+        glScissor((GLint)x[0], (GLint)at, (GLsizei)nx, (GLsizei)some);
+        gl_s3_draw();
+    }
+    glDisable(GL_SCISSOR_TEST);
+}
+
+/* Views of a layer, to slices from z on. */
+static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
+{
+    const struct gl_s3_run *r = a->run;
+    const size_t each = r->variant->views, view = layer * each, left = r->n_views - view;
+    float numbers[GL_S3_NUMBERS * GL_S3_FOUR];
+
+    gl_s3_numbers(r->way, r->numbers + view, left < each ? left : each, z, r->panel, numbers);
+    if (each == GL_S3_FOUR)
+        glUniform4fv(a->numbers, GL_S3_NUMBERS, numbers);
+    else
+        glUniform1fv(a->numbers, GL_S3_NUMBERS, numbers);
+    glUniform1i(a->layer, gl_s3_stack_bind(&r->stack, layer, VIEWS));
+    draw_tiles(a);
+    r->time->passes++;
+}
+
+/* The next pass reads what the last one wrote. */
+static void swap(struct gl_s3_adder *a, size_t first, bool in_other)
+{
+    glBindFramebuffer(GL_FRAMEBUFFER, a->run->frames[in_other ? 0 : 1]);
+    const int at =
+        in_other ? gl_s3_stack_bind(&a->other, 0, SUMS) : gl_s3_stack_bind(a->volume, first, SUMS);
+    glUniform1i(a->before, at);
+}
+
+/* From the other texture to the volume. */
+static void copy_back(const struct gl_s3_adder *a, size_t first)
+{
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, a->run->frames[1]);
+    for (size_t t = 0; t < a->targets; t++) {
+        const int layer = gl_s3_stack_bind(a->volume, first + t, SUMS);
+        glReadBuffer((GLenum)(GL_COLOR_ATTACHMENT0 + t));
+        glCopyTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, layer, 0, 0, (GLsizei)a->volume->size[0],
+                            (GLsizei)a->volume->size[1]);
+    }
+}
+
+static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
+{
+    const struct gl_s3_run *r = a->run;
+    const double z = (double)z0 - floor(((double)r->job->grid.n[2] - 1) / 2);
+    bool in_other = false;
+
+    glUseProgram(r->add);
+    for (size_t layer = 0; layer < r->n_layers; layer++) {
+        if (a->other.n) {
+            swap(a, first, in_other);
+            in_other = !in_other;
+        }
+        draw_pass(a, layer, z);
+    }
+    if (in_other)
+        copy_back(a, first);
+}
+
+void gl_s3_add(struct gl_s3_adder *a, size_t first, size_t z0, size_t n, bool fresh)
+{
+    glViewport(0, 0, (GLsizei)a->volume->size[0], (GLsizei)a->volume->size[1]);
+    begin_group(a, first, fresh);
+    if (a->any)
+        draw_wanted(a, z0, n);
+    if (!a->other.n)
+        glEnable(GL_BLEND);
+    glBlendEquation(GL_FUNC_ADD);
+    glBlendFunc(GL_ONE, GL_ONE);
+    draw_passes(a, first, z0);
+    glDisable(GL_BLEND);
+    glDisable(GL_STENCIL_TEST);
+    glDisable(GL_DEPTH_TEST);
+}

@@ -1,0 +1,227 @@
+/* Views of S3: packed, sent, and filtered in the fragment stage. */
+#include "backend/gl/s3_draw.h"
+
+#include "backend/gpu/host.h"
+
+#include <stdlib.h>
+
+fbp_status gl_s3_views_programs(struct gl_s3_run *r)
+{
+    static const char pack[] =
+        "#version 330 core\n"
+        "uniform sampler2DArray views;\n"
+        "uniform int n;\n"
+        "layout(location = 0) out vec4 texel;\n"
+        "float at(int k)\n{\n"
+        "    return k < n ? texelFetch(views, ivec3(gl_FragCoord.xy, k), 0).x : 0.0;\n"
+        "}\n"
+        "void main()\n{\n"
+        "    texel = vec4(at(0), at(1), at(2), at(3));\n"
+        "}\n";
+    const char *cover = gl_s3_cover_text();
+    char text[GL_S3_TEXT];
+
+    gl_s3_weigh_text(r->variant->views, text);
+    FBP_TRY(gl_s3_program(&r->weigh, cover, text, "the weights"));
+    gl_s3_set(r->weigh, "image", 1);
+    gl_s3_set(r->weigh, "lines", 2);
+    gl_s3_convolve_text(r->variant->views, text);
+    FBP_TRY(gl_s3_program(&r->convolve, cover, text, "the filter"));
+    gl_s3_set(r->convolve, "taps", 3);
+    gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
+    return gl_s3_program(&r->pack, cover, pack, "packing");
+}
+
+/* Four views as texels; views that are not there are zeros. */
+static void interleave(const struct gl_s3_run *r, size_t layer, float *out)
+{
+    const size_t n = r->panel[0] * r->panel[1];
+
+    for (size_t k = 0; k < GL_S3_FOUR; k++) {
+        const size_t view = layer * GL_S3_FOUR + k;
+        const float *in = r->views + view * n;
+        for (size_t i = 0; i < n; i++)
+            out[GL_S3_FOUR * i + k] = view < r->n_views ? in[i] : 0;
+    }
+}
+
+static fbp_status pack_on_host(struct gl_s3_run *r)
+{
+    const size_t floats = r->panel[0] * r->panel[1] * GL_S3_FOUR;
+    float *texels = malloc(floats * r->n_layers * sizeof *texels);
+
+    if (!texels)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for packed views",
+                              floats * r->n_layers * sizeof *texels);
+    for (size_t layer = 0; layer < r->n_layers; layer++)
+        interleave(r, layer, texels + layer * floats);
+    r->time->packing += gl_s3_lap(r);
+    gl_s3_stack_fill(&r->stack, 0, r->n_layers, texels);
+    r->time->upload += gl_s3_lap(r);
+    free(texels);
+    return gl_check("views");
+}
+
+void gl_s3_pack(const struct gl_s3_run *r, const struct gl_s3_stack *four, size_t n,
+                const struct gl_s3_stack *packed, size_t layer)
+{
+    glUseProgram(r->pack);
+    gl_s3_set(r->pack, "n", (int)n);
+    (void)gl_s3_stack_bind(four, 0, 0);
+    gl_s3_stack_target(packed, layer, 1, r->frames[1]);
+    glViewport(0, 0, (GLsizei)packed->size[0], (GLsizei)packed->size[1]);
+    gl_s3_draw();
+}
+
+/* Four views at a time are sent as they are, and drawn into texels. */
+static fbp_status pack_on_device(struct gl_s3_run *r)
+{
+    const size_t n = r->panel[0] * r->panel[1];
+    struct gl_s3_stack four = {0};
+    fbp_status st = gl_s3_stack_make(&four, r->limits, 1, r->panel, GL_S3_FOUR, "views");
+
+    for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++) {
+        const size_t view = layer * GL_S3_FOUR, left = r->n_views - view;
+        const size_t some = left < GL_S3_FOUR ? left : GL_S3_FOUR;
+        gl_s3_stack_fill(&four, 0, some, r->views + view * n);
+        r->time->upload += gl_s3_lap(r);
+        gl_s3_pack(r, &four, some, &r->stack, layer);
+        r->time->packing += gl_s3_lap(r);
+    }
+    gl_s3_stack_clear(&four);
+    return st == FBP_OK ? gl_check("packing") : st;
+}
+
+fbp_status gl_s3_views_load(struct gl_s3_run *r)
+{
+    FBP_TRY(
+        gl_s3_stack_make(&r->stack, r->limits, r->variant->views, r->panel, r->n_layers, "views"));
+    if (r->variant->views == GL_S3_FOUR)
+        return r->way->pack_on_device ? pack_on_device(r) : pack_on_host(r);
+    gl_s3_stack_fill(&r->stack, 0, r->n_layers, r->views);
+    r->time->upload += gl_s3_lap(r);
+    return gl_check("views");
+}
+
+/* Tables and scratch of the filter. */
+struct filter {
+    bool separable;           /* a weight is one of the image times one of the line */
+    struct gl_s3_stack row;   /* weighted views of a layer */
+    struct gl_s3_stack image; /* weights of a layer */
+    GLuint lines, taps;
+    double *line;
+    float *values; /* as many as the image, or the lines, have */
+};
+
+/* Weights of a layer's views; of all layers, where they are products. */
+static void fill_image(const struct gl_s3_run *r, struct filter *f, size_t layer)
+{
+    const size_t nc = r->panel[0], each = r->variant->views;
+
+    for (size_t k = 0; k < each; k++) {
+        const size_t view = layer * each + k < r->n_views ? layer * each + k : r->n_views - 1;
+        for (size_t row = 0; row < r->panel[1]; row++) {
+            if (f->separable)
+                gpu_host->weights_image(r->job->weights, row, f->line);
+            else
+                gpu_host->weights_row(r->job->weights, view, row, f->line);
+            for (size_t c = 0; c < nc; c++)
+                f->values[(row * nc + c) * each + k] = (float)f->line[c];
+        }
+    }
+    gl_s3_stack_fill(&f->image, 0, 1, f->values);
+}
+
+/* The other factor: of every view, or 1. */
+static void make_lines(const struct gl_s3_run *r, struct filter *f)
+{
+    const size_t nc = r->panel[0], n = f->separable ? r->n_views : 1;
+
+    for (size_t k = 0; k < n; k++) {
+        if (f->separable)
+            gpu_host->weights_line(r->job->weights, k, f->line);
+        for (size_t c = 0; c < nc; c++)
+            f->values[k * nc + c] = f->separable ? (float)f->line[c] : 1;
+    }
+    f->lines = gl_s3_table(2, nc, n, f->values);
+    glUseProgram(r->weigh);
+    gl_s3_set(r->weigh, "last", (int)n - 1);
+}
+
+static fbp_status filter_taps(const struct gl_s3_run *r, GLuint *out)
+{
+    const struct fbp_filter_design *f = r->job->filter;
+    const size_t n = f->half_width + 1;
+    float *values = malloc(n * sizeof *values);
+
+    if (!values)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for a filter",
+                              n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = (float)f->kernel[i];
+    *out = gl_s3_table(3, n, 1, values);
+    free(values);
+    return FBP_OK;
+}
+
+static fbp_status open_filter(const struct gl_s3_run *r, struct filter *f)
+{
+    const size_t each = r->variant->views, nc = r->panel[0];
+    const size_t image = r->panel[1] * each, most = image > r->n_views ? image : r->n_views;
+
+    f->separable = gpu_host->weights_separable(r->job->weights);
+    f->line = malloc(nc * sizeof *f->line);
+    f->values = malloc(most * nc * sizeof *f->values);
+    if (!f->line || !f->values)
+        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate %zu bytes for weights",
+                              most * nc * sizeof *f->values);
+    FBP_TRY(gl_s3_stack_make(&f->row, r->limits, each, r->panel, 1, "weighted views"));
+    FBP_TRY(gl_s3_stack_make(&f->image, r->limits, each, r->panel, 1, "weights"));
+    make_lines(r, f);
+    if (f->separable)
+        fill_image(r, f, 0);
+    FBP_TRY(filter_taps(r, &f->taps));
+    return gl_check("the filter's tables");
+}
+
+static void close_filter(struct filter *f)
+{
+    gl_s3_stack_clear(&f->row);
+    gl_s3_stack_clear(&f->image);
+    glDeleteTextures(1, &f->lines);
+    glDeleteTextures(1, &f->taps);
+    free(f->line);
+    free(f->values);
+}
+
+/* A layer is weighted into `row`, and convolved from there into its place. */
+static void filter_layer(const struct gl_s3_run *r, struct filter *f, size_t layer)
+{
+    if (!f->separable)
+        fill_image(r, f, layer);
+    glUseProgram(r->weigh);
+    (void)gl_s3_stack_bind(&f->image, 0, 1);
+    gl_s3_set(r->weigh, "layer", gl_s3_stack_bind(&r->stack, layer, 0));
+    gl_s3_set(r->weigh, "first", (int)(layer * r->variant->views));
+    gl_s3_stack_target(&f->row, 0, 1, r->frames[0]);
+    gl_s3_draw();
+    glUseProgram(r->convolve);
+    (void)gl_s3_stack_bind(&f->row, 0, 0);
+    gl_s3_stack_target(&r->stack, layer, 1, r->frames[0]);
+    gl_s3_draw();
+}
+
+fbp_status gl_s3_views_filter(struct gl_s3_run *r)
+{
+    struct filter f = {0};
+    fbp_status st = open_filter(r, &f);
+
+    glViewport(0, 0, (GLsizei)r->panel[0], (GLsizei)r->panel[1]);
+    for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++)
+        filter_layer(r, &f, layer);
+    close_filter(&f);
+    if (st == FBP_OK)
+        st = gl_check("the filter");
+    r->time->filter += gl_s3_lap(r);
+    return st;
+}

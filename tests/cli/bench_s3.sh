@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# bench S3: without a renderer a sentence and nothing else; with one, every row of the tables.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 1 bench S3 --device cpu --size 16 --views 8
+has err '^fbp: S3: cpu does not draw: use --device gl$'
+one_line err
+empty out
+run 1 bench S3 --device warp --size 16
+has err 'device: "warp" is not in this build'
+run 2 bench S3 --variant F
+has err 'expected A, B, C, D or E, got "F"'
+run 1 bench S3 --size 16 --pictures none
+has err 'none: the folder for --pictures is missing'
+
+run 0 devices --json
+if grep -A3 '"gl' out | grep -q '"usable":.*false' || ! grep -q '"gl' out; then
+    run 1 bench S3 --size 16 --views 8
+    has err '^fbp: device: '
+    one_line err
+    empty out
+    finish
+    exit
+fi
+
+mkdir pictures
+run 0 bench S3 --size 24 --views 22 --pictures pictures
+has out '^S3: 24\^3 voxels from 22 views of 24 x 24, filter in space \(Shepp-Logan, S = 12\), best of 1$'
+has out '^The published rows are of 512\^3 voxels from 360 views of 512 x 512\.$'
+# 22 views are six groups of four.
+has out '^A  none +N K +528; a pass 1 view and 1 slice$'
+has out '^B  data reuse +N K / 4 +132; a pass 1 view and 4 slices$'
+has out '^C  RGBA packing +N K / 4 +144; a pass 4 views and 1 slice$'
+has out '^D  both +N K / 16 +36; a pass 4 views and 4 slices$'
+has out '^E  both, load balancing +N K / 16 +36; a pass 4 views and 4 slices$'
+now=' \|( +[0-9.]+){5}$'
+has out "^RGBA packing +0\\.3 +0\\.3 +0\\.6 +0\\.6 +0\\.6$now"
+has out "^download +0\\.4 +0\\.4 +0\\.5 +0\\.5 +0\\.5$now"
+has out "^filtering +5\\.6 +5\\.6 +2\\.5 +2\\.4 +2\\.4$now"
+has out "^backprojection +16\\.3 +7\\.4 +6\\.8 +3\\.7 +4\\.0$now"
+has out "^readback +0\\.5 +0\\.4 +0\\.5 +0\\.4 +0\\.4$now"
+has out "^RGBA unpacking +1\\.0 +0\\.9 +0\\.9 +0\\.6 +0\\.6$now"
+has out "^others, initialisation too +3\\.2 +4\\.0 +1\\.3 +1\\.4 +1\\.9$now"
+has out "^total, synchronised +27\\.2 +18\\.9 +13\\.0 +9\\.6 +10\\.4$now"
+has out "^total +20\\.7 +17\\.0 +10\\.8 +8\\.3 +8\\.1$now"
+has out '^backprojection, ping-pong( +-){5} \|( +[0-9.]+){5}$'
+has out '^\.\.\. 75 % killed by stencil( +-){5} \|( +[0-9.]+){5}$'
+has out '^\.\.\. 75 % killed by depth( +-){5} \|( +[0-9.]+){5}$'
+has out "^processing units \\[GFLOPS\\] +117\\.0 +112\\.0 +62\\.6 +99\\.3 +61\\.3$now"
+has out "^memory \\[GB/s\\] +28\\.7 +37\\.1 +59\\.8 +70\\.8 +68\\.6$now"
+has out '^texture units: [0-9]+ values at 1048576 places'
+has out '^Fig\. 6: the largest difference between device and CPU is '
+for picture in S3-fig5.svg S3-fig6-gl.png S3-fig6-cpu.png S3-fig6-difference.png; do
+    exists pictures/$picture
+done
+grep -q '<title>E, published: 8.1 s' pictures/S3-fig5.svg || say "Fig. 5 lacks the paper"
+grep -q '<title>E, now: ' pictures/S3-fig5.svg || say "Fig. 5 lacks today"
+grep -qiE 'nan|inf[^o]' pictures/S3-fig5.svg && say "Fig. 5: no number"
+
+run 0 bench S3 --size 24 --views 22 --variant D --brief --json
+measurements >lines
+[ "$(wc -l <lines)" -eq 2 ] || say "$last: not limits and a variant"
+grep '"what":"variant"' lines >out
+is "$(json passes) == 36 && $(json psnr_db) > 90 && $(json seconds) > 0 && $(json gups) > 0"
+is "$(json stages.filter) > 0 && $(json stages.backproject) > 0"
+finish

@@ -1,0 +1,89 @@
+/* S3's accounts: what the paper's own figures say of each other. */
+#include "bench/s3.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+static void check(double is, double wanted, double error)
+{
+    if (!(fabs(is - wanted) <= error))
+        fail_msg("%g instead of %g", is, wanted);
+}
+
+/* The rows of a synchronised run add up to its total, to what was rounded. */
+static void published_rows_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < S3_VARIANTS; i++) {
+        const struct s3_published *p = &s3_published[i];
+        check(p->packing + p->download + p->filter + p->backproject + p->readback + p->unpacking +
+                  p->others,
+              p->synchronised, 0.16);
+        check(p->processing + p->texture, p->flops, 0.16);
+        assert_true(p->total < p->synchronised && p->memory < s3_theoretical.memory);
+    }
+}
+
+/* 11 operations a fetch, one fetch an update: all variants fetch as often. */
+static void published_texture_rates_are_of_one_fetch_an_update(void **state)
+{
+    const double updates = 1e-9 * 360 * 512 * 512 * 512;
+
+    (void)state;
+    for (size_t i = 0; i < S3_VARIANTS; i++)
+        check(s3_published[i].texture * s3_published[i].backproject / updates, 10.6, 0.9);
+}
+
+static void published_totals_give_published_ratios(void **state)
+{
+    (void)state;
+    check(s3_published_cpu / s3_published[4].total, 15.6, 0.05);
+    check(s3_published_previous / s3_published[4].total, 1.1, 0.05);
+    assert_true(s3_published_kill < s3_published[4].total);
+}
+
+static void passes_are_those_of_whole_groups(void **state)
+{
+    const struct fbp_s3_variant a = {.views = 1, .slices = 1}, b = {.views = 1, .slices = 4},
+                                c = {.views = 4, .slices = 1}, d = {.views = 4, .slices = 4};
+
+    (void)state;
+    assert_int_equal(fbp_s3_passes(&a, 512, 360), 512 * 360);
+    assert_int_equal(fbp_s3_passes(&b, 512, 360), 512 * 360 / 4);
+    assert_int_equal(fbp_s3_passes(&c, 512, 360), 512 * 360 / 4);
+    assert_int_equal(fbp_s3_passes(&d, 512, 360), 512 * 360 / 16);
+    assert_int_equal(fbp_s3_passes(&d, 30, 37), 8 * 10);
+    assert_int_equal(fbp_s3_passes(&b, 30, 37), 8 * 37);
+}
+
+static void rates_follow_from_seconds(void **state)
+{
+    const struct s3_job job = {.size = 100, .views = 16};
+    const struct s3_result r = {
+        .time = {.backproject = 0.5, .total = 1, .filter = 0.25},
+        .cost = {.updates = 16, .processing = 80, .texture = 176, .bytes = 320}};
+    const struct s3_rates rates = s3_rates_of(&job, &r);
+
+    (void)state;
+    check(rates.gups, 0.032, 1e-12); /* 16e6 updates in half a second */
+    check(rates.processing, 0.16, 1e-12);
+    check(rates.texture, 0.352, 1e-12);
+    check(rates.flops, 0.512, 1e-12);
+    check(rates.memory, 0.64, 1e-12);
+    check(s3_others(&r.time), 0.25, 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_rows_add_up),
+        cmocka_unit_test(published_texture_rates_are_of_one_fetch_an_update),
+        cmocka_unit_test(published_totals_give_published_ratios),
+        cmocka_unit_test(passes_are_those_of_whole_groups),
+        cmocka_unit_test(rates_follow_from_seconds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

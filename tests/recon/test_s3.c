@@ -1,0 +1,243 @@
+/* S3 on a renderer: all variants, however they are added up, packed, cut into tiles and slabs, give
+ * the volume of the reference; what is killed early is not shaded, and changes no other bit. */
+#include "fbp-lab/s3.h"
+#include "recon/fixture.h"
+
+enum { MOST_VIEWS = 64 };
+
+/* Distances and steps of their own for every view, as the paper has them. */
+static struct fbp_scan make_scan(size_t n_views, const size_t n[3], const size_t panel[2])
+{
+    static double angles[MOST_VIEWS], sod[MOST_VIEWS];
+    const double sdd = 1200, pitch = 420.0 / (double)panel[0], voxel = 240.0 / (double)n[0];
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = n_views,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {pitch, pitch}};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
+                            .panel = {panel[0], panel[1]},
+                            .volume = {{n[0], n[1], n[2]}, {voxel, voxel, voxel}, {0}}};
+
+    for (size_t k = 0; k < n_views; k++) {
+        angles[k] = 2 * PI * (double)k / (double)n_views + 0.003 * sin(7 * (double)k);
+        sod[k] = 750 + 4 * sin(3 * (double)k);
+    }
+    scan.views = calloc(n_views, sizeof *scan.views);
+    assert_non_null(scan.views);
+    OK(fbp_circle_views(&circle, scan.views));
+    return scan;
+}
+
+struct job {
+    fbp_s3 *s3;
+    size_t n[3], n_views, voxels;
+    float *usual; /* volume of the variant, blended */
+};
+
+static struct fbp_s3_time run(const struct job *j, const struct fbp_s3_way *way, double least_db)
+{
+    struct fbp_s3_error error;
+    struct fbp_s3_time t;
+
+    OK(fbp_s3_run(j->s3, way, &t));
+    OK(fbp_s3_compare(j->s3, &error));
+    if (!(error.psnr_db > least_db))
+        fail_msg("%c, sum %d, kill %d, exact %d: %.1f dB",
+                 fbp_s3_variant_at(j->s3, way->variant)->letter, way->sum, way->kill, way->exact,
+                 error.psnr_db);
+    assert_int_equal(t.passes,
+                     fbp_s3_passes(fbp_s3_variant_at(j->s3, way->variant), j->n[2], j->n_views));
+    return t;
+}
+
+static void same_bits(const struct job *j, const struct fbp_s3_way *way, const char *what)
+{
+    (void)run(j, way, 100);
+    if (memcmp(fbp_s3_volume(j->s3), j->usual, j->voxels * sizeof(float)) != 0)
+        fail_msg("%c: other bits with %s", fbp_s3_variant_at(j->s3, way->variant)->letter, what);
+}
+
+/* Ways that change no bit, and ways that change the last ones. */
+static void check_ways(const struct job *j, size_t variant)
+{
+    const struct fbp_s3_way usual = {.variant = variant, .synchronised = true};
+    struct fbp_s3_way way = usual;
+
+    const struct fbp_s3_time t = run(j, &way, 100);
+    assert_int_equal(t.draws, t.passes);
+    memcpy(j->usual, fbp_s3_volume(j->s3), j->voxels * sizeof(float));
+    way.synchronised = false;
+    way.pack_on_device = way.unpack_on_device = true;
+    same_bits(j, &way, "packing on the device");
+    way = usual;
+    way.slices = 8;
+    way.most_updates = 8 * j->n[0];
+    same_bits(j, &way, "tiles and slabs");
+    way = usual;
+    way.sum = FBP_S3_PING_PONG;
+    (void)run(j, &way, 100);
+    way.exact = true;
+    (void)run(j, &way, 110);
+    way.sum = FBP_S3_BLEND;
+    (void)run(j, &way, 110);
+}
+
+/* Fragments in which any slice of their group is wanted. */
+static double wanted_fragments(const struct job *j, const struct fbp_s3_variant *v)
+{
+    const uint8_t *wanted = fbp_s3_wanted(j->s3);
+    const size_t slice = j->n[0] * j->n[1];
+    double sum = 0;
+
+    for (size_t z = 0; z < j->n[2]; z += v->slices)
+        for (size_t i = 0; i < slice; i++) {
+            bool any = false;
+            for (size_t k = z; k < z + v->slices && k < j->n[2]; k++)
+                any |= wanted[k * slice + i] != 0;
+            sum += any;
+        }
+    return sum * (double)((j->n_views + v->views - 1) / v->views);
+}
+
+static void check_kill(const struct job *j, size_t variant, enum fbp_s3_kill kill, bool counts)
+{
+    const struct fbp_s3_variant *v = fbp_s3_variant_at(j->s3, variant);
+    struct fbp_s3_way way = {.variant = variant, .kill = kill};
+
+    (void)run(j, &way, 100);
+    const float *voxels = fbp_s3_volume(j->s3);
+    const uint8_t *wanted = fbp_s3_wanted(j->s3);
+    size_t inside = 0;
+    for (size_t i = 0; i < j->voxels; i++) {
+        inside += wanted[i];
+        if (wanted[i] ? memcmp(&voxels[i], &j->usual[i], sizeof(float)) != 0 : voxels[i] != 0)
+            fail_msg("%c: voxel %zu is %g, and was %g", v->letter, i, (double)voxels[i],
+                     (double)j->usual[i]);
+    }
+    assert_true(inside > j->voxels / 5 && inside < j->voxels / 3);
+    way.count = true;
+    if (counts) {
+        const struct fbp_s3_time t = run(j, &way, 100);
+        assert_true(t.shaded == wanted_fragments(j, v));
+    }
+}
+
+/* Fragments can be counted from OpenGL 4.2 on. */
+static bool can_count(fbp_s3 *s3)
+{
+    const struct fbp_s3_way way = {.variant = 3, .count = true};
+    struct fbp_s3_time t;
+
+    return fbp_s3_run(s3, &way, &t) == FBP_OK;
+}
+
+static void check_job(const struct fbp_scan *scan)
+{
+    const struct fbp_s3_params p = {.struct_size = sizeof p, .n_threads = 2};
+    struct job j = {.n = {scan->volume.n[0], scan->volume.n[1], scan->volume.n[2]},
+                    .n_views = scan->n_views,
+                    .voxels = grid_size(&scan->volume)};
+
+    OK(fbp_s3_open(&j.s3, scan, &p));
+    j.usual = malloc(j.voxels * sizeof *j.usual);
+    assert_non_null(j.usual);
+    const bool counts = can_count(j.s3);
+    for (size_t i = 0; fbp_s3_variant_at(j.s3, i); i++) {
+        check_ways(&j, i);
+        check_kill(&j, i, FBP_S3_STENCIL, counts);
+        check_kill(&j, i, FBP_S3_DEPTH, counts);
+    }
+    free(j.usual);
+    fbp_s3_close(&j.s3);
+    assert_null(j.s3);
+}
+
+static void all_variants_give_one_volume(void **state)
+{
+    static const size_t n[3] = {32, 32, 32}, panel[2] = {32, 32};
+    struct fbp_scan scan = make_scan(32, n, panel);
+
+    (void)state;
+    check_job(&scan);
+    fbp_scan_clear(&scan);
+}
+
+/* Neither views nor slices are groups of four, and nothing is square. */
+static void odd_sizes_do_too(void **state)
+{
+    static const size_t n[3] = {33, 31, 30}, panel[2] = {35, 29};
+    struct fbp_scan scan = make_scan(37, n, panel);
+
+    (void)state;
+    check_job(&scan);
+    fbp_scan_clear(&scan);
+}
+
+/* Views and slices of few. */
+static void less_than_a_group_does_too(void **state)
+{
+    static const size_t n[3] = {17, 19, 3}, panel[2] = {23, 9};
+    struct fbp_scan scan = make_scan(11, n, panel);
+
+    (void)state;
+    check_job(&scan);
+    fbp_scan_clear(&scan);
+}
+
+static void what_cannot_be_drawn_is_said(void **state)
+{
+    static const size_t n[3] = {16, 16, 16}, panel[2] = {20, 20};
+    const struct fbp_s3_params cpu = {.struct_size = sizeof cpu, .device = "cpu"},
+                               gl = {.struct_size = sizeof gl};
+    struct fbp_scan scan = make_scan(12, n, panel);
+    fbp_s3 *s;
+
+    (void)state;
+    assert_int_equal(fbp_s3_open(&s, &scan, &cpu), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "cpu does not draw: use --device gl"));
+    for (size_t k = 0; k < scan.n_views; k++) /* tilted about the ray */
+        for (size_t i = 0; i < 3; i++)
+            scan.views[k].v[i] += 0.02 * scan.views[k].u[i];
+    assert_int_equal(fbp_s3_open(&s, &scan, &gl), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "use a circular scan whose panel is not tilted"));
+    assert_null(s);
+    fbp_scan_clear(&scan);
+}
+
+static void sessions_can_be_opened_again(void **state)
+{
+    static const size_t n[3] = {8, 8, 8}, panel[2] = {12, 12};
+    const struct fbp_s3_params p = {.struct_size = sizeof p};
+    struct fbp_scan scan = make_scan(9, n, panel);
+    struct fbp_s3_way way = {.variant = 3};
+    struct fbp_s3_time t;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        fbp_s3 *s;
+        OK(fbp_s3_open(&s, &scan, &p));
+        assert_null(fbp_s3_volume(s));
+        OK(fbp_s3_run(s, &way, &t));
+        assert_non_null(fbp_s3_volume(s));
+        fbp_s3_close(&s);
+    }
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_variants_give_one_volume),
+        cmocka_unit_test(odd_sizes_do_too),
+        cmocka_unit_test(less_than_a_group_does_too),
+        cmocka_unit_test(what_cannot_be_drawn_is_said),
+        cmocka_unit_test(sessions_can_be_opened_again),
+    };
+
+    return usable("gl") ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+}

@@ -1,0 +1,219 @@
+/* What the variants of S3 draw and cost, without a context: numbers of a pass, tiles, texts of
+ * shaders and what is counted in them. */
+#include "backend/gl/s3_plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+enum { A = 0, B, C, D, E, LOWER_B, VARIANTS };
+
+static void check(double is, double wanted, double error)
+{
+    if (!(fabs(is - wanted) <= error))
+        fail_msg("%g instead of %g", is, wanted);
+}
+
+static void passes_take_what_the_paper_takes(void **state)
+{
+    static const unsigned views[] = {1, 1, 4, 4, 4, 1}, slices[] = {1, 4, 1, 4, 4, 4};
+
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        const struct fbp_s3_variant *v = gl_s3_variant(i);
+        assert_int_equal(v->views, views[i]);
+        assert_int_equal(v->slices, slices[i]);
+        assert_int_equal(v->letter, "ABCDEb"[i]);
+        assert_int_equal(v->balanced, i == E);
+        assert_int_equal(gl_s3_packs_slices(v), i == D || i == E || i == LOWER_B);
+    }
+    assert_null(gl_s3_variant(VARIANTS));
+}
+
+static const struct gpu_view some_view = {.u = {3, -2, 0, 1.5f},
+                                          .v = {0.25f, 0.5f, 4, -1},
+                                          .w = {0.001f, -0.002f, 0, 1.25f},
+                                          .column = 31,
+                                          .row = 20};
+
+/* u and v of voxel (x, y, z) from a pass's numbers of view k, as its shader makes them. */
+static void project(const float *c, size_t views, size_t k, double x, double y, double slice,
+                    double out[2])
+{
+    double n[GL_S3_NUMBERS];
+
+    for (size_t i = 0; i < GL_S3_NUMBERS; i++)
+        n[i] = (double)c[i * views + k];
+    const double r = 1 / (n[7] * x + n[8] * y + n[9]);
+    out[0] = (n[0] * x + n[1] * y + n[2]) * r + n[10];
+    out[1] = (n[3] * x + n[4] * y + n[5]) * r + slice * n[6] * r + n[11];
+}
+
+static void numbers_project_voxels(void **state)
+{
+    const struct gpu_view *v = &some_view;
+    const struct gpu_view views[4] = {*v, *v, *v, *v};
+    const size_t size[2] = {64, 40};
+    const double x = 7, y = -5, z = 3, w = 0.001 * x - 0.002 * y + 1.25;
+    const double column = 31 + (3 * x - 2 * y + 1.5) / w,
+                 row = 20 + (0.25 * x + 0.5 * y + 4 * z - 1) / w;
+
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            const struct fbp_s3_way way = {.variant = i, .exact = exact};
+            const size_t n = gl_s3_variant(i)->views;
+            float c[GL_S3_NUMBERS * GL_S3_FOUR];
+            double at[2];
+            gl_s3_numbers(&way, views, n, z - 2, size, c);
+            project(c, n, n - 1, x, y, 2, at); /* the third slice of the pass */
+            check(exact ? at[0] : 64 * at[0] - 0.5, column, 1e-4);
+            check(exact ? at[1] : 40 * at[1] - 0.5, row, 1e-4);
+        }
+}
+
+static void views_that_are_not_there_are_harmless(void **state)
+{
+    const struct fbp_s3_way way = {.variant = D};
+    const size_t size[2] = {64, 40};
+    float c[GL_S3_NUMBERS * GL_S3_FOUR];
+    double at[2];
+
+    (void)state;
+    gl_s3_numbers(&way, &some_view, 1, 0, size, c);
+    for (size_t k = 1; k < GL_S3_FOUR; k++) {
+        project(c, GL_S3_FOUR, k, 100, -100, 3, at);
+        assert_true(isfinite(at[0]) && isfinite(at[1]));
+    }
+}
+
+static void a_draw_has_so_many_updates_at_most(void **state)
+{
+    const struct fbp_s3_variant *a = gl_s3_variant(A), *d = gl_s3_variant(D);
+
+    (void)state;
+    assert_int_equal(gl_s3_tile_rows(d, 512, 512, 0), 512); /* 4 M updates */
+    assert_int_equal(gl_s3_tile_rows(d, 2048, 2048, 0), 256);
+    assert_int_equal(gl_s3_tile_rows(a, 2048, 2048, 0), 2048);
+    assert_int_equal(gl_s3_tile_rows(d, 100, 100, 1), 1);
+    assert_int_equal(gl_s3_tile_rows(a, 16384, 16384, 0), 512);
+}
+
+static void a_group_is_wanted_where_a_slice_is(void **state)
+{
+    const uint8_t wanted[3][4] = {{0, 1, 0, 0}, {0, 0, 0, 0}, {1, 1, 0, 0}};
+    uint8_t any[4];
+
+    (void)state;
+    gl_s3_any(wanted[0], 3, 4, any);
+    assert_memory_equal(any, ((uint8_t[4]){255, 255, 0, 0}), 4);
+    gl_s3_any(wanted[1], 1, 4, any);
+    assert_memory_equal(any, ((uint8_t[4]){0}), 4);
+}
+
+static bool has(const char *text, const char *words)
+{
+    return strstr(text, words) != NULL;
+}
+
+/* What the paper moves to the vertex stage, and what it leaves where it was. */
+static void linear_terms_are_balanced_in_e_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        const struct fbp_s3_way way = {.variant = i};
+        char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
+        gl_s3_vertex_text(&way, vertex);
+        gl_s3_fragment_text(&way, fragment);
+        assert_int_equal(has(vertex, "U = x * c[0] + y * c[1] + c[2]"), i == E);
+        assert_int_equal(has(vertex, "noperspective out vec4 U, V, W"), i == E);
+        assert_int_equal(has(fragment, "U = x * c[0] + y * c[1] + c[2]"), i != E);
+        assert_true(has(fragment, "r = 1.0 / W"));
+        assert_false(has(vertex, "/ W"));
+    }
+}
+
+/* One division a view of a fragment, however many slices share it; one fetch an update. */
+static void what_slices_share_is_computed_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        const struct fbp_s3_way way = {.variant = i};
+        const struct fbp_s3_variant *v = gl_s3_variant(i);
+        char text[GL_S3_TEXT];
+        size_t divisions = 0, fetches = 0;
+        gl_s3_fragment_text(&way, text);
+        for (const char *p = text; (p = strstr(p, " / ")); p++)
+            divisions++;
+        for (const char *p = strstr(text, "void main"); (p = strstr(p, "bilinear(")); p++)
+            fetches++;
+        assert_int_equal(divisions, 1); /* of a vec4 where there are four views */
+        assert_int_equal(fetches, v->views * v->slices);
+    }
+}
+
+static struct fbp_s3_cost cost_of(size_t variant, enum fbp_s3_sum sum, bool exact)
+{
+    struct fbp_s3_cost c;
+
+    gl_s3_cost(&(struct fbp_s3_way){.variant = variant, .sum = sum, .exact = exact}, &c);
+    return c;
+}
+
+/* Counted by hand: x and y 2, U V W 4 each, 1/W, weight, u 2, v 2, product, blend. */
+static void costs_are_counted_in_the_text(void **state)
+{
+    const struct fbp_s3_cost a = cost_of(A, FBP_S3_BLEND, false);
+    double last = INFINITY;
+    static const size_t order[] = {A, B, D, E}; /* each saves something more */
+
+    (void)state;
+    check(a.processing, 2 + 12 + 2 + 4 + 1 + 1, 0);
+    check(a.texture, 11, 0);
+    check(a.bytes, 4 + 8, 0);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const struct fbp_s3_cost c = cost_of(order[i], FBP_S3_BLEND, false);
+        assert_true(c.processing / c.updates < last);
+        last = c.processing / c.updates;
+        check(c.texture / c.updates, 11, 0);
+    }
+    check(cost_of(D, FBP_S3_BLEND, false).bytes / 16, 16 + 2, 0);
+    check(cost_of(B, FBP_S3_BLEND, false).bytes / 4, 4 + 8, 0);
+    check(cost_of(D, FBP_S3_PING_PONG, false).processing,
+          cost_of(D, FBP_S3_BLEND, false).processing, 0);
+    assert_true(cost_of(A, FBP_S3_BLEND, true).processing > a.processing + 10);
+    check(cost_of(A, FBP_S3_BLEND, true).texture, 0, 0);
+}
+
+static void texts_fit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VARIANTS; i++)
+        for (int k = 0; k < 8; k++) {
+            const struct fbp_s3_way way = {
+                .variant = i, .exact = k & 1, .sum = k & 2 ? 1 : 0, .count = k & 4};
+            char text[GL_S3_TEXT];
+            gl_s3_fragment_text(&way, text);
+            assert_true(strlen(text) < GL_S3_TEXT - 1000);
+            assert_string_equal(text + strlen(text) - 2, "}\n");
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_take_what_the_paper_takes),
+        cmocka_unit_test(numbers_project_voxels),
+        cmocka_unit_test(views_that_are_not_there_are_harmless),
+        cmocka_unit_test(a_draw_has_so_many_updates_at_most),
+        cmocka_unit_test(a_group_is_wanted_where_a_slice_is),
+        cmocka_unit_test(linear_terms_are_balanced_in_e_alone),
+        cmocka_unit_test(what_slices_share_is_computed_once),
+        cmocka_unit_test(costs_are_counted_in_the_text),
+        cmocka_unit_test(texts_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
