@@ -73,16 +73,27 @@ static double gups_at(enum gpu_id id, const double at[JOBS], double x)
     return a + (b - a) * (x - at[below]) / (at[above] - at[below]);
 }
 
+/* Textures of J4's views (33 MB) are fetched from more slowly than those of J1 to J3 (up to 10 MB),
+ * unless a texel serves several voxels. */
+static double texture_factor(const struct gpu_kernel *k, const struct fbp_job *job, double x)
+{
+    const double large = 16e6, slower = 0.87, apart_by = 0.99;
+    const size_t texel = (size_t)(k->channels * k->bits) / 8;
+    const size_t bytes = gpu_row_texels(k, job) * job->wide.n_rows * texel;
+
+    return (double)bytes > large && x > apart_by ? slower : 1;
+}
+
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out)
 {
     const struct gpu_kernel *k = gpu_kernel_of(job);
     const double x = gpu_texels_a_column(k, job) * gpu_columns_a_voxel(job);
+    const double speed = card->speed * texture_factor(k, job, x);
 
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,
                               .filter = 1 / 50e9,
-                              .update =
-                                  1e-9 / (card->speed * gups_at(id_of(k), apart[k->bits > 0], x)),
+                              .update = 1e-9 / (speed * gups_at(id_of(k), apart[k->bits > 0], x)),
                               .call = 150e-6,
                               .share = 1 / 150e9}; /* where it is not known better */
 }
