@@ -132,8 +132,9 @@ struct fbp_recon_params {
      *  edge; voxels count by their centres), or the path of a mask, an array on the grid of the
      *  whole volume, not 0 where voxels are wanted.  The others get mask_value if `mask` is set,
      *  else 0 (1/mm) or -1000 (HU); min, max and mean of the report leave them out.  Those inside
-     *  have the same bits as without a region.  Slices without a wanted voxel are not computed, nor
-     *  are detector rows read that only they need; of others, devices skip what they can. */
+     *  have the same bits as without a region.  Slices below and above the region, and slabs
+     *  without a wanted voxel, are not computed, nor are detector rows read that only they need; of
+     *  others, devices skip what they can. */
     const char *region;
     /** The same, of a mask as a source, read while the plan is made.  NULL: none. */
     fbp_source *region_mask;

@@ -5,6 +5,7 @@
 #include "backend/slab.h"
 #include "plan/predict.h"
 #include "plan/roi.h"
+#include "plan/wanted.h"
 
 #include "base/mem.h"
 #include "base/stop.h"
@@ -50,6 +51,8 @@ static void count_rows(struct fbp_work *w, const struct fbp_job *job)
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; !fbp_stopped() && i < n_reading(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
+        if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
+            continue; /* nobody computes it */
         for (size_t b = 0; b < w->n_batches; b++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, b);
             rows += (double)(batch.load_rows * fbp_halves(job)) * (double)batch.n_views;

@@ -52,8 +52,13 @@ static void add_slab(struct run_state *run, size_t at)
         run->report.slabs_resumed++;
         return;
     }
+    const uint64_t voxels = fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz);
+    if (voxels == 0) {
+        fbp_slabs_skip(&run->slabs, slab);
+        return;
+    }
     run->n_slabs++;
-    run->updates_total += fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) * job->n_views;
+    run->updates_total += voxels * job->n_views;
     fbp_slabs_add(&run->slabs, slab);
 }
 

@@ -27,6 +27,17 @@ void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab)
     s->list[s->n++] = slab;
 }
 
+/* From the end of the list on: with those that are drawn they are at most all of the division. */
+void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab)
+{
+    s->list[s->work->n_slabs - ++s->n_skipped] = slab;
+}
+
+const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i)
+{
+    return &s->list[s->work->n_slabs - 1 - i];
+}
+
 /* False: there is none. */
 static bool take(struct fbp_slabs *s, struct fbp_slab *out)
 {

@@ -31,7 +31,7 @@ struct fbp_slabs {
     pthread_mutex_t lock; /**< all below, from the first draw on */
     pthread_cond_t changed;
     struct fbp_slab *list; /**< n of them; nz > 0 */
-    size_t n, n_drawn;
+    size_t n, n_drawn, n_skipped;
     size_t n_open; /**< drawn, and neither done nor returned */
     bool aborted;
     struct fbp_ledger uncounted; /**< rows that no worker counts yet */
@@ -44,6 +44,11 @@ void fbp_slabs_destroy(struct fbp_slabs *s);
 
 /** Add a slab at the end, before anybody draws. */
 void fbp_slabs_add(struct fbp_slabs *s, struct fbp_slab slab);
+
+/** Note a slab of which nothing is wanted: nobody draws it. */
+void fbp_slabs_skip(struct fbp_slabs *s, struct fbp_slab slab);
+/** Skipped slab i of s->n_skipped. */
+const struct fbp_slab *fbp_slabs_skipped(const struct fbp_slabs *s, size_t i);
 
 /** The next slab; *out NULL: there is none left.  first: of this worker, which has no views yet.
  *  Thread-safe, as are all below. */

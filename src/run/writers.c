@@ -3,6 +3,7 @@
 #include "run/stage.h"
 
 #include "array/array.h"
+#include "backend/partners.h"
 #include "backend/statistics.h"
 #include "base/stop.h"
 #include "plan/roi.h"
@@ -56,6 +57,23 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t z0, size_
     return FBP_OK;
 }
 
+/* Slabs between slices of the region that nobody computes. */
+static fbp_status write_skipped(const struct run_state *run, size_t slice)
+{
+    const struct fbp_job *job = run->rq->job;
+
+    for (size_t i = 0; i < run->slabs.n_skipped; i++) {
+        const struct fbp_slab *s = fbp_slabs_skipped(&run->slabs, i);
+        for (size_t half = 0; half < fbp_halves(job); half++) {
+            size_t z0, z1;
+            fbp_layer_range(job, half, s->z0, s->z0 + s->nz, &z0, &z1);
+            fbp_roi_clip(job, &z0, &z1);
+            FBP_TRY(write_blank(run->rq, z0, z1, slice));
+        }
+    }
+    return FBP_OK;
+}
+
 fbp_status fbp_writers_blank(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -63,8 +81,10 @@ fbp_status fbp_writers_blank(struct worker *w)
     const size_t slice = fbp_written_values(w);
     size_t z0, z1;
 
-    if (!rq->mask || !fbp_mask_blank(rq->mask) || rq->first_worker > 0 ||
-        atomic_exchange(&w->run->blank, true))
+    if (!rq->mask || !fbp_mask_blank(rq->mask) || atomic_exchange(&w->run->blank, true))
+        return FBP_OK;
+    FBP_TRY(write_skipped(w->run, slice));
+    if (rq->first_worker > 0)
         return FBP_OK;
     fbp_roi_wanted(rq->job, &z0, &z1);
     FBP_TRY(write_blank(rq, first, z0, slice));

@@ -16,7 +16,8 @@ size_t fbp_written_values(const struct worker *w);
  *  their voxels. */
 fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x);
 
-/** Once in a run: the slices of the box of which the job's region wants nothing. */
+/** Once in a run: the slices of the box that are not computed, as the job's region wants nothing of
+ *  them. */
 fbp_status fbp_writers_blank(struct worker *w);
 
 /** As many threads as the plan has pieces for and the system grants. */

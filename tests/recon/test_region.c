@@ -308,6 +308,74 @@ static void the_plan_knows_what_is_saved(void **state)
     drop_scan(&scan);
 }
 
+/* Counts the rows that are read of a scan, in view 0. */
+struct counted {
+    fbp_source *file;
+    size_t rows;
+};
+
+static int read_counted(void *user, size_t k0, size_t n, size_t r0, size_t n_rows, void *out,
+                        char *why, size_t n_why)
+{
+    struct counted *c = user;
+
+    (void)why;
+    (void)n_why;
+    c->rows += k0 == 0 ? n_rows : 0;
+    return fbp_source_read(c->file, k0, n, r0, n_rows, out) != FBP_OK;
+}
+
+static fbp_source *open_counted(const struct fbp_scan *scan, struct counted *c)
+{
+    const struct fbp_source_functions functions = {
+        .struct_size = sizeof functions, .read = read_counted, .user = c};
+    fbp_source *out;
+
+    *c = (struct counted){0};
+    OK(fbp_source_open(&c->file, scan->projections, NULL));
+    OK(fbp_source_callback(&out, &functions, fbp_source_info(c->file)));
+    return out;
+}
+
+/* Two thin parts far from each other: slabs between them are neither read for nor computed. */
+static void slabs_between_two_parts_are_skipped(void **state)
+{
+    struct fbp_scan scan = make_scan(&plain);
+    const size_t n = grid_size(&scan.volume);
+    const struct fbp_array_info of_mask = {
+        .struct_size = sizeof of_mask, .n = {40, 40, 36}, .type = FBP_U8};
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .kernel = "matrix", .slab_slices = 3};
+    unsigned char *x = calloc(n, 1);
+
+    (void)state;
+    assert_non_null(x);
+    for (size_t i = 0; i < 1600; i += 3)
+        x[3 * 1600 + i] = x[31 * 1600 + i] = 1;
+    for (int gap = 1; gap >= 0; gap--) { /* then one voxel a slab */
+        static size_t rows[2];
+        struct counted c;
+        for (size_t z = 5; z < 30 && !gap; z += 3)
+            x[z * 1600 + 820] = 1;
+        float *whole = reconstruct(&scan, &p);
+        OK(fbp_source_memory(&p.region_mask, x, &of_mask));
+        p.source = open_counted(&scan, &c);
+        float *v = reconstruct(&scan, &p);
+        for (size_t i = 0; i < n; i++)
+            assert_true(v[i] == (x[i] ? whole[i] : 0));
+        fbp_source_close(&p.region_mask);
+        fbp_source_close(&p.source);
+        fbp_source_close(&c.file);
+        free(whole);
+        free(v);
+        rows[gap] = c.rows;
+        if (gap == 0 && !(rows[1] * 3 < rows[0]))
+            fail_msg("%zu rows are read, without a gap %zu", rows[1], rows[0]);
+    }
+    free(x);
+    drop_scan(&scan);
+}
+
 /* --mask's value around the region, too; and what some views do not see stays masked in it. */
 static void a_mask_and_a_region_go_together(void **state)
 {
@@ -503,6 +571,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(regions_have_the_volumes_bits),
         cmocka_unit_test(nothing_else_is_computed),
         cmocka_unit_test(the_plan_knows_what_is_saved),
+        cmocka_unit_test(slabs_between_two_parts_are_skipped),
         cmocka_unit_test(a_mask_and_a_region_go_together),
         cmocka_unit_test(masks_of_files),
         cmocka_unit_test(words_that_are_none_are_refused),
