@@ -197,7 +197,8 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
         *seconds = p->info.predicted.total;
         return FBP_OK;
     }
-    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, seconds);
+    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
+                        seconds);
 }
 
 void fbp_plan_destroy(fbp_plan **plan)

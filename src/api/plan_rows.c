@@ -2,8 +2,10 @@
  */
 #include "api/plan.h"
 
+#include "backend/rows.h"
 #include "base/text.h"
 #include "plan/job.h"
+#include "plan/predict.h"
 
 #include <stdio.h>
 
@@ -11,23 +13,28 @@
  * Those of a thread are shared by all. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
-/* To read and filter a sample of the scan. */
-static double sample_seconds(const fbp_plan *p)
+/* To read a sample of the scan, and to filter it. */
+static double read_seconds(const struct fbp_job *job)
 {
-    const struct fbp_job *job = &p->tables.job;
-    const double threads = job->n_threads;
-    struct fbp_rates rates;
+    return READ + (job->unpacks || job->in_order ? UNPACK_THREAD / job->n_threads : 0);
+}
 
-    p->backend->rates(job, &rates);
-    return READ + (job->unpacks || job->in_order ? UNPACK_THREAD / threads : 0) +
-           (rates.filter > 0 ? rates.filter : FILTER_THREAD / threads);
+static double filter_seconds(const fbp_plan *p)
+{
+    struct fbp_work_request request;
+
+    fbp_plan_work_request(p, &p->tables.job, &request);
+    const struct fbp_rates rates = fbp_work_rates(&request);
+    return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
 /* again: rows are read and filtered so many times without a file, as part of all; once: those that
  * the file holds; from: those that are read from it. */
 static bool pays(const fbp_plan *p, double again, double once, double from)
 {
-    return (again - once) * sample_seconds(p) > once * WRITE + from * READ;
+    const double sample = read_seconds(&p->tables.job) + filter_seconds(p);
+
+    return (again - once) * sample > once * WRITE + from * READ;
 }
 
 /* Could a file be used at all? */
@@ -99,7 +106,33 @@ static fbp_status divide(const fbp_plan *p, struct fbp_plan_rows *r)
     return divide_beside(p, fbp_work_open_bytes(&r->work, &request), r);
 }
 
-static void take(fbp_plan *p)
+/* Rows into the file, while others are written, and then a run from there. */
+static fbp_status predict(fbp_plan *p)
+{
+    const struct fbp_job *job = &p->tables.job;
+    const struct fbp_plan_rows *r = &p->rows;
+    const double rows = r->filtering.view_reads * (double)job->n_views * (double)job->panel.n_rows;
+    const double samples = rows * (double)job->panel.n_columns;
+    struct fbp_predicted *t = &p->info.predicted;
+    struct fbp_work_request request;
+
+    fbp_plan_work_request(p, &r->job, &request);
+    struct fbp_rates rates = fbp_work_rates(&request);
+    if (rates.update <= 0)
+        return FBP_OK; /* nothing is predicted */
+    rates.filter = 0;  /* rows from the file are only laid out */
+    FBP_TRY(fbp_predict(request.machine, &rates, &r->job, &r->work, t));
+    const double read = samples * read_seconds(job), filter = samples * filter_seconds(p);
+    const double upload = samples * (double)fbp_raw_size(job) * rates.upload;
+    const double all = read + upload + filter, write = samples * WRITE;
+    t->read += read;
+    t->upload += upload;
+    t->filter += filter;
+    t->total += all > write ? all : write;
+    return FBP_OK;
+}
+
+static fbp_status take(fbp_plan *p)
 {
     struct fbp_plan_rows *r = &p->rows;
 
@@ -108,6 +141,7 @@ static void take(fbp_plan *p)
     p->work.device_bytes += r->filtering.device_bytes;
     if (p->work.memory_bytes < r->filtering.memory_bytes)
         p->work.memory_bytes = r->filtering.memory_bytes;
+    return predict(p);
 }
 
 fbp_status fbp_plan_consider_rows(fbp_plan *p)
@@ -132,10 +166,11 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         snprintf(line, sizeof line, "to read and filter rows %.3g times takes less time",
                  p->work.view_reads);
         say_not_used(p, line);
-    } else if (p->params.scratch)
-        take(p);
-    else
-        advise(p);
+        return FBP_OK;
+    }
+    if (p->params.scratch)
+        return take(p);
+    advise(p);
     return FBP_OK;
 }
 

@@ -86,7 +86,7 @@ static double times_sampled(const struct fbp_job *job, const struct fbp_slab *sl
 }
 
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, int device,
-                        const struct fbp_work *work, double *seconds)
+                        const struct fbp_work *work, double filtered_times, double *seconds)
 {
     const bool own = b->own_memory;
     const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
@@ -116,7 +116,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 
-    const double rows = work->view_reads * (double)job->n_views * (double)job->panel.n_rows;
+    const double rows = filtered_times * (double)job->n_views * (double)job->panel.n_rows;
     const double sampled = (double)batch.n_views;
     *seconds = (filter * rows / (sampled * (double)(batch.n_rows * fbp_halves(job))) +
                 backproject * times_sampled(job, &slab) * (double)job->n_views / sampled) /

@@ -7,8 +7,10 @@
 /**
  * Filter and backproject a few views into the middle slice and scale up.  Reading and writing are
  * taken to overlap; not counted.
+ *
+ * filtered_times: how often a row is filtered, on average
  */
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *backend, int device,
-                        const struct fbp_work *work, double *seconds);
+                        const struct fbp_work *work, double filtered_times, double *seconds);
 
 #endif /* FBP_SRC_ESTIMATE_H */

@@ -393,6 +393,39 @@ static void an_open_plan_keeps_to_its_memory(void **state)
     free(folder);
 }
 
+/* Of the run through the file, on a device whose rates are known. */
+static void its_time_is_predicted(void **state)
+{
+    struct fbp_scan scan = spoiled_scan(36);
+    char *folder = make_folder();
+    struct fbp_recon_params p = in_slabs("mock", folder);
+    struct fbp_predicted t[2];
+    double samples = 36 * 48 * 48;
+    fbp_plan *plan;
+
+    (void)state;
+    p.no_overlap = 1; /* or views would be kept there */
+    fbp_mock_plant.rates =
+        (struct fbp_rates){.upload = 1e-9, .fetch = 1e-9, .filter = 1e-6, .update = 1e-9};
+    for (int i = 0; i < 2; i++) {
+        p.scratch = i ? folder : NULL;
+        OK(fbp_plan_create(&plan, &scan, &p));
+        t[i] = fbp_plan_info(plan)->predicted;
+        assert_true((fbp_plan_info(plan)->scratch_bytes > 0) == (i > 0));
+        samples *= i ? fbp_plan_info(plan)->view_reads : 1;
+        fbp_plan_destroy(&plan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+    /* Each sample is filtered once, and more often without the file: nearly all that is done. */
+    assert_true(fabs(t[1].filter - 1e-6 * samples) < 1e-8 * samples);
+    assert_true(t[0].filter > 1.5 * t[1].filter);
+    assert_true(t[1].total > t[1].filter && t[1].total < t[0].total);
+    assert_true(t[1].read > 0 && t[1].backproject > 0 && t[1].gups > t[0].gups);
+    drop_scan(&scan);
+    rmdir(folder);
+    free(folder);
+}
+
 static void keep_notes(void *user, enum fbp_log_level level, const char *line)
 {
     (void)level;
@@ -433,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_vanishes),
         cmocka_unit_test(a_device_that_fails),
         cmocka_unit_test(an_open_plan_keeps_to_its_memory),
+        cmocka_unit_test(its_time_is_predicted),
         cmocka_unit_test(the_plan_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
