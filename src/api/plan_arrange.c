@@ -1,6 +1,7 @@
 /* How a plan divides its work: kernel, slabs and batches within the limits of memory. */
 #include "api/plan.h"
 
+#include "array/array.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -125,6 +126,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .n_workers = p->n_devices,
         .slabs_each = p->devices_differ ? UNEQUAL_SLABS : 1,
         .base_bytes = resident + own,
+        .writer_bytes = fbp_sink_thread_bytes(params->output_type),
+        .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,
         .batch_views = params->batch_views,

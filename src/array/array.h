@@ -19,6 +19,9 @@ float *fbp_sink_samples(const fbp_sink *sink);
 void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 
+/** The most that a thread takes which converts slices to this type, and packs them; FBP_F32: 0. */
+uint64_t fbp_sink_thread_bytes(enum fbp_type type);
+
 /** What was written so far is wrong: nothing is kept when the sink is closed. */
 FBP_PRIVATE_API void fbp_sink_forget(fbp_sink *sink);
 

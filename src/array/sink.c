@@ -276,6 +276,13 @@ static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const fl
     return fbp_journal_append(s, z0, nz, fbp_piece_hash(0, data, nz * s->slice_bytes));
 }
 
+uint64_t fbp_sink_thread_bytes(enum fbp_type type)
+{
+    const uint64_t packer = 512 << 10; /* zlib and rows of a PNG file */
+
+    return type == FBP_F32 || type == FBP_TYPE_NONE ? 0 : FBP_PIECE_BYTES + packer;
+}
+
 static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;

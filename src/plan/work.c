@@ -125,6 +125,17 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
     return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
 }
 
+/* Threads of all workers that convert slices at the same time. */
+static uint64_t converters(const struct fbp_work *w, const struct fbp_work_request *rq)
+{
+    const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
+    const size_t each = rq->backend->own_memory ? (size_t)fbp_work_io_threads(rq->backend, rq->job)
+                        : w->block_slices < cores ? w->block_slices
+                                                  : cores;
+
+    return rq->n_workers * (uint64_t)each;
+}
+
 /* Buffers and bytes of a division whose slabs and batches are set. */
 static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
@@ -153,8 +164,8 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
     w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
     w->device_bytes = own_memory ? device_bytes(w, rq) : 0;
-    w->memory_bytes =
-        rq->base_bytes + SLACK_BYTES + table_bytes(w, job) + fbp_work_open_bytes(w, rq);
+    w->memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(w, job) +
+                      fbp_work_open_bytes(w, rq) + converters(w, rq) * rq->writer_bytes;
 }
 
 static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)

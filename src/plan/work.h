@@ -14,6 +14,8 @@ struct fbp_work_request {
     size_t n_workers;      /**< devices, of all machines together */
     size_t slabs_each;     /**< slabs for each of them at least, to be drawn by who is free; 0: 1 */
     uint64_t base_bytes;   /**< resident already */
+    uint64_t writer_bytes; /**< of each thread that converts slices for the output */
+    int n_cores;           /**< that convert the slices of a block on the host (PNG); 0: 1 */
     uint64_t memory_limit; /**< of this process */
     uint64_t device_limit; /**< of a device with memory of its own */
     size_t batch_views;    /**< wanted; 0 = free */

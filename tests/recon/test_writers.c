@@ -96,6 +96,27 @@ static void any_number_gives_the_same(void **state)
     }
 }
 
+/* Each thread that writes integers holds a piece of them, which counts. */
+static void integers_count_in_the_memory(void **state)
+{
+    enum { DEVICES = 2, THREADS = 8 };
+    struct fbp_scan scan = small_slices();
+    uint64_t bytes[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fbp_plan *plan;
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "mock:0,1", .n_threads = THREADS,
+                                            .output_type = i ? FBP_U16 : FBP_F32,
+                                            .output_range = {0, i})));
+        bytes[i] = fbp_plan_info(plan)->memory_bytes;
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(bytes[1] > bytes[0] + ((uint64_t)DEVICES * THREADS << 20));
+    drop_scan(&scan);
+}
+
 static int refuse(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n_why)
 {
     const size_t *bad = user;
@@ -134,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_of_several_pieces_at_once),
         cmocka_unit_test(any_number_gives_the_same),
+        cmocka_unit_test(integers_count_in_the_memory),
         cmocka_unit_test(a_failure_of_any_is_the_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

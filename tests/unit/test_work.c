@@ -351,6 +351,42 @@ static void batches_fit_their_buffers(void **state)
     drop(&c);
 }
 
+/* What threads take that convert slices for the output: those that write for a device, or the cores
+ * that share the slices of a block. */
+static void who_converts_slices_counts(void **state)
+{
+    static const struct {
+        const char *backend;
+        size_t n, workers;
+        int threads, cores;
+        uint64_t converters;
+    } cases[] = {{"mock", 512, 1, 8, 4, 8}, {"mock", 512, 3, 8, 4, 24}, {"mock", 512, 2, 20, 4, 16},
+                 {"cpu", 512, 1, 8, 4, 4},  {"cpu", 512, 1, 8, 64, 8},  {"cpu", 2048, 1, 8, 64, 1},
+                 {"cpu", 512, 1, 8, 0, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t n = cases[i].n;
+        struct case_ c;
+        struct fbp_work w, floats;
+        setup(&c, 2, 24, (struct fbp_grid){{n, n, 16}, {.2, .2, .2}, {0, 0, 0}});
+        c.tables.job.n_threads = cases[i].threads;
+        struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
+        rq.backend = fbp_backend_find(cases[i].backend);
+        rq.n_workers = cases[i].workers;
+        rq.n_cores = cases[i].cores;
+        rq.slab_slices = 8;
+        OK(fbp_work_divide(&rq, &floats));
+        rq.writer_bytes = 3 << 20;
+        OK(fbp_work_divide(&rq, &w));
+        assert_int_equal(w.memory_bytes - floats.memory_bytes, cases[i].converters * (3 << 20));
+        rq.memory_limit = w.memory_bytes - 1;
+        OK(fbp_work_divide(&rq, &w));
+        assert_true(w.memory_bytes <= rq.memory_limit);
+        drop(&c);
+    }
+}
+
 static void says_what_is_needed(void **state)
 {
     struct fbp_work_request rq;
@@ -436,6 +472,7 @@ int main(void)
         cmocka_unit_test(even_batches_for_measuring),
         cmocka_unit_test(batches_fit_their_buffers),
         cmocka_unit_test(each_writer_has_a_slice),
+        cmocka_unit_test(who_converts_slices_counts),
         cmocka_unit_test(says_what_is_needed),
         cmocka_unit_test(sizes_and_voxels_complete_each_other),
     };
