@@ -192,6 +192,8 @@ static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
 
 fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp)
 {
+    if (dev->drawing)
+        return gl_s3_kernel_add(dev->drawing, dev->principal, bp);
     const size_t n = bp->batch->n_views, most = most_views(dev, bp);
     struct pass pass = pass_of(dev, bp);
 

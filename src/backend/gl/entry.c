@@ -61,7 +61,9 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return gpu_fixed_bytes(job, &gl_offer);
+    const struct gl_kernel *k = (const struct gl_kernel *)job->chosen.own;
+
+    return gpu_fixed_bytes(job, &gl_offer) + (k->draws ? gl_s3_kernel_bytes(job, k->draws) : 0);
 }
 
 /* In the queue: what the thread does first. */
@@ -84,6 +86,10 @@ static fbp_status begin(void *device)
     if (dev->kernel->gpu.bits == 16)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
+    if (dev->kernel->draws)
+        return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws,
+                                 (size_t)dev->renderer->texture_size,
+                                 (size_t)dev->renderer->layers);
     return gl_programs_need(&dev->programs, &kernel, 1);
 }
 
@@ -95,6 +101,7 @@ static void end(void *device)
         return;
     gpu_tuner_close(&dev->tuner);
     gl_trials_close(dev);
+    gl_s3_kernel_close(&dev->drawing);
     gl_buffer_drop(&dev->memory);
     if (dev->sampler)
         glDeleteSamplers(1, &dev->sampler);

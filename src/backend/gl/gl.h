@@ -13,6 +13,7 @@
 #include "backend/gl/pace.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
+#include "backend/gl/s3_kernel.h"
 #include "backend/gl/views.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
@@ -35,7 +36,8 @@ struct gl_device {
     struct gl_buffer memory;               /**< of tables */
     struct gpu_tables tables;              /**< places in `memory` */
     struct gpu_principal *principal;
-    bool counts_once; /**< in the queue: the ledger is filled */
+    struct gl_s3_kernel *drawing; /**< of a kernel that draws */
+    bool counts_once;             /**< in the queue: the ledger is filled */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)

@@ -8,6 +8,7 @@
 #include "backend/gl/program.h"
 #include "backend/gpu/gpu_kernel.h"
 
+struct fbp_s3_way;
 struct gl_device;
 
 /** Slices (layers) of a slab to which a batch is added. */
@@ -21,8 +22,9 @@ struct gl_bp {
 
 /** What OpenGL adds to a GPU's kernel. */
 struct gl_kernel {
-    struct gpu_kernel gpu;      /**< first: job->chosen.own is either */
-    enum gl_program_id program; /**< of its first shape; the others follow */
+    struct gpu_kernel gpu;          /**< first: job->chosen.own is either */
+    enum gl_program_id program;     /**< of its first shape; the others follow */
+    const struct fbp_s3_way *draws; /**< it has no programs, but draws as S3 does (s3_kernel.h) */
 };
 
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if

@@ -1,6 +1,7 @@
 /* OpenGL's kernels, and which of them a job gets. */
 #include "backend/gl/kernel.h"
 
+#include "backend/experiments.h"
 #include "backend/gl/egl.h"
 #include "backend/gpu/gpu_plain.h"
 
@@ -49,6 +50,30 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_S
         .program = GL_P_##PROGRAM##_0                           \
     }
 
+/* The variants of S3: the texture units interpolate, or a shader does. */
+#define DRAWN(NAME, VARIANT)                                     \
+    {.gpu = {.name = (NAME),                                     \
+             .precision = FBP_PRECISION_FAST,                    \
+             .turns = 1,                                         \
+             .by_name = true,                                    \
+             .usable = fits_textures,                            \
+             .symmetry = FBP_SYM_COLUMN,                         \
+             PLAIN},                                             \
+     .draws = &(const struct fbp_s3_way){.variant = (VARIANT)}}, \
+    {                                                            \
+        .gpu = {.name = (NAME),                                  \
+                .precision = FBP_PRECISION_EXACT,                \
+                .turns = 1,                                      \
+                .by_name = true,                                 \
+                .usable = fits_textures,                         \
+                .symmetry = FBP_SYM_COLUMN,                      \
+                PLAIN},                                          \
+        .draws = &(const struct fbp_s3_way)                      \
+        {                                                        \
+            .variant = (VARIANT), .exact = true                  \
+        }                                                        \
+    }
+
 /* Fastest first; those that have other names for the same are there to be compared with. */
 static const struct gl_kernel kernels[] = {
     KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16),
@@ -61,6 +86,11 @@ static const struct gl_kernel kernels[] = {
     KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN), /* takes any job */
     KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, .by_name = true),
     KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, .by_name = true),
+    DRAWN("s3-a", 0),
+    DRAWN("s3-b", 1),
+    DRAWN("s3-c", 2),
+    DRAWN("s3-d", 3),
+    DRAWN("s3-e", 4),
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };

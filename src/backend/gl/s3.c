@@ -131,6 +131,7 @@ static fbp_status open_run(struct gl_s3_run *r)
     if (r->way->count && r->limits->version < 42)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED, "S3: fragments are counted from OpenGL 4.2 on");
     glGenFramebuffers(2, r->frames);
+    glGenFramebuffers(1, &r->plain);
     FBP_TRY(make_numbers(r));
     FBP_TRY(gl_s3_views_programs(r));
     FBP_TRY(gl_s3_sum_programs(r));
@@ -149,6 +150,7 @@ static void close_run(struct gl_s3_run *r)
     gl_s3_stack_clear(&r->stack);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glDeleteFramebuffers(2, r->frames);
+    glDeleteFramebuffers(1, &r->plain);
     free(r->numbers);
 }
 

@@ -63,13 +63,16 @@ struct gl_s3_run {
     struct gpu_view *numbers;           /**< of all views */
     /** Of the filter and of the sums; and what is compiled for unpacking. */
     GLuint weigh, convolve, add, mask, pack, unpack;
-    GLuint frames[2];
+    /** Of sums, which may have a depth and a stencil of their size; and of all else. */
+    GLuint frames[2], plain;
 };
 
 /** Seconds since the last lap; waits for the device if the run is a synchronised one. */
 double gl_s3_lap(struct gl_s3_run *run);
 
 /* s3_views.c */
+fbp_status gl_s3_pack_program(struct gl_s3_run *run);
+/** ... and those of the filter. */
 fbp_status gl_s3_views_programs(struct gl_s3_run *run);
 /** The first n of four layers become a layer of texels; the others are zeros there. */
 void gl_s3_pack(const struct gl_s3_run *run, const struct gl_s3_stack *four, size_t n,

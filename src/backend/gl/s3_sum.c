@@ -119,6 +119,7 @@ static void draw_wanted(struct gl_s3_adder *a, size_t z0, size_t n)
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, (GLsizei)size[0], (GLsizei)size[1], GL_RED,
                     GL_UNSIGNED_BYTE, a->any);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
     glDepthMask(GL_TRUE);
     glClearDepth(0);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-fbp_status gl_s3_views_programs(struct gl_s3_run *r)
+fbp_status gl_s3_pack_program(struct gl_s3_run *r)
 {
     static const char pack[] =
         "#version 330 core\n"
@@ -18,6 +18,12 @@ fbp_status gl_s3_views_programs(struct gl_s3_run *r)
         "void main()\n{\n"
         "    texel = vec4(at(0), at(1), at(2), at(3));\n"
         "}\n";
+
+    return gl_s3_program(&r->pack, gl_s3_cover_text(), pack, "packing");
+}
+
+fbp_status gl_s3_views_programs(struct gl_s3_run *r)
+{
     const char *cover = gl_s3_cover_text();
     char text[GL_S3_TEXT];
 
@@ -29,7 +35,7 @@ fbp_status gl_s3_views_programs(struct gl_s3_run *r)
     FBP_TRY(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
     gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
-    return gl_s3_program(&r->pack, cover, pack, "packing");
+    return gl_s3_pack_program(r);
 }
 
 /* Four views as texels; views that are not there are zeros. */
@@ -68,7 +74,7 @@ void gl_s3_pack(const struct gl_s3_run *r, const struct gl_s3_stack *four, size_
     glUseProgram(r->pack);
     gl_s3_set(r->pack, "n", (int)n);
     (void)gl_s3_stack_bind(four, 0, 0);
-    gl_s3_stack_target(packed, layer, 1, r->frames[1]);
+    gl_s3_stack_target(packed, layer, 1, r->plain);
     glViewport(0, 0, (GLsizei)packed->size[0], (GLsizei)packed->size[1]);
     gl_s3_draw();
 }
@@ -203,11 +209,11 @@ static void filter_layer(const struct gl_s3_run *r, struct filter *f, size_t lay
     (void)gl_s3_stack_bind(&f->image, 0, 1);
     gl_s3_set(r->weigh, "layer", gl_s3_stack_bind(&r->stack, layer, 0));
     gl_s3_set(r->weigh, "first", (int)(layer * r->variant->views));
-    gl_s3_stack_target(&f->row, 0, 1, r->frames[0]);
+    gl_s3_stack_target(&f->row, 0, 1, r->plain);
     gl_s3_draw();
     glUseProgram(r->convolve);
     (void)gl_s3_stack_bind(&f->row, 0, 0);
-    gl_s3_stack_target(&r->stack, layer, 1, r->frames[0]);
+    gl_s3_stack_target(&r->stack, layer, 1, r->plain);
     gl_s3_draw();
 }
 

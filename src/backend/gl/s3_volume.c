@@ -27,7 +27,7 @@ fbp_status gl_s3_volume_programs(struct gl_s3_run *r)
 static void read_layer(const struct gl_s3_run *r, const struct gl_s3_stack *from, size_t layer,
                        float *out)
 {
-    gl_s3_stack_target(from, layer, 1, r->frames[0]);
+    gl_s3_stack_target(from, layer, 1, r->plain);
     glReadBuffer(GL_COLOR_ATTACHMENT0);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glReadPixels(0, 0, (GLsizei)from->size[0], (GLsizei)from->size[1],
@@ -39,7 +39,7 @@ void gl_s3_volume_apart(const struct gl_s3_run *r, const struct gl_s3_stack *vol
 {
     glUseProgram(r->unpack);
     gl_s3_set(r->unpack, "layer", gl_s3_stack_bind(volume, layer, 0));
-    gl_s3_stack_target(four, 0, GL_S3_FOUR, r->frames[1]);
+    gl_s3_stack_target(four, 0, GL_S3_FOUR, r->plain);
     glViewport(0, 0, (GLsizei)four->size[0], (GLsizei)four->size[1]);
     gl_s3_draw();
 }

@@ -1,0 +1,258 @@
+/*
+ * The variants of S3 in the pipeline.  Filtered views and the slab lie in buffers, as for other
+ * kernels.  Some views at a time are copied into textures, at the rows that they have on the panel,
+ * and one group of slices after another into targets of whole slices and back; groups begin at
+ * multiples of four slices of the grid.  So a voxel's bits do not depend on batches, slabs and
+ * boxes.  All copies are within the device.
+ */
+#include "backend/gl/s3_kernel.h"
+
+#include "backend/gl/s3_draw.h"
+#include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNITS = 5 }; /* of textures, that are used */
+
+struct gl_s3_kernel {
+    struct gl_s3_limits limits;
+    struct fbp_s3_way way;
+    struct fbp_s3_time time; /* which nobody asks for */
+    struct gl_s3_run run;
+    struct gpu_view numbers[GPU_PASS];
+    struct gl_s3_stack sums;          /* of a group */
+    struct gl_s3_stack views, slices; /* four, before they are packed, and after */
+    struct gl_s3_adder adder;
+    bool opened; /* the adder */
+    GLuint vertices;
+};
+
+size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way)
+{
+    const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
+    const size_t view = job->wide.n_columns * job->panel.n_rows;
+    const size_t slice = job->grid.n[0] * job->grid.n[1];
+    const size_t views = GPU_PASS + (v->views == GL_S3_FOUR ? GL_S3_FOUR : 0);
+    const size_t slices = v->slices + (gl_s3_packs_slices(v) ? GL_S3_FOUR : 0);
+    const size_t tests = job->region ? 2 : 0; /* depth and stencil, and what is wanted */
+
+    return (views * view + (slices + tests) * slice) * sizeof(float);
+}
+
+/* Where any of slices [z0, z0 + n) is wanted, of a job with a region. */
+static void any_of(const struct gl_s3_run *r, size_t z0, size_t n, uint8_t *out)
+{
+    const size_t *size = r->job->grid.n;
+
+    memset(out, 0, size[0] * size[1]);
+    for (size_t z = z0; z < z0 + n; z++)
+        for (size_t y = 0; y < size[1]; y++) {
+            size_t n_runs;
+            const struct fbp_interval *runs = fbp_region_row(r->job->region, y, z, &n_runs);
+            for (size_t i = 0; i < n_runs; i++)
+                memset(out + y * size[0] + runs[i].first, 255, runs[i].end - runs[i].first);
+        }
+}
+
+static fbp_status open_stacks(struct gl_s3_kernel *k)
+{
+    struct gl_s3_run *r = &k->run;
+    const struct fbp_s3_variant *v = r->variant;
+    const size_t *n = r->job->grid.n;
+
+    FBP_TRY(gl_s3_stack_make(&r->stack, &k->limits, v->views, r->panel,
+                             gl_s3_pieces(GPU_PASS, v->views), "views"));
+    gl_s3_stack_filter(&r->stack, !k->way.exact);
+    FBP_TRY(gl_s3_stack_make(&k->sums, &k->limits, gl_s3_volume_channels(v), n,
+                             gl_s3_volume_layers(v, v->slices), "slices"));
+    if (v->views == GL_S3_FOUR)
+        FBP_TRY(gl_s3_stack_make(&k->views, &k->limits, 1, r->panel, GL_S3_FOUR, "views"));
+    if (gl_s3_packs_slices(v))
+        FBP_TRY(gl_s3_stack_make(&k->slices, &k->limits, 1, n, GL_S3_FOUR, "slices"));
+    return FBP_OK;
+}
+
+static fbp_status open_all(struct gl_s3_kernel *k)
+{
+    glGenVertexArrays(1, &k->vertices);
+    glBindVertexArray(k->vertices);
+    glGenFramebuffers(2, k->run.frames);
+    glGenFramebuffers(1, &k->run.plain);
+    FBP_TRY(gl_s3_pack_program(&k->run));
+    FBP_TRY(gl_s3_sum_programs(&k->run));
+    FBP_TRY(gl_s3_volume_programs(&k->run));
+    FBP_TRY(open_stacks(k));
+    k->opened = true;
+    return gl_s3_adder_open(&k->adder, &k->run, &k->sums);
+}
+
+fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *job,
+                             const struct fbp_s3_way *way, size_t texture_size, size_t layers)
+{
+    struct gl_s3_kernel *k = calloc(1, sizeof *k);
+
+    *out = k;
+    if (!k)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *k);
+    k->limits = (struct gl_s3_limits){.texture_size = texture_size, .layers = layers};
+    k->way = *way;
+    if (job->region)
+        k->way.kill = FBP_S3_STENCIL;
+    k->run = (struct gl_s3_run){.job = job,
+                                .limits = &k->limits,
+                                .way = &k->way,
+                                .variant = gl_s3_variant(way->variant),
+                                .any = any_of,
+                                .time = &k->time,
+                                .panel = {job->wide.n_columns, job->panel.n_rows},
+                                .numbers = k->numbers};
+    return open_all(k);
+}
+
+void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
+{
+    struct gl_s3_kernel *k = *kernel;
+
+    if (!k)
+        return;
+    const GLuint programs[] = {k->run.add, k->run.mask, k->run.pack, k->run.unpack};
+    if (k->opened)
+        gl_s3_adder_close(&k->adder);
+    glUseProgram(0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        glDeleteProgram(programs[i]);
+    gl_s3_stack_clear(&k->run.stack);
+    gl_s3_stack_clear(&k->sums);
+    gl_s3_stack_clear(&k->views);
+    gl_s3_stack_clear(&k->slices);
+    glDeleteFramebuffers(2, k->run.frames);
+    glDeleteFramebuffers(1, &k->run.plain);
+    glDeleteVertexArrays(1, &k->vertices);
+    free(k);
+    *kernel = NULL;
+}
+
+/* A rectangle of floats at `at` of a buffer, `stride` from row to row, into a layer. */
+static void copy_in(const struct gl_s3_stack *to, size_t layer, const size_t first[2],
+                    const size_t size[2], size_t stride, size_t at)
+{
+    const int l = gl_s3_stack_bind(to, layer, 0);
+
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)stride);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, (GLint)first[0], (GLint)first[1], l, (GLsizei)size[0],
+                    (GLsizei)size[1], 1, GL_RED, GL_FLOAT, (const void *)(uintptr_t)at);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+}
+
+/* Views [first, first + n) of the batch as the variant's texels. */
+static void load_views(struct gl_s3_kernel *k, const struct gl_bp *bp, size_t first, size_t n)
+{
+    const struct gpu_plain in = gpu_plain_of(k->run.job, bp->batch->n_rows);
+    const size_t rows[2] = {0, bp->batch->row0};
+    const size_t size[2] = {(size_t)in.columns, bp->batch->n_rows};
+    const size_t inner = GPU_BORDER * (size_t)in.stride + GPU_BORDER;
+    const bool packs = k->run.variant->views == GL_S3_FOUR;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = bp->views.at + ((first + i) * in.group + inner) * sizeof(float);
+        const size_t place = i % GL_S3_FOUR;
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->views.buffer->name);
+        copy_in(packs ? &k->views : &k->run.stack, packs ? place : i, rows, size, in.stride, at);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        if (packs && (place + 1 == GL_S3_FOUR || i + 1 == n))
+            gl_s3_pack(&k->run, &k->views, place + 1, &k->run.stack, i / GL_S3_FOUR);
+    }
+}
+
+/* The slices of a group that are there, and where they begin in the volume. */
+struct group {
+    size_t z0, first, end;
+};
+
+static size_t place_of(const struct gl_bp *bp, size_t z)
+{
+    const size_t slice = bp->slab->nx * bp->slab->ny;
+
+    return bp->volume.at + (z - (size_t)bp->grid.z0) * slice * sizeof(float);
+}
+
+static void load_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const struct group *g)
+{
+    const size_t first[2] = {bp->slab->x0, bp->slab->y0}, size[2] = {bp->slab->nx, bp->slab->ny};
+    const bool packs = gl_s3_packs_slices(k->run.variant);
+
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->volume.buffer->name);
+    for (size_t z = g->first; z < g->end; z++)
+        copy_in(packs ? &k->slices : &k->sums, z - g->z0, first, size, size[0], place_of(bp, z));
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    if (packs)
+        gl_s3_pack(&k->run, &k->slices, GL_S3_FOUR, &k->sums, 0);
+}
+
+static void store_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const struct group *g)
+{
+    const bool packs = gl_s3_packs_slices(k->run.variant);
+
+    if (packs)
+        gl_s3_volume_apart(&k->run, &k->sums, 0, &k->slices);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, bp->volume.buffer->name);
+    for (size_t z = g->first; z < g->end; z++) {
+        gl_s3_stack_target(packs ? &k->slices : &k->sums, z - g->z0, 1, k->run.plain);
+        glReadBuffer(GL_COLOR_ATTACHMENT0);
+        glReadPixels((GLint)bp->slab->x0, (GLint)bp->slab->y0, (GLsizei)bp->slab->nx,
+                     (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT, (void *)(uintptr_t)place_of(bp, z));
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+/* What the textures hold, to all slices. */
+static fbp_status add_views(struct gl_s3_kernel *k, const struct gl_bp *bp)
+{
+    const size_t each = k->run.variant->slices, nz = k->run.job->grid.n[2];
+    const size_t begin = (size_t)bp->grid.z0, end = begin + (size_t)bp->grid.nz;
+
+    for (size_t z = begin / each * each; z < end; z += each) {
+        const size_t last = z + each < nz ? z + each : nz;
+        const struct group g = {z, z < begin ? begin : z, last < end ? last : end};
+        load_sums(k, bp, &g);
+        gl_s3_add(&k->adder, 0, z, last - z, false);
+        store_sums(k, bp, &g);
+    }
+    return gl_check("the backprojection");
+}
+
+/* What other programs of this context leave behind. */
+static void begin_batch(struct gl_s3_kernel *k, const struct fbp_slab *slab)
+{
+    for (GLuint i = 0; i < UNITS; i++)
+        glBindSampler(i, 0);
+    glBindVertexArray(k->vertices);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);
+    k->adder.box[0][0] = slab->x0;
+    k->adder.box[0][1] = slab->x0 + slab->nx;
+    k->adder.box[1][0] = slab->y0;
+    k->adder.box[1][1] = slab->y0 + slab->ny;
+}
+
+fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *principal,
+                            const struct gl_bp *bp)
+{
+    struct gl_s3_run *r = &k->run;
+    fbp_status st = FBP_OK;
+
+    begin_batch(k, bp->slab);
+    for (size_t i = 0; st == FBP_OK && i < bp->batch->n_views; i += GPU_PASS) {
+        const size_t left = bp->batch->n_views - i, n = left < GPU_PASS ? left : GPU_PASS;
+        struct gpu_pass pass;
+        gpu_make_pass(r->job, principal, bp->batch->view0 + i, n, 0, &pass);
+        memcpy(k->numbers, pass.view, n * sizeof *k->numbers);
+        r->n_views = n;
+        r->n_layers = gl_s3_pieces(n, r->variant->views);
+        load_views(k, bp, i, n);
+        st = add_views(k, bp);
+    }
+    return st;
+}

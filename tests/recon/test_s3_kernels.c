@@ -1,0 +1,148 @@
+/* The variants of S3 in the pipeline, asked for by name: the reference's volume, the same bits
+ * whatever batches, slabs, boxes and regions are, on circles of any arc. */
+#include "recon/fixture.h"
+
+static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d", "s3-e"};
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
+
+/* Odd sizes and a short scan: groups of views and slices have a last, partial one. */
+static struct fbp_scan make_scan(double arc_deg)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = 39,
+                            .panel = {43, 37},
+                            .volume = {{29, 31, 23}, {5, 5, 5}, {3, -2, 4}}};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11,
+                                     .step_deg = arc_deg / (arc_deg < 360 ? 38 : 39),
+                                     .pitch_mm = {9, 9}});
+    simulate_head(&scan, 75);
+    return scan;
+}
+
+static float *run(const struct fbp_scan *scan, const char *kernel, struct fbp_recon_params p)
+{
+    p.struct_size = sizeof p;
+    p.device = kernel ? "gl" : "ref";
+    p.kernel = kernel;
+    p.n_threads = 2;
+    return reconstruct(scan, &p);
+}
+
+static void check_volume(const struct fbp_scan *scan, const char *kernel, const float *ref,
+                         enum fbp_precision precision, double least_db)
+{
+    float *v = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
+    const double db = psnr_db(v, ref, grid_size(&scan->volume));
+
+    print_message("%s, precision %d: %.1f dB\n", kernel, (int)precision, db);
+    assert_true(db > least_db);
+    free(v);
+}
+
+static void variants_give_the_volume(void **state)
+{
+    static const double arcs[] = {360, 220};
+
+    (void)state;
+    for (size_t a = 0; a < 2; a++) {
+        struct fbp_scan scan = make_scan(arcs[a]);
+        float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+        for (size_t i = 0; i < N_KERNELS; i++) {
+            check_volume(&scan, kernels[i], ref, FBP_PRECISION_EXACT, 110);
+            check_volume(&scan, kernels[i], ref, FBP_PRECISION_FAST, 50);
+        }
+        free(ref);
+        drop_scan(&scan);
+    }
+}
+
+/* Voxels of a box beside those of the whole; where `wanted` says so. */
+static void same_bits(const char *what, const struct fbp_scan *scan, const float *whole,
+                      const float *box, const size_t roi[3][2], double radius_mm)
+{
+    const struct fbp_grid *g = &scan->volume;
+    size_t i = 0, inside = 0;
+
+    for (size_t z = roi[2][0]; z < roi[2][1]; z++)
+        for (size_t y = roi[1][0]; y < roi[1][1]; y++)
+            for (size_t x = roi[0][0]; x < roi[0][1]; x++, i++) {
+                const size_t at = (z * g->n[1] + y) * g->n[0] + x;
+                if (hypot(fbp_grid_coordinate(g, 0, (double)x),
+                          fbp_grid_coordinate(g, 1, (double)y)) > radius_mm - 1e-6)
+                    continue;
+                inside++;
+                if (memcmp(&whole[at], &box[i], sizeof *box) != 0)
+                    fail_msg("%s: voxel %zu %zu %zu: %.9g instead of %.9g", what, x, y, z,
+                             (double)box[i], (double)whole[at]);
+            }
+    assert_true(inside > 100);
+}
+
+static void check_bits(const struct fbp_scan *scan, const char *kernel)
+{
+    const size_t *n = scan->volume.n;
+    const size_t all[3][2] = {{0, n[0]}, {0, n[1]}, {0, n[2]}};
+    const size_t part[3][2] = {{3, 22}, {5, 30}, {6, 17}};
+    const struct {
+        const char *what;
+        struct fbp_recon_params p;
+    } ways[] = {{"batches of 8", {.batch_views = 8}},
+                {"slabs of 5", {.slab_slices = 5, .batch_views = 16}},
+                {"a box", {.roi = {{3, 22}, {5, 30}, {6, 17}}}},
+                {"a region", {.region = "cylinder:40"}},
+                {"a box of a region in slabs",
+                 {.roi = {{3, 22}, {5, 30}, {6, 17}}, .region = "cylinder:40", .slab_slices = 3}}};
+    float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = FBP_PRECISION_FAST});
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fbp_recon_params p = ways[i].p;
+        char what[80];
+        p.precision = FBP_PRECISION_FAST;
+        snprintf(what, sizeof what, "%s, %s", kernel, ways[i].what);
+        float *v = run(scan, kernel, p);
+        same_bits(what, scan, whole, v, p.roi[0][1] ? part : all, p.region ? 40 : INFINITY);
+        free(v);
+    }
+    free(whole);
+}
+
+static void batches_slabs_and_boxes_change_no_bit(void **state)
+{
+    struct fbp_scan scan = make_scan(360);
+
+    (void)state;
+    for (size_t i = 0; i < N_KERNELS; i++)
+        check_bits(&scan, kernels[i]);
+    drop_scan(&scan);
+}
+
+/* A fan: one row, one slice. */
+static void a_fan_is_drawn_too(void **state)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = 30,
+                            .panel = {41, 1},
+                            .volume = {{27, 25, 1}, {5, 5, 5}, {0}}};
+
+    (void)state;
+    add_views(&scan, &(struct orbit){.pitch_mm = {9, 9}});
+    simulate_head(&scan, 75);
+    float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+    check_volume(&scan, "s3-d", ref, FBP_PRECISION_EXACT, 110);
+    check_volume(&scan, "s3-b", ref, FBP_PRECISION_EXACT, 110);
+    free(ref);
+    drop_scan(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variants_give_the_volume),
+        cmocka_unit_test(batches_slabs_and_boxes_change_no_bit),
+        cmocka_unit_test(a_fan_is_drawn_too),
+    };
+
+    return usable("gl") ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+}
