@@ -8,14 +8,13 @@
 
 static const char WHAT[] = "the region";
 
-/* A region on its way: the slices from `same` on are equal. */
+/* A region on its way. */
 struct make {
     struct fbp_region *region;
     const size_t (*box)[2];
     fbp_region_fn *row;
     void *user;
     struct fbp_interval *found; /* of a row */
-    size_t same;
 };
 
 /* Room for `more` elements beyond n. */
@@ -85,18 +84,41 @@ static uint64_t count(const struct fbp_region *r, size_t z)
     return voxels;
 }
 
-/* The equal slices [z0, z1) into the columns. */
-static void extend_columns(struct fbp_region *r, size_t z0, size_t z1)
+/* Columns of the voxels that are in the runs b and not in a: they begin at slice z, or end there.
+ */
+static void change_columns(const struct fbp_interval *a, size_t na, const struct fbp_interval *b,
+                           size_t nb, struct fbp_interval *columns, uint32_t z, bool begin)
 {
-    for (size_t y = 0; z0 < z1 && y < r->n[1]; y++) {
-        size_t n;
-        const struct fbp_interval *runs = fbp_region_row(r, y, z0, &n);
-        for (size_t i = 0; i < n; i++)
-            for (size_t x = runs[i].first; x < runs[i].end; x++) {
-                struct fbp_interval *c = &r->columns[y * r->n[0] + x];
-                c->first = c->end ? c->first : (uint32_t)z0;
-                c->end = (uint32_t)z1;
+    for (size_t i = 0, j = 0; i < nb; i++)
+        for (uint32_t x = b[i].first; x < b[i].end;) {
+            while (j < na && a[j].end <= x)
+                j++;
+            const uint32_t next = j < na && a[j].first < b[i].end ? a[j].first : b[i].end;
+            if (next <= x) {
+                x = a[j].end;
+                continue;
             }
+            for (; x < next; x++)
+                if (!begin)
+                    columns[x].end = z;
+                else if (columns[x].end == 0) /* else it had begun before */
+                    columns[x].first = z;
+        }
+}
+
+/* From slice z - 1 to z; from and to none at both ends of the grid. */
+static void change_slice(struct fbp_region *r, size_t z)
+{
+    for (size_t y = 0; y < r->n[1]; y++) {
+        struct fbp_interval *columns = r->columns + y * r->n[0];
+        const struct fbp_interval *before = NULL, *now = NULL;
+        size_t n_before = 0, n_now = 0;
+        if (z > 0)
+            before = fbp_region_row(r, y, z - 1, &n_before);
+        if (z < r->n[2])
+            now = fbp_region_row(r, y, z, &n_now);
+        change_columns(before, n_before, now, n_now, columns, (uint32_t)z, true);
+        change_columns(now, n_now, before, n_before, columns, (uint32_t)z, false);
     }
 }
 
@@ -117,8 +139,7 @@ static fbp_status add_slice(struct make *m, size_t z)
         r->before[z + 1] = r->before[z] + fbp_region_count(r, z - 1, z);
         return FBP_OK;
     }
-    extend_columns(r, m->same, z);
-    m->same = z;
+    change_slice(r, z);
     r->before[z + 1] = r->before[z] + count(r, z);
     return FBP_OK;
 }
@@ -147,7 +168,7 @@ static fbp_status fill(struct make *m)
         FBP_TRY(fbp_go_on());
         FBP_TRY(add_slice(m, z));
     }
-    extend_columns(r, m->same, r->n[2]);
+    change_slice(r, r->n[2]);
     find_ends(r);
     return FBP_OK;
 }
