@@ -48,6 +48,9 @@ struct s3_rates {
 };
 struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r);
 
+/** Updates as a share of the fetches that the fragment stage makes of the variant's texel. */
+double s3_fetch_share(const struct s3_job *job, const struct s3_result *r);
+
 /** Seconds that no stage of a synchronised run accounts for. */
 double s3_others(const struct fbp_s3_time *t);
 

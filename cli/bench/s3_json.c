@@ -32,6 +32,7 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
         {"packing_on_device", r->packing},
         {"unpacking_on_device", r->unpacking},
         {"gups", rates.gups},
+        {"fetch_share", s3_fetch_share(job, r)},
         {"processing_gflops", rates.processing},
         {"texture_gflops", rates.texture},
         {"total_gflops", rates.flops},

@@ -38,6 +38,13 @@ struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r)
                              .memory = rate * r->cost.bytes};
 }
 
+double s3_fetch_share(const struct s3_job *job, const struct s3_result *r)
+{
+    const double fetches = r->of.views == 1 ? job->limits.r32f : job->limits.rgba32f;
+
+    return 1e9 * s3_rates_of(job, r).gups / fetches;
+}
+
 static void cell(double v, int decimals)
 {
     if (isfinite(v))
@@ -127,6 +134,19 @@ static double gups_of(const struct s3_job *job, const struct s3_result *r)
     return s3_rates_of(job, r).gups;
 }
 
+/* What a method lacks: views are in memory, and the volume stays there. */
+static double none(const struct s3_job *job, const struct s3_result *r)
+{
+    (void)job;
+    (void)r;
+    return NAN;
+}
+
+static double share_of(const struct s3_job *job, const struct s3_result *r)
+{
+    return 100 * s3_fetch_share(job, r);
+}
+
 #define OF(member)   offsetof(struct s3_published, member)
 #define TIME(member) offsetof(struct s3_result, time.member)
 
@@ -134,16 +154,20 @@ static void print_table2(const struct s3_job *job)
 {
     heads("Table 2 [s]", "published (8800 GTX)");
     row(job, "initialisation", NOTHING, TIME(init), NULL, seconds);
+    row(job, "read", NOTHING, 0, none, seconds);
     row(job, "RGBA packing", OF(packing), TIME(packing), NULL, seconds);
     row(job, "download", OF(download), TIME(upload), NULL, seconds);
     row(job, "filtering", OF(filter), TIME(filter), NULL, seconds);
+    row(job, "projection readback", NOTHING, 0, none, seconds);
     row(job, "backprojection", OF(backproject), TIME(backproject), NULL, seconds);
-    row(job, "readback", OF(readback), TIME(readback), NULL, seconds);
+    row(job, "volume readback", OF(readback), TIME(readback), NULL, seconds);
     row(job, "RGBA unpacking", OF(unpacking), TIME(unpacking), NULL, seconds);
+    row(job, "write", NOTHING, 0, none, seconds);
     row(job, "others, initialisation too", OF(others), 0, others_of, seconds);
     row(job, "total, synchronised", OF(synchronised), TIME(total), NULL, seconds);
     row(job, "total", OF(total), offsetof(struct s3_result, total), NULL, seconds);
     row(job, "GUPS of the backprojection", NOTHING, 0, gups_of, two_decimals);
+    row(job, "of its texel's fetches [%]", NOTHING, 0, share_of, one_decimal);
     row(job, "PSNR to double [dB]", NOTHING, offsetof(struct s3_result, psnr_db), NULL,
         one_decimal);
 }

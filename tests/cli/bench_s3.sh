@@ -39,11 +39,13 @@ has out "^RGBA packing +0\\.3 +0\\.3 +0\\.6 +0\\.6 +0\\.6$now"
 has out "^download +0\\.4 +0\\.4 +0\\.5 +0\\.5 +0\\.5$now"
 has out "^filtering +5\\.6 +5\\.6 +2\\.5 +2\\.4 +2\\.4$now"
 has out "^backprojection +16\\.3 +7\\.4 +6\\.8 +3\\.7 +4\\.0$now"
-has out "^readback +0\\.5 +0\\.4 +0\\.5 +0\\.4 +0\\.4$now"
+has out "^volume readback +0\\.5 +0\\.4 +0\\.5 +0\\.4 +0\\.4$now"
 has out "^RGBA unpacking +1\\.0 +0\\.9 +0\\.9 +0\\.6 +0\\.6$now"
 has out "^others, initialisation too +3\\.2 +4\\.0 +1\\.3 +1\\.4 +1\\.9$now"
 has out "^total, synchronised +27\\.2 +18\\.9 +13\\.0 +9\\.6 +10\\.4$now"
 has out "^total +20\\.7 +17\\.0 +10\\.8 +8\\.3 +8\\.1$now"
+has out "^read( +-){5} \\|( +-){5}$"
+has out "^of its texel.s fetches \\[%\\]( +-){5} \\|( +[0-9.]+){5}$"
 has out '^backprojection, ping-pong( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by stencil( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by depth( +-){5} \|( +[0-9.]+){5}$'

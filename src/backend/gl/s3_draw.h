@@ -94,6 +94,7 @@ struct gl_s3_adder {
     GLuint tests, wanted;     /**< depth and stencil; what is wanted of a group, as a texture */
     uint8_t *any;
     GLint numbers, layer, before; /**< places of what changes */
+    GLuint bound;                 /**< texture of views; 0: none yet */
 };
 
 fbp_status gl_s3_sum_programs(struct gl_s3_run *run);

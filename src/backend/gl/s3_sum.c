@@ -156,6 +156,11 @@ static void draw_tiles(struct gl_s3_adder *a)
     const size_t rows =
         gl_s3_tile_rows(a->run->variant, nx, y[1] - y[0], a->run->way->most_updates);
 
+    if (nx == a->volume->size[0] && rows == a->volume->size[1]) {
+        gl_s3_draw();
+        a->run->time->draws++;
+        return;
+    }
     glEnable(GL_SCISSOR_TEST); /* the triangle is the same, and so are all bits */
     for (size_t at = y[0]; at < y[1]; at += rows, a->run->time->draws++) {
         const size_t some = y[1] - at < rows ? y[1] - at : rows;
@@ -177,7 +182,11 @@ static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
         glUniform4fv(a->numbers, GL_S3_NUMBERS, numbers);
     else
         glUniform1fv(a->numbers, GL_S3_NUMBERS, numbers);
-    glUniform1i(a->layer, gl_s3_stack_bind(&r->stack, layer, VIEWS));
+    if (r->stack.textures[layer / r->stack.layers] != a->bound) {
+        a->bound = r->stack.textures[layer / r->stack.layers];
+        (void)gl_s3_stack_bind(&r->stack, layer, VIEWS);
+    }
+    glUniform1i(a->layer, (GLint)(layer % r->stack.layers));
     draw_tiles(a);
     r->time->passes++;
 }
@@ -209,6 +218,7 @@ static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
     const double z = (double)z0 - floor(((double)r->job->grid.n[2] - 1) / 2);
     bool in_other = false;
 
+    a->bound = 0; /* others use that unit in between */
     glUseProgram(r->add);
     for (size_t layer = 0; layer < r->n_layers; layer++) {
         if (a->other.n) {
