@@ -93,11 +93,11 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         for (uint32_t x = b[i].first; x < b[i].end;) {
             while (j < na && a[j].end <= x)
                 j++;
-            const uint32_t next = j < na && a[j].first < b[i].end ? a[j].first : b[i].end;
-            if (next <= x) {
+            if (j < na && a[j].first <= x) {
                 x = a[j].end;
                 continue;
             }
+            const uint32_t next = j < na && a[j].first < b[i].end ? a[j].first : b[i].end;
             for (; x < next; x++)
                 if (!begin)
                     columns[x].end = z;
