@@ -102,6 +102,7 @@ static void end(void *device)
     gpu_tuner_close(&dev->tuner);
     gl_trials_close(dev);
     gl_s3_kernel_close(&dev->drawing);
+    gl_times_close(dev);
     gl_buffer_drop(&dev->memory);
     if (dev->sampler)
         glDeleteSamplers(1, &dev->sampler);
@@ -133,9 +134,18 @@ static fbp_status find_principal(struct gl_device *dev)
     return FBP_OK;
 }
 
-static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+/* Open, and what is found of voxels begins anew. */
+static fbp_status open_queue(struct gl_device *dev)
 {
     static const struct gl_queue_life life = {begin, end};
+    struct fbp_statistics none;
+
+    FBP_TRY(gl_queue_open(&dev->queue, &life, dev));
+    return gl_statistics((fbp_device *)(void *)dev, &none);
+}
+
+static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
+{
     struct gl_device *dev = calloc(1, sizeof *dev);
 
     *out = NULL;
@@ -148,7 +158,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->kernel = (const struct gl_kernel *)job->chosen.own;
     fbp_status st = find_principal(dev);
     if (st == FBP_OK)
-        st = gl_queue_open(&dev->queue, &life, dev);
+        st = open_queue(dev);
     if (st != FBP_OK)
         close_device(out);
     return st;
@@ -191,6 +201,10 @@ static const struct fbp_backend backend = {
     .mark = gl_mark,
     .after = gl_after,
     .wait = gl_wait,
+    .stamp = gl_stamp,
+    .stamped = gl_stamped,
+    .time = gl_time,
+    .statistics = gl_statistics,
     .expect = gl_expect,
     .counts = gl_counts,
     .experiment = experiment,

@@ -20,6 +20,16 @@
 #include "backend/gpu/tuner.h"
 #include "backend/partners.h"
 
+#include <stdatomic.h>
+
+/** Time stamps, for timelines. */
+struct gl_stamps {
+    atomic_uint_fast64_t n; /**< asked for */
+    unsigned *queries;      /**< in the queue, as are: */
+    size_t room, n_read;
+    double zero; /**< of the renderer's clock, by the host's */
+};
+
 struct gl_device {
     const struct fbp_job *job;
     int index;
@@ -31,10 +41,12 @@ struct gl_device {
     struct gl_pace pace;
     struct gpu_tuner tuner;                /**< of the kernel's shapes */
     unsigned trials[2 * GPU_TUNER_TRIALS]; /**< queries that time them */
-    unsigned sampler;                      /**< of filtered views in textures */
-    float half_scale;                      /**< of views in fp16; 1 otherwise */
-    struct gl_buffer memory;               /**< of tables */
-    struct gpu_tables tables;              /**< places in `memory` */
+    struct gl_stamps stamps;
+    unsigned clock[2];        /**< queries: begin and end */
+    unsigned sampler;         /**< of filtered views in textures */
+    float half_scale;         /**< of views in fp16; 1 otherwise */
+    struct gl_buffer memory;  /**< of tables */
+    struct gpu_tables tables; /**< places in `memory` */
     struct gpu_principal *principal;
     struct gl_s3_kernel *drawing; /**< of a kernel that draws */
     bool counts_once;             /**< in the queue: the ledger is filled */
@@ -49,6 +61,12 @@ static inline struct gl_device *gl_of(fbp_device *device)
 fbp_status gl_mark(fbp_device *device, enum fbp_stage stage, struct fbp_mark *out);
 fbp_status gl_after(fbp_device *device, enum fbp_stage stage, struct fbp_mark mark);
 fbp_status gl_wait(fbp_device *device, struct fbp_mark mark);
+
+/** times.c: when the renderer came to a point. */
+fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
+fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds);
+fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds);
+void gl_times_close(struct gl_device *dev); /* in the queue */
 
 /** trials.c: times of passes, in the queue; user: the device. */
 extern const struct gpu_timer gl_timer;
@@ -84,5 +102,6 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                     const void *volume, float *host);
+fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out);
 
 #endif /* FBP_SRC_GL_DEVICE_H */

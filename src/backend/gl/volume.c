@@ -80,6 +80,26 @@ struct scale {
     float scale, shift, spare2[2];
 };
 
+/* As `Voxels` in found.glsl. */
+struct voxels {
+    unsigned n, from, spare[2];
+};
+
+/* What there is among voxels. */
+static fbp_status look_at(struct gl_device *dev, const struct gl_part *p)
+{
+    struct voxels v = {.n = (unsigned)(p->bytes / sizeof(float))};
+    struct gl_call c = {.program = GL_P_FOUND, .parameters = &v, .parameter_bytes = sizeof v};
+    size_t skip;
+
+    FBP_TRY(gl_bind(&dev->programs, &c, 0, p->buffer, p->at, p->bytes, &skip));
+    v.from = (unsigned)(skip / sizeof(float));
+    FBP_TRY(gl_bind(&dev->programs, &c, 1, &dev->memory, dev->tables.found,
+                    GPU_FOUND * sizeof(struct gpu_found), &skip));
+    gl_groups(&c, GPU_FOUND);
+    return gl_run(&dev->programs, &c);
+}
+
 static fbp_status scale_piece(struct gl_device *dev, const struct gl_part *from, size_t bytes)
 {
     struct scale s = {.n = (unsigned)(bytes / sizeof(float)),
@@ -96,32 +116,37 @@ static fbp_status scale_piece(struct gl_device *dev, const struct gl_part *from,
     return gl_run(&dev->programs, &c);
 }
 
-/* Through scratch, as much at once as that and a storage block hold. */
-static fbp_status run_fetch_scaled(void *device, void *command)
+/* A piece as it is, or through scratch. */
+static fbp_status fetch_piece(struct gl_device *dev, const struct fetching *f, size_t bytes)
+{
+    struct gl_part piece = f->from;
+
+    piece.bytes = bytes;
+    if (dev->tables.slice_bytes > 0) {
+        FBP_TRY(scale_piece(dev, &piece, bytes));
+        piece = (struct gl_part){.buffer = &dev->memory, .at = dev->tables.slices, .bytes = bytes};
+    }
+    FBP_TRY(look_at(dev, &piece));
+    return gl_copy(dev, &piece, &f->to);
+}
+
+/* As much at once as scratch and a storage block hold. */
+static fbp_status run_fetch(void *device, void *command)
 {
     struct gl_device *dev = device;
     struct fetching *f = command;
     const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
-    const size_t most = dev->tables.slice_bytes < block ? dev->tables.slice_bytes : block;
+    const size_t scratch = dev->tables.slice_bytes;
+    const size_t most = scratch > 0 && scratch < block ? scratch : block;
 
     for (size_t left = f->from.bytes, bytes; left > 0; left -= bytes) {
         bytes = left < most ? left : most;
-        FBP_TRY(scale_piece(dev, &f->from, bytes));
-        const struct gl_part scaled = {
-            .buffer = &dev->memory, .at = dev->tables.slices, .bytes = bytes};
-        FBP_TRY(gl_copy(dev, &scaled, &f->to));
+        FBP_TRY(fetch_piece(dev, f, bytes));
         f->from.at += bytes;
         f->to.at += bytes;
         f->to.host = (char *)f->to.host + bytes;
     }
     return FBP_OK;
-}
-
-static fbp_status run_fetch(void *device, void *command)
-{
-    const struct fetching *f = command;
-
-    return gl_copy(device, &f->from, &f->to);
 }
 
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
@@ -133,7 +158,24 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
 
     f.from.at += (z0 - slab->z0) * slice;
     f.from.bytes = bytes;
-    return gl_queue_submit(dev->queue, FBP_STAGE_OUT,
-                           dev->tables.slice_bytes > 0 ? run_fetch_scaled : run_fetch, &f,
-                           sizeof f);
+    return gl_queue_submit(dev->queue, FBP_STAGE_OUT, run_fetch, &f, sizeof f);
+}
+
+static fbp_status run_statistics(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    struct fbp_statistics *const *out = command;
+    struct gpu_found found[GPU_FOUND];
+    const struct gl_part part = {
+        .buffer = &dev->memory, .at = dev->tables.found, .bytes = sizeof found};
+
+    FBP_TRY(gl_read(dev, &part, found));
+    gpu_found_take(found, *out);
+    return gl_write(dev, &part, found);
+}
+
+fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out)
+{
+    return gl_queue_call(gl_of(device)->queue, run_statistics, &out,
+                         sizeof(struct fbp_statistics *));
 }
