@@ -58,7 +58,7 @@ absent v.mha.part
 # Storage blocks as small as a view, and smaller.
 run 0 recon s.json -o hash: --device gl -q
 whole=$(cat out)
-for bytes in 7000 20000 100000; do
+for bytes in 9000 20000 100000; do
     FBP_GL_BLOCK=$bytes run 0 recon s.json -o hash: --device gl -q
     [ "$(cat out)" = "$whole" ] || say "$last: other bits with storage blocks of $bytes bytes"
 done

@@ -41,6 +41,10 @@ static const struct scan_case {
     {"cuda", "matrix", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "matrix", true, FAST, 53, 300, 48, {{61, 57, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "matrix", true, HALF, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"gl:0,0", "column", true, EXACT, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"gl", "matrix-plain", true, EXACT, 27, 90, 90, {{61, 57, 25}, {2.6, 2.4, 5.1}, {3, -2, 5}}},
+    {"gl", "matrix", true, FAST, 27, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"gl", "matrix", true, HALF, 27, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "s0", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "s0-naive", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "s0-4", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
@@ -59,7 +63,7 @@ static inline bool has_the_volumes_bits(const struct scan_case *c)
 
 static inline bool can_compute(const struct scan_case *c)
 {
-    return strncmp(c->device, "cuda", 4) != 0 || usable("cuda");
+    return usable(c->device);
 }
 
 static inline struct fbp_scan make_scan(const struct scan_case *c)

@@ -34,19 +34,20 @@ static inline char *temporary(const char *name)
     return path;
 }
 
-/** Can this device compute here?  If not, says why: what would run on it is left out. */
+/** Can this device ("name", or "name:0,1") compute here?  If not, says why: what would run on it is
+ *  left out. */
 static inline bool usable(const char *device)
 {
     static bool told;
     struct fbp_device_info d[64] = {{.struct_size = sizeof *d}};
-    const size_t n = fbp_devices(d, 64), length = strlen(device);
+    const size_t n = fbp_devices(d, 64), length = strcspn(device, ":");
 
     for (size_t i = 0; i < n && i < 64; i++)
         if (strncmp(d[i].name, device, length) == 0 && strchr(":", d[i].name[length])) {
             if (!d[i].reason[0])
                 return true;
             if (!told)
-                print_message("%s is left out: %s\n", device, d[i].reason);
+                print_message("%.*s is left out: %s\n", (int)length, device, d[i].reason);
             told = true;
         }
     return strncmp(device, "mock", 4) == 0; /* several of them, too */

@@ -70,6 +70,8 @@ static const struct fbp_recon_params cases[] = {
     {.device = "cuda", .slab_slices = 3},
     {.device = "cuda", .kernel = "matrix", .slab_slices = 5, .batch_views = 32},
     {.device = "cuda:0,0", .slab_slices = 4},
+    {.device = "gl"},
+    {.device = "gl:0,0", .kernel = "matrix", .slab_slices = 5, .batch_views = 16},
 };
 
 static void check(const struct fbp_scan *scan, const char *what, double cutoff_v, size_t reach)
@@ -81,9 +83,7 @@ static void check(const struct fbp_scan *scan, const char *what, double cutoff_v
         struct fbp_recon_params p = cases[i];
         struct fbp_report r[2] = {{.struct_size = sizeof *r}, {.struct_size = sizeof *r}};
         fbp_plan *plan;
-        if (!usable(strncmp(p.device, "mock", 4) == 0   ? "mock"
-                    : strncmp(p.device, "cuda", 4) == 0 ? "cuda"
-                                                        : p.device))
+        if (!usable(p.device))
             continue;
         p.struct_size = sizeof p;
         p.cutoff_v = cutoff_v;

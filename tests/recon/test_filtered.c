@@ -57,7 +57,7 @@ static void assert_alike(const float *a, const float *b, double least_db, const 
  * matrices, whose depths differ from view to view. */
 static void test_two_steps(void **state)
 {
-    static const char *const devices[] = {"ref", "cpu", "mock", "cuda"};
+    static const char *const devices[] = {"ref", "cpu", "mock", "cuda", "gl"};
     struct fbp_scan scan = c_arm_scan();
     char *path = temporary("set.rctd"), *json = temporary("set.json");
     struct fbp_scan filtered = filtered_scan(&scan, path), saved = {.struct_size = sizeof saved};
@@ -271,6 +271,7 @@ static void test_feed(void **state)
         {"mock", 8, VIEWS, false}, {"mock", 8, 0, true},      {"mock", 0, VIEWS, true},
         {"mock", 8, 24, true},     {"cuda", 8, VIEWS, false}, {"cuda", 16, 0, true},
         {"cuda", 0, VIEWS, false}, {"cuda", 0, VIEWS, true},  {"cuda", 8, 16, false},
+        {"gl", 8, VIEWS, false},   {"gl", 16, 0, true},
     };
     struct fbp_scan scan = c_arm_scan();
     char *path = temporary("feed.rctd");

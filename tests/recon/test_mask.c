@@ -103,6 +103,7 @@ static void devices_mask_the_same(void **state)
         {.device = "mock:0,1", .slab_slices = 5},
         {.device = "cuda"},
         {.device = "cuda", .slab_slices = 9},
+        {.device = "gl", .slab_slices = 9},
         {.device = "cpu", .roi = {{5, 40}, {9, 0}, {3, 30}}},
         {.device = "mock", .roi = {{5, 40}, {9, 0}, {3, 30}}}};
     struct fbp_scan scan = scan_head(24, 0);

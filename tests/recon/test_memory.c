@@ -110,6 +110,7 @@ static void memory_gives_the_files_bits(void **state)
         {.device = "cuda", .precision = FBP_PRECISION_FAST, .slab_slices = 5, .batch_views = 32},
         {.device = "cuda", .precision = FBP_PRECISION_HALF, .mu_water = 0.02},
         {.device = "cuda:0,0", .slab_slices = 7, .batch_views = 32},
+        {.device = "gl", .precision = FBP_PRECISION_HALF, .slab_slices = 5, .batch_views = 16},
     };
     struct job j;
 
@@ -117,7 +118,7 @@ static void memory_gives_the_files_bits(void **state)
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
         struct fbp_recon_params p = cases[i / 2];
         p.struct_size = sizeof p;
-        if (strncmp(p.device, "cuda", 4) == 0 && !usable("cuda"))
+        if (!usable(p.device))
             continue;
         make_job(&j, i % 2 ? 56 : 53, i % 2);
         for (int reach = 0; reach < 2; reach++) {
@@ -263,7 +264,7 @@ static void counts_give_the_bits_of_floats(void **state)
         struct fbp_recon_params p = cases[i / 4];
         struct job j;
         p.struct_size = sizeof p;
-        if (strncmp(p.device, "cuda", 4) == 0 && !usable("cuda"))
+        if (!usable(p.device))
             continue;
         make_job(&j, i % 2 ? 56 : 53, i % 2);
         const size_t samples = j.scan.panel.n_columns * j.scan.panel.n_rows * j.scan.n_views;

@@ -25,7 +25,8 @@ struct pass {
     int first;
     float texels, inverse;
     float x_ref, y_ref, z_ref, spare;
-    float unit[2], spare2[2];
+    float unit[2];
+    int region, cells, cell_x0, cell_y0, spare2[2];
     struct view view[GPU_PASS];
 };
 
@@ -66,6 +67,10 @@ static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
         .texels = texture ? (float)t->texels : 1,
         .inverse = 1 / dev->half_scale,
         .unit = {texture ? 1 / (float)t->width : 0, texture ? 1 / (float)t->height : 0},
+        .region = dev->job->region != NULL,
+        .cells = g->cells,
+        .cell_x0 = g->x0,
+        .cell_y0 = g->y0,
         .x_ref = g->x_ref,
         .y_ref = g->y_ref,
         .z_ref = g->z_ref};
@@ -144,6 +149,11 @@ static fbp_status bind_views(struct gl_device *dev, const struct gl_bp *bp, stru
     const size_t group = (size_t)pass->group * sizeof(float);
     size_t skip;
 
+    if (dev->job->region)
+        FBP_TRY(gl_bind(&dev->programs, c, 2, &dev->memory, dev->tables.wanted,
+                        gpu_cells(dev->job->grid.n[0]) * gpu_cells(dev->job->grid.n[1]) *
+                            sizeof(struct gpu_wanted),
+                        &skip));
     if (bp->views.buffer->texture) {
         c->texture = bp->views.buffer->texture;
         c->sampler = dev->sampler;

@@ -19,7 +19,8 @@ layout(std140, binding = 0) uniform Pass
     float texels, inverse; /* a column; of the views' scale */
     float x_ref, y_ref, z_ref, spare;
     vec2 unit; /* a texel, in a texture's coordinates */
-    vec2 spare2;
+    int region, cells; /* of a job with a region: 1, and cells of the volume a row */
+    int cell_x0, cell_y0, spare1, spare2; /* of the slab's first column, in voxels */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { float volume[]; };
