@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_plain.h"
+#include "backend/partners.h"
 
 #include <math.h>
 
@@ -26,8 +27,19 @@ struct pass {
     float texels, inverse;
     float x_ref, y_ref, z_ref, spare;
     float unit[2];
-    int region, cells, cell_x0, cell_y0, spare2[2];
+    int region, cells, cell_x0, cell_y0;
+    int domain_x0, domain_y0;
+    float turn_s, turn_ex, turn_ey, spare2;
     struct view view[GPU_PASS];
+};
+
+/* What the commands of a batch have in common: columns of voxels, or orbits, and floats of each. */
+struct walk {
+    struct gl_device *dev;
+    const struct gl_bp *bp;
+    const struct shape *shape;
+    int nx, ny, lanes;
+    struct pass pass;
 };
 
 /* Voxels of one command: slices [z0, z1) of the grid, lines [y0, y1) of each. */
@@ -52,59 +64,93 @@ static void describe_views(struct pass *p, const struct gpu_pass *of)
 
 static struct pass pass_of(const struct gl_device *dev, const struct gl_bp *bp)
 {
-    const struct gpu_plain plain = gpu_plain_of(dev->job, bp->batch->n_rows), *in = &plain;
+    const struct gpu_plain in = gpu_plain_of(dev->job, bp->batch->n_rows);
     const struct gl_texture *t = &bp->views.buffer->shape;
     const struct gpu_grid *g = &bp->grid;
-    const bool texture = bp->views.buffer->texture != 0;
+    struct pass p = {.nx = g->nx,
+                     .ny = g->ny,
+                     .stride = (int)in.stride,
+                     .columns = in.columns,
+                     .rows = in.rows,
+                     .group = (unsigned)in.group,
+                     .texels = 1,
+                     .inverse = 1 / dev->half_scale,
+                     .x_ref = g->x_ref,
+                     .y_ref = g->y_ref,
+                     .z_ref = g->z_ref,
+                     .region = dev->job->region != NULL,
+                     .cells = g->cells,
+                     .cell_x0 = g->x0,
+                     .cell_y0 = g->y0};
 
-    return (struct pass){
-        .nx = g->nx,
-        .ny = g->ny,
-        .stride = (int)in->stride,
-        .columns = in->columns,
-        .rows = in->rows,
-        .group = (unsigned)in->group,
-        .texels = texture ? (float)t->texels : 1,
-        .inverse = 1 / dev->half_scale,
-        .unit = {texture ? 1 / (float)t->width : 0, texture ? 1 / (float)t->height : 0},
-        .region = dev->job->region != NULL,
-        .cells = g->cells,
-        .cell_x0 = g->x0,
-        .cell_y0 = g->y0,
-        .x_ref = g->x_ref,
-        .y_ref = g->y_ref,
-        .z_ref = g->z_ref};
+    if (bp->views.buffer->texture) {
+        p.texels = (float)t->texels;
+        p.unit[0] = 1 / (float)t->width;
+        p.unit[1] = 1 / (float)t->height;
+    }
+    return p;
+}
+
+/* Columns become orbits. */
+static void take_domain(struct walk *w)
+{
+    struct gpu_domain d;
+
+    gpu_find_domain(w->dev->job, w->bp->slab, &d);
+    w->pass.nx = d.nx;
+    w->pass.ny = d.ny;
+    w->pass.domain_x0 = d.x0;
+    w->pass.domain_y0 = d.y0;
+    w->pass.turn_s = d.s;
+    w->pass.turn_ex = d.ex;
+    w->pass.turn_ey = d.ey;
+    w->pass.cell_x0 += d.x0;
+    w->pass.cell_y0 += d.y0;
+}
+
+static struct walk walk_of(struct gl_device *dev, const struct gl_bp *bp)
+{
+    struct walk w = {.dev = dev,
+                     .bp = bp,
+                     .lanes = (int)(dev->job->turns * fbp_halves(dev->job)),
+                     .pass = pass_of(dev, bp)};
+
+    if (dev->kernel->gpu.volume_size)
+        take_domain(&w);
+    w.nx = w.pass.nx;
+    w.ny = w.pass.ny;
+    return w;
 }
 
 /* The next voxels from p->z0 and p->y0 on: whole slices if so many are allowed, else lines of some.
- */
-static void take_piece(const struct gpu_grid *g, const struct shape *shape, double most,
-                       size_t block, struct piece *p)
+ * most: orbits; block: bytes. */
+static void take_piece(const struct walk *w, double most, size_t block, struct piece *p)
 {
-    const double slice = (double)g->nx * g->ny;
-    const int left = g->nz - p->z0, some = left < shape->slices ? left : shape->slices;
-    const bool fits = slice * some * sizeof(float) <= (double)block;
-    const double room =
-        most < (double)(block / sizeof(float)) ? most : (double)(block / sizeof(float));
+    const double slice = (double)w->nx * w->ny;
+    const double fit = (double)(block / ((size_t)w->lanes * sizeof(float)));
+    const int left = w->bp->grid.nz - p->z0, step = w->shape->slices;
+    const int some = left < step ? left : step;
+    const bool fits = slice * some <= fit;
+    const double room = most < fit ? most : fit;
 
-    p->y1 = g->ny;
+    p->y1 = w->ny;
     if (p->y0 == 0 && room >= slice * some) {
-        const double n = floor(room / slice / shape->slices) * shape->slices;
-        p->z1 = n < left ? p->z0 + (int)n : g->nz;
+        const double n = floor(room / slice / step) * step;
+        p->z1 = n < left ? p->z0 + (int)n : w->bp->grid.nz;
         p->z1 = p->z1 > p->z0 ? p->z1 : p->z0 + some;
         return;
     }
     p->z1 = p->z0 + (fits ? some : 1);
-    const double lines = (fits ? most / some : room) / g->nx;
-    const int n = lines > shape->y ? (int)(lines / shape->y) * shape->y
-                  : lines > 1      ? (int)lines
-                                   : 1;
-    p->y1 = n < g->ny - p->y0 ? p->y0 + n : g->ny;
+    const double lines = (fits ? most / some : room) / w->nx;
+    const int n = lines > w->shape->y ? (int)(lines / w->shape->y) * w->shape->y
+                  : lines > 1         ? (int)lines
+                                      : 1;
+    p->y1 = n < w->ny - p->y0 ? p->y0 + n : w->ny;
 }
 
-static void advance(const struct gpu_grid *g, struct piece *p)
+static void advance(const struct walk *w, struct piece *p)
 {
-    const bool over = p->y1 == g->ny;
+    const bool over = p->y1 == w->ny;
 
     p->y0 = over ? 0 : p->y1;
     p->z0 = over ? p->z1 : p->z0;
@@ -115,77 +161,77 @@ static unsigned parts(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-static fbp_status run_piece(struct gl_device *dev, const struct gl_bp *bp, struct pass *pass,
-                            const struct gl_call *bound, const struct piece *p)
+static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const struct piece *p)
 {
-    const struct shape *shape = &shapes[bound->program - dev->kernel->program];
-    const struct gpu_grid *g = &bp->grid;
-    const size_t line = (size_t)g->nx * sizeof(float), slice = line * (size_t)g->ny;
+    const size_t line = (size_t)w->nx * (size_t)w->lanes * sizeof(float);
+    const size_t slice = line * (size_t)w->ny;
     const size_t first = (size_t)p->z0 * slice + (size_t)p->y0 * line;
     const size_t end = (size_t)(p->z1 - 1) * slice + (size_t)p->y1 * line;
+    const struct gl_part *volume = &w->bp->volume;
+    struct gl_device *dev = w->dev;
     struct gl_call c = *bound;
     size_t skip;
 
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, bp->volume.buffer, bp->volume.at + first, end - first,
-                    &skip));
-    pass->volume_skip = (unsigned)(skip / sizeof(float));
-    pass->nz = p->z1 - p->z0;
-    pass->z0 = g->z0 + p->z0;
-    pass->y0 = p->y0;
-    pass->y1 = p->y1;
-    c.groups[0] = parts(g->nx, shape->x);
-    c.groups[1] = parts(p->y1 - p->y0, shape->y);
-    c.groups[2] = parts(pass->nz, shape->slices);
+    FBP_TRY(gl_bind(&dev->programs, &c, 1, volume->buffer, volume->at + first, end - first, &skip));
+    w->pass.volume_skip = (unsigned)(skip / sizeof(float));
+    w->pass.nz = p->z1 - p->z0;
+    w->pass.z0 = w->bp->grid.z0 + p->z0;
+    w->pass.y0 = p->y0;
+    w->pass.y1 = p->y1;
+    c.groups[0] = parts(w->nx, w->shape->x);
+    c.groups[1] = parts(p->y1 - p->y0, w->shape->y);
+    c.groups[2] = parts(w->pass.nz, w->shape->slices);
     gl_pace_begin(&dev->pace);
     FBP_TRY(gl_run(&dev->programs, &c));
-    gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * g->nx * pass->nz * pass->n);
+    gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * w->nx * w->pass.nz * w->pass.n);
     return FBP_OK;
 }
 
 /* The views of a pass, from view k of the batch on. */
-static fbp_status bind_views(struct gl_device *dev, const struct gl_bp *bp, struct pass *pass,
-                             size_t k, struct gl_call *c)
+static fbp_status bind_views(struct walk *w, size_t k, struct gl_call *c)
 {
-    const size_t group = (size_t)pass->group * sizeof(float);
+    const struct gl_device *dev = w->dev;
+    const struct gl_part *views = &w->bp->views;
+    const size_t group = (size_t)w->pass.group * sizeof(float), *n = dev->job->grid.n;
     size_t skip;
 
     if (dev->job->region)
         FBP_TRY(gl_bind(&dev->programs, c, 2, &dev->memory, dev->tables.wanted,
-                        gpu_cells(dev->job->grid.n[0]) * gpu_cells(dev->job->grid.n[1]) *
-                            sizeof(struct gpu_wanted),
-                        &skip));
-    if (bp->views.buffer->texture) {
-        c->texture = bp->views.buffer->texture;
+                        gpu_cells(n[0]) * gpu_cells(n[1]) * sizeof(struct gpu_wanted), &skip));
+    if (views->buffer->texture) {
+        c->texture = views->buffer->texture;
         c->sampler = dev->sampler;
-        pass->first = (int)(bp->batch->place + k);
+        w->pass.first = (int)(w->bp->batch->place + k);
         return FBP_OK;
     }
-    FBP_TRY(gl_bind(&dev->programs, c, 0, bp->views.buffer, bp->views.at + k * group,
-                    (size_t)pass->n * group, &skip));
-    pass->views_skip = (unsigned)(skip / sizeof(float));
+    FBP_TRY(gl_bind(&dev->programs, c, 0, views->buffer, views->at + k * group,
+                    (size_t)w->pass.n * group, &skip));
+    w->pass.views_skip = (unsigned)(skip / sizeof(float));
     return FBP_OK;
 }
 
-/* Views [k, k + n) of the batch. */
-static fbp_status run_pass(struct gl_device *dev, const struct gl_bp *bp, struct pass *pass,
-                           size_t k, size_t n)
+/* Views, or groups, [k, k + n) of the batch. */
+static fbp_status run_pass(struct walk *w, size_t k, size_t n)
 {
+    struct gl_device *dev = w->dev;
+    const struct fbp_batch *b = w->bp->batch;
     const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
     struct gpu_pass views;
     struct piece p = {.z0 = 0};
 
-    gpu_make_pass(dev->job, dev->principal, bp->batch->view0 + k, n, bp->batch->row0, &views);
-    describe_views(pass, &views);
-    const int shape = gpu_tuner_begin(&dev->tuner, pass->n, &bp->grid);
+    gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
+    describe_views(&w->pass, &views);
+    const int shape = gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid);
     struct gl_call c = {.program = (enum gl_program_id)((int)dev->kernel->program + shape),
-                        .parameters = pass,
-                        .parameter_bytes = sizeof *pass};
-    FBP_TRY(bind_views(dev, bp, pass, k, &c));
-    for (; p.z0 < bp->grid.nz; advance(&bp->grid, &p)) {
-        take_piece(&bp->grid, &shapes[shape], gl_pace_most(&dev->pace) / (double)n, block, &p);
-        FBP_TRY(run_piece(dev, bp, pass, &c, &p));
+                        .parameters = &w->pass,
+                        .parameter_bytes = sizeof w->pass};
+    w->shape = &shapes[shape];
+    FBP_TRY(bind_views(w, k, &c));
+    for (; p.z0 < w->bp->grid.nz; advance(w, &p)) {
+        take_piece(w, gl_pace_most(&dev->pace) / (double)n, block, &p);
+        FBP_TRY(run_piece(w, &c, &p));
     }
-    gpu_tuner_end(&dev->tuner, pass->n, &bp->grid);
+    gpu_tuner_end(&dev->tuner, w->pass.n, &w->bp->grid);
     return FBP_OK;
 }
 
@@ -204,10 +250,10 @@ fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp)
 {
     if (dev->drawing)
         return gl_s3_kernel_add(dev->drawing, dev->principal, bp);
-    const size_t n = bp->batch->n_views, most = most_views(dev, bp);
-    struct pass pass = pass_of(dev, bp);
+    const size_t n = bp->batch->n_views / dev->job->turns, most = most_views(dev, bp);
+    struct walk w = walk_of(dev, bp);
 
     for (size_t k = 0; k < n; k += most)
-        FBP_TRY(run_pass(dev, bp, &pass, k, n - k < most ? n - k : most));
+        FBP_TRY(run_pass(&w, k, n - k < most ? n - k : most));
     return FBP_OK;
 }

@@ -7,8 +7,6 @@
 #include "backend/gpu/gpu_plain.h"
 #include "backend/rows.h"
 
-#include <epoxy/gl.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,20 +347,30 @@ static fbp_status transform(struct pass *p)
     return run_groups(p, &c, p->rows.n, 1);
 }
 
+/* The program that stores rows as the kernel has them. */
+static enum gl_program_id store_of(const struct gpu_kernel *k)
+{
+    static const enum gl_program_id stores[2][3] = {
+        {GL_P_STORE_R32, GL_P_STORE_RG32, GL_P_STORE},
+        {GL_P_STORE_R16, GL_P_STORE_RG16, GL_P_STORE_RGBA16}};
+
+    return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
+}
+
 /* Filtered rows at `rows` into the texture. */
 static fbp_status store_texture(struct pass *p, size_t rows)
 {
     const struct gl_buffer *views = p->out.buffer;
-    const bool half = p->dev->kernel->gpu.bits == 16;
+    const struct gpu_kernel *k = &p->dev->kernel->gpu;
 
     p->rows.texels = views->shape.texels;
     p->rows.height = (uint32_t)views->shape.height;
     p->rows.bound_group = (uint32_t)p->batch->place;
     p->rows.scale = p->dev->half_scale;
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, half ? GL_P_STORE_16 : GL_P_STORE_32);
+        struct gl_call c = call_of(p, store_of(k));
         c.image = views->texture;
-        c.format = half ? GL_R16F : GL_R32F;
+        c.format = gl_format_of(k);
         FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
         FBP_TRY(run_groups(p, &c, p->rows.n, 1));
     }
@@ -605,9 +613,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
 {
     static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD};
 
-    const enum gl_program_id store = dev->kernel->gpu.bits == 16   ? GL_P_STORE_16
-                                     : dev->kernel->gpu.bits == 32 ? GL_P_STORE_32
-                                                                   : GL_P_STORE;
+    const enum gl_program_id store = store_of(&dev->kernel->gpu);
 
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, &store, 1));

@@ -20,7 +20,9 @@ layout(std140, binding = 0) uniform Pass
     float x_ref, y_ref, z_ref, spare;
     vec2 unit; /* a texel, in a texture's coordinates */
     int region, cells; /* of a job with a region: 1, and cells of the volume a row */
-    int cell_x0, cell_y0, spare1, spare2; /* of the slab's first column, in voxels */
+    int cell_x0, cell_y0; /* of the first column, in voxels */
+    int domain_x0, domain_y0; /* of orbits (struct gpu_domain) */
+    float turn_s, turn_ex, turn_ey, spare1;
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { float volume[]; };

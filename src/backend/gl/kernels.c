@@ -35,6 +35,17 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_S
     return n;
 }
 
+/* A texel is wide, and so are sums. */
+static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    static const int few[] = {2, 0}, many[] = {2, 0, 1};
+    const int n = n_slices <= 4 ? 2 : 3;
+
+    (void)job;
+    memcpy(out, n == 2 ? few : many, (size_t)n * sizeof *out);
+    return n;
+}
+
 #define PLAIN         .views_bytes = gpu_plain_bytes
 #define TEXTURE(BITS) .channels = 1, .bits = (BITS)
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
@@ -48,6 +59,24 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_S
                 .candidates = shapes,                           \
                 __VA_ARGS__},                                   \
         .program = GL_P_##PROGRAM##_0                           \
+    }
+
+/* Of orbits: T turns, the mirror or not. */
+#define ORBITS(NAME, PRECISION, SYMMETRY, PROGRAM, T, MIRRORED, BITS) \
+    {                                                                 \
+        .gpu = {.name = (NAME),                                       \
+                .precision = FBP_PRECISION_##PRECISION,               \
+                .turns = (T),                                         \
+                .mirrored = (MIRRORED),                               \
+                .usable = fits_textures,                              \
+                .symmetry = (SYMMETRY),                               \
+                .channels = (T) * ((MIRRORED) ? 2 : 1),               \
+                .bits = (BITS),                                       \
+                .halves_columns = true,                               \
+                .volume_size = gpu_orbit_volume_size,                 \
+                .n_shapes = GL_SHAPES,                                \
+                .candidates = shapes_of_orbits},                      \
+        .program = GL_P_##PROGRAM##_0                                 \
     }
 
 /* The variants of S3: the texture units interpolate, or a shader does. */
@@ -76,6 +105,11 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_S
 
 /* Fastest first; those that have other names for the same are there to be compared with. */
 static const struct gl_kernel kernels[] = {
+    ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, false, 16),
+    ORBITS("rot180+mirror", HALF, FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true, 16),
+    ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, false, 16),
+    ORBITS("mirror", HALF, FBP_SYM_MIRROR, MIRROR, 1, true, 16),
+    ORBITS("rot180", FAST, FBP_SYM_ROT180, ROT180, 2, false, 32),
     KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16),
            .halves_columns = true),
     KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), .halves_columns = true),

@@ -124,7 +124,7 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
     if (buffer->purpose == FBP_FOR_FILTERED) {
         bytes = gl_filtered_bytes(dev->job, buffer->n_views, n_rows);
         if (dev->kernel->gpu.channels)
-            m.texture = gl_texture_of(dev->job, buffer->n_views, n_rows);
+            m.texture = gl_texture_of(dev->job, gl_groups_of(dev->job, buffer->n_views), n_rows);
     }
     FBP_TRY(check_size(dev, &m, bytes));
     return make(dev, bytes, m, out);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TEXTS = 6, LOG_BYTES = 400 };
+enum { MOST_TEXTS = 8, LOG_BYTES = 400 };
 
 static const struct {
     const char *name, *texts[MOST_TEXTS];
@@ -159,7 +159,7 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
         glBindSampler(0, call->sampler);
     }
     if (call->image)
-        glBindImageTexture(0, call->image, 0, GL_TRUE, 0, GL_WRITE_ONLY, call->format);
+        glBindImageTexture(0, call->image, 0, GL_TRUE, 0, GL_READ_WRITE, call->format);
     glDispatchCompute(call->groups[0], call->groups[1], call->groups[2]);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     return gl_check(programs[call->program].name);

@@ -10,8 +10,10 @@
 
 #include <stdint.h>
 
-#define GL_FP32 "#define FORMAT r32f\n#define MOST 3.0e38\n"
-#define GL_FP16 "#define FORMAT r16f\n#define MOST 65504.0\n"
+#define GL_TEXEL(FORMAT, CHANNELS, MOST) \
+    "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n"
+#define GL_FP32(FORMAT, CHANNELS) GL_TEXEL(FORMAT, CHANNELS, "3.0e38")
+#define GL_FP16(FORMAT, CHANNELS) GL_TEXEL(FORMAT, CHANNELS, "65504.0")
 
 /** Shapes of the kernels' groups: threads along x and y, slices of a thread.  All give the same
  *  bits. */
@@ -22,14 +24,22 @@
 enum { GL_SHAPES = 4 };
 
 /** A kernel in all its shapes. */
-#define GL_KERNEL(X, ID, NAME, ...)                           \
-    X(ID##_0, NAME, GL_SHAPE_0, "frame", __VA_ARGS__, "walk") \
-    X(ID##_1, NAME, GL_SHAPE_1, "frame", __VA_ARGS__, "walk") \
-    X(ID##_2, NAME, GL_SHAPE_2, "frame", __VA_ARGS__, "walk") \
-    X(ID##_3, NAME, GL_SHAPE_3, "frame", __VA_ARGS__, "walk")
+#define GL_KERNEL(X, ID, NAME, ...)                                  \
+    X(ID##_0, NAME, GL_SHAPE_0, "frame", "box", __VA_ARGS__, "walk") \
+    X(ID##_1, NAME, GL_SHAPE_1, "frame", "box", __VA_ARGS__, "walk") \
+    X(ID##_2, NAME, GL_SHAPE_2, "frame", "box", __VA_ARGS__, "walk") \
+    X(ID##_3, NAME, GL_SHAPE_3, "frame", "box", __VA_ARGS__, "walk")
 
 #define GL_ANY   "#define COLUMN false\n"
 #define GL_ALONG "#define COLUMN true\n"
+
+/** ... of orbits. */
+#define GL_ORBITS(X, ID, NAME, LANES)                           \
+    X(ID##_0, NAME, GL_SHAPE_0, LANES, "frame", "box", "orbit") \
+    X(ID##_1, NAME, GL_SHAPE_1, LANES, "frame", "box", "orbit") \
+    X(ID##_2, NAME, GL_SHAPE_2, LANES, "frame", "box", "orbit") \
+    X(ID##_3, NAME, GL_SHAPE_3, LANES, "frame", "box", "orbit")
+#define GL_LANES(TURNS, HALVES) "#define TURNS " TURNS "\n#define HALVES " HALVES "\n"
 
 #define GL_KERNELS(X)                                                                  \
     GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")                      \
@@ -37,36 +47,44 @@ enum { GL_SHAPES = 4 };
     GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")                           \
     GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact")                    \
     GL_KERNEL(X, COLUMN_GATHER, "column by gathers", GL_ALONG, "taps_gather", "exact") \
-    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")
+    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")                         \
+    GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "1"))                                   \
+    GL_ORBITS(X, ROT180_MIRROR, "rot180+mirror", GL_LANES("2", "2"))                   \
+    GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1"))                                 \
+    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2"))
 
 /** Programs: X(id, what it is called, its texts one after another).  A text that begins with # is
  *  itself. */
-#define GL_PROGRAMS(X)                                                    \
-    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")       \
-    X(BRIDGE, "bridge", "common", "rows", "bridge")                       \
-    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh")  \
-    X(COLUMNS, "columns", "common", "rows", "columns")                    \
-    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")        \
-    X(CONVOLVE, "convolve", "common", "rows", "convolve")                 \
-    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")     \
-    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                 \
-    X(STORE, "store", "common", "rows", "store")                          \
-    X(STORE_32, "store fp32", "common", "rows", GL_FP32, "store_texture") \
-    X(STORE_16, "store fp16", "common", "rows", GL_FP16, "store_texture") \
-    X(BORDER, "border", "common", "rows", "border")                       \
-    X(PLAIN, "plain", "common", "rows", "plain")                          \
-    X(SCALE, "scale", "common", "scale")                                  \
-    X(FOUND, "found", "found")                                            \
-    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")        \
-    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")        \
-    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")        \
-    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")        \
-    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")      \
-    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")      \
-    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")      \
-    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")      \
-    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")      \
-    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")      \
+#define GL_PROGRAMS(X)                                                                           \
+    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")                              \
+    X(BRIDGE, "bridge", "common", "rows", "bridge")                                              \
+    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh")                         \
+    X(COLUMNS, "columns", "common", "rows", "columns")                                           \
+    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")                               \
+    X(CONVOLVE, "convolve", "common", "rows", "convolve")                                        \
+    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")                            \
+    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                                        \
+    X(STORE, "store", "common", "rows", "store")                                                 \
+    X(STORE_R32, "store r32f", "common", "rows", GL_FP32("r32f", "1"), "store_texture")          \
+    X(STORE_RG32, "store rg32f", "common", "rows", GL_FP32("rg32f", "2"), "store_texture")       \
+    X(STORE_R16, "store r16f", "common", "rows", GL_FP16("r16f", "1"), "store_texture")          \
+    X(STORE_RG16, "store rg16f", "common", "rows", GL_FP16("rg16f", "2"), "store_texture")       \
+    X(STORE_RGBA16, "store rgba16f", "common", "rows", GL_FP16("rgba16f", "4"), "store_texture") \
+    X(UNPACK, "unpack", "common", "unpack")                                                      \
+    X(BORDER, "border", "common", "rows", "border")                                              \
+    X(PLAIN, "plain", "common", "rows", "plain")                                                 \
+    X(SCALE, "scale", "common", "scale")                                                         \
+    X(FOUND, "found", "found")                                                                   \
+    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")                               \
+    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")                               \
+    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")                               \
+    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")                               \
+    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")                             \
+    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")                             \
+    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")                             \
+    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")                             \
+    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")                             \
+    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")                             \
     GL_KERNELS(X)
 
 enum gl_program_id {

@@ -4,17 +4,20 @@
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
-layout(FORMAT, binding = 0) writeonly uniform image2DArray views;
+layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes come one after another */
 
 float sample_of_part(uint at)
 {
     return part == 0u ? rows_in[at].x : rows_in[at].y;
 }
 
-void put(uint x, uint row, uint layer, float q)
+void put(uint x, uint row, uint layer, uint lane, float q)
 {
-    imageStore(views, ivec3(int(x), int(row), int(layer)),
-               vec4(clamp(q * scale, -MOST, MOST), 0.0, 0.0, 0.0));
+    ivec3 at = ivec3(int(x), int(row), int(layer));
+    vec4 texel = CHANNELS > 1 && lane > 0u ? imageLoad(views, at) : vec4(0.0);
+
+    texel[lane] = clamp(q * scale, -MOST, MOST);
+    imageStore(views, at, texel);
 }
 
 void main()
@@ -30,13 +33,13 @@ void main()
         float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
         float before = x > 0u ? sample_of_part(from + x - 1u) : 0.0;
         if (x < wide_columns)
-            put(texels * x + texels - 1u, p.upper, layer, q);
+            put(texels * x + texels - 1u, p.upper, layer, p.lane, q);
         if (texels == 2u)
-            put(2u * x, p.upper, layer, 0.5 * (before + q));
+            put(2u * x, p.upper, layer, p.lane, 0.5 * (before + q));
         for (uint k = 1u; p.upper == last && k <= 2u && last + k < height; k++) {
-            put(texels * x, last + k, layer, 0.0);
+            put(texels * x, last + k, layer, p.lane, 0.0);
             if (texels == 2u && x < wide_columns)
-                put(2u * x + 1u, last + k, layer, 0.0);
+                put(2u * x + 1u, last + k, layer, p.lane, 0.0);
         }
     }
 }

@@ -5,8 +5,15 @@
 #include "backend/gl/buffer.h"
 #include "backend/gpu/gpu_kernel.h"
 
-/** The texture for so many views of so many rows. */
-struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_views, size_t n_rows);
+/** The texture for so many groups of views of so many rows; the format of its texels. */
+struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_groups, size_t n_rows);
+unsigned gl_format_of(const struct gpu_kernel *kernel);
+
+/** Groups of so many views. */
+static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
+{
+    return (n_views + job->turns - 1) / job->turns;
+}
 
 /** As the slot of struct fbp_backend. */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
