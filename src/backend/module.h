@@ -14,7 +14,7 @@
 #include "base/numa.h"
 
 /** Raised with every change of what crosses the border. */
-enum { FBP_MODULE_VERSION = 15 };
+enum { FBP_MODULE_VERSION = 16 };
 
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
@@ -36,6 +36,8 @@ struct fbp_module_host {
     void (*pool_for)(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
     bool (*kept_recall)(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
     void (*kept_keep)(const struct fbp_kept_file *file, const char *key, const char *value);
+    void *(*kept_read)(const char *name, size_t *n);
+    void (*kept_write)(const char *name, const void *data, size_t n);
     int (*numa_node)(const char *sys, const char *bus_id);
     int (*numa_near)(const char *sys, const char *bus_id);
     void (*numa_place)(void *memory, size_t bytes, int node);

@@ -11,7 +11,7 @@
 enum { MOST_BYTES = 1 << 16, MOST_PATH = 4096 };
 
 /* The path of the file, its folders made if `make`; false if there is no place for one. */
-static bool find_path(const struct fbp_kept_file *file, char path[MOST_PATH], bool make)
+static bool find_path(const char *name, char path[MOST_PATH], bool make)
 {
     const char *cache = fbp_environment(FBP_ENV_CACHE);
     const char *home = fbp_environment(FBP_ENV_HOME);
@@ -23,14 +23,14 @@ static bool find_path(const struct fbp_kept_file *file, char path[MOST_PATH], bo
         n = snprintf(path, MOST_PATH, "%s/.cache", home);
     else
         return false;
-    if (n < 0 || n > MOST_PATH - 8 - (int)strlen(file->name))
+    if (n < 0 || n > MOST_PATH - 8 - (int)strlen(name))
         return false;
     if (make)
         (void)mkdir(path, 0700);
     n += snprintf(path + n, (size_t)(MOST_PATH - n), "/fbp");
     if (make)
         (void)mkdir(path, 0777);
-    snprintf(path + n, (size_t)(MOST_PATH - n), "/%s", file->name);
+    snprintf(path + n, (size_t)(MOST_PATH - n), "/%s", name);
     return true;
 }
 
@@ -64,7 +64,7 @@ static const char *value_of(const char *line, const char *key)
 bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n)
 {
     char path[MOST_PATH], *rest = NULL;
-    char *text = find_path(file, path, false) ? read_lines(path, file->title) : NULL;
+    char *text = find_path(file->name, path, false) ? read_lines(path, file->title) : NULL;
     const char *found = NULL;
 
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !found;
@@ -90,27 +90,67 @@ static bool write_lines(FILE *to, const char *title, char *old, const char *key,
     return ok && fprintf(to, "%s\t%s\n", key, value) > 0;
 }
 
+/* A file that is to take the place of the one at `path`: its own name in `part`; NULL: not there.
+ */
+static FILE *open_part(const char *path, char part[MOST_PATH + 8])
+{
+    snprintf(part, MOST_PATH + 8, "%s.XXXXXX", path);
+    const int fd = mkstemp(part); /* other devices and processes may be doing the same */
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (!to && fd >= 0) {
+        (void)close(fd);
+        (void)unlink(part);
+    }
+    return to;
+}
+
+/* It is whole before it replaces the old one. */
+static void close_part(FILE *to, bool ok, const char *part, const char *path)
+{
+    ok = ok && fflush(to) == 0 && fsync(fileno(to)) == 0;
+    ok = fclose(to) == 0 && ok;
+    if (!ok || rename(part, path) != 0)
+        (void)unlink(part);
+}
+
 void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value)
 {
     char path[MOST_PATH], part[MOST_PATH + 8];
 
-    if (!find_path(file, path, true))
+    if (!find_path(file->name, path, true))
         return;
-    snprintf(part, sizeof part, "%s.XXXXXX", path);
-    const int fd = mkstemp(part); /* other devices and processes may be doing the same */
-    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!to) {
-        if (fd >= 0) {
-            (void)close(fd);
-            (void)unlink(part);
-        }
+    FILE *to = open_part(path, part);
+    if (!to)
         return;
-    }
     char *old = read_lines(path, file->title);
-    bool ok = write_lines(to, file->title, old, key, value);
-    ok = ok && fflush(to) == 0 && fsync(fd) == 0; /* whole before it replaces the old one */
-    ok = fclose(to) == 0 && ok;
+    close_part(to, write_lines(to, file->title, old, key, value), part, path);
     free(old);
-    if (!ok || rename(part, path) != 0)
-        (void)unlink(part);
+}
+
+void *fbp_kept_read(const char *name, size_t *n)
+{
+    char path[MOST_PATH];
+    FILE *file = find_path(name, path, false) ? fopen(path, "r") : NULL;
+    struct stat is;
+    void *data = NULL;
+
+    *n = 0;
+    if (file && fstat(fileno(file), &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0 &&
+        is.st_size <= FBP_KEPT_BYTES)
+        data = malloc((size_t)is.st_size);
+    if (data)
+        *n = fread(data, 1, (size_t)is.st_size, file);
+    if (file)
+        (void)fclose(file);
+    return data;
+}
+
+void fbp_kept_write(const char *name, const void *data, size_t n)
+{
+    char path[MOST_PATH], part[MOST_PATH + 8];
+    FILE *to = find_path(name, path, true) ? open_part(path, part) : NULL;
+
+    if (to)
+        close_part(to, fwrite(data, 1, n, to) == n, part, path);
 }

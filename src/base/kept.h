@@ -19,6 +19,13 @@ struct fbp_kept_file {
 /** The value kept for `key`, of less than n bytes; false if there is none. */
 bool fbp_kept_recall(const struct fbp_kept_file *file, const char *key, char *value, size_t n);
 
+/** A whole file of the same folder, of at most FBP_KEPT_BYTES: NULL if there is none; to be freed.
+ */
+void *fbp_kept_read(const char *name, size_t *n);
+/** Write it anew. */
+void fbp_kept_write(const char *name, const void *data, size_t n);
+enum { FBP_KEPT_BYTES = 16 << 20 };
+
 /** Keep a value; keys and values have neither tabs nor line ends. */
 void fbp_kept_keep(const struct fbp_kept_file *file, const char *key, const char *value);
 

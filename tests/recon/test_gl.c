@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* Odd sizes, and a detector that the volume's edge runs over. */
@@ -88,6 +89,96 @@ static void nothing_is_left_open(void **state)
     drop_scan(&scan);
 }
 
+/* Runs that fail: a text that does not compile, and a volume that no buffer holds. */
+static void failures_leave_nothing_open(void **state)
+{
+    char *folder = temporary("texts"), path[4200];
+    struct fbp_scan scan = make_scan(8, 9), large = make_scan(8, 9);
+    fbp_plan *plan;
+
+    (void)state;
+    large.volume = (struct fbp_grid){{4096, 4096, 8192}, {0.02, 0.02, 0.01}, {0, 0, 0}};
+    assert_int_equal(mkdir(folder, 0777), 0);
+    snprintf(path, sizeof path, "%s/prepare.glsl", folder);
+    FILE *text = fopen(path, "w");
+    assert_non_null(text);
+    fputs("no program at all\n", text);
+    fclose(text);
+    const size_t before = open_files();
+    for (int i = 0; i < 20; i++) {
+        setenv("FBP_GL_SHADERS", folder, 1);
+        OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
+        assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_DEVICE);
+        assert_non_null(strstr(fbp_message(), "does not compile the program prepare: "));
+        fbp_plan_destroy(&plan);
+        unsetenv("FBP_GL_SHADERS");
+        OK(fbp_plan_create(
+            &plan, &large,
+            fbp_recon_params(.device = "gl", .device_memory_bytes = (uint64_t)1 << 44)));
+        assert_int_equal(fbp_plan_run(plan, "null:", NULL), FBP_ERR_NOMEM);
+        fbp_plan_destroy(&plan);
+    }
+    assert_int_equal(open_files(), before);
+    remove(path);
+    rmdir(folder);
+    free(folder);
+    drop_scan(&scan);
+    drop_scan(&large);
+}
+
+/* Overwrite all that is kept in a folder with bytes that make no sense; how many files there were.
+ */
+static int spoil_all(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[4600];
+        struct stat is;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (stat(path, &is) != 0 || !S_ISREG(is.st_mode))
+            continue;
+        FILE *f = fopen(path, n % 2 ? "r+" : "w"); /* damaged, or of a few bytes */
+        assert_non_null(f);
+        fseek(f, n % 2 ? (long)is.st_size / 2 : 0, SEEK_SET);
+        fputs("damaged", f);
+        fclose(f);
+        n++;
+    }
+    closedir(d);
+    return n;
+}
+
+/* Programs are kept, and what is kept may be spoiled. */
+static void kept_programs_do_no_harm(void **state)
+{
+    char *cache = temporary("cache"), folder[4200];
+    struct fbp_scan scan = make_scan(8, 9);
+    const char *was = getenv("XDG_CACHE_HOME");
+    char *old = was ? strdup(was) : NULL;
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl");
+    const uint64_t wanted = reconstruct_hash(&scan, p);
+
+    (void)state;
+    assert_int_equal(mkdir(cache, 0777), 0);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    snprintf(folder, sizeof folder, "%s/fbp", cache);
+    for (int i = 0; i < 4; i++) {
+        assert_true(reconstruct_hash(&scan, p) == wanted);
+        if (i % 2)
+            print_message("%d files are kept\n", spoil_all(folder));
+    }
+    if (old)
+        setenv("XDG_CACHE_HOME", old, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    free(old);
+    free(cache);
+    drop_scan(&scan);
+}
+
 struct side {
     const struct fbp_scan *scan;
     uint64_t hash;
@@ -143,10 +234,13 @@ static void a_fork_ends(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_by_gathers), cmocka_unit_test(same_bits_however_divided),
-        cmocka_unit_test(nothing_is_left_open), cmocka_unit_test(two_plans_side_by_side),
-        cmocka_unit_test(a_fork_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_by_gathers),
+                                       cmocka_unit_test(same_bits_however_divided),
+                                       cmocka_unit_test(nothing_is_left_open),
+                                       cmocka_unit_test(failures_leave_nothing_open),
+                                       cmocka_unit_test(kept_programs_do_no_harm),
+                                       cmocka_unit_test(two_plans_side_by_side),
+                                       cmocka_unit_test(a_fork_ends)};
 
     if (!usable("gl"))
         return 77;

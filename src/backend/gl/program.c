@@ -1,5 +1,6 @@
 #include "backend/gl/program.h"
 
+#include "backend/gl/compiled.h"
 #include "backend/gl/error.h"
 #include "backend/gl/text.h"
 #include "backend/gpu/host.h"
@@ -77,6 +78,7 @@ static fbp_status link_program(const char *name, GLuint shader, GLuint *program)
     GLint ok = 0;
 
     *program = glCreateProgram();
+    glProgramParameteri(*program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
     glAttachShader(*program, shader);
     glLinkProgram(*program);
     glGetProgramiv(*program, GL_LINK_STATUS, &ok);
@@ -98,10 +100,16 @@ static fbp_status build(struct gl_programs *p, enum gl_program_id id)
 
     for (int i = 0; st == FBP_OK && i < MOST_TEXTS && programs[id].texts[i]; i++)
         st = gl_text_add(&text, programs[id].texts[i]);
+    const uint64_t key = gl_compiled_key(&text);
     if (st == FBP_OK)
+        p->names[id] = gl_compiled_recall(key);
+    const bool compiles = st == FBP_OK && !p->names[id];
+    if (compiles)
         st = compile(name, &text, &shader);
-    if (st == FBP_OK)
+    if (compiles && st == FBP_OK)
         st = link_program(name, shader, &p->names[id]);
+    if (compiles && st == FBP_OK)
+        gl_compiled_keep(key, p->names[id]);
     if (shader)
         glDeleteShader(shader);
     gl_text_drop(&text);
