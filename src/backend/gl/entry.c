@@ -35,9 +35,23 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
+/* By precision, of the first renderer: what --resume compares, since values depend on it. */
+static char isas[4][64];
+
+static void name_isas(void)
+{
+    static const char *const precisions[] = {"", "exact", "fast", "half"};
+    const char *name = gl_renderers_listed() > 0 ? gl_renderer_at(0)->name : "opengl";
+    int n = (int)strcspn(name, "(/");
+
+    while (n > 0 && name[n - 1] == ' ')
+        n--;
+    for (int i = 0; i < 4; i++)
+        snprintf(isas[i], sizeof isas[i], "%.*s %s", n < 50 ? n : 50, name, precisions[i]);
+}
+
 static bool choose(struct fbp_job *job, const char *name)
 {
-    static const char *const isas[] = {"", "opengl exact", "opengl fast", "opengl half"};
     const struct gpu_kernel *k = gl_kernel_find(job, name);
 
     if (!k)
@@ -220,5 +234,6 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     }
     gpu_host = host;
     gl_renderers_find();
+    name_isas();
     return &backend;
 }

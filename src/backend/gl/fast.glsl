@@ -24,6 +24,6 @@ void add_view(int i, vec3 c0, vec3 dz, float tz, inout float sum[SLICES])
         float v = rounded(COLUMN ? fma(t, dv, v0) : fma(t, dz.y, c0.y) * r);
         vec2 at = vec2(u + column, min(v + row, float(rows) + 0.5));
         float q = textureLod(views, vec3(at * unit, float(first + i)), 0.0).x;
-        sum[k] = fma(r * r * inverse, q, sum[k]);
+        sum[k] = fma(r * r * unscaled, q, sum[k]);
     }
 }

@@ -580,18 +580,21 @@ fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Shared memory that a group of the transforms has for its row, on every renderer. */
+enum { BESIDE_ROW = 512 }; /* bytes of shared memory */
+
+/* Shared memory that a group of the transforms has for its row on every renderer; those in software
+ * count only where there are no others, as their share is small. */
 static size_t row_bytes(void)
 {
-    enum { BESIDE = 512 };
     int least = 0;
 
     for (int i = 0; i < gl_renderers_listed(); i++) {
         const struct gl_renderer *r = gl_renderer_at(i);
-        if (!r->reason[0] && (least == 0 || r->shared_bytes < least))
+        if (!r->reason[0] && r->software == gl_renderer_at(0)->software &&
+            (least == 0 || r->shared_bytes < least))
             least = r->shared_bytes;
     }
-    return least > BESIDE ? (size_t)least - BESIDE : 0;
+    return least > BESIDE_ROW ? (size_t)least - BESIDE_ROW : 0;
 }
 
 static bool no_fft(void)
@@ -609,6 +612,20 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
     return gl_write(dev, &to, data);
 }
 
+/* A renderer in software beside one in hardware may have less. */
+static fbp_status check_row(const struct gl_device *dev)
+{
+    const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + BESIDE_ROW;
+
+    if (bytes <= (size_t)dev->renderer->shared_bytes)
+        return FBP_OK;
+    return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                          "gl: %s: rows of %zu columns need %zu bytes of a group's memory, which "
+                          "has %d: use the first renderer, or --spatial",
+                          dev->renderer->name, dev->job->wide.n_columns, bytes,
+                          dev->renderer->shared_bytes);
+}
+
 fbp_status gl_filter_open(struct gl_device *dev)
 {
     static const enum gl_program_id always[] = {GL_P_PREPARE, GL_P_PAD};
@@ -618,6 +635,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, &store, 1));
     if (dev->tables.way == GPU_AT_ONCE) {
+        FBP_TRY(check_row(dev));
         const enum gl_program_id fft = fft_of(dev->tables.fft_length);
         FBP_TRY(gl_programs_need(&dev->programs, &fft, 1));
     }

@@ -16,7 +16,7 @@ layout(std140, binding = 0) uniform Pass
     uint group, views_skip;
     uint volume_skip;
     int first; /* layer of a texture */
-    float texels, inverse; /* a column; of the views' scale */
+    float texels, unscaled; /* a column; of the views' scale */
     float x_ref, y_ref, z_ref, spare;
     vec2 unit; /* a texel, in a texture's coordinates */
     int region, cells; /* of a job with a region: 1, and cells of the volume a row */

@@ -34,7 +34,7 @@ vec4 by_voxels(int place, vec4 q)
 void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 {
     vec4 cu = view[i].u, cv = view[i].v, cw = view[i].w;
-    float r = 1.0 / fma(t.x, cw.x, fma(t.y, cw.y, cw.w)), rr = r * r * inverse;
+    float r = 1.0 / fma(t.x, cw.x, fma(t.y, cw.y, cw.w)), rr = r * r * unscaled;
     float u = rounded(texels * fma(t.x, cu.x, fma(t.y, cu.y, cu.w)) * r);
     float v0 = fma(t.x, cv.x, fma(t.y, cv.y, cv.w)) * r, dv = cv.z * r;
     float column = u + (texels * float(view[i].at.x) + texels - 0.5);
