@@ -6,12 +6,10 @@
 
 struct view_args {
     const char *volume, *output, *device;
-    double window[2];
+    double window[2], turn_deg;
     size_t slice[3];
     bool mip, force, quiet, json;
 };
-
-static const char *const devices[] = {"auto", "cpu", NULL}; /* that draw */
 
 #define V struct view_args
 static const struct opt table[] = {
@@ -20,12 +18,17 @@ static const struct opt table[] = {
     OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png", .required = true,
         .help = "picture to write"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
+    OPT(V, turn_deg, .name = "turn", .arg = "DEG", .min = -360, .max = 360, .fallback = "0",
+        .help = "with --mip: turn the volume first, about the axis z through its middle; "
+                "counter-clockwise seen from +z"),
     OPT(V, window, .name = "window", .arg = "LO,HI", .min = -FBP_VALUE_MAX, .max = FBP_VALUE_MAX,
         .fallback = "the range of what is shown", .help = "values shown as black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel in which the three slices meet; the first is 0"),
-    OPT(V, device, .name = "device", .arg = "NAME", .names = devices, .fallback = "auto",
-        .help = "auto or cpu; other devices are not in this release"),
+    OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
+        .help =
+            "what projects: auto, cpu, or with --mip gl, a name of fbp devices; the pictures are "
+            "the same"),
     FORCE_OPTION(V, force),
     OPT(V, json, .name = "json", .help = "print one JSON object"),
     OPT(V, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
@@ -58,15 +61,21 @@ static int run(const struct command *self, int argc, char **argv)
     if (a.window[0] >= a.window[1])
         return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a.window[0],
                          a.window[1]);
-    if (strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
-        return cli_error("view draws on the cpu in this release: leave --device %s out", a.device);
+    if (!a.mip && a.turn_deg != 0)
+        return opt_usage(self, "--turn: slices are not turned: give --mip, too");
+    if (!a.mip && strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
+        return opt_usage(self,
+                         "--device %s: slices are drawn on the cpu: give --mip, too, or "
+                         "leave --device out",
+                         a.device);
     if (cli_is_scan(a.volume))
         return 1;
     if (cli_check_files(&(struct cli_files){
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
     double shown[2];
-    struct fbp_picture_params p = *fbp_picture_params(.mip = a.mip, .shown = shown);
+    struct fbp_picture_params p = *fbp_picture_params(.mip = a.mip, .shown = shown,
+                                                      .turn_deg = a.turn_deg, .device = a.device);
     if (!isnan(a.window[0])) {
         p.lo = a.window[0];
         p.hi = a.window[1];
@@ -84,9 +93,9 @@ const struct command cmd_view = {
     .summary = "a picture of a volume: three orthogonal slices side by side",
     .usage = "volume.mha -o picture.png [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
-             "yz, z points up.",
+             "yz, z points up. Projections are seen from +z, from -y and from +x.",
     .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
-                "  fbp view volume.mha -o picture.png --mip\n",
+                "  fbp view volume.mha -o picture.png --mip --turn 30\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -15,6 +15,12 @@ struct fbp_picture_params {
     bool at_slice; /**< draw the slices through slice[] (x, y, z) instead of the middle n/2 */
     size_t slice[3];
     double *shown; /**< [2]: gets the grey window that was used; may be NULL */
+    /** Turn the volume about the axis z through its middle before it is projected,
+     * counter-clockwise seen from +z; with mip only. */
+    double turn_deg;
+    /** What projects, with mip only: NULL, "auto" or "cpu": the host; "gl", or "gl:1", as
+     *  fbp_devices() lists it.  Pictures are the same, byte for byte. */
+    const char *device;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -33,8 +39,14 @@ struct fbp_picture_params {
  * enlarged by a whole factor.  Values that are not finite are drawn as the lower end of the window.
  * The volume is read at most once, a few rows at a time.
  *
+ * A turned volume is projected inside the box that contains it, in voxels as fine as the finer side
+ * of the volume's, interpolated bilinearly within slices in steps of 1/256 voxel; after whole
+ * quarters of a turn voxels are those of the volume.  Where a voxel is not finite, nothing is
+ * interpolated, and values below 2^-80 count as 0.  Whole slices are then held in memory.
+ *
  * @param params  NULL = all defaults.
- * @return FBP_ERR_INVALID (slice outside, lo > hi), FBP_ERR_IO, FBP_ERR_NOMEM.
+ * @return FBP_ERR_INVALID (slice outside, lo > hi, turned slices), FBP_ERR_IO, FBP_ERR_NOMEM,
+ *         FBP_ERR_UNSUPPORTED (a device that does not project), FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                                                     const struct fbp_picture_params *params);

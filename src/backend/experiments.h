@@ -1,7 +1,8 @@
 /** @file experiments.h  What a device brings for benchmarks alone (internal).
  *
  * A backend's slot experiment(name) hands out one of these structs, or NULL; nothing of the
- * pipeline knows of them.  ("links", which plans ask for, too, is in backend/link_meter.h.)
+ * pipeline knows of them.  ("links", which plans ask for, too, is in backend/link_meter.h; "mip",
+ * for pictures, in picture/projector.h.)
  */
 #ifndef FBP_SRC_EXPERIMENTS_H
 #define FBP_SRC_EXPERIMENTS_H

@@ -1,72 +1,48 @@
 /* Three orthogonal pictures of a volume.  A volume is read a band of rows at a time, and every
  * voxel falls at once into a bin of the pictures it belongs to: memory does not grow with it. */
-#include "fbp/array.h"
-#include "fbp/picture.h"
+#include "picture/viewer.h"
 
 #include "array/format/png/png_write.h"
 #include "base/mem.h"
-#include "base/range.h"
-#include "base/sizes.h"
-#include "base/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
 
-/* One picture: bins along two axes of the volume, k[] voxels a bin. */
-struct plane {
-    int axis[2];    /* of the volume: to the right, up */
-    size_t bins[2]; /* columns, rows; row 0 is the lowest */
-    size_t w, h;    /* pixels */
-    float *value;   /* [bins[1]][bins[0]] sums, then means; or greatest values */
-};
-
-struct viewer {
-    fbp_source *src;
-    const struct fbp_array_info *info;
-    bool mip;
-    size_t slice[3];
-    size_t k[3];  /* voxels a bin, along x, y, z */
-    double mm[3]; /* of a voxel */
-    struct plane planes[3];
-    size_t band_rows;
-    float *band;
-};
-
 static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 /* Millimetres a pixel: the finest voxel, or a multiple of it if that makes too large a picture. */
-static double choose_scale(const struct viewer *v, double *enlarge)
+static double choose_scale(const struct fbp_viewer *v, double *enlarge)
 {
     double finest = INFINITY, longest = 0;
 
     for (int a = 0; a < 3; a++) {
         finest = fmin(finest, v->mm[a]);
-        longest = fmax(longest, v->mm[a] * (double)v->info->n[a]);
+        longest = fmax(longest, v->mm[a] * (double)v->n[a]);
     }
     const double step = fmax(1, ceil(longest / finest / GREATEST));
     *enlarge = fmax(1, ceil(LEAST * step * finest / longest));
     return finest * step;
 }
 
-static fbp_status layout(struct viewer *v)
+static fbp_status layout(struct fbp_viewer *v)
 {
     double enlarge;
     const double scale = choose_scale(v, &enlarge);
     size_t px[3];
 
     for (int a = 0; a < 3; a++) {
-        const double size = v->mm[a] * (double)v->info->n[a];
+        const double size = v->mm[a] * (double)v->n[a];
         v->k[a] = (size_t)fmax(1, floor(scale / v->mm[a] + 1e-6));
         px[a] = (size_t)(fmax(1, round(size / scale)) * enlarge);
     }
     for (int i = 0; i < 3; i++) {
-        struct plane *p = &v->planes[i];
+        struct fbp_plane *p = &v->planes[i];
         size_t bins;
         for (int j = 0; j < 2; j++) {
             const int a = p->axis[j] = plane_axes[i][j];
-            p->bins[j] = (v->info->n[a] + v->k[a] - 1) / v->k[a];
+            p->bins[j] = (v->n[a] + v->k[a] - 1) / v->k[a];
         }
         p->w = px[p->axis[0]];
         p->h = px[p->axis[1]];
@@ -82,71 +58,34 @@ static fbp_status layout(struct viewer *v)
     return fbp_alloc((void **)&v->band, v->band_rows * row_bytes, "rows of the volume");
 }
 
-static inline void put(float *bin, float value, bool mip)
+/* Memory for slices that are turned. */
+static fbp_status make_room(struct fbp_viewer *v)
 {
-    if (!mip)
-        *bin += value;
-    else if (value > *bin)
-        *bin = value;
-}
+    const size_t slice = v->info->n[0] * v->info->n[1] * sizeof(float);
+    size_t row_bytes, bytes;
 
-/* Row y of slice z into the bins of plane i; `from`, `to`: the columns that lie in it. */
-static void put_row(struct viewer *v, int i, size_t y, size_t z, size_t from, size_t to,
-                    const float *row)
-{
-    struct plane *p = &v->planes[i];
-    const size_t up = i == 0 ? y / v->k[1] : z / v->k[2];
-    float *bins = p->value + up * p->bins[0];
-
-    for (size_t x = from; x < to; x++)
-        put(&bins[i == 2 ? y / v->k[1] : x / v->k[0]], row[x], v->mip);
-}
-
-/* Row y of slice z into all planes that show something of it. */
-static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
-{
-    const size_t nx = v->info->n[0], x = v->slice[0];
-
-    if (v->mip || z == v->slice[2])
-        put_row(v, 0, y, z, 0, nx, row);
-    if (v->mip || y == v->slice[1])
-        put_row(v, 1, y, z, 0, nx, row);
-    put_row(v, 2, y, z, v->mip ? 0 : x, v->mip ? nx : x + 1, row);
-}
-
-/* All rows of slice z once, in the order of the file: a packed one is unpacked from its start for
- * every step back. */
-static fbp_status read_slice(struct viewer *v, size_t z)
-{
-    const size_t nx = v->info->n[0], ny = v->info->n[1];
-    const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
-
-    for (size_t at = 0; at < ny; at += v->band_rows) {
-        const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(v->src, z, 1, at, n, v->band));
-        for (size_t r = 0; r < n; r++)
-            place_row(v, down ? ny - 1 - at - r : at + r, z, v->band + r * nx);
-    }
-    return FBP_OK;
-}
-
-/* One pass over the volume; of slices only what the three pictures show is used. */
-static fbp_status read_volume(struct viewer *v)
-{
-    for (size_t z = 0; z < v->info->n[2]; z++)
-        FBP_TRY(read_slice(v, z));
-    return FBP_OK;
+    v->at_once = 1;
+    if (!v->turn)
+        return FBP_OK;
+    if (v->projector)
+        FBP_TRY(v->projector->open(&v->device, v->index, v->turn, v->info->n[2], &v->at_once));
+    FBP_TRY(fbp_mul(v->n[0], sizeof(float), "a turned slice", &row_bytes));
+    v->rows = v->device && BAND_BYTES / row_bytes > 1 ? BAND_BYTES / row_bytes : 1;
+    FBP_TRY(fbp_alloc((void **)&v->row, v->rows * row_bytes, "rows of a turned slice"));
+    FBP_TRY(fbp_mul(slice, v->at_once, "slices that are turned", &bytes));
+    FBP_TRY(fbp_alloc((void **)&v->slices, bytes, "slices that are turned"));
+    FBP_TRY(fbp_alloc((void **)&v->front, v->at_once * row_bytes, "projections"));
+    return fbp_alloc((void **)&v->side, v->at_once * v->n[1] * sizeof(float), "projections");
 }
 
 /* Voxels in bin b along axis a: the last one may be short. */
-static size_t in_bin(const struct viewer *v, int a, size_t b)
+static size_t in_bin(const struct fbp_viewer *v, int a, size_t b)
 {
-    const size_t first = b * v->k[a], left = v->info->n[a] - first;
+    const size_t first = b * v->k[a], left = v->n[a] - first;
     return left < v->k[a] ? left : v->k[a];
 }
 
-static void sums_to_means(const struct viewer *v, struct plane *p)
+static void sums_to_means(const struct fbp_viewer *v, struct fbp_plane *p)
 {
     for (size_t r = 0; r < p->bins[1]; r++)
         for (size_t c = 0; c < p->bins[0]; c++)
@@ -161,7 +100,7 @@ static int compare_floats(const void *a, const void *b)
 }
 
 /* The range without the 0.1 % at either end, from at most 2^18 values spread over the pictures. */
-static fbp_status choose_window(const struct viewer *v, double *lo, double *hi)
+static fbp_status choose_window(const struct fbp_viewer *v, double *lo, double *hi)
 {
     const size_t most = (size_t)1 << 18;
     size_t total = 0, n = 0;
@@ -183,8 +122,8 @@ static fbp_status choose_window(const struct viewer *v, double *lo, double *hi)
     return FBP_OK;
 }
 
-static void paint(const struct plane *p, double lo, double hi, size_t x0, size_t y0, size_t width,
-                  uint8_t *pixels)
+static void paint(const struct fbp_plane *p, double lo, double hi, size_t x0, size_t y0,
+                  size_t width, uint8_t *pixels)
 {
     for (size_t y = 0; y < p->h; y++) {
         const size_t bin_y = (p->h - 1 - y) * p->bins[1] / p->h;
@@ -197,7 +136,7 @@ static void paint(const struct plane *p, double lo, double hi, size_t x0, size_t
     }
 }
 
-static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
+static fbp_status draw(const struct fbp_viewer *v, double lo, double hi, const char *path)
 {
     const int shown = v->info->n[2] == 1 ? 1 : 3; /* lines of one slice are no pictures */
     size_t w = 0, h = 0, x = 0, pixels_n;
@@ -220,11 +159,12 @@ static fbp_status draw(const struct viewer *v, double lo, double hi, const char 
     return st;
 }
 
-static fbp_status choose_slices(struct viewer *v, const struct fbp_picture_params *p,
+static fbp_status choose_slices(struct fbp_viewer *v, const struct fbp_picture_params *p,
                                 const char *path)
 {
     for (int a = 0; a < 3; a++) {
         v->slice[a] = p->at_slice ? p->slice[a] : v->info->n[a] / 2;
+        v->n[a] = v->info->n[a];
         v->mm[a] = v->info->has_spacing ? fabs(v->info->spacing_mm[a]) : 1;
         if (v->info->n[a] == 0 || !(v->mm[a] > 0 && isfinite(v->mm[a])))
             return fbp_fail(FBP_ERR_INVALID, "%s: %zu voxels of %g mm: not a volume", path,
@@ -237,59 +177,75 @@ static fbp_status choose_slices(struct viewer *v, const struct fbp_picture_param
     return FBP_OK;
 }
 
-static fbp_status take_params(struct fbp_picture_params *own,
-                              const struct fbp_picture_params *given)
+/* What is shown is as large as the turned volume.  The host leaves one alone that is not turned. */
+static fbp_status turn_volume(struct fbp_viewer *v, struct fbp_turn *turn, double degrees)
 {
-    FBP_TRY(FBP_TAKE(picture_params, own, given));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "view: lo", own->lo));
-    return fbp_check_range(&fbp_range_value, "view: hi", own->hi);
+    if (!v->projector && fmod(degrees, 360) == 0)
+        return FBP_OK;
+    FBP_TRY(fbp_turn_make(turn, v->n, v->mm, degrees));
+    v->turn = turn;
+    for (int a = 0; a < 2; a++) {
+        v->n[a] = turn->turned[a];
+        v->mm[a] = turn->mm[a];
+    }
+    return FBP_OK;
 }
 
-fbp_status fbp_picture_write_source(fbp_source *volume, const char *name, const char *png_path,
-                                    const struct fbp_picture_params *params)
+/* The grey window: as asked for, or that of the pictures; and what is told of it. */
+static fbp_status find_window(const struct fbp_viewer *v, const struct fbp_picture_params *p,
+                              double *lo, double *hi)
 {
-    struct fbp_picture_params p;
-    struct viewer v = {.src = volume, .info = fbp_source_info(volume)};
+    *lo = p->lo;
+    *hi = p->hi;
+    if (*lo == *hi)
+        FBP_TRY(choose_window(v, lo, hi));
+    if (*lo == *hi)
+        *hi = *lo + 1;
+    if (p->shown) {
+        p->shown[0] = *lo;
+        p->shown[1] = *hi;
+    }
+    return FBP_OK;
+}
+
+static void clear(struct fbp_viewer *v, struct fbp_turn *turn)
+{
+    for (int i = 0; i < 3; i++)
+        free(v->planes[i].value);
+    fbp_free(v->band);
+    fbp_free(v->slices);
+    fbp_free(v->row);
+    fbp_free(v->front);
+    fbp_free(v->side);
+    if (v->device)
+        v->projector->close(&v->device);
+    fbp_turn_clear(turn);
+}
+
+fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
+                           const struct fbp_picture_params *p,
+                           const struct fbp_projector *projector, int index)
+{
+    struct fbp_turn turn = {0};
+    struct fbp_viewer v = {.src = volume,
+                           .info = fbp_source_info(volume),
+                           .mip = p->mip,
+                           .projector = projector,
+                           .index = index};
+    double lo, hi;
     fbp_status st;
 
-    fbp_message_clear();
-    FBP_TRY(take_params(&p, params ? params : fbp_picture_params()));
-    double lo = p.lo, hi = p.hi;
-    v.mip = p.mip;
-    if (!(lo <= hi))
-        return fbp_fail(FBP_ERR_INVALID, "view: window %g to %g: give the lower end first", lo, hi);
-    FBP_TRY_GOTO(choose_slices(&v, &p, name));
+    FBP_TRY_GOTO(choose_slices(&v, p, name));
+    FBP_TRY_GOTO(turn_volume(&v, &turn, p->turn_deg));
     FBP_TRY_GOTO(layout(&v));
-    FBP_TRY_GOTO(read_volume(&v));
+    FBP_TRY_GOTO(make_room(&v));
+    FBP_TRY_GOTO(fbp_viewer_read(&v));
     for (int i = 0; !v.mip && i < 3; i++)
         sums_to_means(&v, &v.planes[i]);
-    if (lo == hi)
-        FBP_TRY_GOTO(choose_window(&v, &lo, &hi));
-    if (lo == hi)
-        hi = lo + 1;
-    if (p.shown) {
-        p.shown[0] = lo;
-        p.shown[1] = hi;
-    }
+    FBP_TRY_GOTO(find_window(&v, p, &lo, &hi));
     FBP_TRY_GOTO(fbp_source_unchanged(volume));
     st = draw(&v, lo, hi, png_path);
 fail:
-    for (int i = 0; i < 3; i++)
-        free(v.planes[i].value);
-    fbp_free(v.band);
-    return st;
-}
-
-fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
-                             const struct fbp_picture_params *params)
-{
-    struct fbp_picture_params own;
-    fbp_source *volume = NULL;
-
-    fbp_message_clear();
-    FBP_TRY(take_params(&own, params ? params : fbp_picture_params()));
-    FBP_TRY(fbp_source_open(&volume, volume_path, NULL));
-    const fbp_status st = fbp_picture_write_source(volume, volume_path, png_path, &own);
-    fbp_source_close(&volume);
+    clear(&v, &turn);
     return st;
 }

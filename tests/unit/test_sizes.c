@@ -28,7 +28,7 @@ WHOLE(device_info, numa_node);
 WHOLE(geometry_facts, rise_error);
 WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);
-WHOLE(picture_params, shown);
+WHOLE(picture_params, device);
 WHOLE(plan_summary, region_saves_rows);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, region_mask);

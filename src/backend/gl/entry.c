@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/mip.h"
 #include "backend/gl/s3.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/rows.h"
@@ -180,7 +181,9 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 
 static const void *experiment(const char *name)
 {
-    return strcmp(name, "s3") == 0 ? &gl_s3 : NULL;
+    return strcmp(name, "s3") == 0    ? (const void *)&gl_s3
+           : strcmp(name, "mip") == 0 ? &gl_mip
+                                      : NULL;
 }
 
 static const struct fbp_backend backend = {

@@ -75,6 +75,7 @@ enum { GL_SHAPES = 4 };
     X(PLAIN, "plain", "common", "rows", "plain")                                                 \
     X(SCALE, "scale", "common", "scale")                                                         \
     X(FOUND, "found", "found")                                                                   \
+    X(MIP, "mip", "mip")                                                                         \
     X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")                               \
     X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")                               \
     X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")                               \

@@ -1,0 +1,263 @@
+/* Maximum intensity projections: a context of its own in a thread of its own.  Slices are a texture
+ * of bits, a layer each; results are whole numbers in the order of values. */
+#include "backend/gl/mip.h"
+
+#include "backend/gl/egl.h"
+#include "backend/gl/error.h"
+#include "backend/gl/program.h"
+#include "backend/gl/queue.h"
+#include "backend/gpu/host.h"
+
+#include <epoxy/gl.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 1 << 26, GROUP_X = 16, GROUP_Y = 4 };
+enum axis { ALONG_X, ALONG_Y, ALONG_Z };
+
+struct device {
+    const struct fbp_turn *turn;
+    const struct gl_renderer *renderer;
+    int index;
+    size_t at_once, done; /* slices: of the texture, projected */
+    struct gl_queue *queue;
+    struct gl_egl egl; /* in the queue, as are: */
+    struct gl_programs programs;
+    GLuint texture;
+    struct gl_buffer places, lines, top; /* lines: of projections along x or y */
+};
+
+/* As the program has it (std140). */
+struct parameters {
+    uint32_t columns, rows, row0, skip;
+    uint32_t axis, depth, whole, more;
+    int32_t n[2], turned[2];
+};
+
+/* The thread's first and last. */
+
+static fbp_status make_texture(struct device *dev)
+{
+    glGenTextures(1, &dev->texture);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, dev->texture);
+    glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_R32UI, (GLsizei)dev->turn->n[0],
+                   (GLsizei)dev->turn->n[1], (GLsizei)dev->at_once);
+    glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    return gl_check("a texture of slices");
+}
+
+static fbp_status make_buffers(struct device *dev)
+{
+    const size_t *turned = dev->turn->turned;
+    const size_t longest = turned[0] > turned[1] ? turned[0] : turned[1];
+
+    dev->places.bytes = fbp_turn_entries(dev->turn) * sizeof(int32_t);
+    dev->lines.bytes = dev->at_once * longest * sizeof(uint32_t);
+    dev->top.bytes = turned[0] * turned[1] * sizeof(uint32_t);
+    FBP_TRY(gl_buffer_make(&dev->places, false, "places of voxels"));
+    FBP_TRY(gl_buffer_make(&dev->lines, false, "projections"));
+    FBP_TRY(gl_buffer_make(&dev->top, false, "projections"));
+    glBindBuffer(GL_COPY_WRITE_BUFFER, dev->places.name);
+    glBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)dev->places.bytes, dev->turn->x_i);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    return gl_check("places of voxels");
+}
+
+static fbp_status begin(void *device)
+{
+    static const enum gl_program_id mip = GL_P_MIP;
+    struct device *dev = device;
+
+    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
+    FBP_TRY(gl_programs_need(&dev->programs, &mip, 1));
+    FBP_TRY(make_texture(dev));
+    return make_buffers(dev);
+}
+
+static void end(void *device)
+{
+    struct device *dev = device;
+
+    if (!dev->egl.context)
+        return;
+    glDeleteTextures(1, &dev->texture);
+    gl_buffer_drop(&dev->places);
+    gl_buffer_drop(&dev->lines);
+    gl_buffer_drop(&dev->top);
+    gl_programs_close(&dev->programs);
+    gl_egl_close(&dev->egl);
+}
+
+static void close_device(void **device)
+{
+    struct device *dev = *device;
+
+    if (!dev)
+        return;
+    gl_queue_close(&dev->queue);
+    free(dev);
+    *device = NULL;
+}
+
+/* Slices of 64 MiB, or of a storage block where that holds less; one at least. */
+static fbp_status choose_slices(struct device *dev, size_t n_slices)
+{
+    const struct gl_renderer *r = dev->renderer;
+    const size_t *n = dev->turn->n,
+                 most = n_slices < (size_t)r->layers ? n_slices : (size_t)r->layers;
+    const uint64_t room = r->block_bytes < BLOCK_BYTES ? r->block_bytes : BLOCK_BYTES;
+
+    if (n[0] > (size_t)r->texture_size || n[1] > (size_t)r->texture_size)
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "gl: slices of %zu x %zu voxels do not fit a texture of this renderer, "
+            "which has %d a side: use --device cpu",
+            n[0], n[1], r->texture_size);
+    dev->at_once = room / (n[0] * n[1] * sizeof(float));
+    dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
+    return FBP_OK;
+}
+
+static fbp_status open_device(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
+                              size_t *at_once)
+{
+    static const struct gl_queue_life life = {begin, end};
+    struct device *dev = calloc(1, sizeof *dev);
+
+    *out = NULL;
+    if (!dev)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
+    dev->turn = turn;
+    dev->index = index;
+    dev->renderer = gl_renderer_at(index);
+    fbp_status st = choose_slices(dev, n_slices);
+    if (st == FBP_OK)
+        st = gl_queue_open(&dev->queue, &life, dev);
+    *at_once = dev->at_once;
+    *out = dev;
+    if (st != FBP_OK)
+        close_device(out);
+    return st;
+}
+
+/* Projections. */
+
+/* The kernel's call for all rows of results that a storage block holds, block after block. */
+static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
+                                const struct gl_buffer *to)
+{
+    const struct fbp_turn *t = dev->turn;
+    const size_t columns = t->turned[axis == ALONG_X],
+                 rows = axis == ALONG_Z ? t->turned[1] : n_slices;
+    const size_t row_bytes = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
+    const size_t spare = 2 * dev->renderer->alignment; /* for where a part begins */
+    const size_t fit = room > spare ? (room - spare) / row_bytes : 0, each = fit > 0 ? fit : 1;
+
+    for (size_t row = 0; row < rows; row += each) {
+        const size_t some = rows - row < each ? rows - row : each;
+        struct parameters p = {.columns = (uint32_t)columns,
+                               .rows = (uint32_t)some,
+                               .row0 = (uint32_t)row,
+                               .axis = axis,
+                               .depth = (uint32_t)(axis == ALONG_Z ? n_slices : t->turned[axis]),
+                               .whole = t->whole,
+                               .more = more,
+                               .n = {(int32_t)t->n[0], (int32_t)t->n[1]},
+                               .turned = {(int32_t)t->turned[0], (int32_t)t->turned[1]}};
+        struct gl_call call = {.program = GL_P_MIP,
+                               .parameters = &p,
+                               .parameter_bytes = sizeof p,
+                               .texture = dev->texture,
+                               .groups = {(unsigned)((columns + GROUP_X - 1) / GROUP_X),
+                                          (unsigned)((some + GROUP_Y - 1) / GROUP_Y), 1}};
+        size_t skip;
+        FBP_TRY(gl_bind(&dev->programs, &call, 0, &dev->places, 0, dev->places.bytes, &skip));
+        FBP_TRY(gl_bind(&dev->programs, &call, 1, to, row * row_bytes, some * row_bytes, &skip));
+        p.skip = (uint32_t)(skip / sizeof(uint32_t));
+        FBP_TRY(gl_run(&dev->programs, &call));
+    }
+    return FBP_OK;
+}
+
+/* Values of what the kernel left. */
+static fbp_status read_results(const struct gl_buffer *from, size_t at, size_t n, float *out)
+{
+    glBindBuffer(GL_COPY_READ_BUFFER, from->name);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)(at * sizeof(uint32_t)),
+                       (GLsizeiptr)(n * sizeof(uint32_t)), out);
+    glBindBuffer(GL_COPY_READ_BUFFER, 0);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t key;
+        memcpy(&key, &out[i], sizeof key);
+        key = key & 0x80000000U ? key & 0x7fffffffU : ~key;
+        memcpy(&out[i], &key, sizeof key);
+        out[i] = isnan(out[i]) ? -INFINITY : out[i];
+    }
+    return gl_check("projections");
+}
+
+struct command {
+    const float *slices;
+    size_t n;
+    float *front, *side;
+};
+
+static fbp_status project_in_queue(void *device, void *command)
+{
+    struct device *dev = device;
+    const struct command *c = command;
+    const struct fbp_turn *t = dev->turn;
+
+    glBindTexture(GL_TEXTURE_2D_ARRAY, dev->texture);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, (GLsizei)t->n[0], (GLsizei)t->n[1],
+                    (GLsizei)c->n, GL_RED_INTEGER, GL_UNSIGNED_INT, c->slices);
+    FBP_TRY(gl_check("slices"));
+    FBP_TRY(project_along(dev, ALONG_Z, c->n, dev->done > 0, &dev->top));
+    dev->done += c->n;
+    FBP_TRY(project_along(dev, ALONG_Y, c->n, false, &dev->lines));
+    FBP_TRY(read_results(&dev->lines, 0, c->n * t->turned[0], c->front));
+    FBP_TRY(project_along(dev, ALONG_X, c->n, false, &dev->lines));
+    return read_results(&dev->lines, 0, c->n * t->turned[1], c->side);
+}
+
+static fbp_status project(void *device, const float *slices, size_t n, float *front, float *side)
+{
+    struct device *dev = device;
+    const struct command c = {slices, n, front, side};
+
+    return gl_queue_call(dev->queue, project_in_queue, &c, sizeof c);
+}
+
+struct fetch {
+    size_t row0, n;
+    float *top;
+};
+
+static fbp_status top_in_queue(void *device, void *command)
+{
+    const struct device *dev = device;
+    const struct fetch *c = command;
+    const size_t columns = dev->turn->turned[0];
+
+    return read_results(&dev->top, c->row0 * columns, c->n * columns, c->top);
+}
+
+static fbp_status top(void *device, size_t row0, size_t n, float *out)
+{
+    struct device *dev = device;
+    const struct fetch c = {row0, n, out};
+
+    return gl_queue_call(dev->queue, top_in_queue, &c, sizeof c);
+}
+
+const struct fbp_projector gl_mip = {
+    .open = open_device,
+    .close = close_device,
+    .project = project,
+    .top = top,
+};
