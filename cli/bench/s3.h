@@ -40,6 +40,7 @@ struct s3_job {
     const char *renderer;
     struct fbp_s3_limits limits;
     struct s3_result results[S3_VARIANTS];
+    struct s3_result sixteen; /**< variant F, which is beyond the paper */
 };
 
 /** What follows from a run's seconds: operations [GFLOPS], memory [GB/s], updates [GUPS]. */

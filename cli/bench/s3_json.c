@@ -73,5 +73,5 @@ int s3_json(const struct s3_job *job)
     for (int i = 0; rc == 0 && i < S3_VARIANTS; i++)
         if (job->results[i].done)
             rc = add_result(job, &job->results[i]);
-    return rc;
+    return rc == 0 && job->sixteen.done ? add_result(job, &job->sixteen) : rc;
 }

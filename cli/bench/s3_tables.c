@@ -253,6 +253,25 @@ static void print_table3(const struct s3_job *job)
            "bytes: a texel a fetch, a target read and written\n");
 }
 
+/* Four views to sixteen slices a pass. */
+static void print_sixteen(const struct s3_job *job)
+{
+    const struct s3_result *r = &job->sixteen;
+
+    if (!r->done)
+        return;
+    printf("\nBeyond the paper, variant F: E with sixteen slices in four targets, N K / 64 = %zu "
+           "passes\n",
+           r->time.passes);
+    printf("backprojection %.4f s, %.4f GUPS, %.1f %% of its texel's fetches; total %.4f s; PSNR "
+           "%.1f dB\n",
+           r->time.backproject, s3_rates_of(job, r).gups, 100 * s3_fetch_share(job, r), r->total,
+           r->psnr_db);
+    if (isfinite(r->ping_pong))
+        printf("ping-pong %.4f s; 75 %% killed by stencil %.4f s, by depth %.4f s\n", r->ping_pong,
+               r->stencil, r->depth);
+}
+
 void s3_print(const struct s3_job *job)
 {
     printf("S3: %zu^3 voxels from %zu views of %zu x %zu, filter in space (Shepp-Logan, S = %zu), "
@@ -265,5 +284,6 @@ void s3_print(const struct s3_job *job)
     print_table2(job);
     print_ways(job);
     print_table3(job);
+    print_sixteen(job);
     fflush(stdout);
 }

@@ -9,11 +9,11 @@ FBP_BEGIN
 
 /** A variant: what one pass over a slice, or over four slices, draws. */
 struct fbp_s3_variant {
-    char letter; /**< 'A' … 'E'; 'b': B with its four slices in one target, which is no row of the
-                      paper */
+    char letter; /**< 'A' … 'E'; what is no row of the paper: 'b', B with its four slices in one
+                      target; 'F', E with sixteen slices in four targets */
     const char *text;
-    unsigned views, slices; /**< of a pass: 1 or 4 */
-    bool targets;           /**< four slices are four targets, not four channels of one */
+    unsigned views, slices; /**< of a pass: 1 or 4; 1, 4 or 16 */
+    unsigned targets;       /**< of a pass: slices are targets, or four of them one's channels */
     bool balanced;          /**< terms linear in x and y are computed in the vertex stage */
 };
 

@@ -2,7 +2,7 @@
  * whatever batches, slabs, boxes and regions are, on circles of any arc. */
 #include "recon/fixture.h"
 
-static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d", "s3-e"};
+static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d", "s3-e", "s3-f"};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

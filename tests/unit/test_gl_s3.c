@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { A = 0, B, C, D, E, LOWER_B, VARIANTS };
+enum { A = 0, B, C, D, E, LOWER_B, F, VARIANTS };
 
 static void check(double is, double wanted, double error)
 {
@@ -19,16 +19,18 @@ static void check(double is, double wanted, double error)
 
 static void passes_take_what_the_paper_takes(void **state)
 {
-    static const unsigned views[] = {1, 1, 4, 4, 4, 1}, slices[] = {1, 4, 1, 4, 4, 4};
+    static const unsigned views[] = {1, 1, 4, 4, 4, 1, 4}, slices[] = {1, 4, 1, 4, 4, 4, 16},
+                          targets[] = {1, 4, 1, 1, 1, 1, 4};
 
     (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_variant *v = gl_s3_variant(i);
         assert_int_equal(v->views, views[i]);
         assert_int_equal(v->slices, slices[i]);
-        assert_int_equal(v->letter, "ABCDEb"[i]);
-        assert_int_equal(v->balanced, i == E);
-        assert_int_equal(gl_s3_packs_slices(v), i == D || i == E || i == LOWER_B);
+        assert_int_equal(v->letter, "ABCDEbF"[i]);
+        assert_int_equal(v->targets, targets[i]);
+        assert_int_equal(v->balanced, i == E || i == F);
+        assert_int_equal(gl_s3_packs_slices(v), i == D || i == E || i == LOWER_B || i == F);
     }
     assert_null(gl_s3_variant(VARIANTS));
 }
@@ -120,17 +122,18 @@ static bool has(const char *text, const char *words)
 }
 
 /* What the paper moves to the vertex stage, and what it leaves where it was. */
-static void linear_terms_are_balanced_in_e_alone(void **state)
+static void linear_terms_are_balanced_where_it_is_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_way way = {.variant = i};
+        const struct fbp_s3_variant *v = gl_s3_variant(i);
         char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
         gl_s3_vertex_text(&way, vertex);
         gl_s3_fragment_text(&way, fragment);
-        assert_int_equal(has(vertex, "U = x * c[0] + y * c[1] + c[2]"), i == E);
-        assert_int_equal(has(vertex, "noperspective out vec4 U, V, W"), i == E);
-        assert_int_equal(has(fragment, "U = x * c[0] + y * c[1] + c[2]"), i != E);
+        assert_int_equal(has(vertex, "U = x * c[0] + y * c[1] + c[2]"), v->balanced);
+        assert_int_equal(has(vertex, "noperspective out vec4 U, V, W"), v->balanced);
+        assert_int_equal(has(fragment, "U = x * c[0] + y * c[1] + c[2]"), !v->balanced);
         assert_true(has(fragment, "r = 1.0 / W"));
         assert_false(has(vertex, "/ W"));
     }
@@ -168,7 +171,7 @@ static void costs_are_counted_in_the_text(void **state)
 {
     const struct fbp_s3_cost a = cost_of(A, FBP_S3_BLEND, false);
     double last = INFINITY;
-    static const size_t order[] = {A, B, D, E}; /* each saves something more */
+    static const size_t order[] = {A, B, D, E, F}; /* each saves something more */
 
     (void)state;
     check(a.processing, 2 + 12 + 2 + 4 + 1 + 1, 0);
@@ -210,7 +213,7 @@ int main(void)
         cmocka_unit_test(views_that_are_not_there_are_harmless),
         cmocka_unit_test(a_draw_has_so_many_updates_at_most),
         cmocka_unit_test(a_group_is_wanted_where_a_slice_is),
-        cmocka_unit_test(linear_terms_are_balanced_in_e_alone),
+        cmocka_unit_test(linear_terms_are_balanced_where_it_is_said),
         cmocka_unit_test(what_slices_share_is_computed_once),
         cmocka_unit_test(costs_are_counted_in_the_text),
         cmocka_unit_test(texts_fit),

@@ -125,6 +125,7 @@ static const struct gl_kernel kernels[] = {
     DRAWN("s3-c", 2),
     DRAWN("s3-d", 3),
     DRAWN("s3-e", 4),
+    DRAWN("s3-f", 6),
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };

@@ -155,7 +155,7 @@ static void close_run(struct gl_s3_run *r)
 }
 
 /* Slices that are on the device at a time: as many as half of what is free beside the views holds
- * (1 GiB where the driver does not tell), in whole groups of four. */
+ * (1 GiB where the driver does not tell), in whole groups. */
 static size_t slab_slices(const struct gl_s3_run *r)
 {
     const size_t *n = r->job->grid.n, slice = n[0] * n[1] * sizeof(float);
@@ -164,7 +164,8 @@ static size_t slab_slices(const struct gl_s3_run *r)
     const size_t free_bytes = r->limits->free_bytes > views ? r->limits->free_bytes - views : 0;
     const size_t room = r->limits->free_bytes ? free_bytes / 2 : (size_t)1 << 30;
     const size_t wanted = r->way->slices ? r->way->slices : room / slice;
-    const size_t slices = wanted > GL_S3_FOUR ? wanted / GL_S3_FOUR * GL_S3_FOUR : GL_S3_FOUR;
+    const size_t group = r->variant->slices > GL_S3_FOUR ? r->variant->slices : GL_S3_FOUR;
+    const size_t slices = wanted > group ? wanted / group * group : group;
 
     return slices < n[2] ? slices : n[2];
 }

@@ -2,8 +2,8 @@
  * The variants of S3 in the pipeline.  Filtered views and the slab lie in buffers, as for other
  * kernels.  Some views at a time are copied into textures, at the rows that they have on the panel,
  * and one group of slices after another into targets of whole slices and back; groups begin at
- * multiples of four slices of the grid.  So a voxel's bits do not depend on batches, slabs and
- * boxes.  All copies are within the device.
+ * multiples of their slices, counted from the grid's first.  So a voxel's bits do not depend on
+ * batches, slabs and boxes.  All copies are within the device.
  */
 #include "backend/gl/s3_kernel.h"
 
@@ -178,33 +178,50 @@ static size_t place_of(const struct gl_bp *bp, size_t z)
     return bp->volume.at + (z - (size_t)bp->grid.z0) * slice * sizeof(float);
 }
 
+/* Slices that are the channels of target t are loaded and stored together; otherwise one is. */
+static struct group part_of(const struct group *g, size_t t, size_t each)
+{
+    const size_t z0 = g->z0 + t * each, end = z0 + each;
+
+    return (struct group){z0, g->first > z0 ? g->first : z0, g->end < end ? g->end : end};
+}
+
 static void load_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const struct group *g)
 {
     const size_t first[2] = {bp->slab->x0, bp->slab->y0}, size[2] = {bp->slab->nx, bp->slab->ny};
     const bool packs = gl_s3_packs_slices(k->run.variant);
 
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->volume.buffer->name);
-    for (size_t z = g->first; z < g->end; z++)
-        copy_in(packs ? &k->slices : &k->sums, z - g->z0, first, size, size[0], place_of(bp, z));
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    if (packs)
-        gl_s3_pack(&k->run, &k->slices, GL_S3_FOUR, &k->sums, 0);
+    for (size_t t = 0; t < k->adder.targets; t++) {
+        const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->volume.buffer->name);
+        for (size_t z = p.first; z < p.end; z++)
+            copy_in(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, first, size, size[0],
+                    place_of(bp, z));
+        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        if (packs && p.first < p.end)
+            gl_s3_pack(&k->run, &k->slices, GL_S3_FOUR, &k->sums, t);
+    }
 }
 
 static void store_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const struct group *g)
 {
     const bool packs = gl_s3_packs_slices(k->run.variant);
 
-    if (packs)
-        gl_s3_volume_apart(&k->run, &k->sums, 0, &k->slices);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, bp->volume.buffer->name);
-    for (size_t z = g->first; z < g->end; z++) {
-        gl_s3_stack_target(packs ? &k->slices : &k->sums, z - g->z0, 1, k->run.plain);
-        glReadBuffer(GL_COLOR_ATTACHMENT0);
-        glReadPixels((GLint)bp->slab->x0, (GLint)bp->slab->y0, (GLsizei)bp->slab->nx,
-                     (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT, (void *)(uintptr_t)place_of(bp, z));
+    for (size_t t = 0; t < k->adder.targets; t++) {
+        const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
+        if (packs && p.first < p.end)
+            gl_s3_volume_apart(&k->run, &k->sums, t, &k->slices);
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, bp->volume.buffer->name);
+        for (size_t z = p.first; z < p.end; z++) {
+            gl_s3_stack_target(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, 1,
+                               k->run.plain);
+            glReadBuffer(GL_COLOR_ATTACHMENT0);
+            glReadPixels((GLint)bp->slab->x0, (GLint)bp->slab->y0, (GLsizei)bp->slab->nx,
+                         (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT,
+                         (void *)(uintptr_t)place_of(bp, z));
+        }
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     }
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
 /* What the textures hold, to all slices. */

@@ -4,12 +4,23 @@
 #include <string.h>
 
 static const struct fbp_s3_variant variants[] = {
-    {.letter = 'A', .text = "none", .views = 1, .slices = 1},
-    {.letter = 'B', .text = "data reuse", .views = 1, .slices = 4, .targets = true},
-    {.letter = 'C', .text = "RGBA packing", .views = 4, .slices = 1},
-    {.letter = 'D', .text = "both", .views = 4, .slices = 4},
-    {.letter = 'E', .text = "both, load balancing", .views = 4, .slices = 4, .balanced = true},
-    {.letter = 'b', .text = "data reuse, one target", .views = 1, .slices = 4},
+    {.letter = 'A', .text = "none", .views = 1, .slices = 1, .targets = 1},
+    {.letter = 'B', .text = "data reuse", .views = 1, .slices = 4, .targets = 4},
+    {.letter = 'C', .text = "RGBA packing", .views = 4, .slices = 1, .targets = 1},
+    {.letter = 'D', .text = "both", .views = 4, .slices = 4, .targets = 1},
+    {.letter = 'E',
+     .text = "both, load balancing",
+     .views = 4,
+     .slices = 4,
+     .targets = 1,
+     .balanced = true},
+    {.letter = 'b', .text = "data reuse, one target", .views = 1, .slices = 4, .targets = 1},
+    {.letter = 'F',
+     .text = "E with sixteen slices",
+     .views = 4,
+     .slices = 16,
+     .targets = 4,
+     .balanced = true},
 };
 
 const struct fbp_s3_variant *gl_s3_variant(size_t index)

@@ -26,18 +26,18 @@ enum gl_s3_number {
     GL_S3_NUMBERS = 12
 };
 
-/** Views of a texel, slices of a target, at most; bytes of a shader's text. */
-enum { GL_S3_FOUR = 4, GL_S3_TEXT = 8192 };
+/** Views of a texel, slices of a target, targets, at most; bytes of a shader's text. */
+enum { GL_S3_FOUR = 4, GL_S3_TEXT = 16384 };
 
 /* s3_plan.c */
 
 /** NULL beyond the last. */
 const struct fbp_s3_variant *gl_s3_variant(size_t index);
 
-/** Its slices are the channels of one target. */
+/** Four slices are the channels of a target. */
 static inline bool gl_s3_packs_slices(const struct fbp_s3_variant *v)
 {
-    return v->slices == GL_S3_FOUR && !v->targets;
+    return v->slices > v->targets;
 }
 
 /** Pieces of `each` that hold n. */

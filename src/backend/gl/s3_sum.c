@@ -16,7 +16,7 @@ size_t gl_s3_volume_channels(const struct fbp_s3_variant *v)
 
 size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices)
 {
-    return gl_s3_pieces(n_slices, v->slices) * (gl_s3_packs_slices(v) ? 1 : v->slices);
+    return gl_s3_pieces(n_slices, v->slices) * v->targets;
 }
 
 fbp_status gl_s3_sum_programs(struct gl_s3_run *r)
@@ -84,7 +84,7 @@ fbp_status gl_s3_adder_open(struct gl_s3_adder *a, struct gl_s3_run *r,
 
     *a = (struct gl_s3_adder){.run = r,
                               .volume = volume,
-                              .targets = gl_s3_packs_slices(v) ? 1 : v->slices,
+                              .targets = v->targets,
                               .box = {{0, size[0]}, {0, size[1]}},
                               .numbers = glGetUniformLocation(r->add, "c"),
                               .layer = glGetUniformLocation(r->add, "layer"),

@@ -138,19 +138,17 @@ static void put_sums(char *text, const struct fbp_s3_way *way)
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
     const bool packs = gl_s3_packs_slices(v);
 
-    if (packs)
-        put(text, "    vec4 s = vec4(s0, s1, s2, s3);\n");
-    for (unsigned z = 0; z < (packs ? 1 : v->slices); z++) {
-        char name[4] = {'s', (char)('0' + z), 0};
+    for (unsigned i = 0; i < v->targets; i++) {
         if (packs)
-            name[1] = 0;
+            put(text, "    vec4 t%u = vec4(s%u, s%u, s%u, s%u);\n", i, 4 * i, 4 * i + 1, 4 * i + 2,
+                4 * i + 3);
         if (way->sum == FBP_S3_PING_PONG)
             put(text,
-                "    %s o%u = %s + texelFetch(sums, ivec3(gl_FragCoord.xy, before+%u), 0)%s;\n"
+                "    %s o%u = %c%u + texelFetch(sums, ivec3(gl_FragCoord.xy, before+%u), 0)%s;\n"
                 "    sum%u = o%u;\n",
-                packs ? "vec4" : "float", z, name, z, packs ? "" : ".x", z, z);
+                packs ? "vec4" : "float", i, packs ? 't' : 's', i, i, packs ? "" : ".x", i, i);
         else
-            put(text, "    sum%u = %s;\n", z, name);
+            put(text, "    sum%u = %c%u;\n", i, packs ? 't' : 's', i);
     }
 }
 
@@ -172,8 +170,8 @@ static void put_interface(char *text, const struct fbp_s3_way *way)
         put(text, "uniform sampler2DArray sums;\nuniform int before;\n");
     if (v->balanced)
         put(text, "noperspective in %s U, V, W;\n", type_of(v->views));
-    for (unsigned z = 0; z < (packs ? 1 : v->slices); z++)
-        put(text, "layout(location = %u) out %s sum%u;\n", z, packs ? "vec4" : "float", z);
+    for (unsigned i = 0; i < v->targets; i++)
+        put(text, "layout(location = %u) out %s sum%u;\n", i, packs ? "vec4" : "float", i);
 }
 
 void gl_s3_fragment_text(const struct fbp_s3_way *way, char *out)
