@@ -268,6 +268,20 @@ static void look_at(struct entry *e)
     all.n++;
 }
 
+/* Where a card is, such as "0000:18:00.0", as the system has it beside its file. */
+static void find_bus(const char *card, char out[28])
+{
+    const char *name = strrchr(card, '/');
+    char path[128], target[256];
+
+    snprintf(path, sizeof path, "/sys/class/drm%s/device", name ? name : "/none");
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0';
+    const char *bus = strrchr(target, '/');
+    if (bus && strchr(bus, ':'))
+        snprintf(out, 28, "%.27s", bus + 1);
+}
+
 static void describe_device(struct entry *e)
 {
     const char *extensions = eglQueryDeviceStringEXT(e->device, EGL_EXTENSIONS);
@@ -277,6 +291,7 @@ static void describe_device(struct entry *e)
     if (!e->is.software && is_listed(extensions, "EGL_EXT_device_drm"))
         card = eglQueryDeviceStringEXT(e->device, EGL_DRM_DEVICE_FILE_EXT);
     snprintf(e->is.card, sizeof e->is.card, "%s", card ? card : "");
+    find_bus(e->is.card, e->is.bus_id);
 }
 
 /* Those in hardware first, and Mesa's software device last. */

@@ -20,6 +20,7 @@ struct gl_renderer {
     char name[100], version[100]; /**< GL_RENDERER, GL_VERSION */
     char reason[300];             /**< why it cannot be used; "" = it can be */
     char card[64];                /**< the file of the system that it is; "" = none is known */
+    char bus_id[28];              /**< its place on PCI; "" = not known */
     bool software;
     int major, minor;
     int texture_size, layers;          /**< of textures, at most */

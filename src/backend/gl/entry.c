@@ -32,6 +32,8 @@ static void describe(int index, struct fbp_device_info *out)
             "%.70s%s, OpenGL %d.%d, textures of %d x %d, layers %d, storage blocks of %llu MiB",
             r->name, r->software ? ", software" : "", r->major, r->minor, r->texture_size,
             r->texture_size, r->layers, (unsigned long long)(r->block_bytes >> 20));
+    snprintf(out->bus_id, sizeof out->bus_id, "%s", r->bus_id);
+    out->numa_node = r->bus_id[0] ? gpu_host->numa_node(FBP_SYS, r->bus_id) : -1;
     out->memory_bytes = r->memory_bytes;
     out->free_bytes = r->free_bytes;
 }

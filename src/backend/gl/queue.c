@@ -58,15 +58,22 @@ static void advance(struct gl_queue *q, uint64_t *to, uint64_t ticket)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* By a watchdog, or after a fault: then no fence is ever past. */
+static bool was_reset(void)
+{
+    return epoxy_gl_version() >= 45 && glGetGraphicsResetStatus() != GL_NO_ERROR;
+}
+
 /* Look whether the oldest fence is past, for so long. */
 static void retire(struct gl_queue *q, GLuint64 nanoseconds)
 {
     struct fence *f = &q->fences[q->oldest];
     const GLenum is = glClientWaitSync(f->sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
+    const bool lost = is == GL_WAIT_FAILED || (is == GL_TIMEOUT_EXPIRED && was_reset());
 
-    if (is == GL_TIMEOUT_EXPIRED)
+    if (is == GL_TIMEOUT_EXPIRED && !lost)
         return;
-    if (is == GL_WAIT_FAILED)
+    if (lost)
         latch(q, gpu_host->fail(FBP_ERR_DEVICE,
                                 "gl: the renderer's context was lost: try again, or use --device "
                                 "cpu"));
