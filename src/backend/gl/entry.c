@@ -66,10 +66,6 @@ static bool choose(struct fbp_job *job, const char *name)
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     gpu_remark_precision(job, line, n);
-    if (!job->spatial_filter && gpu_way_of(job, &gl_offer) == GPU_IN_SPACE)
-        gpu_remark_add(line, n,
-                       "a group's shared memory does not hold so long rows: they are filtered in "
-                       "space, which is slower");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, 0, &gl_timer))
         gpu_remark_add(line, n,
                        "this run times the kernel's shapes and keeps the fastest in ~/.cache/fbp; "

@@ -347,6 +347,52 @@ static fbp_status transform(struct pass *p)
     return run_groups(p, &c, p->rows.n, 1);
 }
 
+/* One step of the transform, of `span` points so far: from *at to *other, which change places. */
+static fbp_status run_stage(struct pass *p, size_t *at, size_t *other)
+{
+    const size_t n = p->rows.n, from = *at, apart = p->rows.row_length / p->rows.radix;
+    struct gl_call c = call_of(p, GL_P_STAGE);
+
+    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, *other, complex_bytes(p)));
+    const fbp_status st = run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1);
+    p->rows.n = (uint32_t)n;
+    *at = *other;
+    *other = from;
+    return st;
+}
+
+/* Forwards, or `back`, of a length that has no other factors than 2, 3 and 5. */
+static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
+{
+    static const uint32_t radices[] = {4, 2, 3, 5};
+
+    p->rows.span = 1;
+    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
+        while (p->rows.row_length / p->rows.span % radices[i] == 0) {
+            p->rows.radix = radices[i];
+            p->rows.exchange = back && p->rows.span * radices[i] == p->rows.row_length;
+            FBP_TRY(run_stage(p, at, other));
+            p->rows.span *= radices[i];
+        }
+    return FBP_OK;
+}
+
+/* By transforms, step by step between `rows` and `work`; *at: where the filtered rows are. */
+static fbp_status transform_in_steps(struct pass *p, size_t *at)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    struct gl_call c = call_of(p, GL_P_MULTIPLY);
+    size_t other = t->work;
+
+    *at = t->rows;
+    FBP_TRY(run_stages(p, false, at, &other));
+    FBP_TRY(bind_table(p, &c, 0, true, *at, complex_bytes(p)));
+    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
+    FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+    return run_stages(p, true, at, &other);
+}
+
 /* The program that stores rows as the kernel has them. */
 static enum gl_program_id store_of(const struct gpu_kernel *k)
 {
@@ -411,6 +457,8 @@ static fbp_status filter_pairs(struct pass *p)
     FBP_TRY(run_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
     if (t->way == GPU_AT_ONCE)
         FBP_TRY(transform(p));
+    if (t->way == GPU_BY_FFT)
+        FBP_TRY(transform_in_steps(p, &at));
     if (t->way == GPU_IN_SPACE) {
         FBP_TRY(convolve(p));
         at = t->work;
@@ -597,12 +645,12 @@ static size_t row_bytes(void)
     return least > BESIDE_ROW ? (size_t)least - BESIDE_ROW : 0;
 }
 
-static bool no_fft(void)
+static bool has_fft(void)
 {
-    return false;
+    return true;
 }
 
-const struct gpu_offer gl_offer = {row_bytes, no_fft};
+const struct gpu_offer gl_offer = {row_bytes, has_fft};
 
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {

@@ -76,6 +76,8 @@ enum { GL_SHAPES = 4 };
     X(SCALE, "scale", "common", "scale")                                                         \
     X(FOUND, "found", "found")                                                                   \
     X(MIP, "mip", "mip")                                                                         \
+    X(STAGE, "stage", "common", "rows", "functions", "turn", "stage")                            \
+    X(MULTIPLY, "multiply", "common", "rows", "multiply")                                        \
     X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")                               \
     X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")                               \
     X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")                               \

@@ -1,0 +1,38 @@
+/*
+ * One step of a transform of rows that no group's memory holds (Stockham's, see Govindaraju et al.
+ * 2008): `span` points are transformed so far, now RADIX of them together, from one buffer to
+ * another; a thread a butterfly.  On the way back real and imaginary parts are exchanged, which
+ * turns a transform into its inverse; the last step exchanges them again.
+ */
+
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
+layout(std430, binding = 1) writeonly buffer Out { vec2 rows_out[]; };
+
+const uint MOST = 5u;
+
+vec2 times(vec2 a, vec2 b)
+{
+    return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+void main()
+{
+    uint apart = row_length / radix, pieces = (apart + 63u) / 64u, number = group_number();
+    uint j = number % pieces * 64u + gl_LocalInvocationID.x, row = number / pieces * row_length;
+    vec2 v[MOST];
+
+    if (number >= n || j >= apart)
+        return;
+    uint k = j % span, to = row + j / span * span * radix + k;
+    for (uint r = 0u; r < MOST; r++)
+        if (r < radix)
+            v[r] = times(rows_in[row + j + r * apart], turn(r * k, span * radix));
+    for (uint q = 0u; q < radix; q++) {
+        vec2 sum = v[0];
+        for (uint r = 1u; r < MOST; r++)
+            if (r < radix)
+                sum += times(v[r], turn(q * r % radix, radix));
+        rows_out[to + q * span] = exchange == 1u ? sum.yx : sum;
+    }
+}
