@@ -75,6 +75,32 @@ FBP_GL_BLOCK=4096 run 1 view wide.mha -o bad.png --mip --turn 45 --device gl
 has err '^fbp: gl: [0-9]+ bytes are needed at once by the program mip, .*: use --device cpu'
 absent bad.png
 
+# Values at the ends of fp32, and what is no number: 0, 1, 0.1, the greatest and least, infinities,
+# NaN, the smallest above 0, -0, 2^-80 and the number below it.
+values=('\x00\x00\x00\x00' '\x00\x00\x80\x3f' '\xcd\xcc\xcc\x3d' '\xff\xff\x7f\x7f' '\xff\xff\x7f\xff'
+    '\x00\x00\x80\x7f' '\x00\x00\x80\xff' '\x00\x00\xc0\x7f' '\x01\x00\x00\x00' '\x00\x00\x00\x80'
+    '\x00\x00\x80\x17' '\xff\xff\x7f\x17')
+# ends NAME MOST: a volume of the first so many of them.
+ends() {
+    local seed=1 i
+    {
+        printf 'ObjectType = Image\nNDims = 3\nDimSize = 12 10 4\nElementType = MET_FLOAT\n'
+        printf 'ElementByteOrderMSB = False\nElementDataFile = LOCAL\n'
+        for ((i = 0; i < 480; i++)); do
+            seed=$(((seed * 1103515245 + 12345) % 2147483648))
+            printf '%b' "${values[seed / 65536 % $2]}"
+        done
+    } >"$1"
+}
+ends ends.mha 12
+ends finite.mha 5
+same ends.mha 0 20 90
+same finite.mha 0 20 90
+# Small ones alone: where these count as 0, the window tells.
+values=("${values[@]:8}")
+ends small.mha 4
+same small.mha 0 20 90
+
 # Odd sizes, voxels that are no cubes, values that are not finite, a single slice.
 run 0 recon s.json -o odd.mha --size 31x47x19 --voxel 6x4x9 --mask nan --device cpu -q
 same odd.mha 0 90 12 -101

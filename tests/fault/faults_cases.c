@@ -129,6 +129,7 @@ const struct fault_case fault_cases[] = {
     {"view over an old one", "view ../in/v.mha -o p.png -q", "old-scan", 0},
     {"view stack", "view ../in/pngs -o p.png -q", NULL, 0},
     {"view mip", "view ../in/v.nii.gz -o p.png --mip -q", NULL, 0},
+    {"view turned", "view ../in/v.mha -o p.png --mip --turn 30 -q", NULL, 0},
     {"compare", "compare ../in/v.mha ../in/w.mha", NULL, FAULT_QUICK},
     {"compare json", "compare ../in/v.h5 ../in/v.tif --json", NULL, 0},
     {"info scan", "info ../in/cone.json --json", NULL, FAULT_QUICK},

@@ -218,7 +218,7 @@ static const struct {
     {"plan", "s.json"},
     {"simulate", "-o sim.json --size 4 --views 4"},
     {"init", "p.mha -o i.json --force"},
-    {"view", "v.mha -o v.png"},
+    {"view", "v.mha -o v.png --mip"},
     {"compare", "v.mha v.mha"},
     {"geometry show", "s.json"},
     {"geometry check", "s.json"},

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 26, GROUP_X = 16, GROUP_Y = 4 };
+enum { BLOCK_BYTES = 1 << 26, MOST_SAMPLES = 1 << 26, GROUP_X = 16, GROUP_Y = 4 };
 enum axis { ALONG_X, ALONG_Y, ALONG_Z };
 
 struct device {
@@ -147,39 +147,55 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
 
 /* Projections. */
 
-/* The kernel's call for all rows of results that a storage block holds, block after block. */
+/* Rows of results for one call: as many as a storage block holds, and as are soon done. */
+static size_t rows_at_once(const struct device *dev, size_t columns, size_t depth)
+{
+    const size_t row = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
+    const size_t spare = 2 * dev->renderer->alignment; /* for where a part begins */
+    const size_t fit = room > spare ? (room - spare) / row : 0;
+    const size_t soon = MOST_SAMPLES / columns / depth;
+
+    return fit == 0 || soon == 0 ? 1 : fit < soon ? fit : soon;
+}
+
+/* Rows [p->row0, p->row0 + p->rows). */
+static fbp_status project_rows(struct device *dev, struct parameters *p, const struct gl_buffer *to)
+{
+    const size_t row = p->columns * sizeof(uint32_t);
+    struct gl_call call = {
+        .program = GL_P_MIP,
+        .parameters = p,
+        .parameter_bytes = sizeof *p,
+        .texture = dev->texture,
+        .groups = {(p->columns + GROUP_X - 1) / GROUP_X, (p->rows + GROUP_Y - 1) / GROUP_Y, 1}};
+    size_t skip;
+
+    FBP_TRY(gl_bind(&dev->programs, &call, 0, &dev->places, 0, dev->places.bytes, &skip));
+    FBP_TRY(gl_bind(&dev->programs, &call, 1, to, p->row0 * row, p->rows * row, &skip));
+    p->skip = (uint32_t)(skip / sizeof(uint32_t));
+    return gl_run(&dev->programs, &call);
+}
+
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {
     const struct fbp_turn *t = dev->turn;
-    const size_t columns = t->turned[axis == ALONG_X],
-                 rows = axis == ALONG_Z ? t->turned[1] : n_slices;
-    const size_t row_bytes = columns * sizeof(uint32_t), room = dev->renderer->block_bytes;
-    const size_t spare = 2 * dev->renderer->alignment; /* for where a part begins */
-    const size_t fit = room > spare ? (room - spare) / row_bytes : 0, each = fit > 0 ? fit : 1;
+    const size_t columns = t->turned[axis == ALONG_X];
+    const size_t rows = axis == ALONG_Z ? t->turned[1] : n_slices;
+    const size_t depth = axis == ALONG_Z ? n_slices : t->turned[axis];
+    const size_t each = rows_at_once(dev, columns, depth);
+    struct parameters p = {.columns = (uint32_t)columns,
+                           .axis = axis,
+                           .depth = (uint32_t)depth,
+                           .whole = t->whole,
+                           .more = more,
+                           .n = {(int32_t)t->n[0], (int32_t)t->n[1]},
+                           .turned = {(int32_t)t->turned[0], (int32_t)t->turned[1]}};
 
     for (size_t row = 0; row < rows; row += each) {
-        const size_t some = rows - row < each ? rows - row : each;
-        struct parameters p = {.columns = (uint32_t)columns,
-                               .rows = (uint32_t)some,
-                               .row0 = (uint32_t)row,
-                               .axis = axis,
-                               .depth = (uint32_t)(axis == ALONG_Z ? n_slices : t->turned[axis]),
-                               .whole = t->whole,
-                               .more = more,
-                               .n = {(int32_t)t->n[0], (int32_t)t->n[1]},
-                               .turned = {(int32_t)t->turned[0], (int32_t)t->turned[1]}};
-        struct gl_call call = {.program = GL_P_MIP,
-                               .parameters = &p,
-                               .parameter_bytes = sizeof p,
-                               .texture = dev->texture,
-                               .groups = {(unsigned)((columns + GROUP_X - 1) / GROUP_X),
-                                          (unsigned)((some + GROUP_Y - 1) / GROUP_Y), 1}};
-        size_t skip;
-        FBP_TRY(gl_bind(&dev->programs, &call, 0, &dev->places, 0, dev->places.bytes, &skip));
-        FBP_TRY(gl_bind(&dev->programs, &call, 1, to, row * row_bytes, some * row_bytes, &skip));
-        p.skip = (uint32_t)(skip / sizeof(uint32_t));
-        FBP_TRY(gl_run(&dev->programs, &call));
+        p.row0 = (uint32_t)row;
+        p.rows = (uint32_t)(rows - row < each ? rows - row : each);
+        FBP_TRY(project_rows(dev, &p, to));
     }
     return FBP_OK;
 }
