@@ -1,8 +1,7 @@
 /* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
  * runs in the queue, but for the slots at the end. */
-#include "backend/gl/filter.h"
+#include "backend/gl/filter_pass.h"
 
-#include "backend/gl/gl.h"
 #include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_plain.h"
 #include "backend/rows.h"
@@ -10,191 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch on its way. */
-struct pass {
-    struct gl_device *dev;
-    const struct fbp_batch *batch;
-    struct gl_part raw, out; /* out: the batch's place, in the kernel's layout or plain */
-    bool plain;
-    size_t floats; /* where the raw samples are as floats, of raw.buffer */
-    size_t view;   /* bytes of a view of them */
-    size_t group;  /* bytes of a group, or plain view, of out */
-    uint32_t weights;
-    struct gl_rows rows;
-};
-
-static void describe_weights(const struct fbp_job *job, struct gl_rows *r)
-{
-    struct fbp_rays rays;
-
-    if (job->filtered)
-        return;
-    gpu_host->weights_rays(job->weights, &rays);
-    r->weights = gpu_host->weights_separable(job->weights) ? GL_PRODUCTS : GL_RAY_BY_RAY;
-    r->cone = rays.cone;
-    r->means = rays.means;
-    r->redundancy = rays.redundancy;
-    r->delta[0] = rays.delta[0];
-    r->delta[1] = rays.delta[1];
-    r->inverse_overlap = rays.inverse_overlap;
-}
-
-static void describe_pad(const struct fbp_job *job, struct gl_rows *r)
-{
-    if (!job->pad)
-        return;
-    r->edge = job->pad->rule.edge;
-    r->fit = job->pad->rule.fit;
-    r->n_lengths = job->pad->rule.n_lengths;
-    r->weighted_rows = job->columns != NULL;
-    for (int i = 0; i < 2; i++)
-        r->ends[i] = job->pad->rule.ends[i];
-    memcpy(r->lengths, job->pad->rule.lengths, sizeof r->lengths);
-}
-
-static void describe_layout(const struct fbp_job *job, const struct fbp_batch *b, struct gl_rows *r)
-{
-    const struct gpu_plain plain = gpu_plain_of(job, b->n_rows);
-
-    r->lanes = (uint32_t)(fbp_halves(job) * job->turns);
-    r->stride = plain.stride;
-    r->group = (uint32_t)plain.group;
-    r->wide_columns = (uint32_t)job->wide.n_columns;
-}
-
-static struct gl_rows rows_of(const struct gl_device *dev, const struct fbp_batch *b)
-{
-    const struct fbp_job *job = dev->job;
-    const struct fbp_prep *p = job->prep;
-    struct gl_rows r = {.halves = (uint32_t)fbp_halves(job),
-                        .n_views = (uint32_t)b->n_views,
-                        .load_rows = (uint32_t)b->load_rows,
-                        .n_columns = (uint32_t)job->panel.n_columns,
-                        .view0 = (uint32_t)b->view0,
-                        .a_part = (uint32_t)(b->n_views / job->turns),
-                        .part_views = (uint32_t)fbp_part_views(job),
-                        .panel_rows = (uint32_t)job->panel.n_rows,
-                        .has_counts = job->raw == FBP_U16,
-                        .intensity = p->intensity,
-                        .has_dark = p->dark != NULL,
-                        .has_gain = p->gain != NULL,
-                        .use_ledger = dev->counts_once,
-                        .pad_left = (uint32_t)job->pad_left,
-                        .turns = (uint32_t)job->turns,
-                        .n_rows = (uint32_t)b->n_rows,
-                        .row0 = (uint32_t)b->row0,
-                        .row_length = (uint32_t)dev->tables.row_length,
-                        .n_bridges = (uint32_t)p->n_bridges,
-                        .inverse_i0 = p->inverse_i0};
-
-    for (size_t half = 0; half < r.halves; half++)
-        r.first_row[half] = (uint32_t)fbp_first_row(job, b, half);
-    r.n_groups = r.a_part;
-    r.pairs = (r.n_groups + 1) / 2;
-    describe_weights(job, &r);
-    describe_pad(job, &r);
-    describe_layout(job, b, &r);
-    return r;
-}
-
-static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
-{
-    return (struct gl_call){
-        .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
-}
-
-/* A table, where the scan has it. */
-static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, bool there,
-                             size_t at, size_t bytes)
-{
-    size_t skip; /* none: tables are aligned */
-
-    return there ? gl_bind(&p->dev->programs, c, i, &p->dev->memory, at, bytes, &skip) : FBP_OK;
-}
-
-static size_t image_bytes(const struct fbp_job *job)
-{
-    return job->panel.n_rows * job->panel.n_columns * sizeof(float);
-}
-
-static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
-{
-    const struct fbp_job *job = p->dev->job;
-    const struct gpu_tables *t = &p->dev->tables;
-    const bool products = p->rows.weights == GL_PRODUCTS;
-
-    FBP_TRY(bind_table(p, c, 2, products, t->image, image_bytes(job)));
-    FBP_TRY(bind_table(p, c, 3, products, t->lines,
-                       job->n_views * job->panel.n_columns * sizeof(float)));
-    return bind_table(p, c, 4, p->rows.weights == GL_RAY_BY_RAY, t->rays,
-                      job->n_views * sizeof(struct fbp_ray_view));
-}
-
-/* Samples of stored views [first, end) as floats. */
-static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, size_t end)
-{
-    size_t skip;
-
-    FBP_TRY(gl_bind(&p->dev->programs, c, 0, p->raw.buffer, p->floats + first * p->view,
-                    (end - first) * p->view, &skip));
-    p->rows.bound_view = (uint32_t)first;
-    p->rows.samples_skip = (uint32_t)(skip / sizeof(float));
-    return FBP_OK;
-}
-
-/* The same as counts, two bytes each. */
-static fbp_status bind_counts(struct pass *p, struct gl_call *c, size_t first, size_t end)
-{
-    size_t skip;
-
-    if (!p->rows.has_counts)
-        return FBP_OK;
-    FBP_TRY(gl_bind(&p->dev->programs, c, 1, p->raw.buffer, p->raw.at + first * p->view / 2,
-                    (end - first) * p->view / 2, &skip));
-    p->rows.counts_skip = (uint32_t)(skip / sizeof(uint16_t));
-    return FBP_OK;
-}
-
-/* Pieces of `bytes` that a storage block holds, whatever their alignment; one at least. */
-static size_t fit_block(const struct pass *p, size_t bytes)
-{
-    const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
-
-    return room / bytes > 1 ? (size_t)(room / bytes) : 1;
-}
-
-static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t a_group)
-{
-    p->rows.n = (uint32_t)n;
-    gl_groups(c, (n + a_group - 1) / a_group);
-    return gl_run(&p->dev->programs, c);
-}
-
-enum { THREADS = 64 }; /* of the groups */
-
 /* Line integrals of all rows that were read. */
-static fbp_status prepare(struct pass *p)
+static fbp_status prepare(struct gl_pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_job *job = p->dev->job;
-    const size_t n = p->rows.halves * p->rows.n_views, step = fit_block(p, p->view);
+    const size_t n = p->rows.halves * p->rows.n_views, step = gl_pass_fit_block(p, p->view);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n;
-        struct gl_call c = call_of(p, GL_P_PREPARE);
-        FBP_TRY(bind_samples(p, &c, at, end));
-        FBP_TRY(bind_counts(p, &c, at, end));
-        FBP_TRY(bind_table(p, &c, 2, p->rows.has_dark, t->dark, image_bytes(job)));
-        FBP_TRY(bind_table(p, &c, 3, p->rows.has_gain, t->gain, image_bytes(job)));
-        FBP_TRY(bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
-        FBP_TRY(bind_table(p, &c, 5, true, t->ledger,
-                           fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned)));
-        FBP_TRY(run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
+        struct gl_call c = gl_pass_call_of(p, GL_P_PREPARE);
+        FBP_TRY(gl_pass_bind_samples(p, &c, at, end));
+        FBP_TRY(gl_pass_bind_counts(p, &c, at, end));
+        FBP_TRY(gl_pass_bind_table(p, &c, 2, p->rows.has_dark, t->dark, gl_pass_image_bytes(job)));
+        FBP_TRY(gl_pass_bind_table(p, &c, 3, p->rows.has_gain, t->gain, gl_pass_image_bytes(job)));
+        FBP_TRY(gl_pass_bind_table(p, &c, 4, true, t->counters, 2 * sizeof(uint64_t)));
+        FBP_TRY(gl_pass_bind_table(p, &c, 5, true, t->ledger,
+                                   fbp_ledger_words(job->n_views, job->panel.n_rows) *
+                                       sizeof(unsigned)));
+        FBP_TRY(gl_pass_run_groups(p, &c, (end - at) * p->rows.load_rows, 1));
     }
     return FBP_OK;
 }
 
-static void take_needed_rows(struct pass *p, size_t half)
+static void take_needed_rows(struct gl_pass *p, size_t half)
 {
     size_t r0, r1;
 
@@ -204,47 +42,50 @@ static void take_needed_rows(struct pass *p, size_t half)
     p->rows.r_rows = (uint32_t)(r1 - r0);
 }
 
-static fbp_status bridge_half(struct pass *p, size_t half)
+static fbp_status bridge_half(struct gl_pass *p, size_t half)
 {
-    const size_t n = p->rows.n_views, step = fit_block(p, p->view), n_bridges = p->rows.n_bridges;
+    const size_t n = p->rows.n_views, step = gl_pass_fit_block(p, p->view),
+                 n_bridges = p->rows.n_bridges;
 
     take_needed_rows(p, half);
     for (size_t at = 0; at < n; at += step) {
         const size_t end = at + step < n ? at + step : n, first = half * n;
-        struct gl_call c = call_of(p, GL_P_BRIDGE);
-        FBP_TRY(bind_samples(p, &c, first + at, first + end));
-        FBP_TRY(bind_table(p, &c, 1, true, p->dev->tables.bridges,
-                           n_bridges * sizeof(struct gpu_bridge)));
-        FBP_TRY(run_groups(p, &c, (end - at) * n_bridges, THREADS));
+        struct gl_call c = gl_pass_call_of(p, GL_P_BRIDGE);
+        FBP_TRY(gl_pass_bind_samples(p, &c, first + at, first + end));
+        FBP_TRY(gl_pass_bind_table(p, &c, 1, true, p->dev->tables.bridges,
+                                   n_bridges * sizeof(struct gpu_bridge)));
+        FBP_TRY(gl_pass_run_groups(p, &c, (end - at) * n_bridges, GL_PASS_THREADS));
     }
     return FBP_OK;
 }
 
 /* Views [at, end) of a half, weighted and convolved along columns. */
-static fbp_status filter_some_columns(struct pass *p, size_t half, size_t at, size_t end)
+static fbp_status filter_some_columns(struct gl_pass *p, size_t half, size_t at, size_t end)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t first = half * p->rows.n_views, nc = p->rows.n_columns, n = end - at;
     const size_t blocks = (p->rows.r_rows + GPU_COLUMN_ROWS - 1) / GPU_COLUMN_ROWS;
     const size_t bytes = n * p->rows.r_rows * nc * sizeof(float);
-    struct gl_call weigh = call_of(p, GL_P_WEIGH), convolve = call_of(p, GL_P_COLUMNS);
+    struct gl_call weigh = gl_pass_call_of(p, GL_P_WEIGH),
+                   convolve = gl_pass_call_of(p, GL_P_COLUMNS);
 
     p->rows.first_view = (uint32_t)at;
     p->rows.half_width = (uint32_t)p->dev->job->columns->half_width;
-    FBP_TRY(bind_samples(p, &weigh, first + at, first + end));
-    FBP_TRY(bind_weights(p, &weigh));
-    FBP_TRY(bind_table(p, &weigh, 5, true, t->weighted, bytes));
-    FBP_TRY(run_groups(p, &weigh, n * p->rows.r_rows, 1));
-    FBP_TRY(bind_samples(p, &convolve, first + at, first + end));
-    FBP_TRY(
-        bind_table(p, &convolve, 1, true, t->taps_v, gpu_column_taps(p->dev->job) * sizeof(float)));
-    FBP_TRY(bind_table(p, &convolve, 2, true, t->weighted, bytes));
-    return run_groups(p, &convolve, n * blocks * ((nc + THREADS - 1) / THREADS), 1);
+    FBP_TRY(gl_pass_bind_samples(p, &weigh, first + at, first + end));
+    FBP_TRY(gl_pass_bind_weights(p, &weigh));
+    FBP_TRY(gl_pass_bind_table(p, &weigh, 5, true, t->weighted, bytes));
+    FBP_TRY(gl_pass_run_groups(p, &weigh, n * p->rows.r_rows, 1));
+    FBP_TRY(gl_pass_bind_samples(p, &convolve, first + at, first + end));
+    FBP_TRY(gl_pass_bind_table(p, &convolve, 1, true, t->taps_v,
+                               gpu_column_taps(p->dev->job) * sizeof(float)));
+    FBP_TRY(gl_pass_bind_table(p, &convolve, 2, true, t->weighted, bytes));
+    return gl_pass_run_groups(p, &convolve,
+                              n * blocks * ((nc + GL_PASS_THREADS - 1) / GL_PASS_THREADS), 1);
 }
 
-static fbp_status filter_columns(struct pass *p, size_t half)
+static fbp_status filter_columns(struct gl_pass *p, size_t half)
 {
-    const size_t n = p->rows.n_views, fit = fit_block(p, p->view);
+    const size_t n = p->rows.n_views, fit = gl_pass_fit_block(p, p->view);
     const size_t step = p->dev->tables.views_a_call < fit ? p->dev->tables.views_a_call : fit;
 
     take_needed_rows(p, half);
@@ -254,7 +95,7 @@ static fbp_status filter_columns(struct pass *p, size_t half)
 }
 
 /* Stored views that part `part` of rows [first, first + n) of a lane is of; none: false. */
-static bool views_of(const struct pass *p, size_t *begin, size_t *end)
+static bool views_of(const struct gl_pass *p, size_t *begin, size_t *end)
 {
     const struct gl_rows *r = &p->rows;
     const size_t lane = r->first / r->n_rows / r->pairs, pair = r->first / r->n_rows % r->pairs;
@@ -268,129 +109,38 @@ static bool views_of(const struct pass *p, size_t *begin, size_t *end)
     return *begin < *end;
 }
 
-static size_t complex_bytes(const struct pass *p)
-{
-    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
-}
-
 /* Parts of the pairs' rows, whose samples are bound; `program` gets the weights. */
-static fbp_status run_parts(struct pass *p, enum gl_program_id program, size_t to, size_t bytes)
+static fbp_status run_parts(struct gl_pass *p, enum gl_program_id program, size_t to, size_t bytes)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, program);
+        struct gl_call c = gl_pass_call_of(p, program);
         size_t begin, end;
         if (views_of(p, &begin, &end))
-            FBP_TRY(bind_samples(p, &c, begin, end));
-        FBP_TRY(bind_weights(p, &c));
-        FBP_TRY(bind_table(p, &c, 5, true, to, bytes));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+            FBP_TRY(gl_pass_bind_samples(p, &c, begin, end));
+        FBP_TRY(gl_pass_bind_weights(p, &c));
+        FBP_TRY(gl_pass_bind_table(p, &c, 5, true, to, bytes));
+        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
-static fbp_status find_ends(struct pass *p)
+static fbp_status find_ends(struct gl_pass *p)
 {
     return run_parts(p, GL_P_ENDS, p->dev->tables.ends, p->rows.n * 4 * sizeof(struct fbp_pad_end));
 }
 
-static fbp_status add_ends(struct pass *p, size_t rows)
+static fbp_status add_ends(struct gl_pass *p, size_t rows)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_pad *pad = p->dev->job->pad;
-    struct gl_call c = call_of(p, GL_P_ADD_ENDS);
+    struct gl_call c = gl_pass_call_of(p, GL_P_ADD_ENDS);
 
-    FBP_TRY(bind_table(p, &c, 0, true, t->ends, p->rows.n * 4 * sizeof(struct fbp_pad_end)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->pad,
-                       sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
-    FBP_TRY(bind_table(p, &c, 2, true, rows, complex_bytes(p)));
-    return run_groups(p, &c, p->rows.n, 1);
-}
-
-/* In space: out of `rows` into `work`. */
-static fbp_status convolve(struct pass *p)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
-    const size_t pieces = (p->rows.row_length + THREADS - 1) / THREADS;
-    struct gl_call c = call_of(p, GL_P_CONVOLVE);
-
-    p->rows.half_width = (uint32_t)half_width;
-    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * sizeof(float)));
-    FBP_TRY(bind_table(p, &c, 2, true, t->work, complex_bytes(p)));
-    const fbp_status st = run_groups(p, &c, n * pieces, 1);
-    p->rows.n = (uint32_t)n;
-    return st;
-}
-
-/* The program for transforms of this length. */
-static enum gl_program_id fft_of(size_t length)
-{
-    static const size_t radices[] = {GPU_CHAIN_RADICES};
-    int i = 0;
-
-    while (radices[i] * GPU_CHAIN_INNER != length)
-        i++;
-    return (enum gl_program_id)(GL_P_FFT_2 + i);
-}
-
-/* By transforms, in place. */
-static fbp_status transform(struct pass *p)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = call_of(p, fft_of(t->fft_length));
-
-    FBP_TRY(bind_table(p, &c, 0, true, t->rows, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, t->fft_length * sizeof(float)));
     FBP_TRY(
-        bind_table(p, &c, 2, true, t->turns, gpu_chain_turns(t->fft_length) * 2 * sizeof(float)));
-    return run_groups(p, &c, p->rows.n, 1);
-}
-
-/* One step of the transform, of `span` points so far: from *at to *other, which change places. */
-static fbp_status run_stage(struct pass *p, size_t *at, size_t *other)
-{
-    const size_t n = p->rows.n, from = *at, apart = p->rows.row_length / p->rows.radix;
-    struct gl_call c = call_of(p, GL_P_STAGE);
-
-    FBP_TRY(bind_table(p, &c, 0, true, from, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, *other, complex_bytes(p)));
-    const fbp_status st = run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1);
-    p->rows.n = (uint32_t)n;
-    *at = *other;
-    *other = from;
-    return st;
-}
-
-/* Forwards, or `back`, of a length that has no other factors than 2, 3 and 5. */
-static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
-{
-    static const uint32_t radices[] = {4, 2, 3, 5};
-
-    p->rows.span = 1;
-    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
-        while (p->rows.row_length / p->rows.span % radices[i] == 0) {
-            p->rows.radix = radices[i];
-            p->rows.exchange = back && p->rows.span * radices[i] == p->rows.row_length;
-            FBP_TRY(run_stage(p, at, other));
-            p->rows.span *= radices[i];
-        }
-    return FBP_OK;
-}
-
-/* By transforms, step by step between `rows` and `work`; *at: where the filtered rows are. */
-static fbp_status transform_in_steps(struct pass *p, size_t *at)
-{
-    const struct gpu_tables *t = &p->dev->tables;
-    struct gl_call c = call_of(p, GL_P_MULTIPLY);
-    size_t other = t->work;
-
-    *at = t->rows;
-    FBP_TRY(run_stages(p, false, at, &other));
-    FBP_TRY(bind_table(p, &c, 0, true, *at, complex_bytes(p)));
-    FBP_TRY(bind_table(p, &c, 1, true, t->filter, (t->row_length / 2 + 1) * sizeof(float)));
-    FBP_TRY(run_groups(p, &c, p->rows.n, 1));
-    return run_stages(p, true, at, &other);
+        gl_pass_bind_table(p, &c, 0, true, t->ends, p->rows.n * 4 * sizeof(struct fbp_pad_end)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->pad,
+                               sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
+    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, rows, gl_pass_complex_bytes(p)));
+    return gl_pass_run_groups(p, &c, p->rows.n, 1);
 }
 
 /* The program that stores rows as the kernel has them. */
@@ -404,7 +154,7 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
 }
 
 /* Filtered rows at `rows` into the texture. */
-static fbp_status store_texture(struct pass *p, size_t rows)
+static fbp_status store_texture(struct gl_pass *p, size_t rows)
 {
     const struct gl_buffer *views = p->out.buffer;
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -414,20 +164,20 @@ static fbp_status store_texture(struct pass *p, size_t rows)
     p->rows.bound_group = (uint32_t)p->batch->place;
     p->rows.scale = p->dev->half_scale;
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, store_of(k));
+        struct gl_call c = gl_pass_call_of(p, store_of(k));
         c.image = views->texture;
         c.format = gl_format_of(k);
-        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+        FBP_TRY(gl_pass_bind_table(p, &c, 0, true, rows, gl_pass_complex_bytes(p)));
+        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
 /* ... to where they lie one after another. */
-static fbp_status store(struct pass *p, size_t rows)
+static fbp_status store(struct gl_pass *p, size_t rows)
 {
     for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, p->plain ? GL_P_PLAIN : GL_P_STORE);
+        struct gl_call c = gl_pass_call_of(p, p->plain ? GL_P_PLAIN : GL_P_STORE);
         size_t begin, end, skip;
         if (!views_of(p, &begin, &end))
             continue;
@@ -437,14 +187,14 @@ static fbp_status store(struct pass *p, size_t rows)
                         (end - begin) * p->group, &skip));
         p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
         p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        FBP_TRY(bind_table(p, &c, 0, true, rows, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+        FBP_TRY(gl_pass_bind_table(p, &c, 0, true, rows, gl_pass_complex_bytes(p)));
+        FBP_TRY(gl_pass_run_groups(p, &c, p->rows.n, 1));
     }
     return FBP_OK;
 }
 
 /* Some pairs of a lane. */
-static fbp_status filter_pairs(struct pass *p)
+static fbp_status filter_pairs(struct gl_pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     size_t at = t->rows;
@@ -454,13 +204,13 @@ static fbp_status filter_pairs(struct pass *p)
         FBP_TRY(find_ends(p));
     if (p->dev->job->columns)
         p->rows.weights = GL_NO_WEIGHTS; /* samples are weighted already */
-    FBP_TRY(run_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
+    FBP_TRY(run_parts(p, GL_P_PAD, t->rows, gl_pass_complex_bytes(p)));
     if (t->way == GPU_AT_ONCE)
-        FBP_TRY(transform(p));
+        FBP_TRY(gl_pass_transform(p));
     if (t->way == GPU_BY_FFT)
-        FBP_TRY(transform_in_steps(p, &at));
+        FBP_TRY(gl_pass_transform_in_steps(p, &at));
     if (t->way == GPU_IN_SPACE) {
-        FBP_TRY(convolve(p));
+        FBP_TRY(gl_pass_convolve(p));
         at = t->work;
     }
     if (p->dev->job->pad)
@@ -469,12 +219,12 @@ static fbp_status filter_pairs(struct pass *p)
 }
 
 /* Lanes one after another: so many rows at once as scratch and storage blocks hold. */
-static fbp_status filter_lanes(struct pass *p)
+static fbp_status filter_lanes(struct gl_pass *p)
 {
     const size_t a_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * a_lane;
-    const size_t views = fit_block(p, p->view > p->group ? p->view : p->group);
+    const size_t views = gl_pass_fit_block(p, p->view > p->group ? p->view : p->group);
     const size_t pairs = (views + 1) / 2, row = p->rows.row_length * 2 * sizeof(float);
-    const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_a_call;
+    const size_t fit = gl_pass_fit_block(p, row), scratch = p->dev->tables.rows_a_call;
     const size_t most = scratch < fit ? scratch : fit;
 
     for (size_t at = 0; at < n;) {
@@ -491,18 +241,18 @@ static fbp_status filter_lanes(struct pass *p)
 }
 
 /* The rows of zeros around the views. */
-static fbp_status store_borders(struct pass *p)
+static fbp_status store_borders(struct gl_pass *p)
 {
-    const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
+    const size_t n = p->rows.n_groups, step = gl_pass_fit_block(p, p->group);
 
     for (size_t at = 0; at < n; at += step) {
         const size_t some = n - at < step ? n - at : step;
-        struct gl_call c = call_of(p, GL_P_BORDER);
+        struct gl_call c = gl_pass_call_of(p, GL_P_BORDER);
         size_t skip;
         FBP_TRY(gl_bind(&p->dev->programs, &c, 0, p->out.buffer, p->out.at + at * p->group,
                         some * p->group, &skip));
         p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        FBP_TRY(run_groups(p, &c, some * 2 * GPU_BORDER, 1));
+        FBP_TRY(gl_pass_run_groups(p, &c, some * 2 * GPU_BORDER, 1));
     }
     return FBP_OK;
 }
@@ -514,17 +264,17 @@ struct filtering {
     bool plain;
 };
 
-static struct pass begin(struct gl_device *dev, const struct filtering *f)
+static struct gl_pass begin(struct gl_device *dev, const struct filtering *f)
 {
     const struct fbp_job *job = dev->job;
-    struct pass p = {.dev = dev,
-                     .batch = &f->batch,
-                     .raw = f->raw,
-                     .out = f->out,
-                     .plain = f->plain,
-                     .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
-                     .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
-                     .rows = rows_of(dev, &f->batch)};
+    struct gl_pass p = {.dev = dev,
+                        .batch = &f->batch,
+                        .raw = f->raw,
+                        .out = f->out,
+                        .plain = f->plain,
+                        .floats = f->raw.at + fbp_raw_floats(job, fbp_raw_samples(job, &f->batch)),
+                        .view = f->batch.load_rows * job->panel.n_columns * sizeof(float),
+                        .rows = gl_pass_rows_of(dev, &f->batch)};
 
     p.weights = p.rows.weights;
     p.group = f->plain ? f->batch.n_rows * job->wide.n_columns * sizeof(float)
@@ -535,7 +285,7 @@ static struct pass begin(struct gl_device *dev, const struct filtering *f)
 static fbp_status run_filter(void *device, void *command)
 {
     struct gl_device *dev = device;
-    struct pass p = begin(dev, command);
+    struct gl_pass p = begin(dev, command);
 
     FBP_TRY(prepare(&p));
     for (size_t half = 0; half < p.rows.halves; half++) {
@@ -684,7 +434,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gl_programs_need(&dev->programs, &store, 1));
     if (dev->tables.way == GPU_AT_ONCE) {
         FBP_TRY(check_row(dev));
-        const enum gl_program_id fft = fft_of(dev->tables.fft_length);
+        const enum gl_program_id fft = gl_pass_fft_of(dev->tables.fft_length);
         FBP_TRY(gl_programs_need(&dev->programs, &fft, 1));
     }
     return gl_programs_need(&dev->programs, always, sizeof always / sizeof *always);

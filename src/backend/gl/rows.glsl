@@ -1,4 +1,4 @@
-/* Rows of a batch on their way through the filter: struct gl_rows of filter.h, and where they lie. */
+/* Rows of a batch on their way through the filter: struct gl_rows of filter_rows.h, and where they lie. */
 
 layout(std140, binding = 0) uniform Rows
 {

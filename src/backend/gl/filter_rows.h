@@ -1,6 +1,6 @@
-/** @file filter.h  What the programs of the filter are told (internal). */
-#ifndef FBP_SRC_GL_FILTER_H
-#define FBP_SRC_GL_FILTER_H
+/** @file filter_rows.h  What the programs of the filter are told (internal). */
+#ifndef FBP_SRC_GL_FILTER_ROWS_H
+#define FBP_SRC_GL_FILTER_ROWS_H
 
 #include "filter/pad.h"
 
@@ -30,4 +30,4 @@ struct gl_rows {
 /** How weights are told. */
 enum { GL_NO_WEIGHTS = 0, GL_PRODUCTS, GL_RAY_BY_RAY };
 
-#endif /* FBP_SRC_GL_FILTER_H */
+#endif /* FBP_SRC_GL_FILTER_ROWS_H */
