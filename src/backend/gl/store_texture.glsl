@@ -11,12 +11,21 @@ float sample_of_part(uint at)
     return part == 0u ? rows_in[at].x : rows_in[at].y;
 }
 
+/* Drivers may cut off what fp16 does not hold, which would be a shift of all samples: its 10 bits are
+ * made here, to nearest. */
+float nearest(float q)
+{
+    uint bits = floatBitsToUint(q);
+
+    return MOST > 65504.0 ? q : uintBitsToFloat((bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu);
+}
+
 void put(uint x, uint row, uint layer, uint lane, float q)
 {
     ivec3 at = ivec3(int(x), int(row), int(layer));
     vec4 texel = CHANNELS > 1 && lane > 0u ? imageLoad(views, at) : vec4(0.0);
 
-    texel[lane] = clamp(q * scale, -MOST, MOST);
+    texel[lane] = nearest(clamp(q * scale, -MOST, MOST));
     imageStore(views, at, texel);
 }
 
