@@ -53,41 +53,44 @@ enum { GL_SHAPES = 4 };
     GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1"))                                 \
     GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2"))
 
+/** Filtered rows into a texture. */
+#define GL_STORE(X, ID, NAME, TEXEL) X(ID, NAME, "common", "rows", "parts", TEXEL, "store_texture")
+
 /** Programs: X(id, what it is called, its texts one after another).  A text that begins with # is
  *  itself. */
-#define GL_PROGRAMS(X)                                                                           \
-    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")                              \
-    X(BRIDGE, "bridge", "common", "rows", "bridge")                                              \
-    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh")                         \
-    X(COLUMNS, "columns", "common", "rows", "columns")                                           \
-    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")                               \
-    X(CONVOLVE, "convolve", "common", "rows", "convolve")                                        \
-    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")                            \
-    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                                        \
-    X(STORE, "store", "common", "rows", "store")                                                 \
-    X(STORE_R32, "store r32f", "common", "rows", GL_FP32("r32f", "1"), "store_texture")          \
-    X(STORE_RG32, "store rg32f", "common", "rows", GL_FP32("rg32f", "2"), "store_texture")       \
-    X(STORE_R16, "store r16f", "common", "rows", GL_FP16("r16f", "1"), "store_texture")          \
-    X(STORE_RG16, "store rg16f", "common", "rows", GL_FP16("rg16f", "2"), "store_texture")       \
-    X(STORE_RGBA16, "store rgba16f", "common", "rows", GL_FP16("rgba16f", "4"), "store_texture") \
-    X(UNPACK, "unpack", "common", "unpack")                                                      \
-    X(BORDER, "border", "common", "rows", "border")                                              \
-    X(PLAIN, "plain", "common", "rows", "plain")                                                 \
-    X(SCALE, "scale", "common", "scale")                                                         \
-    X(FOUND, "found", "found")                                                                   \
-    X(MIP, "mip", "mip")                                                                         \
-    X(STAGE, "stage", "common", "rows", "functions", "turn", "stage")                            \
-    X(MULTIPLY, "multiply", "common", "rows", "multiply")                                        \
-    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")                               \
-    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")                               \
-    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")                               \
-    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")                               \
-    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")                             \
-    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")                             \
-    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")                             \
-    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")                             \
-    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")                             \
-    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")                             \
+#define GL_PROGRAMS(X)                                                   \
+    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")      \
+    X(BRIDGE, "bridge", "common", "rows", "bridge")                      \
+    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh") \
+    X(COLUMNS, "columns", "common", "rows", "columns")                   \
+    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")       \
+    X(CONVOLVE, "convolve", "common", "rows", "convolve")                \
+    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")    \
+    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                \
+    X(STORE, "store", "common", "rows", "parts", "store")                \
+    GL_STORE(X, STORE_R32, "store r32f", GL_FP32("r32f", "1"))           \
+    GL_STORE(X, STORE_RG32, "store rg32f", GL_FP32("rg32f", "2"))        \
+    GL_STORE(X, STORE_R16, "store r16f", GL_FP16("r16f", "1"))           \
+    GL_STORE(X, STORE_RG16, "store rg16f", GL_FP16("rg16f", "2"))        \
+    GL_STORE(X, STORE_RGBA16, "store rgba16f", GL_FP16("rgba16f", "4"))  \
+    X(UNPACK, "unpack", "common", "unpack")                              \
+    X(BORDER, "border", "common", "rows", "border")                      \
+    X(PLAIN, "plain", "common", "rows", "parts", "plain")                \
+    X(SCALE, "scale", "common", "scale")                                 \
+    X(FOUND, "found", "found")                                           \
+    X(MIP, "mip", "mip")                                                 \
+    X(STAGE, "stage", "common", "rows", "functions", "turn", "stage")    \
+    X(MULTIPLY, "multiply", "common", "rows", "multiply")                \
+    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")       \
+    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")       \
+    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")       \
+    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")       \
+    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")     \
+    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")     \
+    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")     \
+    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")     \
+    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")     \
+    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")     \
     GL_KERNELS(X)
 
 enum gl_program_id {

@@ -2,14 +2,7 @@
  * column begin and end with the mean of a sample and the zero beside the view.  Above the last row
  * two of zeros follow, where the texture has so many: what lies beyond them is never read. */
 
-layout(local_size_x = 64) in;
-layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
 layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes come one after another */
-
-float sample_of_part(uint at)
-{
-    return part == 0u ? rows_in[at].x : rows_in[at].y;
-}
 
 /* Drivers may cut off what fp16 does not hold, which would be a shift of all samples: its 10 bits are
  * made here, to nearest. */
@@ -31,11 +24,10 @@ void put(uint x, uint row, uint layer, uint lane, float q)
 
 void main()
 {
-    uint number = group_number();
-    if (number >= n)
-        return;
-    Pair p = pair_of(number);
-    if (!p.there)
+    uint number;
+    Pair p;
+
+    if (!own_pair(number, p))
         return;
     uint from = number * row_length, layer = bound_group + p.group, last = n_rows - 1u;
     for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
