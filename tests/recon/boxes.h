@@ -4,6 +4,8 @@
 
 #include "recon/fixture.h"
 
+#include "backend/mock/mock.h"
+
 /** On grids and detectors of odd and even sizes.  kernel: the one asked for; boxes: it computes
  *  them alone. */
 static const struct scan_case {
@@ -95,6 +97,70 @@ static inline unsigned draw(unsigned *state)
 {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 16;
+}
+
+static inline int watch(void *user, const struct fbp_progress *p)
+{
+    *(struct fbp_progress *)user = *p;
+    return 0;
+}
+
+/** Slabs and batches of any size, or the plan's. */
+static inline void draw_division(unsigned *state, struct fbp_recon_params *p)
+{
+    p->slab_slices = draw(state) % 3 ? 0 : 1 + draw(state) % 9;
+    p->batch_views = draw(state) % 2 ? 0 : 8 * (1 + draw(state) % 3);
+}
+
+/** What a plan gives, into a file or into the caller's memory; free() it. */
+static inline float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *report)
+{
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    const size_t n = grid_size(&info->volume);
+    char *path = temporary("part.mha");
+    float *out;
+
+    if (memory) {
+        fbp_sink *sink;
+        out = malloc(n * sizeof *out);
+        assert_non_null(out);
+        memset(out, 0xff, n * sizeof *out);
+        OK(fbp_sink_memory(&sink, out, info->volume.n));
+        OK(fbp_plan_run_to(plan, NULL, sink, report));
+        fbp_sink_close(&sink);
+    } else {
+        OK(fbp_plan_run(plan, path, report));
+        out = read_array(path);
+        remove(path);
+    }
+    free(path);
+    return out;
+}
+
+/** Compares parts of a case's volume with the whole, which params gave. */
+typedef void parts_fn(const struct scan_case *c, const struct fbp_scan *scan,
+                      struct fbp_recon_params params, const float *whole, unsigned *seed);
+
+/** With all cases whose bits are the volume's on devices that are here; every third in HU, and some
+ *  with a mask, if it may. */
+static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
+{
+    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct scan_case *c = &cases[i];
+        if (!can_compute(c) || !has_the_volumes_bits(c))
+            continue;
+        struct fbp_scan scan = make_scan(c);
+        struct fbp_recon_params p = params_of(c);
+        p.mu_water = i % 3 == 0 ? 0.02 : 0;
+        p.mask = masks && i % 4 == 1;
+        p.mask_value = masks ? -7 : 0;
+        float *whole = reconstruct(&scan, &p);
+        compare(c, &scan, p, whole, &seed);
+        free(whole);
+        drop_scan(&scan);
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
 }
 
 /** Any box; now and then up to an edge, which is said by 0, or of one voxel. */

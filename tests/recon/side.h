@@ -21,13 +21,6 @@ struct side {
     void *filtered, *volume;
 };
 
-static inline fbp_status settle(const struct side *s)
-{
-    for (int i = 0; i < FBP_N_STAGES; i++)
-        FBP_TRY(fbp_device_settle(s->backend, s->dev, (enum fbp_stage)i));
-    return FBP_OK;
-}
-
 /** region: what is wanted; NULL: all. */
 static inline void arrange_region(struct side *s, const struct scan_case *c, const char *region)
 {
@@ -69,9 +62,9 @@ static inline void filter_views(struct side *s)
         OK(s->backend->upload(s->dev, device, host, n));
     else
         memcpy(device, host, n * sizeof *host);
-    OK(settle(s));
+    OK(fbp_device_settle_all(s->backend, s->dev));
     OK(s->backend->filter(s->dev, &s->batch, device, s->filtered));
-    OK(settle(s));
+    OK(fbp_device_settle_all(s->backend, s->dev));
     fbp_device_put(s->backend, s->dev, FBP_FOR_RAW, device);
     free(host);
 }
@@ -98,7 +91,7 @@ static inline void open_side(struct side *s)
 static inline void close_side(struct side *s)
 {
     if (s->dev) {
-        OK(settle(s));
+        OK(fbp_device_settle_all(s->backend, s->dev));
         fbp_device_put(s->backend, s->dev, FBP_FOR_FILTERED, s->filtered);
         fbp_device_put(s->backend, s->dev, FBP_FOR_VOLUME, s->volume);
         s->backend->close(&s->dev);
@@ -121,14 +114,14 @@ static inline size_t reconstruct_slab(struct side *s, const struct fbp_slab *sla
         OK(s->backend->backproject(s->dev, &s->batch, s->filtered, slab, slab->z0, middle,
                                    s->volume));
     OK(s->backend->backproject(s->dev, &s->batch, s->filtered, slab, middle, end, s->volume));
-    OK(settle(s));
+    OK(fbp_device_settle_all(s->backend, s->dev));
     for (size_t half = fbp_halves(job); half-- > 0;) {
         size_t z0, z1;
         fbp_layer_range(job, half, slab->z0, end, &z0, &z1);
         if (z0 == z1)
             continue;
         OK(s->backend->fetch(s->dev, slab, z0, z1, s->volume, out + n * fbp_slab_slice(slab)));
-        OK(settle(s));
+        OK(fbp_device_settle_all(s->backend, s->dev));
         *first = n == 0 ? z0 : *first;
         n += z1 - z0;
     }

@@ -96,36 +96,6 @@ static void drop_region(struct region *r)
     free(r->value);
 }
 
-static int watch(void *user, const struct fbp_progress *p)
-{
-    *(struct fbp_progress *)user = *p;
-    return 0;
-}
-
-/* Into a file, or into the caller's memory. */
-static float *run_plan(fbp_plan *plan, bool memory, struct fbp_report *report)
-{
-    const struct fbp_plan_summary *info = fbp_plan_info(plan);
-    char *path = temporary("region.mha");
-    float *out;
-
-    if (memory) {
-        fbp_sink *sink;
-        out = malloc(grid_size(&info->volume) * sizeof *out);
-        assert_non_null(out);
-        memset(out, 0xff, grid_size(&info->volume) * sizeof *out);
-        OK(fbp_sink_memory(&sink, out, info->volume.n));
-        OK(fbp_plan_run_to(plan, NULL, sink, report));
-        fbp_sink_close(&sink);
-    } else {
-        OK(fbp_plan_run(plan, path, report));
-        out = read_array(path);
-        remove(path);
-    }
-    free(path);
-    return out;
-}
-
 /* What a run gave: the wanted voxels of the box as in `whole`, the others `outside`. */
 static void check_volume(const char *what, const struct fbp_plan_summary *info,
                          const struct region *r, const float *whole, const float *v, float outside,
@@ -178,8 +148,7 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
 
     p.region = r.source ? NULL : r.text;
     p.region_mask = r.source;
-    p.slab_slices = draw(seed) % 3 ? 0 : 1 + draw(seed) % 9;
-    p.batch_views = draw(seed) % 2 ? 0 : 8 * (1 + draw(seed) % 3);
+    draw_division(seed, &p);
     p.n_threads = 1 + (int)(draw(seed) % 2);
     p.progress = watch;
     p.user = &told;
@@ -204,26 +173,17 @@ static void check_region(const struct scan_case *c, const struct fbp_scan *scan,
     drop_region(&r);
 }
 
+static void check_regions(const struct scan_case *c, const struct fbp_scan *scan,
+                          struct fbp_recon_params p, const float *whole, unsigned *seed)
+{
+    for (int k = 0; k < N_REGIONS; k++)
+        check_region(c, scan, p, whole, seed);
+}
+
 static void regions_have_the_volumes_bits(void **state)
 {
-    unsigned seed = 5;
-
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
-    for (size_t i = 0; i < N_CASES; i++) {
-        const struct scan_case *c = &cases[i];
-        if (!can_compute(c) || !has_the_volumes_bits(c))
-            continue;
-        struct fbp_scan scan = make_scan(c);
-        struct fbp_recon_params p = params_of(c);
-        p.mu_water = i % 3 == 0 ? 0.02 : 0;
-        float *whole = reconstruct(&scan, &p);
-        for (int k = 0; k < N_REGIONS; k++)
-            check_region(c, &scan, p, whole, &seed);
-        free(whole);
-        drop_scan(&scan);
-    }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    compare_parts(check_regions, false, 5);
 }
 
 /* Of the slab of all layers as a device leaves it: the voxels that it touched. */

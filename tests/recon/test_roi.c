@@ -45,78 +45,41 @@ static void assert_work(const struct scan_case *c, const struct fbp_plan_summary
         assert_int_equal(info->updates, least);
 }
 
-/* Into a file, or into the caller's memory. */
-static float *reconstruct_box(fbp_plan *plan, bool memory, struct fbp_report *report)
+static void check_box(const struct scan_case *c, const struct fbp_scan *scan,
+                      struct fbp_recon_params p, const float *whole, bool memory, unsigned *seed)
 {
-    const struct fbp_plan_summary *info = fbp_plan_info(plan);
-    const size_t n = grid_size(&info->volume);
-    char *path = temporary("box.mha");
-    float *out;
+    struct fbp_report report = {.struct_size = sizeof report};
+    struct fbp_progress told = {0};
+    fbp_plan *plan;
 
-    if (memory) {
-        fbp_sink *sink;
-        out = malloc(n * sizeof *out);
-        assert_non_null(out);
-        memset(out, 0xff, n * sizeof *out);
-        OK(fbp_sink_memory(&sink, out, info->volume.n));
-        OK(fbp_plan_run_to(plan, NULL, sink, report));
-        fbp_sink_close(&sink);
-    } else {
-        OK(fbp_plan_run(plan, path, report));
-        out = read_array(path);
-        remove(path);
-    }
-    free(path);
-    return out;
+    p.progress = watch;
+    p.user = &told;
+    draw_box(seed, c->grid.n, p.roi);
+    draw_division(seed, &p);
+    fbp_mock_plant.rates = draw(seed) % 2 ? card : none;
+    OK(fbp_plan_create(&plan, scan, &p));
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    assert_string_equal(info->kernel, c->kernel);
+    float *box = run_plan(plan, memory, &report);
+    assert_box(c->kernel, box, whole, c->grid.n, info->roi);
+    assert_report(&report, box, grid_size(&info->volume), p.mask);
+    assert_work(c, info, scan->n_views);
+    assert_true(told.done == info->updates && told.total == info->updates);
+    free(box);
+    fbp_plan_destroy(&plan);
 }
 
-static int watch(void *user, const struct fbp_progress *p)
+static void check_boxes(const struct scan_case *c, const struct fbp_scan *scan,
+                        struct fbp_recon_params p, const float *whole, unsigned *seed)
 {
-    *(struct fbp_progress *)user = *p;
-    return 0;
+    for (int b = 0; b < N_BOXES; b++)
+        check_box(c, scan, p, whole, b % 2, seed);
 }
 
 static void boxes_have_the_volumes_bits(void **state)
 {
-    unsigned seed = 7;
-
     (void)state;
-    fbp_mock_plant = (struct fbp_mock_plant){.delay_us = 20};
-    for (size_t i = 0; i < N_CASES; i++) {
-        const struct scan_case *c = &cases[i];
-        if (!can_compute(c) || !has_the_volumes_bits(c))
-            continue;
-        struct fbp_scan scan = make_scan(c);
-        struct fbp_recon_params p = params_of(c);
-        p.mu_water = i % 3 == 0 ? 0.02 : 0;
-        p.mask = i % 4 == 1;
-        p.mask_value = -7;
-        float *whole = reconstruct(&scan, &p);
-        for (int b = 0; b < N_BOXES; b++) {
-            struct fbp_report report = {.struct_size = sizeof report};
-            struct fbp_progress told = {0};
-            fbp_plan *plan;
-            p.progress = watch;
-            p.user = &told;
-            draw_box(&seed, c->grid.n, p.roi);
-            p.slab_slices = draw(&seed) % 3 ? 0 : 1 + draw(&seed) % 9;
-            p.batch_views = draw(&seed) % 2 ? 0 : 8 * (1 + draw(&seed) % 3);
-            fbp_mock_plant.rates = draw(&seed) % 2 ? card : none;
-            OK(fbp_plan_create(&plan, &scan, &p));
-            const struct fbp_plan_summary *info = fbp_plan_info(plan);
-            assert_string_equal(info->kernel, c->kernel);
-            float *box = reconstruct_box(plan, b % 2, &report);
-            assert_box(c->kernel, box, whole, c->grid.n, info->roi);
-            assert_report(&report, box, grid_size(&info->volume), p.mask);
-            assert_work(c, info, scan.n_views);
-            assert_true(told.done == info->updates && told.total == info->updates);
-            free(box);
-            fbp_plan_destroy(&plan);
-        }
-        free(whole);
-        drop_scan(&scan);
-    }
-    fbp_mock_plant = (struct fbp_mock_plant){0};
+    compare_parts(check_boxes, true, 7);
 }
 
 /* The kernel that the volume gets, not the one that so few slices would. */
@@ -271,7 +234,7 @@ static void integers_are_the_volumes(void **state)
     const size_t roi[3][2] = {{3, 40}, {0, 17}, {16, 29}};
     memcpy(p.roi, roi, sizeof roi);
     OK(fbp_plan_create(&plan, &scan, &p));
-    float *box = reconstruct_box(plan, false, NULL);
+    float *box = run_plan(plan, false, NULL);
     assert_box("uint16", box, whole, scan.volume.n, fbp_plan_info(plan)->roi);
     fbp_plan_destroy(&plan);
     free(box);

@@ -102,4 +102,20 @@ static inline bool array_write(const char *path, const struct fbp_array_info *in
     return st == FBP_OK;
 }
 
+/* A volume of floats whose rows run upwards. */
+static inline bool volume_write(const char *path, const size_t n[3], const double mm[3],
+                                const float *data)
+{
+    struct fbp_array_info info = {.struct_size = sizeof info,
+                                  .type = FBP_F32,
+                                  .has_spacing = true,
+                                  .row_order = FBP_ROWS_BOTTOM_UP};
+
+    for (int a = 0; a < 3; a++) {
+        info.n[a] = n[a];
+        info.spacing_mm[a] = mm[a];
+    }
+    return array_write(path, &info, data);
+}
+
 #endif /* FBP_TESTS_ONE_ARRAY_H */

@@ -23,15 +23,7 @@
 
 static void write_volume(const size_t n[3], const double mm[3], const float *data)
 {
-    struct fbp_array_info info = {.struct_size = sizeof info,
-                                  .type = FBP_F32,
-                                  .has_spacing = true,
-                                  .row_order = FBP_ROWS_BOTTOM_UP};
-    for (int a = 0; a < 3; a++) {
-        info.n[a] = n[a];
-        info.spacing_mm[a] = mm[a];
-    }
-    assert_true(array_write(VOLUME, &info, data));
+    assert_true(volume_write(VOLUME, n, mm, data));
 }
 
 /* 3 x 4 x 5 voxels, one bright in each middle slice, off the centre. */
