@@ -85,6 +85,15 @@ fbp_status cuda_failed(cudaError_t error, const char *call);
             return cuda_failed(cuda_try_, #call); \
     } while (0)
 
+/** Did a call succeed whose failure is an answer, and no error of the run?  It is not left to the
+ *  next call. */
+static inline bool cuda_is_done(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+    return error == cudaSuccess;
+}
+
 /* stream.c: queues and marks. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);

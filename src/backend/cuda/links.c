@@ -32,14 +32,6 @@ struct meter {
     struct end ends[FBP_MOST_LINKED];
 };
 
-/* A failure here is an answer: it is not left to the next call. */
-static bool is_done(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess;
-}
-
 bool cuda_link_identify(int ordinal, char *out, size_t n)
 {
     struct cudaDeviceProp p;
@@ -47,7 +39,8 @@ bool cuda_link_identify(int ordinal, char *out, size_t n)
     unsigned char id[4];
     int driver = 0;
 
-    if (!is_done(cudaGetDeviceProperties(&p, ordinal)) || !is_done(cudaDriverGetVersion(&driver)))
+    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(cudaDriverGetVersion(&driver)))
         return false;
     cuda_bus_of(ordinal, bus_id);
     memcpy(id, p.uuid.bytes, sizeof id);
@@ -62,10 +55,11 @@ void cuda_link_peer(int from, int to, struct fbp_peer *out)
 
     *out = (struct fbp_peer){.rank = 0};
     if (from == to ||
-        !is_done(cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
-        !is_done(
+        !cuda_is_done(
+            cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
+        !cuda_is_done(
             cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to)) ||
-        !is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
+        !cuda_is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
         return;
     *out = (struct fbp_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
 }

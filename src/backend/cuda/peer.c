@@ -17,44 +17,37 @@ static struct {
 
 unsigned cuda_peer_plant;
 
-/* A failure here is an answer: it is not left to the next call. */
-static bool is_done(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess;
-}
-
 enum cuda_peer cuda_peer_enable(int device, int other)
 {
     int can = 0;
 
-    if (!is_done(cudaSetDevice(device)) || !is_done(cudaDeviceCanAccessPeer(&can, device, other)) ||
-        !can)
+    if (!cuda_is_done(cudaSetDevice(device)) ||
+        !cuda_is_done(cudaDeviceCanAccessPeer(&can, device, other)) || !can)
         return CUDA_PEER_NONE;
     const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-    if (is_done(error))
+    if (cuda_is_done(error))
         return CUDA_PEER_NEW;
     return error == cudaErrorPeerAccessAlreadyEnabled ? CUDA_PEER_WAS_THERE : CUDA_PEER_NONE;
 }
 
 static bool fill(const struct cuda_peer_end *e, int value)
 {
-    return is_done(cudaSetDevice(e->device)) &&
-           is_done(cudaMemsetAsync(e->memory, value, CUDA_PEER_PROBE, e->stream)) &&
-           is_done(cudaStreamSynchronize(e->stream));
+    return cuda_is_done(cudaSetDevice(e->device)) &&
+           cuda_is_done(cudaMemsetAsync(e->memory, value, CUDA_PEER_PROBE, e->stream)) &&
+           cuda_is_done(cudaStreamSynchronize(e->stream));
 }
 
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host)
 {
     bool ok = fill(to, 0) && fill(from, SENT) &&
-              is_done(cudaMemcpyPeerAsync(to->memory, to->device, from->memory, from->device,
-                                          CUDA_PEER_PROBE, from->stream)) &&
-              is_done(cudaStreamSynchronize(from->stream)) && is_done(cudaSetDevice(to->device)) &&
-              is_done(cudaMemcpyAsync(host, to->memory, CUDA_PEER_PROBE, cudaMemcpyDeviceToHost,
-                                      to->stream)) &&
-              is_done(cudaStreamSynchronize(to->stream));
+              cuda_is_done(cudaMemcpyPeerAsync(to->memory, to->device, from->memory, from->device,
+                                               CUDA_PEER_PROBE, from->stream)) &&
+              cuda_is_done(cudaStreamSynchronize(from->stream)) &&
+              cuda_is_done(cudaSetDevice(to->device)) &&
+              cuda_is_done(cudaMemcpyAsync(host, to->memory, CUDA_PEER_PROBE,
+                                           cudaMemcpyDeviceToHost, to->stream)) &&
+              cuda_is_done(cudaStreamSynchronize(to->stream));
 
     for (size_t i = 0; ok && i < CUDA_PEER_PROBE; i++)
         ok = host[i] == SENT;
@@ -67,9 +60,9 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
 
 static bool open_end(struct cuda_peer_end *e)
 {
-    return is_done(cudaSetDevice(e->device)) &&
-           is_done(cudaStreamCreateWithFlags(&e->stream, cudaStreamNonBlocking)) &&
-           is_done(cudaMalloc((void **)&e->memory, CUDA_PEER_PROBE));
+    return cuda_is_done(cudaSetDevice(e->device)) &&
+           cuda_is_done(cudaStreamCreateWithFlags(&e->stream, cudaStreamNonBlocking)) &&
+           cuda_is_done(cudaMalloc((void **)&e->memory, CUDA_PEER_PROBE));
 }
 
 static void close_end(const struct cuda_peer_end *e)
@@ -105,8 +98,8 @@ static enum known find(int to, int from)
 
     if (direct != WRONG || access != CUDA_PEER_NEW)
         return direct;
-    (void)is_done(cudaSetDevice(to));
-    (void)is_done(cudaDeviceDisablePeerAccess(from));
+    (void)cuda_is_done(cudaSetDevice(to));
+    (void)cuda_is_done(cudaDeviceDisablePeerAccess(from));
     return probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
 }
 

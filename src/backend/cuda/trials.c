@@ -3,20 +3,13 @@
 
 #include <stdio.h>
 
-/* A failure here is no error of the run: it is not left to the next call. */
-static bool is_done(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return error == cudaSuccess;
-}
-
 static bool describe(int ordinal, char *out, size_t n)
 {
     struct cudaDeviceProp p;
     int driver = 0;
 
-    if (!is_done(cudaGetDeviceProperties(&p, ordinal)) || !is_done(cudaDriverGetVersion(&driver)))
+    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(cudaDriverGetVersion(&driver)))
         return false;
     snprintf(out, n, "%.100s, %d multiprocessors, driver for CUDA %d.%d", p.name,
              p.multiProcessorCount, driver / 1000, driver % 1000 / 10);
@@ -28,8 +21,8 @@ static bool open_trials(void *user, int n)
     struct cuda_device *dev = user;
 
     for (int i = 0; i < n; i++)
-        if (!is_done(cudaEventCreate(&dev->trials[i].begin)) ||
-            !is_done(cudaEventCreate(&dev->trials[i].end)))
+        if (!cuda_is_done(cudaEventCreate(&dev->trials[i].begin)) ||
+            !cuda_is_done(cudaEventCreate(&dev->trials[i].end)))
             return false;
     return true;
 }
@@ -38,35 +31,36 @@ static bool begin(void *user, int trial)
 {
     const struct cuda_device *dev = user;
 
-    return is_done(cudaEventRecord(dev->trials[trial].begin, dev->streams[FBP_STAGE_BP].stream));
+    return cuda_is_done(
+        cudaEventRecord(dev->trials[trial].begin, dev->streams[FBP_STAGE_BP].stream));
 }
 
 static bool end(void *user, int trial)
 {
     const struct cuda_device *dev = user;
 
-    return is_done(cudaEventRecord(dev->trials[trial].end, dev->streams[FBP_STAGE_BP].stream));
+    return cuda_is_done(cudaEventRecord(dev->trials[trial].end, dev->streams[FBP_STAGE_BP].stream));
 }
 
 static bool is_over(void *user, int trial)
 {
     const struct cuda_device *dev = user;
 
-    return is_done(cudaEventQuery(dev->trials[trial].end));
+    return cuda_is_done(cudaEventQuery(dev->trials[trial].end));
 }
 
 static bool wait_for(void *user, int trial)
 {
     const struct cuda_device *dev = user;
 
-    return is_done(cudaEventSynchronize(dev->trials[trial].end));
+    return cuda_is_done(cudaEventSynchronize(dev->trials[trial].end));
 }
 
 static bool elapsed(void *user, int trial, float *ms)
 {
     const struct cuda_trial *t = &((const struct cuda_device *)user)->trials[trial];
 
-    return is_done(cudaEventElapsedTime(ms, t->begin, t->end));
+    return cuda_is_done(cudaEventElapsedTime(ms, t->begin, t->end));
 }
 
 const struct gpu_timer cuda_timer = {
@@ -84,8 +78,8 @@ void cuda_trials_close(struct cuda_device *dev)
 {
     for (int i = 0; i < GPU_TUNER_TRIALS; i++) {
         if (dev->trials[i].begin)
-            (void)is_done(cudaEventDestroy(dev->trials[i].begin));
+            (void)cuda_is_done(cudaEventDestroy(dev->trials[i].begin));
         if (dev->trials[i].end)
-            (void)is_done(cudaEventDestroy(dev->trials[i].end));
+            (void)cuda_is_done(cudaEventDestroy(dev->trials[i].end));
     }
 }
