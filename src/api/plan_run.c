@@ -57,8 +57,7 @@ static fbp_status make_parts(struct plan_run *r)
     FBP_TRY(fbp_look_create(&r->look, &p->tables.job));
     if (p->params.mask || p->tables.region)
         FBP_TRY(fbp_mask_create(&r->mask, &p->tables.job, p->params.mask != 0,
-                                p->params.mask ? p->params.mask_value
-                                               : fbp_region_nothing(&p->params)));
+                                fbp_outside_value(&p->params)));
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
 

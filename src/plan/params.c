@@ -46,7 +46,7 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
     const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output_range[1];
 
     const bool region = p->region || p->region_mask;
-    const double value = p->mask ? p->mask_value : fbp_region_nothing(p);
+    const double value = fbp_outside_value(p);
 
     if (!p->mask && !region)
         return FBP_OK;

@@ -31,10 +31,10 @@ FBP_PRIVATE_API uint64_t fbp_wanted_voxels(const struct fbp_job *job, const stru
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t l0,
                         size_t l1);
 
-/** The value of voxels outside a region that has none of its own: nothing, in the job's unit. */
-static inline double fbp_region_nothing(const struct fbp_recon_params *params)
+/** The value of voxels outside a mask or region: the mask's, or nothing, in the job's unit. */
+static inline double fbp_outside_value(const struct fbp_recon_params *params)
 {
-    return params->mu_water > 0 ? -1000 : 0;
+    return params->mask ? params->mask_value : params->mu_water > 0 ? -1000 : 0;
 }
 
 #endif /* FBP_SRC_PLAN_WANTED_H */
