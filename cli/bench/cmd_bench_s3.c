@@ -144,8 +144,9 @@ static int measure_variant(const struct s3_args *a, fbp_s3 *s3, size_t index, st
     way.synchronised = false; /* the last run: its volume is drawn */
     if (rc == 0)
         rc = measure(a, s3, &way, &t);
-    r->total = t.total;
     r->done = rc == 0;
+    if (r->done)
+        r->total = t.total;
     return rc;
 }
 

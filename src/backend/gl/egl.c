@@ -88,7 +88,7 @@ static void close_display(struct entry *e, EGLDisplay display)
 }
 
 /* The newest core profile, with what tells of lost contexts if there is. */
-static EGLContext make_context(EGLDisplay display, bool *told)
+static EGLContext make_context(EGLDisplay display)
 {
     static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {3, 3}};
     const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
@@ -108,7 +108,6 @@ static EGLContext make_context(EGLDisplay display, bool *told)
                                      EGL_NONE};
         EGLContext context =
             eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
-        *told = tells;
         if (context != EGL_NO_CONTEXT)
             return context;
     }
@@ -125,7 +124,7 @@ static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size
         return false;
     }
     out->display = display;
-    out->context = make_context(display, &out->told);
+    out->context = make_context(display);
     if (out->context == EGL_NO_CONTEXT) {
         snprintf(why, n, "it gives no context of OpenGL 3.3 or later (%s): update the driver",
                  error_text());
@@ -237,7 +236,6 @@ static void ask(struct gl_renderer *r)
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    r->group_threads = (int)integer_of(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
     lower_limits(r);
 }
 

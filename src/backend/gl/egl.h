@@ -25,7 +25,6 @@ struct gl_renderer {
     int major, minor;
     int texture_size, layers;          /**< of textures, at most */
     int shared_bytes;                  /**< of a group of threads, at most */
-    int group_threads;                 /**< of a group, at most */
     uint64_t block_bytes;              /**< of a storage block, at most */
     uint64_t buffer_bytes;             /**< of one buffer, at most */
     uint64_t alignment;                /**< of a part of a buffer that is bound */
@@ -44,7 +43,6 @@ const struct gl_renderer *gl_renderer_at(int index);
 struct gl_egl {
     int index;
     void *display, *context;
-    bool told; /**< the driver tells when it has lost the context */
 };
 
 /** Make one, current in this thread. */
