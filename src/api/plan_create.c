@@ -103,14 +103,26 @@ static void fill_info(fbp_plan *p)
     complete_predicted(p);
 }
 
+static fbp_status find_own_devices(fbp_plan *p)
+{
+    struct fbp_choice how;
+    char line[800];
+
+    FBP_TRY(fbp_devices_choose(p->params.device ? p->params.device : "auto", &p->backend,
+                               p->devices, &p->n_devices, &how));
+    fbp_choice_remark(&how, line, sizeof line);
+    if (line[0])
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    return FBP_OK;
+}
+
 /* The devices that are asked for, or those of a machine that is not there. */
 static fbp_status find_devices(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
 
     if (!params->model)
-        return fbp_devices_find(params->device ? params->device : "auto", &p->backend, p->devices,
-                                &p->n_devices);
+        return find_own_devices(p);
     if (params->device && strcmp(params->device, "auto") != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "device: a model has its own cards (gpus=, gpu=): leave the device out");

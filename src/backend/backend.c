@@ -1,4 +1,5 @@
 #include "backend/device.h"
+#include "backend/rival.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -71,14 +72,9 @@ int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n)
     return (*backend)->count(why, n);
 }
 
-const struct fbp_backend *fbp_backend_auto(void)
+bool fbp_backend_may_be_there(const struct fbp_backend *given)
 {
-    char why[300];
+    const struct fbp_rival *rival = given->experiment ? given->experiment("rival") : NULL;
 
-    for (const struct fbp_backend *const *b = fbp_backends; *b; b++) {
-        const struct fbp_backend *found = *b;
-        if (!found->hidden && fbp_backend_count(&found, why, sizeof why) > 0)
-            return found;
-    }
-    return NULL;
+    return !given->load || !rival || rival->may_be_there();
 }

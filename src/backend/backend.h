@@ -278,7 +278,7 @@ FBP_PRIVATE_API const struct fbp_backend *fbp_backend_find(const char *name);
  *  the loaded and completed one. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
-/** The first backend that has a usable device. */
-const struct fbp_backend *fbp_backend_auto(void);
+/** Before it is loaded: might it have a device that nobody asked for (backend/rival.h)? */
+bool fbp_backend_may_be_there(const struct fbp_backend *given);
 
 #endif /* FBP_SRC_BACKEND_H */

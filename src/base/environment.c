@@ -10,7 +10,7 @@ static const struct {
     [FBP_ENV_CPU] = {"FBP_CPU", "c, avx2: no later instructions of the CPU than these"},
     [FBP_ENV_FFT] = {"FBP_FFT", "cufft: filter by that library on a GPU, however short rows are"},
     [FBP_ENV_SHAPE] = {"FBP_SHAPE", "the number of the shape that a GPU's kernel takes"},
-    [FBP_ENV_TUNE] = {"FBP_TUNE", "0: measure nothing that is kept: a GPU's shapes, links"},
+    [FBP_ENV_TUNE] = {"FBP_TUNE", "0: measure nothing that is kept: a GPU's shapes, links, speed"},
     [FBP_ENV_GL_SHADERS] = {"FBP_GL_SHADERS", "folder of texts NAME.glsl for those of --device gl"},
     [FBP_ENV_GL_BLOCK] = {"FBP_GL_BLOCK", "bytes of a storage block, fewer than --device gl has"},
     [FBP_ENV_CUDA_HOME] = {"CUDA_HOME", "where CUDA is installed, to find cuFFT"},

@@ -1,5 +1,7 @@
 #include "plan/devices.h"
 
+#include "backend/rival.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,54 +16,116 @@ static fbp_status wrong_index(const char *text, const char *name, int available)
                     available - 1, name, name);
 }
 
-/* "name", "name:0,2" or "name:all" into a backend and device indices. */
-fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
-                            size_t *n_devices)
+static fbp_status unknown_name(const char *name)
 {
-    char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
-    const char *colon = strchr(text, ':');
-    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    char known[200] = "";
+    const char *one;
 
-    *n_devices = 0;
-    snprintf(name, sizeof name, "%.*s", (int)n, text);
-    *backend = strcmp(name, "auto") == 0 ? fbp_backend_auto() : fbp_backend_find(name);
-    if (!*backend) {
-        char known[200] = "";
-        const char *one;
-        for (size_t i = 0; (one = fbp_device_name(i)); i++) {
-            strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
-            strncat(known, one, sizeof known - strlen(known) - 1);
+    for (size_t i = 0; (one = fbp_device_name(i)); i++) {
+        strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
+        strncat(known, one, sizeof known - strlen(known) - 1);
+    }
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s", name,
+                    known);
+}
+
+static void describe(const struct fbp_backend *backend, int index, struct fbp_device_info *out)
+{
+    *out = (struct fbp_device_info){0};
+    backend->describe(index, out);
+}
+
+/* One of those that are listed may be of no use. */
+static fbp_status check_device(const struct fbp_backend *backend, int index)
+{
+    struct fbp_device_info d;
+
+    describe(backend, index, &d);
+    if (!d.reason[0])
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
+                    index, d.text, d.reason);
+}
+
+/* May `auto` take it, too?  If none has to be asked, all may. */
+static bool is_fast(const struct fbp_backend *backend, int index)
+{
+    const struct fbp_rival *rival = backend->experiment("rival");
+    char name[200];
+
+    return !rival || rival->identify(index, name, sizeof name);
+}
+
+/* All that can be used; without slow ones (renderers in software) where there are others. */
+static void take_all(const struct fbp_backend *backend, int available, int *devices, size_t *n)
+{
+    struct fbp_device_info d;
+
+    for (int fast = 1; fast >= 0 && *n == 0; fast--)
+        for (int i = 0; i < available && *n < FBP_MOST_DEVICES; i++) {
+            describe(backend, i, &d);
+            if (!d.reason[0] && (!fast || is_fast(backend, i)))
+                devices[(*n)++] = i;
         }
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: \"%s\" is not in this build: use one of %s",
-                        name, known);
-    }
-    const int available = fbp_backend_count(backend, why, sizeof why);
-    if (available == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
-    if (!colon) {
-        devices[(*n_devices)++] = 0;
-        return FBP_OK;
-    }
-    if (strcmp(colon + 1, "all") == 0) {
-        for (int i = 0; i < available && i < FBP_MOST_DEVICES; i++)
-            devices[(*n_devices)++] = i;
-        return FBP_OK;
-    }
-    for (const char *at = colon + 1;; at++) {
+}
+
+/* "0,2": of `text`, for messages. */
+static fbp_status take_listed(const char *list, const char *text, const struct fbp_backend *backend,
+                              int available, int *devices, size_t *n)
+{
+    for (const char *at = list;; at++) {
         char *end;
         const long index = strtol(at, &end, 10);
         if (end == at || index < 0 || index >= available)
-            return wrong_index(text, name, available);
-        if (*n_devices == FBP_MOST_DEVICES)
+            return wrong_index(text, backend->name, available);
+        if (*n == FBP_MOST_DEVICES)
             return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
                             text, FBP_MOST_DEVICES);
-        devices[(*n_devices)++] = (int)index;
+        FBP_TRY(check_device(backend, (int)index));
+        devices[(*n)++] = (int)index;
         if (*end == '\0')
             return FBP_OK;
         if (*end != ',')
             return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": unexpected \"%s\"", text, end);
         at = end;
     }
+}
+
+fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
+                              size_t *n_devices, struct fbp_choice *how)
+{
+    char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
+    const char *colon = strchr(text, ':');
+    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+
+    *n_devices = 0;
+    *how = (struct fbp_choice){.index = 0};
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    if (strcmp(name, "auto") == 0)
+        fbp_choose_device(fbp_backends, how);
+    else
+        how->backend = fbp_backend_find(name);
+    *backend = how->backend;
+    if (!*backend)
+        return unknown_name(name);
+    const int available = fbp_backend_count(backend, why, sizeof why);
+    if (available == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
+    if (colon && strcmp(colon + 1, "all") == 0)
+        take_all(*backend, available, devices, n_devices);
+    else if (colon)
+        return take_listed(colon + 1, text, *backend, available, devices, n_devices);
+    else
+        devices[(*n_devices)++] = how->index;
+    return FBP_OK;
+}
+
+fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,
+                            size_t *n_devices)
+{
+    struct fbp_choice how;
+
+    return fbp_devices_choose(text, backend, devices, n_devices, &how);
 }
 
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index)

@@ -40,7 +40,11 @@ if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
     __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line 'not usable: (EGL lists no device|libEGL knows no driver)'
 fi
 run 0 recon s.json -o hash: --device auto
-has err '^(cpu|cuda)[, ]'
+if "$fbp" devices | grep '^gl' | grep -qv software; then
+    has err '^(cpu|cuda|gl)[, ]'
+else
+    has err '^(cpu|cuda)[, ]'
+fi
 
 run 1 recon s.json -o v.mha --device gl:7
 has err 'device: "gl:7": '

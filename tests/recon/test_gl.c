@@ -5,6 +5,9 @@
  */
 #include "recon/fixture.h"
 
+#include "backend/backend.h"
+#include "backend/rival.h"
+
 #include <dirent.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -21,6 +24,20 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
     add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
     simulate_head(&scan, 90);
     return scan;
+}
+
+/* Nobody gets a renderer in software who does not ask for it (unit/rivals). */
+static void software_is_no_rival(void **state)
+{
+    const struct fbp_backend *gl = fbp_backend_find("gl");
+    const struct fbp_rival *rival = gl->experiment("rival");
+    struct fbp_device_info d = {.struct_size = sizeof d};
+    char name[200];
+
+    (void)state;
+    gl->describe(0, &d);
+    assert_non_null(rival);
+    assert_int_equal(rival->identify(0, name, sizeof name), !strstr(d.text, "software"));
 }
 
 /* The same arithmetic on views in a texture, by gathers, and in plain memory. */
@@ -269,11 +286,15 @@ static void a_fork_ends(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_by_gathers),        cmocka_unit_test(fp16_is_rounded_to_nearest),
-        cmocka_unit_test(same_bits_however_divided),   cmocka_unit_test(nothing_is_left_open),
-        cmocka_unit_test(failures_leave_nothing_open), cmocka_unit_test(kept_programs_do_no_harm),
-        cmocka_unit_test(two_plans_side_by_side),      cmocka_unit_test(a_fork_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(software_is_no_rival),
+                                       cmocka_unit_test(same_bits_by_gathers),
+                                       cmocka_unit_test(fp16_is_rounded_to_nearest),
+                                       cmocka_unit_test(same_bits_however_divided),
+                                       cmocka_unit_test(nothing_is_left_open),
+                                       cmocka_unit_test(failures_leave_nothing_open),
+                                       cmocka_unit_test(kept_programs_do_no_harm),
+                                       cmocka_unit_test(two_plans_side_by_side),
+                                       cmocka_unit_test(a_fork_ends)};
 
     if (!usable("gl"))
         return 77;

@@ -5,6 +5,7 @@
 #include "backend/gl/mip.h"
 #include "backend/gl/s3.h"
 #include "backend/gpu/gpu_bytes.h"
+#include "backend/rival.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>
@@ -177,11 +178,20 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
+/* What is slower than the CPU anyway is not even measured. */
+static bool identify(int index, char *out, size_t n)
+{
+    return !gl_renderer_at(index)->reason[0] && gl_timer.describe(index, out, n);
+}
+
+static const struct fbp_rival rival = {.identify = identify};
+
 static const void *experiment(const char *name)
 {
-    return strcmp(name, "s3") == 0    ? (const void *)&gl_s3
-           : strcmp(name, "mip") == 0 ? &gl_mip
-                                      : NULL;
+    return strcmp(name, "s3") == 0      ? (const void *)&gl_s3
+           : strcmp(name, "mip") == 0   ? &gl_mip
+           : strcmp(name, "rival") == 0 ? (const void *)&rival
+                                        : NULL;
 }
 
 static const struct fbp_backend backend = {

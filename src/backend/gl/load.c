@@ -1,8 +1,12 @@
 /* The OpenGL module, for the library: which file, and what must be there before it is opened. */
 #include "backend/module.h"
+#include "backend/rival.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* The module's loader of OpenGL ends the process where one of these libraries lacks, so that all of
  * them are looked for here.  They stay loaded: drivers do not like to be unloaded. */
@@ -31,6 +35,30 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
+/* A renderer in hardware has a file that this user may open. */
+static bool has_hardware(void)
+{
+    static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        glob_t g;
+        if (glob(files[i], GLOB_NOSORT, NULL, &g) == 0)
+            for (size_t k = 0; k < g.gl_pathc; k++)
+                found = found || access(g.gl_pathv[k], R_OK | W_OK) == 0;
+        globfree(&g);
+    }
+    return found;
+}
+
+/* For `auto`, which would open the module for nothing elsewhere. */
+static const void *experiment(const char *name)
+{
+    static const struct fbp_rival rival = {.may_be_there = has_hardware};
+
+    return strcmp(name, "rival") == 0 ? &rival : NULL;
+}
+
 static const struct fbp_backend *load(char *why, size_t n)
 {
     return fbp_module_load(&module, why, n);
@@ -40,4 +68,5 @@ const struct fbp_backend fbp_backend_gl = {
     .name = "gl",
     .summary = "OpenGL 4.3",
     .load = load,
+    .experiment = experiment,
 };
