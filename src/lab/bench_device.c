@@ -11,7 +11,7 @@ fbp_status fbp_bench_device(const char *name, const struct fbp_backend **out)
     int devices[FBP_MOST_DEVICES];
     size_t n;
 
-    if (colon)
+    if (colon && strcmp(colon, ":0") != 0)
         return fbp_fail(FBP_ERR_INVALID,
                         "device: \"%s\": the first device of its kind is measured: give \"%.*s\"",
                         name, (int)(colon - name), name);

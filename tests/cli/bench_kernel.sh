@@ -44,8 +44,9 @@ run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
 has err 'region: ball:0,0,900,1 has no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
 has err 'kernel: cpu has no "rot45" for this scan and volume'
-run 1 bench kernel --device cpu:0 --divide 32
+run 1 bench kernel --device cpu:1 --divide 32
 has err 'give "cpu"'
+run 0 bench kernel --device cpu:0 --divide 32 --job J1 --kernel column
 run 1 bench kernel --device nothing --divide 32
 has err 'device: "nothing" is not in this build'
 empty out

@@ -211,6 +211,7 @@ static const struct row {
     {&J3, FBP_PRECISION_FAST, "matrix", 2, 225.5},
     {&J3, FBP_PRECISION_FAST, "matrix", 4, 143},
     {&J4, FBP_PRECISION_HALF, NULL, 1, 1976},
+    {&J4, FBP_PRECISION_HALF, NULL, 2, 938},
     {&J4, FBP_PRECISION_EXACT, NULL, 1, 3528},
     {&J4, FBP_PRECISION_EXACT, NULL, 2, 1762},
     {&J4, FBP_PRECISION_FAST, "matrix", 1, 6963},
