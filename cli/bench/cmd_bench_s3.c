@@ -9,6 +9,7 @@
 struct s3_args {
     const char *variant, *device, *pictures;
     size_t size, views, runs;
+    double seconds;
     int threads;
     bool brief, json, quiet;
 };
@@ -23,6 +24,9 @@ static const struct opt table[] = {
         .help = "number of views"),
     OPT(S, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "1",
         .help = "number of measurements; the fastest is printed"),
+    OPT(S, seconds, .name = "seconds", .arg = "S", .min = 0, .max = 1e6, .fallback = "0.5",
+        .help = "draw fewer slices, those in the middle, where a backprojection would take longer, "
+                "and multiply its seconds; 0: always draw all"),
     OPT(S, brief, .name = "brief",
         .help = "only the way of Tables 2 and 3: no ping-pong, exact interpolation, early fragment "
                 "kill and packing on the device"),
@@ -38,118 +42,6 @@ static const struct opt table[] = {
 };
 #undef S
 
-/* The fastest of several runs in one way, by its backprojection or, not synchronised, in all. */
-static int measure(const struct s3_args *a, fbp_s3 *s3, const struct fbp_s3_way *way,
-                   struct fbp_s3_time *out)
-{
-    struct fbp_s3_time t;
-
-    for (size_t i = 0; i < a->runs; i++) {
-        if (fbp_s3_run(s3, way, &t) != FBP_OK)
-            return cli_fail();
-        if (i == 0 || (way->synchronised ? t.backproject < out->backproject : t.total < out->total))
-            *out = t;
-    }
-    return 0;
-}
-
-static int compare(fbp_s3 *s3, double *psnr_db)
-{
-    struct fbp_s3_error error;
-
-    if (fbp_s3_compare(s3, &error) != FBP_OK)
-        return cli_fail();
-    *psnr_db = error.psnr_db;
-    return 0;
-}
-
-/* Backprojection in another way, and how exact that was. */
-static int measure_other(const struct s3_args *a, fbp_s3 *s3, struct fbp_s3_way way, double *out,
-                         double *psnr_db)
-{
-    struct fbp_s3_time t;
-    const int rc = measure(a, s3, &way, &t);
-
-    if (rc == 0)
-        *out = t.backproject;
-    return rc == 0 && psnr_db ? compare(s3, psnr_db) : rc;
-}
-
-/* The whole job with early fragment kill. */
-static int measure_kill(const struct s3_args *a, fbp_s3 *s3, struct fbp_s3_way way,
-                        struct s3_result *r)
-{
-    struct fbp_s3_time t;
-    int rc;
-
-    way.kill = FBP_S3_STENCIL;
-    rc = measure_other(a, s3, way, &r->stencil, NULL);
-    way.kill = FBP_S3_DEPTH;
-    if (rc == 0)
-        rc = measure_other(a, s3, way, &r->depth, NULL);
-    way.kill = r->stencil < r->depth ? FBP_S3_STENCIL : FBP_S3_DEPTH;
-    way.synchronised = false;
-    if (rc == 0)
-        rc = measure(a, s3, &way, &t);
-    if (rc == 0)
-        r->kill_total = t.total;
-    return rc;
-}
-
-static int measure_ways(const struct s3_args *a, fbp_s3 *s3, const struct fbp_s3_way *usual,
-                        struct s3_result *r)
-{
-    struct fbp_s3_way way = *usual;
-    struct fbp_s3_time t;
-
-    way.sum = FBP_S3_PING_PONG;
-    int rc = measure_other(a, s3, way, &r->ping_pong, NULL);
-    way = *usual;
-    way.exact = true;
-    if (rc == 0)
-        rc = measure_other(a, s3, way, &r->exact, &r->exact_psnr_db);
-    way = *usual;
-    way.pack_on_device = way.unpack_on_device = true;
-    if (rc == 0)
-        rc = measure(a, s3, &way, &t);
-    if (rc == 0) {
-        r->packing = t.packing;
-        r->unpacking = t.unpacking;
-        rc = measure_kill(a, s3, *usual, r);
-    }
-    return rc;
-}
-
-static int measure_variant(const struct s3_args *a, fbp_s3 *s3, size_t index, struct s3_result *r)
-{
-    struct fbp_s3_way way = {.variant = index, .synchronised = true};
-    struct fbp_s3_time t;
-
-    *r = (struct s3_result){.of = *fbp_s3_variant_at(s3, index),
-                            .exact_psnr_db = NAN,
-                            .ping_pong = NAN,
-                            .exact = NAN,
-                            .stencil = NAN,
-                            .depth = NAN,
-                            .kill_total = NAN,
-                            .packing = NAN,
-                            .unpacking = NAN};
-    say_note(a->quiet, "variant %c: %s", r->of.letter, r->of.text);
-    fbp_s3_cost_of(s3, &way, &r->cost);
-    int rc = measure(a, s3, &way, &r->time);
-    if (rc == 0)
-        rc = compare(s3, &r->psnr_db);
-    if (rc == 0 && !a->brief)
-        rc = measure_ways(a, s3, &way, r);
-    way.synchronised = false; /* the last run: its volume is drawn */
-    if (rc == 0)
-        rc = measure(a, s3, &way, &t);
-    r->done = rc == 0;
-    if (r->done)
-        r->total = t.total;
-    return rc;
-}
-
 static size_t find_variant(const fbp_s3 *s3, char letter)
 {
     size_t i = 0;
@@ -164,20 +56,29 @@ static int measure_all(const struct s3_args *a, fbp_s3 *s3, const struct fbp_sca
 {
     int rc = 0;
 
+    const struct s3_how how = {.size = a->size,
+                               .views = a->views,
+                               .runs = a->runs,
+                               .seconds = a->seconds,
+                               .brief = a->brief,
+                               .quiet = a->quiet,
+                               .silent = a->json};
+
     job->renderer = fbp_s3_renderer(s3);
     if (fbp_s3_measure(s3, &job->limits) != FBP_OK)
         return cli_fail();
     for (size_t i = 0; rc == 0 && i < S3_VARIANTS; i++)
         if (!a->variant || a->variant[0] == 'A' + (char)i)
-            rc = measure_variant(a, s3, i, &job->results[i]);
+            rc = s3_measure(&how, s3, i, &job->results[i]);
     if (rc == 0 && (!a->variant || a->variant[0] == 'F'))
-        rc = measure_variant(a, s3, find_variant(s3, 'F'), &job->sixteen);
+        rc = s3_measure(&how, s3, find_variant(s3, 'F'), &job->sixteen);
     if (rc == 0 && a->json)
         rc = s3_json(job);
     else if (rc == 0)
         s3_print(job);
     if (rc == 0 && a->pictures)
-        rc = s3_draw(job, s3, scan, a->pictures);
+        rc =
+            s3_draw(job, s3, find_variant(s3, a->variant ? a->variant[0] : 'E'), scan, a->pictures);
     return rc;
 }
 
@@ -217,7 +118,7 @@ static int check(const struct command *self, const struct s3_args *a)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct s3_args a = {.size = S3_PAPER_SIZE, .views = S3_PAPER_VIEWS, .runs = 1};
+    struct s3_args a = {.size = S3_PAPER_SIZE, .views = S3_PAPER_VIEWS, .runs = 1, .seconds = 0.5};
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)
@@ -242,8 +143,13 @@ const struct command cmd_bench_s3 = {
         "sums that go from one texture to another instead of blending, interpolation by four "
         "fetches, early fragment kill by stencil and by depth, packing on the device. Table 3: "
         "operations and bytes a second. The published figures are printed beside all of them.\n"
-        "On a software renderer the whole job takes half an hour: use --size and --views. The "
-        "views are those of a head phantom; errors are to double precision.",
+        "A line with the main figures is printed as soon as a variant is done. Where a "
+        "backprojection takes longer than --seconds, it is measured on some slices in the middle "
+        "of the volume, and its seconds, those of fetching and unpacking them, and the totals are "
+        "those of as many slices as there are; the row \"slices drawn\" tells how many. Views are "
+        "always packed, sent and filtered all. On a software renderer that alone takes minutes: "
+        "use --size and --views. The views are those of a head phantom; errors are to double "
+        "precision.",
     .examples = "  fbp bench S3 --size 64 --views 64 --runs 2\n"
                 "  fbp bench S3 --variant D --brief --json\n"
                 "  fbp bench S3 --pictures .\n",

@@ -24,8 +24,11 @@ extern const double s3_published_kill, s3_published_cpu, s3_published_previous;
 struct s3_result {
     bool done;
     struct fbp_s3_variant of;
-    struct fbp_s3_time time; /**< of a synchronised run: blended, packed on the host */
-    double total;            /**< of a run without synchronisation */
+    /** Synchronised: blended, packed on the host; of as many slices as there are. */
+    struct fbp_s3_time time;
+    size_t slices; /**< that were drawn to know that */
+    double total;  /**< of a run without synchronisation */
+    double before; /**< of it, until the backprojection begins */
     struct fbp_s3_cost cost;
     double psnr_db, exact_psnr_db;
     double ping_pong, exact;   /**< backprojection in these ways */
@@ -33,6 +36,21 @@ struct s3_result {
     double kill_total;         /**< the whole job with the faster of both */
     double packing, unpacking; /**< on the device */
 };
+
+/** How variants are measured. */
+struct s3_how {
+    size_t size, views, runs;
+    double seconds; /**< of a backprojection: if it takes longer, fewer slices are drawn; 0: all */
+    bool brief;     /**< the way of Tables 2 and 3 alone */
+    bool quiet;     /**< no notes */
+    bool silent;    /**< no line a variant */
+};
+
+/** Measure a variant; an exit status, failures reported.  Prints a line with the main figures. */
+int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *out);
+
+/** As if all of n slices had been drawn: what depends on them is multiplied. */
+void s3_whole(struct fbp_s3_time *t, size_t n);
 
 /** What was asked for, and found. */
 struct s3_job {
@@ -59,7 +77,8 @@ double s3_others(const struct fbp_s3_time *t);
 void s3_print(const struct s3_job *job);
 int s3_json(const struct s3_job *job);
 
-/** Figs. 5 and 6 into a folder; an exit status, failures reported. */
-int s3_draw(const struct s3_job *job, fbp_s3 *s3, const struct fbp_scan *scan, const char *folder);
+/** Figs. 5 and 6, the latter by a variant, into a folder; an exit status, failures reported. */
+int s3_draw(const struct s3_job *job, fbp_s3 *s3, size_t variant, const struct fbp_scan *scan,
+            const char *folder);
 
 #endif /* FBP_CLI_S3_H */

@@ -18,7 +18,9 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
     const struct bench_number numbers[] = {
         {"size", (double)job->size},
         {"views", (double)job->views},
-        {"passes", (double)r->time.passes},
+        {"passes", (double)fbp_s3_passes(&r->of, job->size, job->views)},
+        {"slices_drawn", (double)r->slices},
+        {"passes_drawn", (double)r->time.passes},
         {"draws", (double)r->time.draws},
         {"seconds_synchronised", r->time.total},
         {"seconds", r->total},

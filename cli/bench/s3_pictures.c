@@ -82,16 +82,19 @@ static double subtract(const float *ours, float *theirs, size_t n)
     return most;
 }
 
-static int draw_fig6(fbp_s3 *s3, const struct fbp_scan *scan, const char *folder)
+/* All slices, of this variant. */
+static int draw_fig6(fbp_s3 *s3, size_t variant, const struct fbp_scan *scan, const char *folder)
 {
     const size_t n = scan->volume.n[0] * scan->volume.n[1] * scan->volume.n[2];
-    const float *ours = fbp_s3_volume(s3);
+    const struct fbp_s3_way way = {.variant = variant};
     float *theirs = malloc(n * sizeof *theirs);
+    struct fbp_s3_time t;
     int rc;
 
     if (!theirs)
         return cli_error("not enough memory for a volume of the CPU");
-    rc = fbp_s3_by_cpu(s3, theirs) == FBP_OK ? 0 : cli_fail();
+    rc = fbp_s3_run(s3, &way, &t) == FBP_OK && fbp_s3_by_cpu(s3, theirs) == FBP_OK ? 0 : cli_fail();
+    const float *ours = fbp_s3_volume(s3);
     if (rc == 0)
         rc = draw_projection(ours, scan, folder, "S3-fig6-gl.png", WINDOW[0], WINDOW[1]);
     if (rc == 0)
@@ -108,9 +111,10 @@ static int draw_fig6(fbp_s3 *s3, const struct fbp_scan *scan, const char *folder
     return rc;
 }
 
-int s3_draw(const struct s3_job *job, fbp_s3 *s3, const struct fbp_scan *scan, const char *folder)
+int s3_draw(const struct s3_job *job, fbp_s3 *s3, size_t variant, const struct fbp_scan *scan,
+            const char *folder)
 {
     const int rc = draw_fig5(job, folder);
 
-    return rc == 0 ? draw_fig6(s3, scan, folder) : rc;
+    return rc == 0 ? draw_fig6(s3, variant, scan, folder) : rc;
 }

@@ -99,6 +99,11 @@ static void one_decimal(double v)
     cell(v, 1);
 }
 
+static void no_decimals(double v)
+{
+    cell(v, 0);
+}
+
 static void two_decimals(double v)
 {
     cell(v, fabs(v) < 1 ? 4 : 2);
@@ -106,7 +111,7 @@ static void two_decimals(double v)
 
 static void print_table1(const struct s3_job *job)
 {
-    printf("\n%-*s passes        of %zu slices and %zu views, drawn\n", LABEL, "Table 1: variants",
+    printf("\n%-*s passes        of %zu slices and %zu views\n", LABEL, "Table 1: variants",
            job->size, job->views);
     for (int i = 0; i < S3_VARIANTS; i++) {
         const struct s3_result *r = &job->results[i];
@@ -118,8 +123,8 @@ static void print_table1(const struct s3_job *job)
         if (divisor > 1)
             snprintf(formula, sizeof formula, "N K / %u", divisor);
         printf("%-*s %-13s %zu; a pass %u view%s and %u slice%s\n", LABEL, text, formula,
-               r->time.passes, r->of.views, r->of.views == 1 ? "" : "s", r->of.slices,
-               r->of.slices == 1 ? "" : "s");
+               fbp_s3_passes(&r->of, job->size, job->views), r->of.views,
+               r->of.views == 1 ? "" : "s", r->of.slices, r->of.slices == 1 ? "" : "s");
     }
 }
 
@@ -127,6 +132,12 @@ static double others_of(const struct s3_job *job, const struct s3_result *r)
 {
     (void)job;
     return s3_others(&r->time);
+}
+
+static double drawn(const struct s3_job *job, const struct s3_result *r)
+{
+    (void)job;
+    return (double)r->slices;
 }
 
 static double gups_of(const struct s3_job *job, const struct s3_result *r)
@@ -160,6 +171,7 @@ static void print_table2(const struct s3_job *job)
     row(job, "filtering", OF(filter), TIME(filter), NULL, seconds);
     row(job, "projection readback", NOTHING, 0, none, seconds);
     row(job, "backprojection", OF(backproject), TIME(backproject), NULL, seconds);
+    row(job, "slices drawn", NOTHING, 0, drawn, no_decimals);
     row(job, "volume readback", OF(readback), TIME(readback), NULL, seconds);
     row(job, "RGBA unpacking", OF(unpacking), TIME(unpacking), NULL, seconds);
     row(job, "write", NOTHING, 0, none, seconds);
@@ -262,7 +274,7 @@ static void print_sixteen(const struct s3_job *job)
         return;
     printf("\nBeyond the paper, variant F: E with sixteen slices in four targets, N K / 64 = %zu "
            "passes\n",
-           r->time.passes);
+           fbp_s3_passes(&r->of, job->size, job->views));
     printf("backprojection %.4f s, %.4f GUPS, %.1f %% of its texel's fetches; total %.4f s; PSNR "
            "%.1f dB\n",
            r->time.backproject, s3_rates_of(job, r).gups, 100 * s3_fetch_share(job, r), r->total,
@@ -270,6 +282,15 @@ static void print_sixteen(const struct s3_job *job)
     if (isfinite(r->ping_pong))
         printf("ping-pong %.4f s; 75 %% killed by stencil %.4f s, by depth %.4f s\n", r->ping_pong,
                r->stencil, r->depth);
+}
+
+static bool is_partial(const struct s3_job *job)
+{
+    bool fewer = job->sixteen.done && job->sixteen.slices < job->size;
+
+    for (int i = 0; i < S3_VARIANTS; i++)
+        fewer |= job->results[i].done && job->results[i].slices < job->size;
+    return fewer;
 }
 
 void s3_print(const struct s3_job *job)
@@ -280,6 +301,9 @@ void s3_print(const struct s3_job *job)
     if (job->size != S3_PAPER_SIZE || job->views != S3_PAPER_VIEWS)
         printf("The published rows are of %d^3 voxels from %d views of %d x %d.\n", S3_PAPER_SIZE,
                S3_PAPER_VIEWS, S3_PAPER_SIZE, S3_PAPER_SIZE);
+    if (is_partial(job))
+        printf("Of some variants fewer slices were drawn; seconds are those of all.  --seconds 0 "
+               "draws all.\n");
     print_table1(job);
     print_table2(job);
     print_ways(job);

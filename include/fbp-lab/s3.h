@@ -34,6 +34,8 @@ struct fbp_s3_way {
     bool synchronised;     /**< wait after every stage, which is when stages are timed */
     bool count;            /**< fragments that are shaded count themselves (OpenGL 4.2) */
     size_t slices;         /**< of the volume, on the device at a time; 0: as many as it holds */
+    size_t middle;         /**< draw only so many, about the middle, in whole groups; 0: all */
+    bool again;            /**< add the filtered views that the last run left on the device */
     size_t most_updates;   /**< of one draw; 0: so many that a slow device draws for 2 s */
 };
 
@@ -42,9 +44,11 @@ struct fbp_s3_time {
     double init; /**< programs are compiled, tables are made */
     double packing, upload, filter, backproject, readback, unpacking;
     double total;
-    size_t passes; /**< over a slice or four */
-    size_t draws;  /**< a pass is drawn in tiles where one draw would take too long */
-    double shaded; /**< fragments, if they were counted */
+    double slices_alone; /**< of it: all that comes behind the filter */
+    size_t z0, n_slices; /**< what was drawn: [z0, z0 + n_slices) */
+    size_t passes;       /**< over a slice or four */
+    size_t draws;        /**< a pass is drawn in tiles where one draw would take too long */
+    double shaded;       /**< fragments, if they were counted */
 };
 
 /**
@@ -106,13 +110,16 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_s3_measure(fbp_s3 *s, struct fbp_s3_limits
 /** Passes that a variant needs: ceil(slices / its slices) ceil(views / its views). */
 FBP_API size_t fbp_s3_passes(const struct fbp_s3_variant *variant, size_t n_slices, size_t n_views);
 
-/** Do the job; the volume is kept until the next run. */
+/** Do the job; the volume is kept until the next run.  FBP_ERR_INVALID: there are no views to add
+ *  `again`, or other variants pack them in another way. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way,
                                              struct fbp_s3_time *out);
-/** The volume of the last run, [z][y][x]; and what was wanted of it, as bytes; NULL: everything. */
+/** The volume of the last run, [z][y][x], zeros where it was not drawn; and what was wanted of it,
+ *  as bytes; NULL: everything. */
 FBP_API const float *fbp_s3_volume(const fbp_s3 *s);
 FBP_API const uint8_t *fbp_s3_wanted(const fbp_s3 *s);
-/** Some voxels of the last run, where they were wanted, beside those in double precision. */
+/** Some voxels of the last run, where they were drawn and wanted, beside those in double precision.
+ */
 FBP_API FBP_MUST_CHECK fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out);
 
 /** The same job by the CPU's backend: the volume, [z][y][x]. */

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 static const double PI = 3.14159265358979323846;
@@ -27,10 +28,11 @@ struct fbp_s3 {
     struct fbp_job_tables tables;
     const struct fbp_s3_kernels *kernels;
     struct fbp_s3_device *dev;
-    float *views;    /* of the host, unfiltered [n_views][n_rows][n_columns] */
-    uint8_t *wanted; /* [nz][ny][nx] */
-    float *voxels;   /* of the last run */
-    bool done, some; /* there was one; of wanted voxels alone */
+    float *views;        /* of the host, unfiltered [n_views][n_rows][n_columns] */
+    uint8_t *wanted;     /* [nz][ny][nx] */
+    float *voxels;       /* of the last run */
+    bool done, some;     /* there was one; of wanted voxels alone */
+    size_t z0, n_slices; /* that it drew */
     struct fbp_bench_truth truth;
 };
 
@@ -185,7 +187,7 @@ static fbp_status check_passes(const fbp_s3 *s, const struct fbp_s3_way *way,
                                const struct fbp_s3_time *t)
 {
     const struct fbp_s3_variant *v = s->kernels->variant(way->variant);
-    const size_t wanted = fbp_s3_passes(v, s->scan->volume.n[2], s->scan->n_views);
+    const size_t wanted = fbp_s3_passes(v, t->n_slices, s->scan->n_views);
 
     if (t->passes != wanted)
         return fbp_fail(FBP_ERR_DEVICE,
@@ -203,8 +205,12 @@ fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_tim
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no variant %zu", way->variant);
     s->done = false;
     s->some = way->kill != FBP_S3_NO_KILL;
+    if (way->middle)
+        memset(s->voxels, 0, slice_of(s) * s->scan->volume.n[2] * sizeof *s->voxels);
     FBP_TRY(s->kernels->run(s->dev, way, s->views, s->some ? s->wanted : NULL, s->voxels, out));
     s->done = true;
+    s->z0 = out->z0;
+    s->n_slices = out->n_slices;
     return check_passes(s, way, out);
 }
 
@@ -243,7 +249,7 @@ fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no volume to compare: run it first");
     FBP_TRY(make_truth(s));
     *out = (struct fbp_s3_error){0};
-    for (size_t z = 0; z < t->nz; z++)
+    for (size_t z = s->z0; z < s->z0 + s->n_slices; z++)
         for (size_t i = t->first[z]; i < t->first[z + 1]; i++) {
             const size_t voxel = z * slice_of(s) + t->voxel[i];
             const double d = fabs((double)s->voxels[voxel] - t->value[i]);

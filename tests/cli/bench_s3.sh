@@ -24,6 +24,15 @@ if grep -A3 '"gl' out | grep -q '"usable":.*false' || ! grep -q '"gl' out; then
     exit
 fi
 
+# A line a variant, as soon as it is done; whatever the time, the least of slices are drawn.
+run 0 bench S3 --size 24 --views 22 --brief --seconds 1e-9
+for variant in 'A  none' 'B  data reuse' 'C  RGBA packing' 'D  both' 'E  both, load balancing'; do
+    has out "^$variant: 4 of 24 slices drawn; backprojection [0-9.]+ s, [0-9.]+ GUPS; filter [0-9.]+ s; total [0-9.]+ s; [0-9.]+ dB$"
+done
+has out '^F  E with sixteen slices: 16 of 24 slices drawn; '
+has out '^slices drawn( +-){5} \|( +4){5}$'
+has out '^Of some variants fewer slices were drawn; seconds are those of all'
+
 mkdir pictures
 run 0 bench S3 --size 24 --views 22 --pictures pictures
 has out '^S3: 24\^3 voxels from 22 views of 24 x 24, filter in space \(Shepp-Logan, S = 12\), best of 1$'
@@ -39,6 +48,7 @@ has out "^RGBA packing +0\\.3 +0\\.3 +0\\.6 +0\\.6 +0\\.6$now"
 has out "^download +0\\.4 +0\\.4 +0\\.5 +0\\.5 +0\\.5$now"
 has out "^filtering +5\\.6 +5\\.6 +2\\.5 +2\\.4 +2\\.4$now"
 has out "^backprojection +16\\.3 +7\\.4 +6\\.8 +3\\.7 +4\\.0$now"
+has out '^slices drawn( +-){5} \|( +[0-9]+){5}$'
 has out "^volume readback +0\\.5 +0\\.4 +0\\.5 +0\\.4 +0\\.4$now"
 has out "^RGBA unpacking +1\\.0 +0\\.9 +0\\.9 +0\\.6 +0\\.6$now"
 has out "^others, initialisation too +3\\.2 +4\\.0 +1\\.3 +1\\.4 +1\\.9$now"
@@ -66,6 +76,6 @@ run 0 bench S3 --size 24 --views 22 --variant D --brief --json
 measurements >lines
 [ "$(wc -l <lines)" -eq 2 ] || say "$last: not limits and a variant"
 grep '"what":"variant"' lines >out
-is "$(json passes) == 36 && $(json psnr_db) > 45 && $(json seconds) > 0 && $(json gups) > 0"
+is "$(json passes) == 36 && $(json slices_drawn) >= 4 && $(json psnr_db) > 45 && $(json seconds) > 0 && $(json gups) > 0"
 is "$(json stages.filter) > 0 && $(json stages.backproject) > 0"
 finish

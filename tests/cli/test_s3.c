@@ -81,6 +81,31 @@ static void rates_follow_from_seconds(void **state)
     check(s3_fetch_share(&job, &four), 0.5, 1e-12);
 }
 
+/* 16 of 64 slices were drawn: what depends on them takes four times as long, and nothing else. */
+static void seconds_of_some_slices_are_multiplied(void **state)
+{
+    struct fbp_s3_time t = {.packing = 1,
+                            .upload = 2,
+                            .filter = 3,
+                            .backproject = 4,
+                            .readback = 5,
+                            .unpacking = 6,
+                            .total = 22,
+                            .slices_alone = 15.5,
+                            .n_slices = 16};
+
+    (void)state;
+    s3_whole(&t, 64);
+    check(t.packing + t.upload + t.filter, 6, 0);
+    check(t.backproject, 16, 0);
+    check(t.readback, 20, 0);
+    check(t.unpacking, 24, 0);
+    check(t.total, 22 + 3 * 15.5, 0);
+    t.n_slices = 64;
+    s3_whole(&t, 64);
+    check(t.total, 22 + 3 * 15.5, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +114,7 @@ int main(void)
         cmocka_unit_test(published_totals_give_published_ratios),
         cmocka_unit_test(passes_are_those_of_whole_groups),
         cmocka_unit_test(rates_follow_from_seconds),
+        cmocka_unit_test(seconds_of_some_slices_are_multiplied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,32 @@ static void same_bits(const struct job *j, const struct fbp_s3_way *way, const c
         fail_msg("%c: other bits with %s", fbp_s3_variant_at(j->s3, way->variant)->letter, what);
 }
 
+/* Some slices alone, of views that the last run has left: the same bits, zeros elsewhere. */
+static void check_middle(const struct job *j, size_t variant)
+{
+    const struct fbp_s3_way way = {.variant = variant, .middle = 5, .again = true};
+    const size_t slice = j->n[0] * j->n[1];
+    const struct fbp_s3_variant *v = fbp_s3_variant_at(j->s3, variant);
+    struct fbp_s3_error error;
+    struct fbp_s3_time t;
+
+    OK(fbp_s3_run(j->s3, &way, &t));
+    OK(fbp_s3_compare(j->s3, &error));
+    assert_true(error.psnr_db > j->fast_db);
+    assert_true(t.filter == 0 && t.upload == 0 && t.slices_alone <= t.total);
+    assert_int_equal(t.passes, fbp_s3_passes(v, t.n_slices, j->n_views));
+    assert_true(t.n_slices == j->n[2] || t.n_slices == (v->slices > 4 ? 16 : 8));
+    assert_int_equal(t.z0 % (v->slices > 4 ? 16 : 4), 0);
+    assert_true(t.z0 + t.n_slices <= j->n[2]);
+    const float *voxels = fbp_s3_volume(j->s3);
+    for (size_t z = 0; z < j->n[2]; z++)
+        for (size_t i = z * slice; i < (z + 1) * slice; i++)
+            if (z >= t.z0 && z < t.z0 + t.n_slices
+                    ? memcmp(&voxels[i], &j->usual[i], sizeof *voxels) != 0
+                    : voxels[i] != 0)
+                fail_msg("%c: voxel %zu of slice %zu is %g", v->letter, i, z, (double)voxels[i]);
+}
+
 /* Ways that change no bit, and ways that change the last ones. */
 static void check_ways(const struct job *j, size_t variant)
 {
@@ -76,6 +102,7 @@ static void check_ways(const struct job *j, size_t variant)
     const struct fbp_s3_time t = run(j, &way);
     assert_int_equal(t.draws, t.passes);
     memcpy(j->usual, fbp_s3_volume(j->s3), j->voxels * sizeof(float));
+    check_middle(j, variant);
     way.synchronised = false;
     way.pack_on_device = way.unpack_on_device = true;
     same_bits(j, &way, "packing on the device");
@@ -207,9 +234,14 @@ static void what_cannot_be_drawn_is_said(void **state)
     const struct fbp_s3_params cpu = {.struct_size = sizeof cpu, .device = "cpu"},
                                gl = {.struct_size = sizeof gl};
     struct fbp_scan scan = make_scan(12, n, panel);
+    struct fbp_s3_time t;
     fbp_s3 *s;
 
     (void)state;
+    OK(fbp_s3_open(&s, &scan, &gl));
+    assert_int_equal(fbp_s3_run(s, &(struct fbp_s3_way){.again = true}, &t), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "no filtered views to add again"));
+    fbp_s3_close(&s);
     assert_int_equal(fbp_s3_open(&s, &scan, &cpu), FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "cpu does not draw: use --device gl"));
     for (size_t k = 0; k < scan.n_views; k++) /* tilted about the ray */

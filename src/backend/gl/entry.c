@@ -101,9 +101,7 @@ static fbp_status begin(void *device)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
     if (dev->kernel->draws)
-        return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws,
-                                 (size_t)dev->renderer->texture_size,
-                                 (size_t)dev->renderer->layers);
+        return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
     return gl_programs_need(&dev->programs, &kernel, 1);
 }
 

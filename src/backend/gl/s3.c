@@ -14,9 +14,8 @@ struct fbp_s3_device {
     const struct fbp_job *job;
     int index;
     struct gl_queue *queue;
-    struct gl_egl egl; /* in the queue, as are: */
-    struct gl_s3_limits limits;
-    GLuint vertices;
+    struct gl_egl egl;    /* in the queue, as are: */
+    struct gl_s3_run run; /* the last one: its views and programs are there again */
     char text[220];
 };
 
@@ -25,19 +24,10 @@ struct fbp_s3_device {
 static fbp_status begin(void *device)
 {
     struct fbp_s3_device *dev = device;
-    GLint size = 0, layers = 0;
+    const struct gl_renderer *renderer = gl_renderer_at(dev->index);
 
     FBP_TRY(gl_egl_open(&dev->egl, dev->index));
-    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &size);
-    glGetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &layers);
-    dev->limits = (struct gl_s3_limits){.texture_size = (size_t)size,
-                                        .layers = (size_t)layers,
-                                        .version = epoxy_gl_version(),
-                                        .free_bytes = gl_renderer_at(dev->index)->free_bytes};
-    snprintf(dev->text, sizeof dev->text, "%s, OpenGL %s", gl_renderer_at(dev->index)->name,
-             gl_renderer_at(dev->index)->version);
-    glGenVertexArrays(1, &dev->vertices); /* a core profile draws nothing without one */
-    glBindVertexArray(dev->vertices);
+    snprintf(dev->text, sizeof dev->text, "%s, OpenGL %s", renderer->name, renderer->version);
     return gl_check("a context");
 }
 
@@ -45,8 +35,8 @@ static void end(void *device)
 {
     struct fbp_s3_device *dev = device;
 
-    if (dev->vertices)
-        glDeleteVertexArrays(1, &dev->vertices);
+    if (dev->egl.context)
+        gl_s3_run_close(&dev->run);
     gl_egl_close(&dev->egl);
 }
 
@@ -107,16 +97,13 @@ struct command {
 };
 
 /* All views as the vertex and fragment stages are told of them. */
-static fbp_status make_numbers(struct gl_s3_run *r)
+static fbp_status fill_numbers(struct gl_s3_run *r)
 {
     struct gpu_principal *principal = calloc(r->n_views, sizeof *principal);
     struct gpu_pass pass;
 
-    r->numbers = calloc(r->n_views, sizeof *r->numbers);
-    if (!principal || !r->numbers) {
-        free(principal);
+    if (!principal)
         return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", r->n_views);
-    }
     for (size_t k = 0; k < r->n_views; k++) {
         gpu_find_principal(r->job, k, &principal[k]);
         gpu_make_pass(r->job, principal, k, 1, 0, &pass);
@@ -126,32 +113,27 @@ static fbp_status make_numbers(struct gl_s3_run *r)
     return FBP_OK;
 }
 
-static fbp_status open_run(struct gl_s3_run *r)
+/* Filtered views on the device: made, or those of the last run. */
+static fbp_status begin_views(struct gl_s3_run *r)
 {
-    if (r->way->count && r->limits->version < 42)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "S3: fragments are counted from OpenGL 4.2 on");
-    glGenFramebuffers(2, r->frames);
-    glGenFramebuffers(1, &r->plain);
-    FBP_TRY(make_numbers(r));
-    FBP_TRY(gl_s3_views_programs(r));
-    FBP_TRY(gl_s3_sum_programs(r));
-    FBP_TRY(gl_s3_volume_programs(r));
+    if (r->way->again) {
+        FBP_TRY(gl_s3_run_programs(r));
+        r->time->init = gl_s3_lap(r);
+        return FBP_OK;
+    }
+    FBP_TRY(gl_s3_run_open(r, r->n_views));
+    FBP_TRY(fill_numbers(r));
+    FBP_TRY(gl_s3_filter_programs(r));
+    FBP_TRY(gl_s3_run_programs(r));
     r->time->init = gl_s3_lap(r);
-    return FBP_OK;
+    FBP_TRY(gl_s3_views_load(r));
+    return gl_s3_views_filter(r);
 }
 
-static void close_run(struct gl_s3_run *r)
+/* Slices that are packed, or drawn, together. */
+static size_t group_of(const struct gl_s3_run *r)
 {
-    const GLuint programs[] = {r->weigh, r->convolve, r->add, r->mask, r->pack, r->unpack};
-
-    glUseProgram(0);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        glDeleteProgram(programs[i]);
-    gl_s3_stack_clear(&r->stack);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    glDeleteFramebuffers(2, r->frames);
-    glDeleteFramebuffers(1, &r->plain);
-    free(r->numbers);
+    return r->variant->slices > GL_S3_FOUR ? r->variant->slices : GL_S3_FOUR;
 }
 
 /* Slices that are on the device at a time: as many as half of what is free beside the views holds
@@ -161,13 +143,23 @@ static size_t slab_slices(const struct gl_s3_run *r)
     const size_t *n = r->job->grid.n, slice = n[0] * n[1] * sizeof(float);
     const size_t views =
         r->panel[0] * r->panel[1] * r->n_layers * r->variant->views * sizeof(float);
-    const size_t free_bytes = r->limits->free_bytes > views ? r->limits->free_bytes - views : 0;
-    const size_t room = r->limits->free_bytes ? free_bytes / 2 : (size_t)1 << 30;
+    const size_t known = (size_t)r->limits->free_bytes, left = known > views ? known - views : 0;
+    const size_t room = known ? left / 2 : (size_t)1 << 30;
     const size_t wanted = r->way->slices ? r->way->slices : room / slice;
-    const size_t group = r->variant->slices > GL_S3_FOUR ? r->variant->slices : GL_S3_FOUR;
-    const size_t slices = wanted > group ? wanted / group * group : group;
+    const size_t group = group_of(r), slices = wanted > group ? wanted / group * group : group;
 
     return slices < n[2] ? slices : n[2];
+}
+
+/* Which slices are drawn: whole groups from a group's first on. */
+static void choose_slices(struct gl_s3_run *r)
+{
+    const size_t n = r->job->grid.n[2], group = group_of(r);
+    const size_t some = gl_s3_pieces(r->way->middle, group) * group;
+    struct fbp_s3_time *t = r->time;
+
+    t->n_slices = some && some < n ? some : n;
+    t->z0 = (n - t->n_slices) / 2 / group * group;
 }
 
 /* All views into slices [z0, z0 + n) of a volume whose first layer is that of z0. */
@@ -191,10 +183,11 @@ static fbp_status add_slab(struct gl_s3_run *r, const struct gl_s3_stack *volume
 static fbp_status add_slabs(struct gl_s3_run *r)
 {
     const size_t *n = r->job->grid.n, slab = slab_slices(r);
+    const size_t end = r->time->z0 + r->time->n_slices;
     fbp_status st = FBP_OK;
 
-    for (size_t z = 0; st == FBP_OK && z < n[2]; z += slab) {
-        const size_t some = n[2] - z < slab ? n[2] - z : slab;
+    for (size_t z = r->time->z0; st == FBP_OK && z < end; z += slab) {
+        const size_t some = end - z < slab ? end - z : slab;
         struct gl_s3_stack volume = {0};
         st = gl_s3_stack_make(&volume, r->limits, gl_s3_volume_channels(r->variant), n,
                               gl_s3_volume_layers(r->variant, some), "slices");
@@ -225,14 +218,37 @@ static fbp_status add_counted(struct gl_s3_run *r)
     return st;
 }
 
+/* Between two points of the device's work [s]. */
+static double seconds_between(const GLuint stamps[2])
+{
+    GLuint64 at[2] = {0};
+
+    for (int i = 0; i < 2; i++)
+        glGetQueryObjectui64v(stamps[i], GL_QUERY_RESULT, &at[i]);
+    return at[1] > at[0] ? 1e-9 * (double)(at[1] - at[0]) : 0;
+}
+
+/* Where the host does not wait, only the device knows when it has done with the filter. */
+static fbp_status draw_slices(struct gl_s3_run *r)
+{
+    const double start = fbp_seconds();
+    GLuint stamps[2];
+
+    glGenQueries(2, stamps);
+    glQueryCounter(stamps[0], GL_TIMESTAMP);
+    const fbp_status st = add_counted(r);
+    glQueryCounter(stamps[1], GL_TIMESTAMP);
+    r->time->slices_alone = r->way->synchronised ? fbp_seconds() - start : seconds_between(stamps);
+    glDeleteQueries(2, stamps);
+    return st;
+}
+
 static fbp_status draw_job(struct gl_s3_run *r)
 {
     const double start = r->lap = fbp_seconds();
 
-    FBP_TRY(open_run(r));
-    FBP_TRY(gl_s3_views_load(r));
-    FBP_TRY(gl_s3_views_filter(r));
-    FBP_TRY(add_counted(r));
+    FBP_TRY(begin_views(r));
+    FBP_TRY(draw_slices(r));
     r->time->total = fbp_seconds() - start;
     return FBP_OK;
 }
@@ -244,29 +260,47 @@ static void any_of(const struct gl_s3_run *r, size_t z0, size_t n, uint8_t *out)
     gl_s3_any(r->wanted + z0 * slice, n, slice, out);
 }
 
+/* What the last run left is given back, unless it is wanted again. */
+static fbp_status prepare(struct gl_s3_run *r, const struct fbp_s3_way *way)
+{
+    const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
+
+    if (!way->again)
+        gl_s3_run_close(r);
+    else if (!r->stack.n || r->variant->views != v->views)
+        return gpu_host->fail(
+            FBP_ERR_INVALID,
+            "S3: there are no filtered views to add again: run without that first");
+    r->way = way;
+    r->variant = v;
+    return FBP_OK;
+}
+
 static fbp_status run_in_queue(void *device, void *command)
 {
     struct fbp_s3_device *dev = device;
     const struct command *c = command;
     const struct fbp_job *job = dev->job;
-    const struct fbp_s3_variant *v = gl_s3_variant(c->way->variant);
-    struct gl_s3_run r = {.job = job,
-                          .limits = &dev->limits,
-                          .way = c->way,
-                          .variant = v,
-                          .views = c->views,
-                          .wanted = c->wanted,
-                          .any = any_of,
-                          .voxels = c->voxels,
-                          .time = c->time,
-                          .panel = {job->panel.n_columns, job->panel.n_rows},
-                          .n_views = job->n_views,
-                          .n_layers = gl_s3_pieces(job->n_views, v->views)};
+    struct gl_s3_run *r = &dev->run;
 
     *c->time = (struct fbp_s3_time){0};
+    FBP_TRY(prepare(r, c->way));
+    r->job = job;
+    r->limits = gl_renderer_at(dev->index);
+    r->views = c->views;
+    r->wanted = c->wanted;
+    r->any = any_of;
+    r->voxels = c->voxels;
+    r->time = c->time;
+    r->panel[0] = job->panel.n_columns;
+    r->panel[1] = job->panel.n_rows;
+    r->n_views = job->n_views;
+    r->n_layers = gl_s3_pieces(job->n_views, r->variant->views);
+    choose_slices(r);
     glFinish();
-    const fbp_status st = draw_job(&r);
-    close_run(&r);
+    const fbp_status st = draw_job(r);
+    if (st != FBP_OK)
+        gl_s3_run_close(r);
     return st;
 }
 

@@ -35,16 +35,18 @@ static GLuint make_array(const struct gl_s3_stack *s, size_t layers)
     return texture;
 }
 
-fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_s3_limits *limits,
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
                             size_t channels, const size_t size[2], size_t n, const char *what)
 {
-    if (size[0] > limits->texture_size || size[1] > limits->texture_size)
+    const size_t side = (size_t)limits->texture_size;
+
+    if (size[0] > side || size[1] > side)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                               "S3: %s of %zu x %zu are larger than the renderer's textures, which "
                               "have %zu texels a side: use smaller ones",
-                              what, size[0], size[1], limits->texture_size);
+                              what, size[0], size[1], side);
     /* a group of four targets lies in one texture */
-    const size_t most = limits->layers / GL_S3_FOUR * GL_S3_FOUR, left = n % most;
+    const size_t most = (size_t)limits->layers / GL_S3_FOUR * GL_S3_FOUR, left = n % most;
     *out = (struct gl_s3_stack){.n_textures = gl_s3_pieces(n, most),
                                 .layers = most,
                                 .n = n,

@@ -3,17 +3,11 @@
 #ifndef FBP_SRC_GL_S3_DRAW_H
 #define FBP_SRC_GL_S3_DRAW_H
 
+#include "backend/gl/egl.h"
 #include "backend/gl/error.h"
 #include "backend/gl/s3_plan.h"
 
 #include <epoxy/gl.h>
-
-/** What the limits of a renderer are, of what is used here. */
-struct gl_s3_limits {
-    size_t texture_size, layers;
-    int version;       /**< 33: 3.3 */
-    size_t free_bytes; /**< 0: the driver does not tell */
-};
 
 /** Views or slices in layers of floats, one or four a texel: as many textures as that takes. */
 struct gl_s3_stack {
@@ -23,7 +17,7 @@ struct gl_s3_stack {
     size_t size[2];
 };
 
-fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_s3_limits *limits,
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
                             size_t channels, const size_t size[2], size_t n, const char *what);
 void gl_s3_stack_clear(struct gl_s3_stack *stack);
 /** The texture of a layer, bound to a unit; the layer in it. */
@@ -45,10 +39,10 @@ GLuint gl_s3_table(unsigned unit, size_t columns, size_t rows, const float *data
 /** A triangle over the whole target. */
 void gl_s3_draw(void);
 
-/** One run, from raw views to voxels. */
+/** One run, from raw views to voxels; or batches of filtered ones. */
 struct gl_s3_run {
     const struct fbp_job *job;
-    const struct gl_s3_limits *limits;
+    const struct gl_renderer *limits;
     const struct fbp_s3_way *way;
     const struct fbp_s3_variant *variant;
     const float *views;
@@ -60,20 +54,28 @@ struct gl_s3_run {
     double lap;                         /**< when the stage began */
     size_t panel[2], n_views, n_layers; /**< of views: groups of variant->views */
     struct gl_s3_stack stack;           /**< of views: raw, then filtered */
-    struct gpu_view *numbers;           /**< of all views */
-    /** Of the filter and of the sums; and what is compiled for unpacking. */
+    struct gpu_view *numbers;           /**< of n_views */
+    /** Of the filter and of the sums; and of packing.  0: not needed so far. */
     GLuint weigh, convolve, add, mask, pack, unpack;
+    struct fbp_s3_way added; /**< the way of `add` */
     /** Of sums, which may have a depth and a stencil of their size; and of all else. */
     GLuint frames[2], plain;
+    GLuint vertices; /**< none, but a core profile draws nothing without an array of them */
 };
+
+/** Framebuffers and room for the numbers of n views, of a run that is otherwise described; close()
+ *  gives them back after a failure, too, and all that the run has made in between. */
+fbp_status gl_s3_run_open(struct gl_s3_run *run, size_t n_views);
+void gl_s3_run_close(struct gl_s3_run *run);
+/** What its way draws with, as far as that is not compiled yet: the filter apart. */
+fbp_status gl_s3_run_programs(struct gl_s3_run *run);
 
 /** Seconds since the last lap; waits for the device if the run is a synchronised one. */
 double gl_s3_lap(struct gl_s3_run *run);
 
 /* s3_views.c */
 fbp_status gl_s3_pack_program(struct gl_s3_run *run);
-/** ... and those of the filter. */
-fbp_status gl_s3_views_programs(struct gl_s3_run *run);
+fbp_status gl_s3_filter_programs(struct gl_s3_run *run);
 /** The first n of four layers become a layer of texels; the others are zeros there. */
 void gl_s3_pack(const struct gl_s3_run *run, const struct gl_s3_stack *four, size_t n,
                 const struct gl_s3_stack *packed, size_t layer);
@@ -97,7 +99,8 @@ struct gl_s3_adder {
     GLuint bound;                 /**< texture of views; 0: none yet */
 };
 
-fbp_status gl_s3_sum_programs(struct gl_s3_run *run);
+fbp_status gl_s3_mask_program(struct gl_s3_run *run);
+fbp_status gl_s3_sum_program(struct gl_s3_run *run);
 /** All of a slice, until `box` is changed. */
 fbp_status gl_s3_adder_open(struct gl_s3_adder *out, struct gl_s3_run *run,
                             const struct gl_s3_stack *volume);
@@ -110,7 +113,7 @@ size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices);
 size_t gl_s3_volume_channels(const struct fbp_s3_variant *v);
 
 /* s3_volume.c */
-fbp_status gl_s3_volume_programs(struct gl_s3_run *run);
+fbp_status gl_s3_unpack_program(struct gl_s3_run *run);
 /** A layer of texels becomes the four layers of another stack. */
 void gl_s3_volume_apart(const struct gl_s3_run *run, const struct gl_s3_stack *volume, size_t layer,
                         const struct gl_s3_stack *four);

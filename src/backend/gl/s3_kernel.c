@@ -17,16 +17,13 @@
 enum { UNITS = 5 }; /* of textures, that are used */
 
 struct gl_s3_kernel {
-    struct gl_s3_limits limits;
     struct fbp_s3_way way;
     struct fbp_s3_time time; /* which nobody asks for */
     struct gl_s3_run run;
-    struct gpu_view numbers[GPU_PASS];
     struct gl_s3_stack sums;          /* of a group */
     struct gl_s3_stack views, slices; /* four, before they are packed, and after */
     struct gl_s3_adder adder;
     bool opened; /* the adder */
-    GLuint vertices;
 };
 
 size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way)
@@ -62,52 +59,46 @@ static fbp_status open_stacks(struct gl_s3_kernel *k)
     const struct fbp_s3_variant *v = r->variant;
     const size_t *n = r->job->grid.n;
 
-    FBP_TRY(gl_s3_stack_make(&r->stack, &k->limits, v->views, r->panel,
+    FBP_TRY(gl_s3_stack_make(&r->stack, r->limits, v->views, r->panel,
                              gl_s3_pieces(GPU_PASS, v->views), "views"));
     gl_s3_stack_filter(&r->stack, !k->way.exact);
-    FBP_TRY(gl_s3_stack_make(&k->sums, &k->limits, gl_s3_volume_channels(v), n,
+    FBP_TRY(gl_s3_stack_make(&k->sums, r->limits, gl_s3_volume_channels(v), n,
                              gl_s3_volume_layers(v, v->slices), "slices"));
     if (v->views == GL_S3_FOUR)
-        FBP_TRY(gl_s3_stack_make(&k->views, &k->limits, 1, r->panel, GL_S3_FOUR, "views"));
+        FBP_TRY(gl_s3_stack_make(&k->views, r->limits, 1, r->panel, GL_S3_FOUR, "views"));
     if (gl_s3_packs_slices(v))
-        FBP_TRY(gl_s3_stack_make(&k->slices, &k->limits, 1, n, GL_S3_FOUR, "slices"));
+        FBP_TRY(gl_s3_stack_make(&k->slices, r->limits, 1, n, GL_S3_FOUR, "slices"));
     return FBP_OK;
 }
 
 static fbp_status open_all(struct gl_s3_kernel *k)
 {
-    glGenVertexArrays(1, &k->vertices);
-    glBindVertexArray(k->vertices);
-    glGenFramebuffers(2, k->run.frames);
-    glGenFramebuffers(1, &k->run.plain);
-    FBP_TRY(gl_s3_pack_program(&k->run));
-    FBP_TRY(gl_s3_sum_programs(&k->run));
-    FBP_TRY(gl_s3_volume_programs(&k->run));
+    FBP_TRY(gl_s3_run_open(&k->run, GPU_PASS));
+    FBP_TRY(gl_s3_run_programs(&k->run));
     FBP_TRY(open_stacks(k));
     k->opened = true;
     return gl_s3_adder_open(&k->adder, &k->run, &k->sums);
 }
 
 fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *job,
-                             const struct fbp_s3_way *way, size_t texture_size, size_t layers)
+                             const struct fbp_s3_way *way, const struct gl_renderer *renderer)
 {
     struct gl_s3_kernel *k = calloc(1, sizeof *k);
 
     *out = k;
     if (!k)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *k);
-    k->limits = (struct gl_s3_limits){.texture_size = texture_size, .layers = layers};
     k->way = *way;
+    k->way.pack_on_device = k->way.unpack_on_device = true;
     if (job->region)
         k->way.kill = FBP_S3_STENCIL;
     k->run = (struct gl_s3_run){.job = job,
-                                .limits = &k->limits,
+                                .limits = renderer,
                                 .way = &k->way,
                                 .variant = gl_s3_variant(way->variant),
                                 .any = any_of,
                                 .time = &k->time,
-                                .panel = {job->wide.n_columns, job->panel.n_rows},
-                                .numbers = k->numbers};
+                                .panel = {job->wide.n_columns, job->panel.n_rows}};
     return open_all(k);
 }
 
@@ -117,19 +108,12 @@ void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
 
     if (!k)
         return;
-    const GLuint programs[] = {k->run.add, k->run.mask, k->run.pack, k->run.unpack};
     if (k->opened)
         gl_s3_adder_close(&k->adder);
-    glUseProgram(0);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        glDeleteProgram(programs[i]);
-    gl_s3_stack_clear(&k->run.stack);
+    gl_s3_run_close(&k->run);
     gl_s3_stack_clear(&k->sums);
     gl_s3_stack_clear(&k->views);
     gl_s3_stack_clear(&k->slices);
-    glDeleteFramebuffers(2, k->run.frames);
-    glDeleteFramebuffers(1, &k->run.plain);
-    glDeleteVertexArrays(1, &k->vertices);
     free(k);
     *kernel = NULL;
 }
@@ -245,7 +229,7 @@ static void begin_batch(struct gl_s3_kernel *k, const struct fbp_slab *slab)
 {
     for (GLuint i = 0; i < UNITS; i++)
         glBindSampler(i, 0);
-    glBindVertexArray(k->vertices);
+    glBindVertexArray(k->run.vertices);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);
     k->adder.box[0][0] = slab->x0;
@@ -265,7 +249,7 @@ fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *
         const size_t left = bp->batch->n_views - i, n = left < GPU_PASS ? left : GPU_PASS;
         struct gpu_pass pass;
         gpu_make_pass(r->job, principal, bp->batch->view0 + i, n, 0, &pass);
-        memcpy(k->numbers, pass.view, n * sizeof *k->numbers);
+        memcpy(r->numbers, pass.view, n * sizeof *r->numbers);
         r->n_views = n;
         r->n_layers = gl_s3_pieces(n, r->variant->views);
         load_views(k, bp, i, n);

@@ -6,13 +6,14 @@
 #include "backend/gl/kernel.h"
 
 struct gl_s3_kernel;
+struct gl_renderer;
 
 /** Device memory that it takes beyond batches, slabs and tables. */
 size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way);
 
 /** What batches are added by; in the queue, as is all below. */
 fbp_status gl_s3_kernel_open(struct gl_s3_kernel **out, const struct fbp_job *job,
-                             const struct fbp_s3_way *way, size_t texture_size, size_t layers);
+                             const struct fbp_s3_way *way, const struct gl_renderer *renderer);
 void gl_s3_kernel_close(struct gl_s3_kernel **kernel);
 
 /** Add a batch.  principal: of all views. */

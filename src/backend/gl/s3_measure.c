@@ -180,13 +180,24 @@ static fbp_status fractions(struct fbp_s3_limits *out)
     return st;
 }
 
-fbp_status gl_s3_measure(struct fbp_s3_limits *out)
+static fbp_status measure(struct fbp_s3_limits *out)
 {
-    *out = (struct fbp_s3_limits){0};
     FBP_TRY(fetch_rate(GL_R32F, &out->r32f));
     FBP_TRY(fetch_rate(GL_RGBA32F, &out->rgba32f));
     FBP_TRY(fetch_rate(GL_R16F, &out->r16f));
     FBP_TRY(fetch_rate(GL_RGBA16F, &out->rgba16f));
     FBP_TRY(blend_rate(&out->blend));
     return fractions(out);
+}
+
+fbp_status gl_s3_measure(struct fbp_s3_limits *out)
+{
+    GLuint vertices = 0;
+
+    *out = (struct fbp_s3_limits){0};
+    glGenVertexArrays(1, &vertices);
+    glBindVertexArray(vertices);
+    const fbp_status st = measure(out);
+    glDeleteVertexArrays(1, &vertices);
+    return st;
 }

@@ -19,7 +19,7 @@ size_t gl_s3_volume_layers(const struct fbp_s3_variant *v, size_t n_slices)
     return gl_s3_pieces(n_slices, v->slices) * v->targets;
 }
 
-fbp_status gl_s3_sum_programs(struct gl_s3_run *r)
+fbp_status gl_s3_mask_program(struct gl_s3_run *r)
 {
     static const char mask[] = "#version 330 core\n"
                                "uniform sampler2D wanted;\n"
@@ -27,12 +27,18 @@ fbp_status gl_s3_sum_programs(struct gl_s3_run *r)
                                "    if (texelFetch(wanted, ivec2(gl_FragCoord.xy), 0).x == 0.0)\n"
                                "        discard;\n"
                                "}\n";
-    const size_t *n = r->job->grid.n;
-    char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
 
     FBP_TRY(gl_s3_program(&r->mask, gl_s3_cover_text(), mask, "the region of interest"));
     gl_s3_set(r->mask, "wanted", WANTED);
     glUniform1f(glGetUniformLocation(r->mask, "depth"), 0.5f);
+    return FBP_OK;
+}
+
+fbp_status gl_s3_sum_program(struct gl_s3_run *r)
+{
+    const size_t *n = r->job->grid.n;
+    char vertex[GL_S3_TEXT], fragment[GL_S3_TEXT];
+
     gl_s3_vertex_text(r->way, vertex);
     gl_s3_fragment_text(r->way, fragment);
     FBP_TRY(gl_s3_program(&r->add, vertex, fragment, "the backprojection"));

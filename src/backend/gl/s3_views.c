@@ -22,7 +22,7 @@ fbp_status gl_s3_pack_program(struct gl_s3_run *r)
     return gl_s3_program(&r->pack, gl_s3_cover_text(), pack, "packing");
 }
 
-fbp_status gl_s3_views_programs(struct gl_s3_run *r)
+fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
 {
     const char *cover = gl_s3_cover_text();
     char text[GL_S3_TEXT];
@@ -35,7 +35,7 @@ fbp_status gl_s3_views_programs(struct gl_s3_run *r)
     FBP_TRY(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
     gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
-    return gl_s3_pack_program(r);
+    return FBP_OK;
 }
 
 /* Four views as texels; views that are not there are zeros. */

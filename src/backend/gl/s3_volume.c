@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-fbp_status gl_s3_volume_programs(struct gl_s3_run *r)
+fbp_status gl_s3_unpack_program(struct gl_s3_run *r)
 {
     static const char unpack[] =
         "#version 330 core\n"
@@ -47,8 +47,8 @@ void gl_s3_volume_apart(const struct gl_s3_run *r, const struct gl_s3_stack *vol
 /* Texels of a layer into n slices. */
 static void take_apart(const float *texels, size_t slice, size_t n, float *out)
 {
-    for (size_t z = 0; z < n; z++)
-        for (size_t i = 0; i < slice; i++)
+    for (size_t i = 0; i < slice; i++) /* texels are read once */
+        for (size_t z = 0; z < n; z++)
             out[z * slice + i] = texels[GL_S3_FOUR * i + z];
 }
 

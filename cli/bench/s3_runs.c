@@ -1,0 +1,216 @@
+/* How a variant of S3 is measured: whole where that is quick, on some slices where it is not. */
+#include "bench/s3.h"
+#include "say.h"
+
+#include <math.h>
+
+enum { EXACT_FETCHES = 4 }; /* of an interpolation by the shader */
+
+void s3_whole(struct fbp_s3_time *t, size_t n)
+{
+    const double times = t->n_slices ? (double)n / (double)t->n_slices : 1;
+
+    t->total += (times - 1) * t->slices_alone;
+    t->slices_alone *= times;
+    t->backproject *= times;
+    t->readback *= times;
+    t->unpacking *= times;
+}
+
+/* The fastest of several runs in one way, by its backprojection or, not synchronised, in all. */
+static int measure(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
+                   struct fbp_s3_time *out)
+{
+    struct fbp_s3_time t;
+
+    for (size_t i = 0; i < how->runs; i++) {
+        if (fbp_s3_run(s3, way, &t) != FBP_OK)
+            return cli_fail();
+        if (i == 0 || (way->synchronised ? t.backproject < out->backproject : t.total < out->total))
+            *out = t;
+    }
+    return 0;
+}
+
+/* So many that their backprojection takes the time there is; 0: all. */
+static size_t slices_for(const struct s3_how *how, const struct fbp_s3_time *t)
+{
+    const double n = how->seconds * (double)t->n_slices / t->backproject;
+
+    return how->seconds > 0 && n < (double)how->size ? (n < 1 ? 1 : (size_t)n) : 0;
+}
+
+static int compare(fbp_s3 *s3, double *psnr_db)
+{
+    struct fbp_s3_error error;
+
+    if (fbp_s3_compare(s3, &error) != FBP_OK)
+        return cli_fail();
+    *psnr_db = error.psnr_db;
+    return 0;
+}
+
+/* The usual way: views are sent and filtered once, with a group of slices, which also tells how
+ * many slices there is time for; these are added from the views that are then there. */
+static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way *way,
+                         struct s3_result *r)
+{
+    struct fbp_s3_time first, then;
+    int rc;
+
+    way->middle = 1;
+    rc = measure(how, s3, way, &first);
+    if (rc != 0)
+        return rc;
+    way->middle = slices_for(how, &first);
+    way->again = true;
+    rc = measure(how, s3, way, &then);
+    if (rc != 0)
+        return rc;
+    r->slices = then.n_slices;
+    r->time = first;
+    r->time.total += then.slices_alone - first.slices_alone;
+    r->time.slices_alone = then.slices_alone;
+    r->time.backproject = then.backproject;
+    r->time.readback = then.readback;
+    r->time.unpacking = then.unpacking;
+    r->time.passes = then.passes;
+    r->time.draws = then.draws;
+    r->time.n_slices = then.n_slices;
+    s3_whole(&r->time, how->size);
+    return compare(s3, &r->psnr_db);
+}
+
+/* Backprojection in another way, of views that are there, and how exact that was. */
+static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
+                         double *out, double *psnr_db)
+{
+    struct fbp_s3_time t;
+    const int rc = measure(how, s3, way, &t);
+
+    if (rc != 0)
+        return rc;
+    s3_whole(&t, how->size);
+    *out = t.backproject;
+    return psnr_db ? compare(s3, psnr_db) : 0;
+}
+
+/* With early fragment kill; the whole job, by what it takes without that before the slices. */
+static int measure_kill(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
+                        struct s3_result *r)
+{
+    struct fbp_s3_time t;
+    int rc;
+
+    way.kill = FBP_S3_STENCIL;
+    rc = measure_other(how, s3, &way, &r->stencil, NULL);
+    way.kill = FBP_S3_DEPTH;
+    if (rc == 0)
+        rc = measure_other(how, s3, &way, &r->depth, NULL);
+    way.kill = r->stencil < r->depth ? FBP_S3_STENCIL : FBP_S3_DEPTH;
+    way.synchronised = false;
+    if (rc == 0)
+        rc = measure(how, s3, &way, &t);
+    if (rc != 0)
+        return rc;
+    s3_whole(&t, how->size);
+    r->kill_total = r->before + t.slices_alone;
+    return 0;
+}
+
+static int measure_packing(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
+                           struct s3_result *r)
+{
+    struct fbp_s3_time t;
+    int rc;
+
+    if (r->of.views == 1 && r->of.slices == r->of.targets)
+        return 0; /* nothing is packed */
+    way.again = false;
+    way.pack_on_device = way.unpack_on_device = true;
+    rc = measure(how, s3, &way, &t);
+    if (rc != 0)
+        return rc;
+    s3_whole(&t, how->size);
+    r->packing = t.packing;
+    r->unpacking = t.unpacking;
+    return 0;
+}
+
+static int measure_ways(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *usual,
+                        struct s3_result *r)
+{
+    struct fbp_s3_way way = *usual;
+    int rc;
+
+    way.sum = FBP_S3_PING_PONG;
+    rc = measure_other(how, s3, &way, &r->ping_pong, NULL);
+    way = *usual;
+    way.exact = true;
+    if (way.middle)
+        way.middle = (way.middle + EXACT_FETCHES - 1) / EXACT_FETCHES;
+    if (rc == 0)
+        rc = measure_other(how, s3, &way, &r->exact, &r->exact_psnr_db);
+    if (rc == 0)
+        rc = measure_kill(how, s3, *usual, r);
+    return rc == 0 ? measure_packing(how, s3, *usual, r) : rc;
+}
+
+/* The whole job, without waiting between its stages. */
+static int measure_total(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way way,
+                         struct s3_result *r)
+{
+    struct fbp_s3_time t;
+    int rc;
+
+    way.again = way.synchronised = false;
+    rc = measure(how, s3, &way, &t);
+    if (rc != 0)
+        return rc;
+    r->before = t.total - t.slices_alone;
+    s3_whole(&t, how->size);
+    r->total = t.total;
+    return 0;
+}
+
+static void print_line(const struct s3_how *how, const struct s3_result *r)
+{
+    const double n = (double)how->size;
+
+    if (how->silent)
+        return;
+    printf("%c  %s: ", r->of.letter, r->of.text);
+    if (r->slices < how->size)
+        printf("%zu of %zu slices drawn; ", r->slices, how->size);
+    printf("backprojection %.4g s, %.4g GUPS; filter %.4g s; total %.4g s; %.1f dB\n",
+           r->time.backproject, 1e-9 * n * n * n * (double)how->views / r->time.backproject,
+           r->time.filter, r->total, r->psnr_db);
+    fflush(stdout);
+}
+
+int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r)
+{
+    struct fbp_s3_way way = {.variant = variant, .synchronised = true};
+    int rc;
+
+    *r = (struct s3_result){.of = *fbp_s3_variant_at(s3, variant),
+                            .exact_psnr_db = NAN,
+                            .ping_pong = NAN,
+                            .exact = NAN,
+                            .stencil = NAN,
+                            .depth = NAN,
+                            .kill_total = NAN,
+                            .packing = NAN,
+                            .unpacking = NAN};
+    say_note(how->quiet, "variant %c: %s", r->of.letter, r->of.text);
+    fbp_s3_cost_of(s3, &way, &r->cost);
+    rc = measure_usual(how, s3, &way, r);
+    if (rc == 0)
+        rc = measure_total(how, s3, way, r);
+    if (rc == 0 && !how->brief)
+        rc = measure_ways(how, s3, &way, r);
+    r->done = rc == 0;
+    if (r->done)
+        print_line(how, r);
+    return rc;
+}
