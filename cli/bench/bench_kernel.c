@@ -86,15 +86,17 @@ static const char *percent(char *buf, size_t n, const struct fbp_kernel_time *t)
     return buf;
 }
 
-void bench_print_kernel(const struct bench_job *j, const struct fbp_kernel_time *t)
+void bench_print_kernel(const struct bench_job *j, const struct fbp_kernel_time *t, int shape)
 {
-    char limit[16], hu[16] = "-";
+    char limit[16], hu[16] = "-", of[24] = "";
 
     if (isfinite(t->hu))
         snprintf(hu, sizeof hu, "%.4f", t->hu);
-    printf("%-3s %-13s %-12s %9.2f %9.2f %9.2f %9.2f %6s %7.1f %8.4f %8.3f %8s  %s%s\n", j->name,
+    if (shape >= 0)
+        snprintf(of, sizeof of, "shape %d ", shape);
+    printf("%-3s %-13s %-12s %9.2f %9.2f %9.2f %9.2f %6s %7.1f %8.4f %8.3f %8s  %s%s%s\n", j->name,
            t->kernel, t->isa, t->gups, 1e3 * t->median, 1e3 * t->best, 1e3 * t->worst,
-           percent(limit, sizeof limit, t), t->psnr_db, HU * t->rmse, HU * t->max_error, hu,
+           percent(limit, sizeof limit, t), t->psnr_db, HU * t->rmse, HU * t->max_error, hu, of,
            t->limit[0] ? "of " : "", t->limit);
     fflush(stdout);
 }
@@ -134,7 +136,7 @@ static cJSON *json_head(const struct bench_table *table, const char *bench,
 }
 
 int bench_json_kernel(const struct bench_table *table, const struct bench_job *j,
-                      const struct fbp_bench_info *info, const struct fbp_kernel_time *t)
+                      const struct fbp_bench_info *info, const struct fbp_kernel_time *t, int shape)
 {
     const struct bench_number numbers[] = {
         {"threads", t->n_threads},
@@ -156,6 +158,7 @@ int bench_json_kernel(const struct bench_table *table, const struct bench_job *j
         {"hu_to_exact", t->hu},
         {"whole_slices", (double)info->whole_slices},
         {"more_voxels", (double)info->more_voxels},
+        {"shape", shape >= 0 ? (double)shape : (double)NAN},
     };
     cJSON *root = json_head(table, "kernel", j, t->backend);
 

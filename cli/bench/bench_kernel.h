@@ -31,14 +31,16 @@ const char *bench_precision(const char *isa);
 /** The device's entry of fbp_devices(), and its limits. */
 void bench_find_device(struct bench_table *table, const struct fbp_bench_info *info);
 
-/** One line each, as they come; of JSON, or under bench_print_head(). */
+/** One line each, as they come; of JSON, or under bench_print_head().  shape -1: the kernel chose.
+ */
 void bench_print_head(const struct bench_table *table);
 void bench_print_scan(const struct bench_job *job, const struct fbp_bench_info *info);
-void bench_print_kernel(const struct bench_job *job, const struct fbp_kernel_time *t);
+void bench_print_kernel(const struct bench_job *job, const struct fbp_kernel_time *t, int shape);
 void bench_print_host(const struct bench_table *table, const struct bench_job *job,
                       const char *name, const struct fbp_host_time *t);
 int bench_json_kernel(const struct bench_table *table, const struct bench_job *job,
-                      const struct fbp_bench_info *info, const struct fbp_kernel_time *t);
+                      const struct fbp_bench_info *info, const struct fbp_kernel_time *t,
+                      int shape);
 int bench_json_host(const struct bench_table *table, const struct bench_job *job, const char *name,
                     const struct fbp_host_time *t);
 

@@ -1,6 +1,7 @@
 #include "bench/bench_kernel.h"
 #include "recon.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct kernel_args {
@@ -8,7 +9,7 @@ struct kernel_args {
     enum fbp_precision precision;
     size_t views, slices, runs, divide;
     int threads;
-    bool json;
+    bool shapes, json;
 };
 
 #define K struct kernel_args
@@ -32,6 +33,8 @@ static const struct opt table[] = {
             "only what lies in a region of interest, as for fbp recon; speeds count its voxels"),
     OPT(K, runs, .name = "runs", .arg = "N", .min = 1, .max = 1000, .fallback = "5",
         .help = "number of runs from memory to memory; the median is printed"),
+    OPT(K, shapes, .name = "shapes",
+        .help = "time every shape that a kernel of a GPU has, not only the one that it would take"),
     BENCH_DIVIDE(K),
     OPT(K, json, .name = "json", .help = "print one JSON object with a measurement for each line"),
 };
@@ -53,14 +56,16 @@ static size_t index_of(const struct bench_job *j)
     return i;
 }
 
-static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const char *kernel,
-                          enum fbp_precision precision)
+/* A measurement of it, in shape `shape` if that is not -1. */
+static int measure_once(struct kernel_run *r, const struct bench_job *j, const char *kernel,
+                        enum fbp_precision precision, int shape, int *n_shapes)
 {
     const struct kernel_args *a = r->args;
     struct fbp_kernel_time t;
     char name[64];
     const fbp_status st = fbp_bench_kernel(r->bench, kernel, precision, &t);
 
+    *n_shapes = t.n_shapes;
     if (st == FBP_ERR_UNSUPPORTED && !(a->kernel && a->precision))
         return 0; /* every one that there is, on this device */
     if (st != FBP_OK)
@@ -72,9 +77,26 @@ static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const
     if (row)
         row->kernel[index_of(j)] = t;
     if (a->json)
-        return bench_json_kernel(&r->table, j, fbp_bench_about(r->bench), &t);
-    bench_print_kernel(j, &t);
+        return bench_json_kernel(&r->table, j, fbp_bench_about(r->bench), &t, shape);
+    bench_print_kernel(j, &t, shape);
     return 0;
+}
+
+static int measure_kernel(struct kernel_run *r, const struct bench_job *j, const char *kernel,
+                          enum fbp_precision precision)
+{
+    int rc = 0, n = 1;
+
+    if (!r->args->shapes)
+        return measure_once(r, j, kernel, precision, -1, &n);
+    for (int shape = 0; rc == 0 && shape < n; shape++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", shape);
+        setenv("FBP_SHAPE", text, 1);
+        rc = measure_once(r, j, kernel, precision, shape, &n);
+    }
+    unsetenv("FBP_SHAPE");
+    return rc;
 }
 
 /* The precision asked for, or every one, exact first: others are compared with it. */

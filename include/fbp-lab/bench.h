@@ -51,6 +51,7 @@ struct fbp_kernel_time {
                     if that was not measured before, or is this one */
     double limit_gups; /**< GUPS that the device's limits allow; 0: not known */
     char limit[80];    /**< the limit that decides */
+    int n_shapes;      /**< shapes that the kernel has, of which FBP_SHAPE names one; at least 1 */
 };
 
 /**

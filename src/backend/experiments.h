@@ -23,6 +23,12 @@ struct fbp_limit_kernels {
                         size_t n);
 };
 
+/** "shapes": those that kernels have (gpu/tuner.h). */
+struct fbp_shape_kernels {
+    /** How many the job's kernel has; 1: it has no choice. */
+    int (*of_kernel)(const struct fbp_job *job);
+};
+
 /** "s1": the kernels of S1 (fbp-lab/s1.h), for a job whose kernel is `matrix`, precision fast. */
 struct fbp_s1_kernels {
     /** NULL beyond the last. */

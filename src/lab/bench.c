@@ -37,6 +37,7 @@ struct exact {
 struct fbp_bench {
     const struct fbp_backend *backend;
     const struct fbp_limit_kernels *limits; /* NULL: none are measured */
+    const struct fbp_shape_kernels *shapes; /* NULL: kernels have one */
     fbp_pool *pool;
     const char *region; /* the caller's; NULL: none */
     struct fbp_bench_info info;
@@ -80,6 +81,7 @@ fbp_status fbp_bench_create(fbp_bench **out, const struct fbp_recon_params *give
     b->info.n_threads = params->n_threads > 0 ? params->n_threads : fbp_core_count();
     FBP_TRY_GOTO(fbp_pool_create(&b->pool, b->info.n_threads));
     b->limits = b->backend->experiment("limits");
+    b->shapes = b->backend->experiment("shapes");
     if (b->limits)
         FBP_TRY_GOTO(b->limits->measure(0, &b->info.limits));
     *out = b;
@@ -467,6 +469,7 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
     if (b->limits)
         out->limit_gups = 1e-9 * b->limits->of_kernel(&tables.job, &b->info.limits, out->limit,
                                                       sizeof out->limit);
+    out->n_shapes = b->shapes ? b->shapes->of_kernel(&tables.job) : 1;
     FBP_TRY_GOTO(trial_open(b, &tables.job, &t));
     FBP_TRY_GOTO(measure(b, &t, out));
     FBP_TRY_GOTO(compare_exact(b, precision, out));

@@ -34,6 +34,9 @@ done <lines
 run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel column --json
 one_line out
 [ "$(measurements | wc -l)" -eq 1 ] && [ "$(json measurements.0.kernel)" = column ] || say "$last: $(cat out)"
+# Every shape of a kernel, of which the CPU's have one.
+run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel column --shapes
+[ "$(grep -c '^J1  column .* shape 0 ' out)" -eq 1 ] || say "$last: $(cat out)"
 # Of a region its voxels count, half of 16^3 here, and are compared.
 run 0 bench kernel --device cpu --threads 1 --divide 32 --job J1 --kernel matrix --region box::0,:,: --json
 measurements >line

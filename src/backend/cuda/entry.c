@@ -236,10 +236,11 @@ static const void *experiment(const char *name)
                                                 .connect = cuda_link_connect,
                                                 .rate = cuda_link_rate};
 
-    return strcmp(name, "limits") == 0  ? (const void *)&all
-           : strcmp(name, "links") == 0 ? (const void *)&links
-           : strcmp(name, "s1") == 0    ? (const void *)&cuda_s1
-                                        : NULL;
+    return strcmp(name, "limits") == 0   ? (const void *)&all
+           : strcmp(name, "links") == 0  ? (const void *)&links
+           : strcmp(name, "shapes") == 0 ? (const void *)&gpu_shapes
+           : strcmp(name, "s1") == 0     ? (const void *)&cuda_s1
+                                         : NULL;
 }
 
 static const struct fbp_backend backend = {

@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-/* As GL_SHAPE_0 … in program.h. */
-static const struct shape {
-    int x, y, slices;
-} shapes[GL_SHAPES] = {{8, 8, 4}, {16, 8, 8}, {32, 8, 4}, {32, 8, 16}};
-
 /* As `View` and `Pass` in frame.glsl. */
 struct view {
     float u[4], v[4], w[4];
@@ -37,8 +32,8 @@ struct pass {
 struct walk {
     struct gl_device *dev;
     const struct gl_bp *bp;
-    const struct shape *shape;
-    int nx, ny, lanes;
+    const struct gl_shape *shape;
+    int nx, ny, lanes, depth; /* slices of a group */
     struct pass pass;
 };
 
@@ -128,7 +123,7 @@ static void take_piece(const struct walk *w, double most, size_t block, struct p
 {
     const double slice = (double)w->nx * w->ny;
     const double fit = (double)(block / ((size_t)w->lanes * sizeof(float)));
-    const int left = w->bp->grid.nz - p->z0, step = w->shape->slices;
+    const int left = w->bp->grid.nz - p->z0, step = w->depth;
     const int some = left < step ? left : step;
     const bool fits = slice * some <= fit;
     const double room = most < fit ? most : fit;
@@ -180,7 +175,7 @@ static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const s
     w->pass.y1 = p->y1;
     c.groups[0] = parts(w->nx, w->shape->x);
     c.groups[1] = parts(p->y1 - p->y0, w->shape->y);
-    c.groups[2] = parts(w->pass.nz, w->shape->slices);
+    c.groups[2] = parts(w->pass.nz, w->depth);
     gl_pace_begin(&dev->pace);
     FBP_TRY(gl_run(&dev->programs, &c));
     gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * w->nx * w->pass.nz * w->pass.n);
@@ -192,7 +187,8 @@ static fbp_status bind_views(struct walk *w, size_t k, struct gl_call *c)
 {
     const struct gl_device *dev = w->dev;
     const struct gl_part *views = &w->bp->views;
-    const size_t group = (size_t)w->pass.group * sizeof(float), *n = dev->job->grid.n;
+    const size_t group = gpu_plain_bytes(dev->job, 1, w->bp->batch->n_rows);
+    const size_t *n = dev->job->grid.n;
     size_t skip;
 
     if (dev->job->region)
@@ -221,11 +217,14 @@ static fbp_status run_pass(struct walk *w, size_t k, size_t n)
 
     gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
     describe_views(&w->pass, &views);
-    const int shape = gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid);
+    const int shape =
+        gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid),
+                        (size_t)dev->renderer->shared_bytes);
     struct gl_call c = {.program = (enum gl_program_id)((int)dev->kernel->program + shape),
                         .parameters = &w->pass,
                         .parameter_bytes = sizeof w->pass};
-    w->shape = &shapes[shape];
+    w->shape = &dev->kernel->shapes[shape];
+    w->depth = w->shape->layers * w->shape->slices;
     FBP_TRY(bind_views(w, k, &c));
     for (; p.z0 < w->bp->grid.nz; advance(w, &p)) {
         take_piece(w, gl_pace_most(&dev->pace) / (double)n, block, &p);
@@ -238,7 +237,7 @@ static fbp_status run_pass(struct walk *w, size_t k, size_t n)
 /* Views that one pass takes: as many as a storage block holds, where they lie in one. */
 static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
 {
-    const size_t view = gpu_plain_of(dev->job, bp->batch->n_rows).group * sizeof(float);
+    const size_t view = gpu_plain_bytes(dev->job, 1, bp->batch->n_rows);
     const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
 
     if (bp->views.buffer->texture || fit > GPU_PASS)

@@ -12,8 +12,8 @@ struct Box {
 Box box_of_group()
 {
     Box b;
-    b.low = ivec3(gl_WorkGroupID) * ivec3(X, Y, SLICES) + ivec3(0, y0, 0);
-    b.high = min(b.low + ivec3(X, Y, SLICES), ivec3(nx, y1, b.low.z + SLICES)) - 1;
+    b.low = ivec3(gl_WorkGroupID) * ivec3(X, Y, DEPTH) + ivec3(0, y0, 0);
+    b.high = min(b.low + ivec3(X, Y, DEPTH), ivec3(nx, y1, b.low.z + DEPTH)) - 1;
     return b;
 }
 

@@ -84,8 +84,6 @@ static size_t fixed_bytes(const struct fbp_job *job)
 static fbp_status begin(void *device)
 {
     struct gl_device *dev = device;
-    const enum gl_program_id kernel = dev->kernel->program;
-
     FBP_TRY(gl_egl_open(&dev->egl, dev->index));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
     gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
@@ -102,6 +100,9 @@ static fbp_status begin(void *device)
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
     if (dev->kernel->draws)
         return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
+    const int shape =
+        gl_shape_within(dev->kernel, dev->tuner.shape, (size_t)dev->renderer->shared_bytes);
+    const enum gl_program_id kernel = (enum gl_program_id)((int)dev->kernel->program + shape);
     return gl_programs_need(&dev->programs, &kernel, 1);
 }
 
@@ -186,10 +187,11 @@ static const struct fbp_rival rival = {.identify = identify};
 
 static const void *experiment(const char *name)
 {
-    return strcmp(name, "s3") == 0      ? (const void *)&gl_s3
-           : strcmp(name, "mip") == 0   ? &gl_mip
-           : strcmp(name, "rival") == 0 ? (const void *)&rival
-                                        : NULL;
+    return strcmp(name, "s3") == 0       ? (const void *)&gl_s3
+           : strcmp(name, "mip") == 0    ? (const void *)&gl_mip
+           : strcmp(name, "rival") == 0  ? (const void *)&rival
+           : strcmp(name, "shapes") == 0 ? &gpu_shapes
+                                         : NULL;
 }
 
 static const struct fbp_backend backend = {

@@ -8,22 +8,22 @@
 
 layout(binding = 0) uniform sampler2DArray views;
 
-float rounded(float x)
+void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLICES])
 {
-    return floor(x * 256.0 + 0.5) / 256.0;
-}
-
-void add_view(int i, vec3 c0, vec3 dz, float tz, inout float sum[SLICES])
-{
-    float column = texels * float(view[i].at.x) + texels - 0.5, row = float(view[i].at.y) + 0.5;
-    float r0 = 1.0 / c0.z, u0 = rounded(texels * c0.x * r0), dv = dz.y * r0, v0 = c0.y * r0;
+    float r0 = 1.0 / c0.z, most = float(rows) + 0.5, layer = float(first + i);
+    precise float column = texels * float(view[i].at.x) + texels - 0.5 - PARTS;
+    precise float row = float(view[i].at.y) + 0.5 - PARTS;
+    precise float u0 = texels * c0.x, du = texels * dz.x, all_u = fma(u0, r0, PARTS) + column;
+    precise float v0 = c0.y * r0, dv = dz.y * r0;
 
     for (int k = 0; k < SLICES; k++) {
-        float t = tz + float(k), r = COLUMN ? r0 : 1.0 / fma(t, dz.z, c0.z);
-        float u = COLUMN ? u0 : rounded(texels * fma(t, dz.x, c0.x) * r);
-        float v = rounded(COLUMN ? fma(t, dv, v0) : fma(t, dz.y, c0.y) * r);
-        vec2 at = vec2(u + column, min(v + row, float(rows) + 0.5));
-        float q = textureLod(views, vec3(at * unit, float(first + i)), 0.0).x;
+        precise float t = tz + float(k), w = fma(t, dz.z, c0.z);
+        float r = COLUMN ? r0 : 1.0 / w;
+        precise float u = COLUMN ? all_u : fma(fma(t, du, u0), r, PARTS) + column;
+        precise float v =
+            (COLUMN ? fma(t, dv, v0) + PARTS : fma(fma(t, dz.y, c0.y), r, PARTS)) + row;
+        vec2 at = vec2(u, min(v, most)) * unit;
+        float q = textureLod(views, vec3(at, layer), 0.0).x;
         sum[k] = fma(r * r * unscaled, q, sum[k]);
     }
 }

@@ -20,9 +20,15 @@ struct gl_bp {
     struct gpu_grid grid;
 };
 
+/** As GL_SHAPE_0 … in program.h. */
+struct gl_shape {
+    int x, y, layers, slices, warp, width, height, keep;
+};
+
 /** What OpenGL adds to a GPU's kernel. */
 struct gl_kernel {
     struct gpu_kernel gpu;          /**< first: job->chosen.own is either */
+    const struct gl_shape *shapes;  /**< gpu.n_shapes */
     enum gl_program_id program;     /**< of its first shape; the others follow */
     const struct fbp_s3_way *draws; /**< it has no programs, but draws as S3 does (s3_kernel.h) */
 };
@@ -30,6 +36,9 @@ struct gl_kernel {
 /** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
  *  one is given. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
+
+/** The shape itself, or one that a group's shared memory has room for; all have the same bits. */
+int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
 /** In the queue: add a batch, pass after pass. */
 fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp);

@@ -24,30 +24,110 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_columns_pay(job) && fits_textures(job);
 }
 
-/* Many slices a thread share what a view's column costs; few of them want less of the group. */
-static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
-{
-    static const int thin[] = {0, 2}, few[] = {1, 0, 2}, many[] = {1, 3, 2, 0};
-    const int n = n_slices <= 4 ? 2 : n_slices <= 8 ? 3 : 4;
+static const struct gl_shape alone[] = {{GL_SHAPE_0}, {GL_SHAPE_1}, {GL_SHAPE_2},
+                                        {GL_SHAPE_3}, {GL_SHAPE_4}, {GL_SHAPE_5},
+                                        {GL_SHAPE_6}, {GL_SHAPE_7}, {GL_SHAPE_8}};
+static const struct gl_shape orbits[] = {
+    {GL_ORBIT_0}, {GL_ORBIT_1}, {GL_ORBIT_2}, {GL_ORBIT_3}, {GL_ORBIT_4}};
+static const struct gl_shape loads[] = {
+    {GL_LOAD_0}, {GL_LOAD_1}, {GL_LOAD_2}, {GL_LOAD_3}, {GL_LOAD_4}};
 
-    (void)job;
-    memcpy(out, n == 2 ? thin : n == 3 ? few : many, (size_t)n * sizeof *out);
+/* Shared memory beside windows: what is known of the views of a pass, and of a filter's row. */
+enum { BESIDE_WINDOWS = 1024 };
+
+int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes)
+{
+    const struct gl_shape *s = &kernel->shapes[shape];
+    const size_t bytes = 2 * (size_t)s->width * (size_t)s->height * sizeof(float);
+
+    return bytes == 0 || bytes + BESIDE_WINDOWS <= shared_bytes ? shape : 0;
+}
+
+static int take(const int *from, int n, int out[GPU_MOST_SHAPES])
+{
+    memcpy(out, from, (size_t)n * sizeof *from);
     return n;
 }
 
-/* A texel is wide, and so are sums. */
-static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+/* Many slices a thread share what a view's column costs; few of them want less of the group. */
+static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    static const int few[] = {2, 0}, many[] = {2, 0, 1};
-    const int n = n_slices <= 4 ? 2 : 3;
+    static const int thin[] = {0, 2}, few[] = {4, 1, 0, 2}, many[] = {4, 3, 1, 2, 0};
 
     (void)job;
-    memcpy(out, n == 2 ? few : many, (size_t)n * sizeof *out);
-    return n;
+    return n_slices <= 4   ? take(thin, 2, out)
+           : n_slices <= 8 ? take(few, 4, out)
+                           : take(many, 5, out);
+}
+
+/* Does every renderer give a group so much shared memory? */
+static bool all_have_room(int shape)
+{
+    const struct gl_kernel kernel = {.shapes = alone};
+
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] && gl_shape_within(&kernel, shape, (size_t)r->shared_bytes) != shape)
+            return false;
+    }
+    return true;
+}
+
+/* Renderers in software have no shared memory that is faster than other memory. */
+static bool windows_pay(void)
+{
+    for (int i = 0; i < gl_renderers_listed(); i++)
+        if (!gl_renderer_at(i)->reason[0])
+            return !gl_renderer_at(i)->software;
+    return false;
+}
+
+/* A voxel near the source covers up to a third more pixels, and a window is as wide as its tile's
+ * diagonal. */
+static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    const double pixels = gpu_pixels_a_voxel(job);
+    const int deep = pixels < 1.3 ? 5 : 7, flat = pixels < 1.3 ? 6 : 8;
+    int n = 0;
+
+    if (windows_pay() && pixels < 2.8) {
+        if (n_slices > 8 && all_have_room(deep))
+            out[n++] = deep;
+        if (n_slices > 4 && all_have_room(flat))
+            out[n++] = flat;
+    }
+    const int n_others = shapes(job, n_slices, out + n);
+    return n == 0 ? n_others : n + (n_others < 2 ? n_others : 2);
+}
+
+/* Two layers where samples of two lines lie far apart, as on CUDA. */
+static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    static const int thin[] = {0, 1, 3}, apart[] = {3, 1, 4, 2, 0}, near[] = {1, 2, 3, 4, 0};
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+    const bool wide = !k->mirrored && k->channels * k->bits == 64;
+
+    if (n_slices <= 4)
+        return take(thin, 3, out);
+    return take(wide && gpu_texels_a_column(k, job) * gpu_columns_a_voxel(job) > 1.6 ? apart : near,
+                5, out);
+}
+
+static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    static const int thin[] = {0, 1}, four[] = {1, 2, 3, 0}, two[] = {3, 1, 4, 0},
+                     mirror[] = {4, 2, 3, 0};
+    const struct gpu_kernel *k = gpu_kernel_of(job);
+
+    if (n_slices <= 4)
+        return take(thin, 2, out);
+    return take(k->turns * (k->mirrored ? 2 : 1) == 4 ? four : k->mirrored ? mirror : two, 4, out);
 }
 
 #define PLAIN         .views_bytes = gpu_plain_bytes
 #define TEXTURE(BITS) .channels = 1, .bits = (BITS)
+#define WINDOWED      .n_shapes = GL_SHAPES_WINDOWED, .candidates = shapes_windowed
+#define WITHOUT       .n_shapes = GL_SHAPES, .candidates = shapes
 #define KERNEL(NAME, PRECISION, USABLE, SYMMETRY, PROGRAM, ...) \
     {                                                           \
         .gpu = {.name = (NAME),                                 \
@@ -55,10 +135,8 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
                 .turns = 1,                                     \
                 .usable = (USABLE),                             \
                 .symmetry = (SYMMETRY),                         \
-                .n_shapes = GL_SHAPES,                          \
-                .candidates = shapes,                           \
                 __VA_ARGS__},                                   \
-        .program = GL_P_##PROGRAM##_0                           \
+        .shapes = alone, .program = GL_P_##PROGRAM##_0          \
     }
 
 /* Of orbits: T turns, the mirror or not. */
@@ -76,7 +154,22 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
                 .volume_size = gpu_orbit_volume_size,                 \
                 .n_shapes = GL_SHAPES,                                \
                 .candidates = shapes_of_orbits},                      \
-        .program = GL_P_##PROGRAM##_0                                 \
+        .shapes = orbits, .program = GL_P_##PROGRAM##_0               \
+    }
+
+/* ... in fp32, from plain memory. */
+#define LOADS(NAME, SYMMETRY, PROGRAM, T, MIRRORED)          \
+    {                                                        \
+        .gpu = {.name = (NAME),                              \
+                .precision = FBP_PRECISION_EXACT,            \
+                .turns = (T),                                \
+                .mirrored = (MIRRORED),                      \
+                .symmetry = (SYMMETRY),                      \
+                .volume_size = gpu_orbit_volume_size,        \
+                .n_shapes = GL_SHAPES,                       \
+                .candidates = shapes_of_loads,               \
+                PLAIN},                                      \
+        .shapes = loads, .program = GL_P_##PROGRAM##_EXACT_0 \
     }
 
 /* The variants of S3: the texture units interpolate, or a shader does. */
@@ -107,19 +200,25 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
 static const struct gl_kernel kernels[] = {
     ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, false, 16),
     ORBITS("rot180+mirror", HALF, FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true, 16),
+    LOADS("rot90", FBP_SYM_ROT90, ROT90, 4, false),
+    LOADS("rot180+mirror", FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true),
     ORBITS("rot180", HALF, FBP_SYM_ROT180, ROT180, 2, false, 16),
     ORBITS("mirror", HALF, FBP_SYM_MIRROR, MIRROR, 1, true, 16),
     ORBITS("rot180", FAST, FBP_SYM_ROT180, ROT180, 2, false, 32),
-    KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16),
+    LOADS("rot180", FBP_SYM_ROT180, ROT180, 2, false),
+    LOADS("mirror", FBP_SYM_MIRROR, MIRROR, 1, true),
+    KERNEL("column", HALF, columns_fit, FBP_SYM_COLUMN, COLUMN_FAST, TEXTURE(16), WITHOUT,
            .halves_columns = true),
-    KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), .halves_columns = true),
-    KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, TEXTURE(32)),
-    KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, TEXTURE(32), .halves_columns = true),
-    KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, TEXTURE(32)),
-    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN),
-    KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN), /* takes any job */
-    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, .by_name = true),
-    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, .by_name = true),
+    KERNEL("matrix", HALF, fits_textures, 0, MATRIX_FAST, TEXTURE(16), WITHOUT,
+           .halves_columns = true),
+    KERNEL("column", EXACT, fits_textures, FBP_SYM_COLUMN, COLUMN_GATHER, TEXTURE(32), WINDOWED),
+    KERNEL("matrix", FAST, fits_textures, 0, MATRIX_FAST, TEXTURE(32), WITHOUT,
+           .halves_columns = true),
+    KERNEL("matrix", EXACT, fits_textures, 0, MATRIX_GATHER, TEXTURE(32), WINDOWED),
+    KERNEL("column", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, WITHOUT),
+    KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT), /* takes any job */
+    KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, WITHOUT, .by_name = true),
+    KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT, .by_name = true),
     DRAWN("s3-a", 0),
     DRAWN("s3-b", 1),
     DRAWN("s3-c", 2),

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TEXTS = 8, LOG_BYTES = 400 };
+enum { MOST_TEXTS = 10, LOG_BYTES = 400 };
 
 static const struct {
     const char *name, *texts[MOST_TEXTS];

@@ -15,43 +15,90 @@
 #define GL_FP32(FORMAT, CHANNELS) GL_TEXEL(FORMAT, CHANNELS, "3.0e38")
 #define GL_FP16(FORMAT, CHANNELS) GL_TEXEL(FORMAT, CHANNELS, "65504.0")
 
-/** Shapes of the kernels' groups: threads along x and y, slices of a thread.  All give the same
- *  bits. */
-#define GL_SHAPE_0 "#define X 8\n#define Y 8\n#define SLICES 4\n"
-#define GL_SHAPE_1 "#define X 16\n#define Y 8\n#define SLICES 8\n"
-#define GL_SHAPE_2 "#define X 32\n#define Y 8\n#define SLICES 4\n"
-#define GL_SHAPE_3 "#define X 32\n#define Y 8\n#define SLICES 16\n"
-enum { GL_SHAPES = 4 };
+/** Shapes of the kernels' groups: threads along x, y and z, slices of a thread, columns that 32
+ *  threads cover; columns and rows of the windows of views in shared memory; whether samples are
+ * kept from slice to slice.  All shapes of a kernel give the same bits. */
+#define GL_SHAPE_0 8, 8, 1, 4, 8, 0, 0, 0
+#define GL_SHAPE_1 16, 8, 1, 8, 16, 0, 0, 0
+#define GL_SHAPE_2 32, 8, 1, 4, 16, 0, 0, 0
+#define GL_SHAPE_3 32, 8, 1, 16, 16, 0, 0, 0
+#define GL_SHAPE_4 32, 8, 1, 8, 16, 0, 0, 0
+/** ... with windows, for up to 1.3 pixels a voxel, and for up to 2.8. */
+#define GL_SHAPE_5 16, 16, 1, 16, 8, 40, 40, 0
+#define GL_SHAPE_6 16, 16, 1, 8, 8, 40, 24, 0
+#define GL_SHAPE_7 16, 16, 1, 16, 8, 84, 64, 0
+#define GL_SHAPE_8 16, 16, 1, 8, 8, 84, 40, 0
+/** ... of orbits, from textures. */
+#define GL_ORBIT_0 8, 8, 1, 4, 8, 0, 0, 0
+#define GL_ORBIT_1 32, 8, 1, 4, 16, 0, 0, 0
+#define GL_ORBIT_2 32, 8, 1, 8, 16, 0, 0, 0
+#define GL_ORBIT_3 16, 8, 2, 2, 8, 0, 0, 0
+#define GL_ORBIT_4 16, 8, 2, 4, 8, 0, 0, 0
+/** ... and from plain memory. */
+#define GL_LOAD_0 8, 8, 1, 4, 8, 0, 0, 0
+#define GL_LOAD_1 16, 16, 1, 4, 8, 0, 0, 1
+#define GL_LOAD_2 16, 16, 1, 4, 8, 0, 0, 0
+#define GL_LOAD_3 16, 16, 1, 8, 8, 0, 0, 1
+#define GL_LOAD_4 16, 16, 1, 8, 8, 0, 0, 0
+enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9 };
 
-/** A kernel in all its shapes. */
-#define GL_KERNEL(X, ID, NAME, ...)                                  \
-    X(ID##_0, NAME, GL_SHAPE_0, "frame", "box", __VA_ARGS__, "walk") \
-    X(ID##_1, NAME, GL_SHAPE_1, "frame", "box", __VA_ARGS__, "walk") \
-    X(ID##_2, NAME, GL_SHAPE_2, "frame", "box", __VA_ARGS__, "walk") \
-    X(ID##_3, NAME, GL_SHAPE_3, "frame", "box", __VA_ARGS__, "walk")
+/** A shape as a text. */
+#define GL_TEXT(...) GL_TEXT_OF(__VA_ARGS__)
+#define GL_TEXT_OF(X, Y, LAYERS, SLICES, WARP, WIDTH, HEIGHT, KEEP)                           \
+    "#define X " #X "\n#define Y " #Y "\n#define LAYERS " #LAYERS "\n#define SLICES " #SLICES \
+    "\n#define WARP " #WARP "\n#define WIDTH " #WIDTH "\n#define HEIGHT " #HEIGHT             \
+    "\n#define KEEP " #KEEP "\n"
+
+#define GL_FLOATS(...) GL_TEXT(__VA_ARGS__) "#define VOXEL float\n"
+
+/** A kernel in all its shapes; and with windows. */
+#define GL_KERNEL(X, ID, NAME, ...)                                                     \
+    X(ID##_0, NAME, GL_FLOATS(GL_SHAPE_0), "frame", "box", "seen", __VA_ARGS__, "walk") \
+    X(ID##_1, NAME, GL_FLOATS(GL_SHAPE_1), "frame", "box", "seen", __VA_ARGS__, "walk") \
+    X(ID##_2, NAME, GL_FLOATS(GL_SHAPE_2), "frame", "box", "seen", __VA_ARGS__, "walk") \
+    X(ID##_3, NAME, GL_FLOATS(GL_SHAPE_3), "frame", "box", "seen", __VA_ARGS__, "walk") \
+    X(ID##_4, NAME, GL_FLOATS(GL_SHAPE_4), "frame", "box", "seen", __VA_ARGS__, "walk")
+#define GL_WINDOWS(X, ID, NAME, KIND)                    \
+    GL_KERNEL(X, ID, NAME, KIND, "taps_gather", "exact") \
+    GL_WINDOW(X, ID##_5, NAME, GL_SHAPE_5, KIND)         \
+    GL_WINDOW(X, ID##_6, NAME, GL_SHAPE_6, KIND)         \
+    GL_WINDOW(X, ID##_7, NAME, GL_SHAPE_7, KIND)         \
+    GL_WINDOW(X, ID##_8, NAME, GL_SHAPE_8, KIND)
+#define GL_WINDOW(X, ID, NAME, SHAPE, KIND)                                                       \
+    X(ID, NAME, GL_FLOATS(SHAPE), "frame", "box", "seen", KIND, "taps_gather", "window", "exact", \
+      "walk")
 
 #define GL_ANY   "#define COLUMN false\n"
 #define GL_ALONG "#define COLUMN true\n"
 
-/** ... of orbits. */
-#define GL_ORBITS(X, ID, NAME, LANES)                           \
-    X(ID##_0, NAME, GL_SHAPE_0, LANES, "frame", "box", "orbit") \
-    X(ID##_1, NAME, GL_SHAPE_1, LANES, "frame", "box", "orbit") \
-    X(ID##_2, NAME, GL_SHAPE_2, LANES, "frame", "box", "orbit") \
-    X(ID##_3, NAME, GL_SHAPE_3, LANES, "frame", "box", "orbit")
-#define GL_LANES(TURNS, HALVES) "#define TURNS " TURNS "\n#define HALVES " HALVES "\n"
+/** ... of orbits, from textures and from plain memory. */
+#define GL_ORBIT(X, ID, NAME, SHAPE, LANES, TAPS) \
+    X(ID, NAME, GL_TEXT(SHAPE), LANES, "frame", "box", "orbit", TAPS, "orbits")
+#define GL_ORBITS(X, ID, NAME, LANES)                                         \
+    GL_ORBIT(X, ID##_0, NAME, GL_ORBIT_0, LANES, "orbit_fast")                \
+    GL_ORBIT(X, ID##_1, NAME, GL_ORBIT_1, LANES, "orbit_fast")                \
+    GL_ORBIT(X, ID##_2, NAME, GL_ORBIT_2, LANES, "orbit_fast")                \
+    GL_ORBIT(X, ID##_3, NAME, GL_ORBIT_3, LANES, "orbit_fast")                \
+    GL_ORBIT(X, ID##_4, NAME, GL_ORBIT_4, LANES, "orbit_fast")                \
+    GL_ORBIT(X, ID##_EXACT_0, NAME " exact", GL_LOAD_0, LANES, "orbit_exact") \
+    GL_ORBIT(X, ID##_EXACT_1, NAME " exact", GL_LOAD_1, LANES, "orbit_exact") \
+    GL_ORBIT(X, ID##_EXACT_2, NAME " exact", GL_LOAD_2, LANES, "orbit_exact") \
+    GL_ORBIT(X, ID##_EXACT_3, NAME " exact", GL_LOAD_3, LANES, "orbit_exact") \
+    GL_ORBIT(X, ID##_EXACT_4, NAME " exact", GL_LOAD_4, LANES, "orbit_exact")
+#define GL_LANES(TURNS, HALVES, VOXEL) \
+    "#define TURNS " TURNS "\n#define HALVES " HALVES "\n#define VOXEL " VOXEL "\n"
 
-#define GL_KERNELS(X)                                                                  \
-    GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")                      \
-    GL_KERNEL(X, MATRIX_GATHER, "matrix by gathers", GL_ANY, "taps_gather", "exact")   \
-    GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")                           \
-    GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact")                    \
-    GL_KERNEL(X, COLUMN_GATHER, "column by gathers", GL_ALONG, "taps_gather", "exact") \
-    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")                         \
-    GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "1"))                                   \
-    GL_ORBITS(X, ROT180_MIRROR, "rot180+mirror", GL_LANES("2", "2"))                   \
-    GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1"))                                 \
-    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2"))
+#define GL_KERNELS(X)                                                        \
+    GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")            \
+    GL_WINDOWS(X, MATRIX_GATHER, "matrix by gathers", GL_ANY)                \
+    GL_KERNEL(X, MATRIX_FAST, "matrix fast", GL_ANY, "fast")                 \
+    GL_KERNEL(X, COLUMN, "column", GL_ALONG, "taps_plain", "exact")          \
+    GL_WINDOWS(X, COLUMN_GATHER, "column by gathers", GL_ALONG)              \
+    GL_KERNEL(X, COLUMN_FAST, "column fast", GL_ALONG, "fast")               \
+    GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "1", "vec4"))                 \
+    GL_ORBITS(X, ROT180_MIRROR, "rot180+mirror", GL_LANES("2", "2", "vec4")) \
+    GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1", "vec2"))               \
+    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2", "vec2"))
 
 /** Filtered rows into a texture. */
 #define GL_STORE(X, ID, NAME, TEXEL) X(ID, NAME, "common", "rows", "parts", TEXEL, "store_texture")

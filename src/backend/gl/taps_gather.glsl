@@ -4,18 +4,15 @@
 
 layout(binding = 0) uniform sampler2DArray views;
 
-float clamped_column(int i, float floor_u)
+/* Four texels from a column and row on: (0, 0), (1, 0), (0, 1), (1, 1). */
+vec4 gathered(int i, vec2 at)
 {
-    return clamp(floor_u, float(-2 - view[i].at.x), float(columns - view[i].at.x));
+    vec2 corner = vec2(at.x, min(at.y, float(rows))) + 1.0;
+
+    return textureGather(views, vec3(corner * unit, float(first + i))).wzxy;
 }
 
-float clamped_row(int i, float floor_v)
+vec4 taps(int i, float tu, float tv)
 {
-    return clamp(floor_v, float(-2 - view[i].at.y), float(rows - view[i].at.y));
-}
-
-vec4 taps(int i, float floor_u, float floor_v)
-{
-    vec2 at = vec2(float(view[i].at.x) + floor_u + 1.0, float(view[i].at.y) + floor_v + 1.0);
-    return textureGather(views, vec3(at * unit, float(first + i))).wzxy;
+    return gathered(i, vec2(view[i].at.xy) + vec2(tu - WHOLE, tv - WHOLE));
 }

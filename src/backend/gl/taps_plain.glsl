@@ -1,25 +1,13 @@
-/* Taps from views in plain memory (gpu_plain.h).  Floors are clamped, not coordinates, to where all
- * four are zeros. */
+/* Taps from views in plain memory (gpu_plain.h). */
 
 layout(std430, binding = 0) readonly buffer Views { float views[]; };
 
 const int BORDER = 2; /* GPU_BORDER */
 
-float clamped_column(int i, float floor_u)
+vec4 taps(int i, float tu, float tv)
 {
-    return clamp(floor_u, float(-BORDER - view[i].at.x), float(columns - view[i].at.x));
-}
-
-float clamped_row(int i, float floor_v)
-{
-    return clamp(floor_v, float(-BORDER - view[i].at.y), float(rows - view[i].at.y));
-}
-
-/* Of floors relative to the principal point: (0, 0), (1, 0), (0, 1), (1, 1) as (column, row). */
-vec4 taps(int i, float floor_u, float floor_v)
-{
-    int row = view[i].at.y + int(floor_v) + BORDER, column = view[i].at.x + int(floor_u) + BORDER;
-    uint q = views_skip + uint(i) * group + uint(row * stride + column);
+    uvec2 at = uvec2(floatBitsToUint(tu), floatBitsToUint(tv)) - WHOLE_BITS + uvec2(view[i].at.xy + BORDER);
+    uint q = views_skip + uint(i) * group + at.y * uint(stride) + at.x;
 
     return vec4(views[q], views[q + 1u], views[q + uint(stride)], views[q + uint(stride) + 1u]);
 }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { GL_TEXT_PARTS = 16 };
+enum { GL_TEXT_PARTS = 24 };
 
 /** Pieces, one after another. */
 struct gl_text {

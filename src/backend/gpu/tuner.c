@@ -103,6 +103,15 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
         t->shape = kept;
 }
 
+static int shapes_of(const struct fbp_job *job)
+{
+    const int n = gpu_kernel_of(job)->n_shapes;
+
+    return n > 1 ? n : 1;
+}
+
+const struct fbp_shape_kernels gpu_shapes = {shapes_of};
+
 static bool is_same(const struct gpu_grid *a, const struct gpu_grid *b)
 {
     return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz && a->z0 == b->z0 &&
