@@ -52,12 +52,12 @@ static int take(const int *from, int n, int out[GPU_MOST_SHAPES])
 /* Many slices a thread share what a view's column costs; few of them want less of the group. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    static const int thin[] = {0, 2}, few[] = {4, 1, 0, 2}, many[] = {4, 3, 1, 2, 0};
+    static const int thin[] = {0, 2}, few[] = {4, 1, 0, 2}, many[] = {4, 3, 1, 2};
 
     (void)job;
     return n_slices <= 4   ? take(thin, 2, out)
            : n_slices <= 8 ? take(few, 4, out)
-                           : take(many, 5, out);
+                           : take(many, 4, out);
 }
 
 /* Does every renderer give a group so much shared memory? */

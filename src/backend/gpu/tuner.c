@@ -1,5 +1,6 @@
 #include "backend/gpu/tuner.h"
 
+#include "backend/experiments.h"
 #include "backend/gpu/host.h"
 #include "backend/slab.h"
 

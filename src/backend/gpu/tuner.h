@@ -9,7 +9,6 @@
 #ifndef FBP_SRC_GPU_TUNER_H
 #define FBP_SRC_GPU_TUNER_H
 
-#include "backend/experiments.h"
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/tuned.h"
 
@@ -70,7 +69,8 @@ void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 /** A measurement of two rounds is kept; the marks are no longer needed. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
-/** The experiment "shapes". */
+/** The experiment "shapes" (backend/experiments.h). */
+struct fbp_shape_kernels;
 extern const struct fbp_shape_kernels gpu_shapes;
 
 #endif /* FBP_SRC_GPU_TUNER_H */
