@@ -68,7 +68,9 @@ struct recon_args {
         .help = "average blocks of N x N pixels; counts are averaged before the logarithm"),      \
     ADJUST_OPTIONS(R, adjust, "COLUMN|auto", "; auto: look for it"),                              \
     OPT(R, p.filter, .name = "filter", .arg = "NAME", .list = choices_filter,                     \
-        .fallback = "ram-lak", .help = "window of the ramp filter"),                              \
+        .fallback = "ram-lak",                                                                    \
+        .help = "window of the filter: of the ramp, or for kind planes (EPR imaging) of the "     \
+                "parabola; only planes have the last five, which stand in its place"),            \
     OPT(R, p.cutoff, .name = "cutoff", .arg = "F", .min = 0.01, .max = 1,                         \
         .fallback = "1",                                                                          \
         .help = "cut-off frequency of the filter, as a fraction of the Nyquist frequency"),       \

@@ -7,16 +7,31 @@
 
 FBP_BEGIN
 
-/** Filters: the band-limited ramp (its spatial kernel sampled) times a window W(f/f_cut). */
+/**
+ * Filters.  For line integrals: the band-limited ramp (its spatial kernel sampled) times a window
+ * W(f/f_cut).  For plane integrals (EPR imaging): the band-limited parabola f^2, in closed form,
+ * times the same window; or, up to f_cut, one of the other filters, which line integrals do not
+ * have.  f is in cycles a sample.
+ */
 enum fbp_filter {
-    FBP_FILTER_RAM_LAK = 0, /**< W = 1 */
-    FBP_FILTER_SHEPP_LOGAN, /**< W = sinc(f / 2 f_cut) */
-    FBP_FILTER_COSINE,      /**< W = cos(pi f / 2 f_cut) */
-    FBP_FILTER_HAMMING,     /**< W = .54 + .46 cos(pi f / f_cut) */
-    FBP_FILTER_HANN,        /**< W = .5 + .5 cos(pi f / f_cut) */
+    FBP_FILTER_RAM_LAK = 0,        /**< W = 1 */
+    FBP_FILTER_SHEPP_LOGAN,        /**< W = sinc(f / 2 f_cut) */
+    FBP_FILTER_COSINE,             /**< W = cos(pi f / 2 f_cut) */
+    FBP_FILTER_HAMMING,            /**< W = .54 + .46 cos(pi f / f_cut) */
+    FBP_FILTER_HANN,               /**< W = .5 + .5 cos(pi f / f_cut) */
+    FBP_FILTER_SECOND_DIFFERENCE,  /**< (-1, 2, -1) / 4 pi^2: f^2 sinc^2(f) */
+    FBP_FILTER_3_POINT_DERIVATIVE, /**< (-1, 0, 1) / 2, twice: (sin(2 pi f) / 2 pi)^2 */
+    FBP_FILTER_5_POINT_DERIVATIVE, /**< (1, -8, 0, 8, -1) / 12, twice */
+    FBP_FILTER_TWO_RAMPS, /**< the sampled ramp, twice, on rows with zeros to three times their
+                             length */
+    FBP_FILTER_TWO_RAMPS_UNPADDED, /**< the same, but the row is cut off between the two: for
+                                      comparisons, errors of some per cent */
+    FBP_FILTER_LAST = FBP_FILTER_TWO_RAMPS_UNPADDED
 };
 
-/** "ram-lak", "shepp-logan", "cosine", "hamming", "hann"; NULL beyond the last. */
+/** "ram-lak", "shepp-logan", "cosine", "hamming", "hann", "second-difference",
+ *  "3-point-derivative", "5-point-derivative", "two-ramps", "two-ramps-unpadded"; NULL beyond the
+ *  last. */
 FBP_API const char *fbp_filter_name(enum fbp_filter filter);
 
 /** Extrapolation of rows beyond the panel before they are filtered, for objects wider than it. */

@@ -1,4 +1,4 @@
-/** @file filter.h  Design of the ramp filter (internal; double, pure). */
+/** @file filter.h  Design of filters of rows (internal; double, pure). */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
 
@@ -15,14 +15,34 @@
 struct fbp_filter_design {
     size_t n_columns;
     size_t n_fft;      /**< 2^a 3^b 5^c */
-    double *response;  /**< n_fft/2 + 1 real factors, the 1/n_fft of the inverse included */
+    double *response;  /**< n_fft/2 + 1 factors, the 1/n_fft of the inverse included */
     size_t half_width; /**< S, at most n_columns - 1 */
-    double *kernel;    /**< kernel[n], n = 0 … S; symmetric */
+    double *kernel;    /**< kernel[n], n = 0 … S; symmetric, or see kernel_back */
+    /** Of a real kernel that is not symmetric (deconvolve.h) the other half of both: imaginary
+     *  parts of the response, and kernel[-n], n = 0 … S.  NULL: it is symmetric. */
+    double *imaginary, *kernel_back;
+    unsigned passes; /**< rows pass it so often, and are n_columns long in between; 1, or 2 */
 };
 
-/** half_width 0 = n_columns - 1.  @return FBP_ERR_INVALID for a cutoff outside (0, 1]. */
+/** half_width 0 = n_columns - 1.  @return FBP_ERR_INVALID for a cutoff outside (0, 1],
+ *  FBP_ERR_UNSUPPORTED for a filter of plane integrals. */
 fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
                              size_t n_columns, size_t half_width);
+
+/** What designs have in common.  @return FBP_ERR_INVALID for an unknown filter, a cutoff outside
+ *  (0, 1], and rows that are too long, or have no samples. */
+fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_columns);
+
+/** Arrays of a design for its n_columns and half_width (0 = n_columns - 1), of zeros; passes is 1.
+ *  asymmetric: also the other halves. */
+fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
+
+/** Ramp of unit pitch, h(n). */
+double fbp_ramp_kernel(size_t n);
+
+/** One of fbp_filter_window(), which kinds of lines have? */
+bool fbp_filter_is_window(enum fbp_filter filter);
+
 void fbp_filter_design_clear(struct fbp_filter_design *design);
 
 /**

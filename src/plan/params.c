@@ -68,7 +68,7 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
 
 static fbp_status check_filter(const struct fbp_recon_params *p)
 {
-    FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_HANN));
+    FBP_TRY(fbp_check_choice("filter", (long)p->filter, FBP_FILTER_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->cutoff_v));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->half_width));
