@@ -25,6 +25,7 @@ WHOLE(circle, skew_rad);
 WHOLE(comparison, mean_b);
 WHOLE(curve, best);
 WHOLE(device_info, numa_node);
+WHOLE(directions, n);
 WHOLE(geometry_facts, rise_error);
 WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);

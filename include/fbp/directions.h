@@ -1,0 +1,63 @@
+/** @file directions.h  Directions on the sphere, for plane integrals (EPR imaging).
+ *
+ * A plane view measures p(t, n), the integral over the plane x . n = t, and p(t, n) = p(-t, -n):
+ * directions of any half sphere serve, and all of the sphere counts every plane twice.
+ */
+#ifndef FBP_DIRECTIONS_H
+#define FBP_DIRECTIONS_H
+
+#include "fbp/scan.h"
+
+FBP_BEGIN
+
+/** How the directions of a set lie.  theta is the angle from the pole, -pi/2 to pi/2. */
+enum fbp_direction_set {
+    /** n rings at theta_i = pi/2 + pi/2n - i pi/n, i = 1 … n, with max(1, |n sin theta_i|),
+     * rounded, directions each: equal solid angles (Ahn and Halpern 1989); 18 rings have 208
+     * directions */
+    FBP_SET_SOLID_ANGLE = 0,
+    FBP_SET_LINEAR_ANGLE, /**< n[0] of these rings with n[1] directions each */
+    FBP_SET_FIBONACCI,    /**< n directions on a spiral, z = (i + 1/2) / n */
+};
+
+/** In which order directions are measured. */
+enum fbp_direction_order {
+    FBP_ORDER_PLAIN = 0, /**< ring after ring */
+    FBP_ORDER_FLIP,      /**< every second ring backwards, so that the steps are short */
+    FBP_ORDER_MSPS,      /**< maximally spaced (Redler 2015): each as far as possible from those
+                              before it and their antipodes, from the first of FLIP on */
+};
+
+/** The axis through the middle of the rings. */
+enum fbp_pole {
+    FBP_POLE_Z = 0, /**< (sin theta cos phi, sin theta sin phi, cos theta) */
+    FBP_POLE_X,     /**< (cos theta, sin theta sin phi, sin theta cos phi) */
+    FBP_POLE_Y,     /**< (sin theta cos phi, cos theta, sin theta sin phi) */
+};
+
+/** Names: "solid-angle", "linear-angle", "fibonacci"; "plain", "flip", "msps"; "z", "x", "y".  NULL
+ *  beyond the last. */
+FBP_API const char *fbp_direction_set_name(size_t i);
+FBP_API const char *fbp_direction_order_name(size_t i);
+FBP_API const char *fbp_pole_name(size_t i);
+
+/** A set of directions. */
+struct fbp_directions {
+    size_t struct_size;
+    enum fbp_direction_set set;
+    enum fbp_direction_order order;
+    enum fbp_pole pole;
+    size_t n[2]; /**< n[1]: of LINEAR_ANGLE, 0 = n[0]; of others 0 */
+};
+
+/** How many directions a set has.  @return FBP_ERR_INVALID. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directions *set,
+                                                       size_t *count);
+
+/** The unit vectors of a set: out[count][3].  @return FBP_ERR_INVALID, FBP_ERR_NOMEM. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
+                                                      double (*out)[3]);
+
+FBP_END
+
+#endif /* FBP_DIRECTIONS_H */

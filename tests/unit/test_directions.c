@@ -1,0 +1,252 @@
+/* Sets of directions: how many, in which order, about which pole. */
+#include "fbp/fbp.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(call, FBP_OK)
+
+static const double PI = 3.14159265358979323846;
+
+typedef double vector[3];
+
+static struct fbp_directions set_of(enum fbp_direction_set set, size_t n)
+{
+    return (struct fbp_directions){
+        .struct_size = sizeof(struct fbp_directions), .set = set, .n = {n}};
+}
+
+static size_t count_of(const struct fbp_directions *set)
+{
+    size_t count = 0;
+
+    OK(fbp_directions_count(set, &count));
+    return count;
+}
+
+static vector *make(const struct fbp_directions *set, size_t *count)
+{
+    *count = count_of(set);
+    vector *out = calloc(*count, sizeof *out);
+    OK(fbp_directions_make(set, out));
+    for (size_t i = 0; i < *count; i++)
+        assert_true(fabs(out[i][0] * out[i][0] + out[i][1] * out[i][1] + out[i][2] * out[i][2] -
+                         1) < 1e-14);
+    return out;
+}
+
+/* The counts of the sets that laboratories use (Ahn and Halpern's rings). */
+static void rings_have_the_known_counts(void **state)
+{
+    static const size_t known[][2] = {{10, 66},  {14, 126},  {18, 208},  {24, 372}, {30, 576},
+                                      {36, 828}, {40, 1020}, {72, 3304}, {39, 963}, {1, 1}};
+    static const size_t rings[18] = {18, 17, 16, 15, 13, 10, 8,  5,  2,
+                                     2,  5,  8,  10, 13, 15, 16, 17, 18};
+    size_t count, at = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, known[i][0]);
+        assert_int_equal(count_of(&set), known[i][1]);
+    }
+    const struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
+    vector *n = make(&set, &count);
+    for (size_t i = 0; i < 18; at += rings[i++]) /* directions of a ring share their height */
+        for (size_t j = 0; j < rings[i]; j++)
+            assert_true(fabs(n[at + j][2] - cos((9.5 - (double)(i + 1)) * PI / 18)) < 1e-15);
+    assert_int_equal(at, count);
+    free(n);
+}
+
+static void linear_angles_are_a_grid(void **state)
+{
+    struct fbp_directions set = set_of(FBP_SET_LINEAR_ANGLE, 18);
+    size_t count;
+
+    (void)state;
+    assert_int_equal(count_of(&set), 324);
+    set.n[0] = 3;
+    set.n[1] = 4;
+    vector *n = make(&set, &count);
+    assert_int_equal(count, 12);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 4; j++) { /* phi runs fastest */
+            const double theta = PI / 3 - PI / 3 * (double)i;
+            const double phi = PI / 2 - PI / 8 - PI / 4 * (double)j;
+            assert_true(fabs(n[4 * i + j][0] - sin(theta) * cos(phi)) < 1e-15);
+            assert_true(fabs(n[4 * i + j][1] - sin(theta) * sin(phi)) < 1e-15);
+        }
+    free(n);
+}
+
+/* FLIP: every second ring backwards, the others as they are. */
+static void flipped_rings_run_back(void **state)
+{
+    struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
+    size_t count;
+
+    (void)state;
+    vector *plain = make(&set, &count);
+    set.order = FBP_ORDER_FLIP;
+    vector *flip = make(&set, &count);
+    assert_memory_equal(plain, flip, 18 * sizeof *plain);
+    for (size_t j = 0; j < 17; j++)
+        assert_memory_equal(plain[18 + j], flip[34 - j], sizeof *plain);
+    assert_memory_equal(plain + 35, flip + 35, 16 * sizeof *plain);
+    assert_memory_equal(plain[190], flip[207], sizeof *plain); /* ring 18 of 18 is flipped, too */
+    free(plain);
+    free(flip);
+}
+
+static double field_of(vector *chosen, size_t n, const double *at)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        const double *a = chosen[k];
+        sum += 1 / hypot(hypot(a[0] - at[0], a[1] - at[1]), a[2] - at[2]) +
+               1 / hypot(hypot(a[0] + at[0], a[1] + at[1]), a[2] + at[2]);
+    }
+    return sum;
+}
+
+static size_t index_of(vector *n, size_t count, const double *x)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(n[i], x, sizeof *n) == 0)
+            return i;
+    return count;
+}
+
+/* MSPS: all of FLIP's directions, once each, from its first on; each the one of the least
+ * potential, of equal ones the first of FLIP. */
+static void the_spaced_order_is_greedy(void **state)
+{
+    struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 18);
+    bool used[208] = {false};
+    size_t count;
+
+    (void)state;
+    set.order = FBP_ORDER_FLIP;
+    vector *flip = make(&set, &count);
+    set.order = FBP_ORDER_MSPS;
+    vector *msps = make(&set, &count);
+    assert_memory_equal(flip, msps, sizeof *flip);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = index_of(flip, count, msps[k]);
+        assert_true(i < count && !used[i]);
+        const double taken = field_of(msps, k, msps[k]);
+        for (size_t other = 0; k > 0 && other < count; other++)
+            if (!used[other]) {
+                const double field = field_of(msps, k, flip[other]);
+                assert_true(taken <= field * (1 + 1e-11));
+                assert_true(other >= i || field > taken * (1 + 1e-13));
+            }
+        used[i] = true;
+    }
+    free(flip);
+    free(msps);
+}
+
+/* 828 and 3304 directions: a permutation, and the second is far from the first. */
+static void large_orders_are_complete(void **state)
+{
+    static const size_t rings[] = {36, 72};
+
+    (void)state;
+    for (size_t r = 0; r < 2; r++) {
+        struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, rings[r]);
+        size_t count;
+        vector *plain = make(&set, &count);
+        set.order = FBP_ORDER_MSPS;
+        vector *msps = make(&set, &count);
+        bool *used = calloc(count, sizeof *used);
+        for (size_t k = 0; k < count; k++) {
+            const size_t i = index_of(plain, count, msps[k]);
+            assert_true(i < count && !used[i]);
+            used[i] = true;
+        }
+        const double *a = msps[0], *b = msps[1];
+        assert_true(fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) < 0.05);
+        free(used);
+        free(plain);
+        free(msps);
+    }
+}
+
+static void poles_change_places(void **state)
+{
+    struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 10);
+    size_t count;
+
+    (void)state;
+    vector *z = make(&set, &count);
+    set.pole = FBP_POLE_X;
+    vector *x = make(&set, &count);
+    set.pole = FBP_POLE_Y;
+    vector *y = make(&set, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(x[i][0] == z[i][2] && x[i][1] == z[i][1] && x[i][2] == z[i][0]);
+        assert_true(y[i][0] == z[i][0] && y[i][1] == z[i][2] && y[i][2] == z[i][1]);
+    }
+    free(x);
+    free(y);
+    free(z);
+}
+
+static void a_spiral_has_any_number(void **state)
+{
+    const struct fbp_directions set = set_of(FBP_SET_FIBONACCI, 209);
+    size_t count;
+
+    (void)state;
+    vector *n = make(&set, &count);
+    assert_int_equal(count, 209);
+    for (size_t i = 0; i < count; i++) {
+        const double phi = 2 * PI * (double)i / ((1 + sqrt(5)) / 2), z = ((double)i + .5) / 209;
+        assert_true(fabs(n[i][2] - z) < 1e-15);
+        assert_true(fabs(n[i][0] - sqrt(1 - z * z) * cos(phi)) < 1e-12);
+        assert_true(fabs(n[i][1] - sqrt(1 - z * z) * sin(phi)) < 1e-12);
+    }
+    free(n);
+}
+
+static void what_is_no_set_is_refused(void **state)
+{
+    struct fbp_directions set = set_of(FBP_SET_SOLID_ANGLE, 0);
+    size_t count;
+
+    (void)state;
+    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "directions.n[0]: found 0"));
+    set = set_of(FBP_SET_SOLID_ANGLE, 18);
+    set.n[1] = 18;
+    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "only linear-angle"));
+    set = set_of(FBP_SET_FIBONACCI, 208);
+    set.order = FBP_ORDER_FLIP;
+    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "a spiral has no rings"));
+    set = set_of(FBP_SET_LINEAR_ANGLE, 100000);
+    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_null(fbp_direction_set_name(3));
+    assert_null(fbp_direction_order_name(3));
+    assert_string_equal(fbp_pole_name(FBP_POLE_Y), "y");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rings_have_the_known_counts), cmocka_unit_test(linear_angles_are_a_grid),
+        cmocka_unit_test(flipped_rings_run_back),      cmocka_unit_test(the_spaced_order_is_greedy),
+        cmocka_unit_test(large_orders_are_complete),   cmocka_unit_test(poles_change_places),
+        cmocka_unit_test(a_spiral_has_any_number),     cmocka_unit_test(what_is_no_set_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
