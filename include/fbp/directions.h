@@ -6,7 +6,7 @@
 #ifndef FBP_DIRECTIONS_H
 #define FBP_DIRECTIONS_H
 
-#include "fbp/scan.h"
+#include "fbp/types.h"
 
 FBP_BEGIN
 
@@ -57,6 +57,33 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directio
 /** The unit vectors of a set: out[count][3].  @return FBP_ERR_INVALID, FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
                                                       double (*out)[3]);
+
+/** How much of the sphere each direction stands for, its weight: they add up to 2 pi. */
+enum fbp_quadrature {
+    FBP_QUADRATURE_AUTO = 0,  /**< BANDS where the directions lie in even rings, else VORONOI */
+    FBP_QUADRATURE_BANDS,     /**< the band of a ring, divided by its directions; the rings are even
+                                   in theta, about x, y or z, the directions of each even in phi */
+    FBP_QUADRATURE_VORONOI,   /**< what lies nearer to it, or its antipode, than to any other */
+    FBP_QUADRATURE_HARMONICS, /**< the least correction of these that integrates even spherical
+                                   harmonics exactly, to about the degree that so many directions
+                                   determine */
+    FBP_QUADRATURE_GIVEN,     /**< the caller's, whatever their sum is */
+};
+
+/** "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
+FBP_API const char *fbp_quadrature_name(size_t i);
+
+/**
+ * Weights of unit vectors, in any order, from any half of the sphere, or from all of it.
+ *
+ * weights: [n]; of GIVEN they are read, too.  words: gets one line for people; may be NULL.
+ * @return FBP_ERR_INVALID: vectors that are not of length 1, or all in one plane; BANDS where there
+ * are no even rings; given ones that are negative, not finite, or all 0.  FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
+                                                         enum fbp_quadrature quadrature,
+                                                         double *weights, char *words,
+                                                         size_t n_words);
 
 FBP_END
 
