@@ -182,6 +182,10 @@ struct fbp_backend {
     bool takes_counts; /**< raw samples may be uint16 */
     /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
+    /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what
+     *  the job needs beside buffers?  If not, `why` gets a sentence.  NULL: it can. */
+    bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
+                  size_t n);
     /** NULL: nothing is known, and the fewest slabs are best. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 

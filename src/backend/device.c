@@ -47,6 +47,17 @@ static size_t no_tables(const struct fbp_job *job)
     return 0;
 }
 
+static bool holds_any(int index, const struct fbp_job *job, const struct fbp_buffer *buffer,
+                      char *why, size_t n)
+{
+    (void)index;
+    (void)job;
+    (void)buffer;
+    (void)why;
+    (void)n;
+    return true;
+}
+
 static void no_rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     (void)job;
@@ -241,6 +252,8 @@ static void fill_choice(struct fbp_backend *b)
         b->remark = no_remark;
     if (!b->fixed_bytes)
         b->fixed_bytes = no_tables;
+    if (!b->holds)
+        b->holds = holds_any;
     if (!b->rates)
         b->rates = no_rates;
 }

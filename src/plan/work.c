@@ -3,6 +3,7 @@
 
 #include "backend/rows.h"
 #include "backend/slab.h"
+#include "plan/held.h"
 #include "plan/predict.h"
 #include "plan/roi.h"
 #include "plan/wanted.h"
@@ -174,6 +175,11 @@ static bool fits(const struct fbp_work *w, const struct fbp_work_request *rq)
            (rq->device_limit == 0 || w->device_bytes <= rq->device_limit);
 }
 
+static bool holds_slab(const struct fbp_work_request *rq, size_t n_layers, char why[FBP_HELD_WHY])
+{
+    return fbp_held_slab(rq, slab_bytes(rq, n_layers), why);
+}
+
 static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 {
     const size_t whole = (n_views + group - 1) / group * group;
@@ -194,8 +200,10 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
 {
     w->batch_views = batch;
     w->n_batches = fbp_work_batches(w, rq->job);
+    char why[FBP_HELD_WHY];
+
     count_bytes(w, rq);
-    return fits(w, rq);
+    return fits(w, rq) && fbp_held_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
 static size_t most_slices(const struct fbp_work *w, const struct fbp_job *job)
@@ -254,6 +262,7 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
 {
     const bool own_memory = rq->backend->own_memory;
     struct fbp_work least = *w;
+    char why[FBP_HELD_WHY];
 
     least.slab_slices = slices;
     least.n_slabs = (n_layers(rq->job) + slices - 1) / slices;
@@ -263,7 +272,7 @@ static bool may_fit(struct fbp_work *w, const struct fbp_work_request *rq, size_
     least.memory_bytes = rq->base_bytes + SLACK_BYTES + table_bytes(&least, rq->job);
     if (rq->backend->in_host)
         least.memory_bytes += rq->n_workers * volumes;
-    if (fits(&least, rq))
+    if (fits(&least, rq) && holds_slab(rq, slices, why))
         return true;
     w->memory_bytes = least.memory_bytes;
     w->device_bytes = least.device_bytes;
@@ -285,9 +294,10 @@ static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size
         const size_t slices = (nz + slabs - 1) / slabs;
         if (may_fit(w, rq, slices) && try_slabs(w, rq, slices))
             return true;
-        if (!device_lacks(w, rq)) /* else that is what has to be said */
+        const bool lacks = !fits(w, rq);   /* else a device does not hold it */
+        if (lacks && !device_lacks(w, rq)) /* else that is what has to be said */
             least = w->memory_bytes < least ? w->memory_bytes : least;
-        w->memory_bytes = least < UINT64_MAX ? least : w->memory_bytes;
+        w->memory_bytes = lacks && least < UINT64_MAX ? least : w->memory_bytes;
         if (slices == 1)
             return false;
         slabs += slabs / 8 + 1;
@@ -370,8 +380,10 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 
 static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct fbp_work *out)
 {
-    char needs[32], has[32];
+    char needs[32], has[32], why[FBP_HELD_WHY];
 
+    if (fits(out, rq) && (!holds_slab(rq, 1, why) || !fbp_held_views(out, rq, why)))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (out->memory_bytes > rq->memory_limit)
         return fbp_fail(FBP_ERR_NOMEM,
                         "memory: this reconstruction needs at least %s, the limit is %s: raise "
@@ -416,6 +428,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     FBP_TRY(check_slice(rq));
+    FBP_TRY(fbp_held_tables(rq));
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
     if (slabs < least)
         slabs = least < nz ? least : nz;
@@ -454,6 +467,7 @@ static void count_rows_bytes(struct fbp_work *w, const struct fbp_work_request *
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     const size_t group = rq->backend->group_views, n = rq->job->n_views;
+    char why[FBP_HELD_WHY];
 
     *out = (struct fbp_work){
         .n_workers = 1, .group_views = group, .even = true, .kept = true, .n_slabs = 1};
@@ -463,8 +477,11 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out
         out->batch_views = batch;
         out->n_batches = fbp_work_batches(out, rq->job);
         count_rows_bytes(out, rq);
-        if (fits(out, rq))
+        const bool held = fbp_held_rows(out, rq, why);
+        if (held && fits(out, rq))
             return FBP_OK;
+        if (batch <= group && !held)
+            return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
         if (batch <= group)
             return does_not_fit(rq, out);
     }

@@ -12,6 +12,7 @@ struct fbp_work_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
     size_t n_workers;      /**< devices, of all machines together */
+    const int *devices;    /**< their indices, [n_workers]; NULL: all are the first */
     size_t slabs_each;     /**< slabs for each of them at least, to be drawn by who is free; 0: 1 */
     uint64_t base_bytes;   /**< resident already */
     uint64_t writer_bytes; /**< of each thread that converts slices for the output */
@@ -92,6 +93,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  * Divide the work: the fewest slabs that fit, then the largest batches.  Where the device's rates
  * are known the quickest of that, of filtered views that are kept, and of two slabs.
  * @return FBP_ERR_NOMEM if not even one slice and one group of views fits; says what would.
+ * FBP_ERR_UNSUPPORTED if a device does not hold them, whatever memory it has.
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 

@@ -66,9 +66,9 @@ for bytes in 9000 20000 100000; do
     FBP_GL_BLOCK=$bytes run 0 recon s.json -o hash: --device gl -q
     [ "$(cat out)" = "$whole" ] || say "$last: other bits with storage blocks of $bytes bytes"
 done
-# One that does not hold a view is refused.
+# One that does not hold an image of the detector is refused, before anything is done.
 run 0 simulate --size 12 --views 9 --detector 64x64 -o wide.json -q
 FBP_GL_BLOCK=4096 run 1 recon wide.json -o v.mha --device gl -q
-has err "^fbp: gl: [0-9]+ bytes are needed at once .*storage blocks hold 4096: use --device cpu"
+has err "^fbp: device: an image of the detector takes .* and a storage block of .* holds .*: use --device cpu"
 absent v.mha
 finish

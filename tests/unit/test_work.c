@@ -193,6 +193,42 @@ static void filtered_views_are_kept_where_that_is_quicker(void **state)
     drop(&c);
 }
 
+/* What a buffer of a device holds, whatever its memory: smaller slabs and batches, or a sentence.
+ */
+static void buffers_are_held(void **state)
+{
+    const struct fbp_rates none = {0};
+    struct case_ c;
+
+    (void)state;
+    setup(&c, 180, 256, (struct fbp_grid){{256, 256, 256}, {.8, .8, .8}, {0, 0, 0}});
+    for (int known = 0; known < 2; known++) {
+        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_VOLUME] = 9 << 20}};
+        struct fbp_work w = divide_mock(&c, known ? card : none, 0, 1);
+        assert_true(w.volume_bytes <= 9 << 20 && w.n_slabs >= 8);
+        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_RAW] = 5 << 20}};
+        w = divide_mock(&c, known ? card : none, 0, 1);
+        assert_true(w.raw_device_bytes <= 5 << 20);
+        fbp_mock_plant = (struct fbp_mock_plant){.most_bytes = {[FBP_FOR_FILTERED] = 5 << 20}};
+        w = divide_mock(&c, known ? card : none, 0, 1);
+        assert_true(w.filtered_bytes <= 5 << 20 && !w.kept);
+    }
+    struct fbp_work_request rq = request(&c, (uint64_t)1 << 40);
+    rq.backend = fbp_backend_find("mock");
+    rq.device_limit = 1 << 30;
+    for (int i = 0; i < 4; i++) {
+        struct fbp_work w;
+        fbp_mock_plant = (struct fbp_mock_plant){.no_tables = i == 3};
+        if (i < 3)
+            fbp_mock_plant.most_bytes[i] = 1000;
+        assert_int_equal(fbp_work_divide(&rq, &w), FBP_ERR_UNSUPPORTED);
+        assert_string_equal(fbp_message(), "device: mock device 0 holds no more, as a test wants: "
+                                           "use --device cpu");
+    }
+    fbp_mock_plant = (struct fbp_mock_plant){.no_tables = false};
+    drop(&c);
+}
+
 /* S1's volume beyond the card's memory: views are uploaded once, slabs pass through two buffers. */
 static void volumes_stream_past_kept_views(void **state)
 {
@@ -465,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(covers_everything_within_the_limit),
         cmocka_unit_test(honours_wishes),
+        cmocka_unit_test(buffers_are_held),
         cmocka_unit_test(filtered_views_are_kept_where_that_is_quicker),
         cmocka_unit_test(volumes_stream_past_kept_views),
         cmocka_unit_test(slabs_have_the_same_cost),

@@ -1,6 +1,7 @@
 /* Displays and contexts by EGL. */
 #include "backend/gl/egl.h"
 
+#include "backend/gl/limits.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
@@ -226,6 +227,7 @@ static void ask(struct gl_renderer *r)
     r->texture_size = (int)integer_of(GL_MAX_TEXTURE_SIZE);
     r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
+    r->texture_bytes = gl_ask_texture_bytes(r->texture_size, r->layers);
     ask_for_memory(r);
     if (10 * r->major + r->minor < 43) {
         snprintf(r->reason, sizeof r->reason,

@@ -27,6 +27,7 @@ struct gl_renderer {
     int shared_bytes;                  /**< of a group of threads, at most */
     uint64_t block_bytes;              /**< of a storage block, at most */
     uint64_t buffer_bytes;             /**< of one buffer, at most */
+    uint64_t texture_bytes;            /**< of one texture in layers, at most */
     uint64_t alignment;                /**< of a part of a buffer that is bound */
     uint64_t memory_bytes, free_bytes; /**< 0: the driver does not tell */
 };

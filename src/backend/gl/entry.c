@@ -2,7 +2,9 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/limits.h"
 #include "backend/gl/mip.h"
+#include "backend/gl/plant.h"
 #include "backend/gl/s3.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/rival.h"
@@ -190,6 +192,7 @@ static const void *experiment(const char *name)
     return strcmp(name, "s3") == 0       ? (const void *)&gl_s3
            : strcmp(name, "mip") == 0    ? (const void *)&gl_mip
            : strcmp(name, "rival") == 0  ? (const void *)&rival
+           : strcmp(name, "plant") == 0  ? (const void *)&gl_plant
            : strcmp(name, "shapes") == 0 ? &gpu_shapes
                                          : NULL;
 }
@@ -208,6 +211,7 @@ static const struct fbp_backend backend = {
     .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
     .most_staying = GPU_MOST_LAYERS,
+    .holds = gl_holds,
     .open = open_device,
     .close = close_device,
     .host_alloc = gl_host_alloc,

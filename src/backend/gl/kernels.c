@@ -2,7 +2,7 @@
 #include "backend/gl/kernel.h"
 
 #include "backend/experiments.h"
-#include "backend/gl/egl.h"
+#include "backend/gl/limits.h"
 #include "backend/gpu/gpu_plain.h"
 
 #include <string.h>
@@ -17,6 +17,24 @@ static bool fits_textures(const struct fbp_job *job)
             return false;
     }
     return true;
+}
+
+/* Slices are fetched by binding a layer, the widest of two halves. */
+static bool orbits_fit(const struct fbp_job *job)
+{
+    return fits_textures(job) && gl_binds_layers(job, 2);
+}
+
+/* Slices are drawn into textures. */
+static bool drawings_fit(const struct fbp_job *job)
+{
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] &&
+            ((size_t)r->texture_size < job->grid.n[0] || (size_t)r->texture_size < job->grid.n[1]))
+            return false;
+    }
+    return fits_textures(job);
 }
 
 static bool columns_fit(const struct fbp_job *job)
@@ -146,7 +164,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
                 .precision = FBP_PRECISION_##PRECISION,               \
                 .turns = (T),                                         \
                 .mirrored = (MIRRORED),                               \
-                .usable = fits_textures,                              \
+                .usable = orbits_fit,                                 \
                 .symmetry = (SYMMETRY),                               \
                 .channels = (T) * ((MIRRORED) ? 2 : 1),               \
                 .bits = (BITS),                                       \
@@ -178,7 +196,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
              .precision = FBP_PRECISION_FAST,                    \
              .turns = 1,                                         \
              .by_name = true,                                    \
-             .usable = fits_textures,                            \
+             .usable = drawings_fit,                             \
              .symmetry = FBP_SYM_COLUMN,                         \
              PLAIN},                                             \
      .draws = &(const struct fbp_s3_way){.variant = (VARIANT)}}, \
@@ -187,7 +205,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
                 .precision = FBP_PRECISION_EXACT,                \
                 .turns = 1,                                      \
                 .by_name = true,                                 \
-                .usable = fits_textures,                         \
+                .usable = drawings_fit,                          \
                 .symmetry = FBP_SYM_COLUMN,                      \
                 PLAIN},                                          \
         .draws = &(const struct fbp_s3_way)                      \

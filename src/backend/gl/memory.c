@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/limits.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>
@@ -93,22 +94,14 @@ bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
     return part.buffer && part.buffer->mapped;
 }
 
-/* What no memory would help with. */
-static fbp_status check_size(const struct gl_device *dev, const struct making *m, size_t bytes)
+/* What no memory would help with; plans know it. */
+static fbp_status check_size(const struct gl_device *dev, const struct fbp_buffer *buffer)
 {
-    const struct gl_renderer *r = dev->renderer;
+    char why[300];
 
-    if (m->texture.layers > (size_t)r->layers)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "gl: %zu views are kept at once, and a texture of this renderer has "
-                              "%d layers: lower --device-memory or --batch",
-                              m->texture.layers, r->layers);
-    if (m->texture.layers == 0 && bytes > r->buffer_bytes)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "gl: %s takes %zu bytes, and a buffer of this driver holds %llu: "
-                              "lower --device-memory to about that",
-                              m->what, bytes, (unsigned long long)r->buffer_bytes);
-    return FBP_OK;
+    return gl_holds(dev->index, dev->job, buffer, why, sizeof why)
+               ? FBP_OK
+               : gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: %s", why);
 }
 
 fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
@@ -126,7 +119,7 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
         if (dev->kernel->gpu.channels)
             m.texture = gl_texture_of(dev->job, gl_groups_of(dev->job, buffer->n_views), n_rows);
     }
-    FBP_TRY(check_size(dev, &m, bytes));
+    FBP_TRY(check_size(dev, buffer));
     return make(dev, bytes, m, out);
 }
 

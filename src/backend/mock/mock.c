@@ -117,6 +117,16 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return fbp_backend_cpu.fixed_bytes(job);
 }
 
+static bool holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
+                  size_t n)
+{
+    (void)job;
+    const uint64_t most = buffer ? fbp_mock_plant.most_bytes[buffer->purpose] : 0;
+
+    snprintf(why, n, "mock device %d holds no more, as a test wants: use --device cpu", index);
+    return buffer ? !most || buffer->bytes <= most : !fbp_mock_plant.no_tables;
+}
+
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     (void)job;
@@ -641,6 +651,7 @@ const struct fbp_backend fbp_backend_mock = {
     .group_views = 8,
     .takes_counts = true,
     .most_staying = 4096,
+    .holds = holds,
     .rates = rates,
     .open = open_device,
     .close = close_device,

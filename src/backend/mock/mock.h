@@ -49,6 +49,8 @@ struct fbp_mock_plant {
     uint64_t fail_command[FBP_MOCK_DEVICES]; /**< … this command of its queues, when it is run */
     uint64_t free_bytes[FBP_MOCK_DEVICES];   /**< that a device has free; 0: not known */
     bool other_sort[FBP_MOCK_DEVICES];       /**< it has another name than the others */
+    uint64_t most_bytes[3];                  /**< that a buffer of a purpose holds; 0: any */
+    bool no_tables;                          /**< none can be had */
     struct fbp_rates rates;                  /**< what the division of the work counts with */
     struct fbp_mock_links links;
 };

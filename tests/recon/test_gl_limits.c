@@ -1,0 +1,177 @@
+/* What a renderer's buffers, textures and storage blocks hold is known when a plan is made: then
+ * slabs and batches are smaller, with the same bits, or there is a sentence and no plan.  The
+ * limits are set low here. */
+#include "recon/fixture.h"
+
+#include "backend/backend.h"
+#include "backend/gl/plant.h"
+
+static struct gl_plant *plant;
+
+static struct fbp_scan make_scan(size_t side)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = 44,
+                            .panel = {45, 44},
+                            .volume = {{side, side - 2, side - 4}, {3, 3, 3}, {1, -2, 3}}};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+/* Nothing planted, and what was found with limits is forgotten. */
+static int lift(void **state)
+{
+    void (*apply)(void) = plant->apply;
+
+    (void)state;
+    *plant = (struct gl_plant){.apply = apply};
+    apply();
+    return 0;
+}
+
+struct result {
+    uint64_t hash;
+    size_t n_slabs, slab_slices, batch_views;
+};
+
+static struct result run(const struct fbp_scan *scan, const char *kernel)
+{
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)));
+    OK(fbp_plan_run(plan, "hash:", &r));
+    const struct fbp_plan_summary *i = fbp_plan_info(plan);
+    const struct result out = {r.hash, i->n_slabs, i->slab_slices, i->batch_views};
+    fbp_plan_destroy(&plan);
+    return out;
+}
+
+/* A limit is set, and batches or slabs become smaller: the same bits. */
+static void layers_divide_the_views(void **state)
+{
+    struct fbp_scan scan = make_scan(27);
+    const struct result whole = run(&scan, "matrix");
+
+    (void)state;
+    assert_true(whole.n_slabs == 1 && whole.batch_views > 8);
+    plant->layers = 11;
+    plant->apply();
+    const struct result few = run(&scan, "matrix");
+    assert_true(few.hash == whole.hash);
+    assert_int_equal(few.batch_views, 8);
+    drop_scan(&scan);
+}
+
+static void textures_divide_the_views(void **state)
+{
+    struct fbp_scan scan = make_scan(27);
+    const struct result whole = run(&scan, "matrix");
+
+    (void)state;
+    plant->texture_bytes = 200000; /* 16 views, of 64 rows each */
+    plant->apply();
+    const struct result few = run(&scan, "matrix");
+    assert_true(few.hash == whole.hash);
+    assert_int_equal(few.batch_views, 16);
+    drop_scan(&scan);
+}
+
+static void buffers_divide_the_volume(void **state)
+{
+    struct fbp_scan scan = make_scan(64);
+    const struct result whole = run(&scan, "column-plain");
+
+    (void)state;
+    assert_int_equal(whole.n_slabs, 1);
+    plant->buffer_bytes = 500000; /* of 950000 */
+    plant->apply();
+    const struct result some = run(&scan, "column-plain");
+    assert_true(some.hash == whole.hash);
+    assert_true(some.n_slabs >= 2 && some.slab_slices * 64 * 62 * sizeof(float) <= 500000);
+    drop_scan(&scan);
+}
+
+/* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
+static void blocks_divide_the_volume(void **state)
+{
+    struct fbp_scan scan = make_scan(64);
+    const struct result whole = run(&scan, "column-plain");
+
+    (void)state;
+    plant->block_bytes = 8600;
+    plant->apply();
+    const struct result some = run(&scan, "column-plain");
+    assert_true(some.hash == whole.hash);
+    assert_true(some.n_slabs > whole.n_slabs);
+    drop_scan(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const char *kernel, const char *sentence)
+{
+    fbp_plan *plan;
+
+    plant->apply();
+    if (fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)) !=
+            FBP_ERR_UNSUPPORTED ||
+        strncmp(fbp_message(), "device: ", 8) != 0 || !strstr(fbp_message(), sentence) ||
+        !strstr(fbp_message(), ": use --device cpu"))
+        fail_msg("\"%s\" is not \"%s\"", fbp_message(), sentence);
+    lift(NULL);
+}
+
+/* What cannot be divided any more. */
+static void too_little_is_said_before_anything_is_done(void **state)
+{
+    struct fbp_scan scan = make_scan(64);
+
+    (void)state;
+    plant->texture_bytes = 2000;
+    refused(&scan, "matrix", "a batch of filtered views takes ");
+    plant->layers = 7;
+    refused(&scan, "matrix", " x 8 would hold the views, and those of ");
+    plant->buffer_bytes = 30000;
+    refused(&scan, "matrix", "what the filter needs takes ");
+    plant->block_bytes = 4096;
+    refused(&scan, "matrix", "an image of the detector takes ");
+    drop_scan(&scan);
+}
+
+/* Slices of orbits are fetched layer by layer. */
+static void orbits_are_left_where_layers_are_too_large(void **state)
+{
+    struct fbp_scan scan = make_scan(64);
+    fbp_plan *plan;
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};
+    for (int small = 0; small < 2; small++) {
+        plant->block_bytes = small ? 20000 : 0;
+        plant->apply();
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "gl", .precision = FBP_PRECISION_HALF)));
+        assert_int_equal(strncmp(fbp_plan_info(plan)->kernel, "rot", 3) == 0, !small);
+        fbp_plan_destroy(&plan);
+    }
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(layers_divide_the_views, lift),
+        cmocka_unit_test_teardown(textures_divide_the_views, lift),
+        cmocka_unit_test_teardown(buffers_divide_the_volume, lift),
+        cmocka_unit_test_teardown(blocks_divide_the_volume, lift),
+        cmocka_unit_test_teardown(too_little_is_said_before_anything_is_done, lift),
+        cmocka_unit_test_teardown(orbits_are_left_where_layers_are_too_large, lift),
+    };
+
+    if (!usable("gl"))
+        return 77;
+    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    assert_non_null(plant);
+    return run_chosen_tests(tests, argc, argv);
+}
