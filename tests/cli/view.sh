@@ -46,7 +46,7 @@ absent bad.png
 mkdir texts
 echo 'void main() { no_such_function(); }' >texts/mip.glsl
 FBP_GL_SHADERS=texts run 1 view v.mha -o bad.png --mip --device gl
-has err '^fbp: gl: the driver does not compile the program mip: .*no_such_function.*--device cpu'
+has err '^fbp: gl: the driver of .* does not compile the program mip: .*no_such_function.*--device cpu'
 one_line err
 absent bad.png
 

@@ -1,7 +1,9 @@
 /* Displays and contexts by EGL. */
 #include "backend/gl/egl.h"
 
+#include "backend/gl/error.h"
 #include "backend/gl/limits.h"
+#include "backend/gl/plant.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
@@ -107,8 +109,9 @@ static EGLContext make_context(EGLDisplay display)
                                            : EGL_NONE,
                                      EGL_LOSE_CONTEXT_ON_RESET_EXT,
                                      EGL_NONE};
-        EGLContext context =
-            eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
+        EGLContext context = gl_plant.no_context ? EGL_NO_CONTEXT
+                                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR,
+                                                                    EGL_NO_CONTEXT, attributes);
         if (context != EGL_NO_CONTEXT)
             return context;
     }
@@ -131,7 +134,8 @@ static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size
                  error_text());
         return false;
     }
-    if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
+    if (!gl_plant.no_current &&
+        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, out->context))
         return true;
     snprintf(why, n, "it gives no context without a surface (%s): update the driver", error_text());
     (void)eglDestroyContext(display, out->context);
@@ -164,8 +168,10 @@ fbp_status gl_egl_open(struct gl_egl *out, int index)
 
     if (e->is.reason[0])
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
-    if (open_entry(e, out, why, sizeof why))
+    if (open_entry(e, out, why, sizeof why)) {
+        gl_check_begin(e->is.name);
         return FBP_OK;
+    }
     return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
 }
 

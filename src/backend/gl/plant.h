@@ -6,6 +6,7 @@
 #ifndef FBP_SRC_GL_PLANT_H
 #define FBP_SRC_GL_PLANT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,11 @@ struct gl_plant {
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
     bool hardware; /**< no renderer is software */
+    /** Of the looks for an error, counted from 1: this one finds the renderer out of memory, and
+     *  at this one the context of the thread that looks is lost; 0: none. */
+    uint64_t no_memory, lost;
+    atomic_uint_fast64_t n_looks;
+    bool no_context, no_current; /**< none is given; it does not become current */
     void (*apply)(void);
 };
 

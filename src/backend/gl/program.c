@@ -52,9 +52,9 @@ static fbp_status refused(const char *name, const char *log)
             line[n++] = *log == '\n' ? ' ' : *log;
     line[n] = '\0';
     return gpu_host->fail(FBP_ERR_DEVICE,
-                          "gl: the driver does not compile the program %s: %s: update the driver, "
-                          "or use --device cpu",
-                          name, line);
+                          "gl: the driver of %s does not compile the program %s: %s: update the "
+                          "driver, or use --device cpu",
+                          gl_check_name(), name, line);
 }
 
 static fbp_status compile(const char *name, const struct gl_text *text, GLuint *shader)

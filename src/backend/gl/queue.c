@@ -1,5 +1,6 @@
 #include "backend/gl/queue.h"
 
+#include "backend/gl/error.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/gl.h>
@@ -58,25 +59,18 @@ static void advance(struct gl_queue *q, uint64_t *to, uint64_t ticket)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* By a watchdog, or after a fault: then no fence is ever past. */
-static bool was_reset(void)
-{
-    return epoxy_gl_version() >= 45 && glGetGraphicsResetStatus() != GL_NO_ERROR;
-}
-
 /* Look whether the oldest fence is past, for so long. */
 static void retire(struct gl_queue *q, GLuint64 nanoseconds)
 {
     struct fence *f = &q->fences[q->oldest];
     const GLenum is = glClientWaitSync(f->sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
-    const bool lost = is == GL_WAIT_FAILED || (is == GL_TIMEOUT_EXPIRED && was_reset());
+    const bool lost =
+        is == GL_WAIT_FAILED || gl_was_reset(); /* by a watchdog: fences may count as past */
 
     if (is == GL_TIMEOUT_EXPIRED && !lost)
         return;
     if (lost)
-        latch(q, gpu_host->fail(FBP_ERR_DEVICE,
-                                "gl: the renderer's context was lost: try again, or use --device "
-                                "cpu"));
+        latch(q, gl_check_lost());
     glDeleteSync(f->sync);
     q->oldest = (q->oldest + 1) % FENCES;
     q->n_fences--;
@@ -89,8 +83,10 @@ static void put_fence(struct gl_queue *q, uint64_t ticket)
         retire(q, PATIENCE_NS);
     GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (!sync) {
-        latch(q, gpu_host->fail(FBP_ERR_DEVICE, "gl: the driver makes no fence: try again, or use "
-                                                "--device cpu"));
+        latch(q, gpu_host->fail(FBP_ERR_DEVICE,
+                                "gl: the driver of %s makes no fence: close other programs that "
+                                "use it, or use --device cpu",
+                                gl_check_name()));
         while (q->n_fences > 0)
             retire(q, PATIENCE_NS);
         advance(q, &q->finished, ticket);

@@ -1,0 +1,264 @@
+/* Renderers that fail, as planted: a text that does not compile, no context, one that does not
+ * become current, no memory at any place where it may be lacking, a context that is lost at any
+ * time.  Each is one sentence, which names the renderer and the remedy; nothing is written or left
+ * open, and the next run has the same bits as ever. */
+#include "recon/fixture.h"
+
+#include "backend/backend.h"
+#include "backend/gl/plant.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+static struct gl_plant *plant;
+static char renderer[32];
+
+static struct fbp_scan make_scan(void)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = 8,
+                            .panel = {45, 38},
+                            .volume = {{9, 8, 7}, {8, 8, 8}, {1, -2, 3}}};
+
+    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+static int lift(void **state)
+{
+    void (*apply)(void) = plant->apply;
+
+    (void)state;
+    memset(plant, 0, sizeof *plant);
+    plant->apply = apply;
+    apply();
+    return 0;
+}
+
+static size_t open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+/* With what is planted; "" in *message: nothing failed. */
+static fbp_status run(const struct fbp_scan *scan, const char *output, char message[600])
+{
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl")));
+    const fbp_status st = fbp_plan_run(plan, output, NULL);
+    snprintf(message, 600, "%s", st == FBP_OK ? "" : fbp_message());
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* One sentence with all that it has to say, and no file; late failures leave what --resume takes.
+ */
+static void check_sentence(const char *message, const char *fact, const char *output, bool soon)
+{
+    char part[4200], journal[4200];
+
+    if (strncmp(message, "gl: ", 4) != 0 || !strstr(message, renderer) || !strstr(message, fact) ||
+        strchr(message, '\n') ||
+        !(strstr(message, "--device cpu") || strstr(message, "--device-memory") ||
+          strstr(message, "update the driver")))
+        fail_msg("\"%s\" does not say \"%s\" of %s", message, fact, renderer);
+    snprintf(part, sizeof part, "%s.part", output);
+    snprintf(journal, sizeof journal, "%s.part.log", output);
+    assert_true(access(output, F_OK) != 0);
+    assert_true(access(part, F_OK) != 0 || (!soon && access(journal, F_OK) == 0));
+    remove(part);
+    remove(journal);
+}
+
+/* A fault that is set by `set`, so many times. */
+static void check_fault(void (*set)(void), const char *fact, int times)
+{
+    struct fbp_scan scan = make_scan();
+    char *output = temporary("fault.mha"), message[600];
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    const size_t before = open_files();
+
+    for (int i = 0; i < times; i++) {
+        lift(NULL);
+        set();
+        assert_int_equal(run(&scan, output, message), FBP_ERR_DEVICE);
+        check_sentence(message, fact, output, true);
+    }
+    lift(NULL);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == right);
+    assert_int_equal(open_files(), before);
+    free(output);
+    drop_scan(&scan);
+}
+
+static void no_context(void)
+{
+    plant->no_context = true;
+}
+
+static void contexts_that_are_not_given(void **state)
+{
+    (void)state;
+    check_fault(no_context, "it gives no context of OpenGL", 100);
+}
+
+static void no_current(void)
+{
+    plant->no_current = true;
+}
+
+static void contexts_that_do_not_become_current(void **state)
+{
+    (void)state;
+    check_fault(no_current, "it gives no context without a surface", 100);
+}
+
+static void lost_soon(void)
+{
+    plant->lost = 20;
+}
+
+static void contexts_that_are_lost(void **state)
+{
+    (void)state;
+    check_fault(lost_soon, "was reset while it computed, and its context is lost", 100);
+}
+
+/* A text that does not compile: the driver's own words. */
+static void texts_that_do_not_compile(void **state)
+{
+    char *folder = temporary("texts"), path[4200];
+
+    (void)state;
+    assert_int_equal(mkdir(folder, 0777), 0);
+    snprintf(path, sizeof path, "%s/prepare.glsl", folder);
+    FILE *text = fopen(path, "w");
+    assert_non_null(text);
+    fputs("no program at all\n", text);
+    fclose(text);
+    struct fbp_scan scan = make_scan();
+    const size_t before = open_files();
+    char *output = temporary("fault.mha"), message[600];
+    for (int i = 0; i < 100; i++) {
+        setenv("FBP_GL_SHADERS", folder, 1);
+        assert_int_equal(run(&scan, output, message), FBP_ERR_DEVICE);
+        unsetenv("FBP_GL_SHADERS");
+        check_sentence(message, "does not compile the program prepare: ", output, true);
+    }
+    assert_int_equal(open_files(), before);
+    remove(path);
+    rmdir(folder);
+    free(folder);
+    free(output);
+    drop_scan(&scan);
+}
+
+/* At every place where one may find out, one after another. */
+static void check_everywhere(uint64_t *which, fbp_status wanted, const char *fact)
+{
+    struct fbp_scan scan = make_scan();
+    char *output = temporary("fault.mha"), message[600];
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    const size_t before = open_files();
+    uint64_t n = 0;
+    fbp_status st = wanted;
+
+    while (st != FBP_OK) {
+        lift(NULL);
+        *which = ++n;
+        st = run(&scan, output, message);
+        if (st != FBP_OK) {
+            if (st != wanted)
+                fail_msg("look %" PRIu64 ": status %d, %s", n, (int)st, message);
+            check_sentence(message, fact, output, false);
+        }
+    }
+    print_message("%" PRIu64 " places\n", n - 1);
+    assert_true(n > 30);
+    lift(NULL);
+    remove(output);
+    assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == right);
+    assert_int_equal(open_files(), before);
+    free(output);
+    drop_scan(&scan);
+}
+
+static void no_memory_anywhere(void **state)
+{
+    (void)state;
+    check_everywhere(&plant->no_memory, FBP_ERR_NOMEM, "is out of memory");
+}
+
+static void lost_at_any_time(void **state)
+{
+    (void)state;
+    check_everywhere(&plant->lost, FBP_ERR_DEVICE, "its context is lost");
+}
+
+static void count_lines(void *user, enum fbp_log_level level, const char *line)
+{
+    *(int *)user += level == FBP_LOG_WARNING &&
+                    strstr(line, "is not used any more, the others do its part") != NULL;
+}
+
+/* Two devices of one renderer: whatever one was doing, the other does all of it, the same bits. */
+static void the_other_does_its_part(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    const size_t before = open_files();
+    size_t dropped = 0;
+
+    (void)state;
+    for (uint64_t n = 20; n < 140; n += 7) {
+        int lines = 0;
+        struct fbp_report r = {.struct_size = sizeof r};
+        fbp_plan *plan;
+        lift(NULL);
+        plant->lost = n;
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "gl:0,0", .slab_slices = 2,
+                                            .log = count_lines, .user = &lines)));
+        OK(fbp_plan_run(plan, "hash:", &r));
+        assert_true(r.hash == right);
+        assert_int_equal(lines, r.devices_dropped);
+        dropped += r.devices_dropped;
+        fbp_plan_destroy(&plan);
+    }
+    print_message("%zu devices dropped\n", dropped);
+    assert_true(dropped > 5);
+    assert_int_equal(open_files(), before);
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(contexts_that_are_not_given, lift),
+        cmocka_unit_test_teardown(contexts_that_do_not_become_current, lift),
+        cmocka_unit_test_teardown(contexts_that_are_lost, lift),
+        cmocka_unit_test_teardown(texts_that_do_not_compile, lift),
+        cmocka_unit_test_teardown(no_memory_anywhere, lift),
+        cmocka_unit_test_teardown(lost_at_any_time, lift),
+        cmocka_unit_test_teardown(the_other_does_its_part, lift),
+    };
+
+    if (!usable("gl"))
+        return 77;
+    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    assert_non_null(plant);
+    struct fbp_device_info d = {.struct_size = sizeof d};
+    fbp_backend_find("gl")->describe(0, &d);
+    snprintf(renderer, sizeof renderer, "%.*s", (int)strcspn(d.text, ",("), d.text);
+    return run_chosen_tests(tests, argc, argv);
+}
