@@ -20,9 +20,14 @@ static bool fits_textures(const struct fbp_job *job)
 }
 
 /* Slices are fetched by binding a layer, the widest of two halves. */
+static bool layers_fit(const struct fbp_job *job)
+{
+    return gl_binds_layers(job, 2);
+}
+
 static bool orbits_fit(const struct fbp_job *job)
 {
-    return fits_textures(job) && gl_binds_layers(job, 2);
+    return fits_textures(job) && layers_fit(job);
 }
 
 /* Slices are drawn into textures. */
@@ -182,6 +187,7 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
                 .precision = FBP_PRECISION_EXACT,            \
                 .turns = (T),                                \
                 .mirrored = (MIRRORED),                      \
+                .usable = layers_fit,                        \
                 .symmetry = (SYMMETRY),                      \
                 .volume_size = gpu_orbit_volume_size,        \
                 .n_shapes = GL_SHAPES,                       \
