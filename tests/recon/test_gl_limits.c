@@ -147,11 +147,14 @@ static void orbits_are_left_where_layers_are_too_large(void **state)
 
     (void)state;
     scan.volume = (struct fbp_grid){{64, 64, 60}, {3, 3, 3}, {0, 0, 0}};
-    for (int small = 0; small < 2; small++) {
+    for (int i = 0; i < 4; i++) {
+        const bool small = i % 2;
         plant->block_bytes = small ? 20000 : 0;
         plant->apply();
-        OK(fbp_plan_create(&plan, &scan,
-                           fbp_recon_params(.device = "gl", .precision = FBP_PRECISION_HALF)));
+        OK(fbp_plan_create(
+            &plan, &scan,
+            fbp_recon_params(.device = "gl",
+                             .precision = i < 2 ? FBP_PRECISION_HALF : FBP_PRECISION_EXACT)));
         assert_int_equal(strncmp(fbp_plan_info(plan)->kernel, "rot", 3) == 0, !small);
         fbp_plan_destroy(&plan);
     }

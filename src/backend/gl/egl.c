@@ -2,7 +2,7 @@
 #include "backend/gl/egl.h"
 
 #include "backend/gl/error.h"
-#include "backend/gl/limits.h"
+#include "backend/gl/layered.h"
 #include "backend/gl/plant.h"
 #include "backend/gpu/host.h"
 
@@ -233,7 +233,7 @@ static void ask(struct gl_renderer *r)
     r->texture_size = (int)integer_of(GL_MAX_TEXTURE_SIZE);
     r->layers = (int)integer_of(GL_MAX_ARRAY_TEXTURE_LAYERS);
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
-    r->texture_bytes = gl_ask_texture_bytes(r->texture_size, r->layers);
+    r->texture_bytes = gl_layered_bytes(r->texture_size, r->layers);
     ask_for_memory(r);
     if (10 * r->major + r->minor < 43) {
         snprintf(r->reason, sizeof r->reason,

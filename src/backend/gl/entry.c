@@ -249,6 +249,7 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     }
     gpu_host = host;
     gl_renderers_find();
+    gl_plant.apply = gl_limits_plant;
     name_isas();
     return &backend;
 }

@@ -1,6 +1,7 @@
 /* Raw views to filtered ones: prep, weight, filter; rows in pairs, some at a time.  Everything here
  * runs in the queue, but for the slots at the end. */
 #include "backend/gl/filter_pass.h"
+#include "backend/gl/limits.h"
 
 #include "backend/gpu/chain.h"
 #include "backend/gpu/gpu_plain.h"
@@ -378,30 +379,6 @@ fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-enum { BESIDE_ROW = 512 }; /* bytes of shared memory */
-
-/* Shared memory that a group of the transforms has for its row on every renderer; those in software
- * count only where there are no others, as their share is small. */
-static size_t row_bytes(void)
-{
-    int least = 0;
-
-    for (int i = 0; i < gl_renderers_listed(); i++) {
-        const struct gl_renderer *r = gl_renderer_at(i);
-        if (!r->reason[0] && r->software == gl_renderer_at(0)->software &&
-            (least == 0 || r->shared_bytes < least))
-            least = r->shared_bytes;
-    }
-    return least > BESIDE_ROW ? (size_t)least - BESIDE_ROW : 0;
-}
-
-static bool has_fft(void)
-{
-    return true;
-}
-
-const struct gpu_offer gl_offer = {row_bytes, has_fft};
-
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
     struct gl_device *dev = user;
@@ -413,7 +390,7 @@ static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 /* A renderer in software beside one in hardware may have less. */
 static fbp_status check_row(const struct gl_device *dev)
 {
-    const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + BESIDE_ROW;
+    const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_BESIDE_ROW;
 
     if (bytes <= (size_t)dev->renderer->shared_bytes)
         return FBP_OK;

@@ -88,7 +88,6 @@ fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host
 fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host);
 
 /** filter.c: raw views to filtered ones. */
-extern const struct gpu_offer gl_offer;
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,

@@ -2,39 +2,33 @@
 #include "backend/gl/limits.h"
 
 #include "backend/gl/filter_pass.h"
+#include "backend/gl/plant.h"
 #include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_plain.h"
 #include "backend/gpu/tables.h"
-
-#include <epoxy/gl.h>
 
 #include <stdio.h>
 
-static bool takes_layers(int size, int layers)
+/* Shared memory that a group of the transforms has for its row on every renderer; those in software
+ * count only where there are no others, as their share is small. */
+static size_t row_bytes(void)
 {
-    GLint width = 0;
+    int least = 0;
 
-    glTexImage3D(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_R32F, size, size, layers, 0, GL_RED, GL_FLOAT,
-                 NULL);
-    glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
-    return glGetError() == GL_NO_ERROR && width > 0;
-}
-
-/* Drivers answer for sizes, not for what is free: by layers of 64 MiB. */
-uint64_t gl_ask_texture_bytes(int size, int layers)
-{
-    const int side = size < 4096 ? size : 4096;
-    int fits = 0, fails = layers + 1;
-
-    while (fails - fits > 1) {
-        const int n = fits + (fails - fits) / 2;
-        if (takes_layers(side, n))
-            fits = n;
-        else
-            fails = n;
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        const struct gl_renderer *r = gl_renderer_at(i);
+        if (!r->reason[0] && r->software == gl_renderer_at(0)->software &&
+            (least == 0 || r->shared_bytes < least))
+            least = r->shared_bytes;
     }
-    return fits == layers ? UINT64_MAX : (uint64_t)fits * 4 * (uint64_t)side * (uint64_t)side;
+    return least > GL_BESIDE_ROW ? (size_t)least - GL_BESIDE_ROW : 0;
 }
+
+static bool has_fft(void)
+{
+    return true;
+}
+
+const struct gpu_offer gl_offer = {row_bytes, has_fft};
 
 /* The sentence; false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
@@ -123,10 +117,11 @@ static bool holds_views(const struct gl_renderer *r, const struct fbp_job *job,
                         const struct fbp_buffer *b, char *why, size_t n)
 {
     const bool raw = b->purpose == FBP_FOR_RAW;
-    const uint64_t view =
-        raw ? b->n_rows * job->wide.n_columns : gpu_plain_of(job, b->n_rows ? b->n_rows : 1).group;
+    const size_t rows = b->n_rows ? b->n_rows : 1;
+    const uint64_t view = raw ? rows * job->wide.n_columns * sizeof(float)
+                              : gpu_kernel_of(job)->views_bytes(job, 1, rows);
 
-    return block_holds(r, raw ? "a view" : "a filtered view", view * sizeof(float), why, n);
+    return block_holds(r, raw ? "a view" : "a filtered view", view, why, n);
 }
 
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, char *why, size_t n)
@@ -153,4 +148,28 @@ bool gl_binds_layers(const struct fbp_job *job, size_t lanes)
         if (!gl_renderer_at(i)->reason[0] && layer > room_of(gl_renderer_at(i)))
             return false;
     return true;
+}
+
+static uint64_t lower(uint64_t own, uint64_t wanted)
+{
+    return wanted > 0 && wanted < own ? wanted : own;
+}
+
+/* From what the renderers had at first. */
+void gl_limits_plant(void)
+{
+    static struct gl_renderer own[GL_MOST_RENDERERS];
+    static bool known;
+
+    for (int i = 0; i < gl_renderers_listed(); i++) {
+        struct gl_renderer *r = (struct gl_renderer *)(uintptr_t)gl_renderer_at(i);
+        if (!known)
+            own[i] = *r;
+        r->block_bytes = lower(own[i].block_bytes, gl_plant.block_bytes);
+        r->buffer_bytes = lower(own[i].buffer_bytes, gl_plant.buffer_bytes);
+        r->texture_bytes = lower(own[i].texture_bytes, gl_plant.texture_bytes);
+        r->layers = (int)lower((uint64_t)own[i].layers, (uint64_t)gl_plant.layers);
+        r->software = own[i].software && !gl_plant.hardware;
+    }
+    known = true;
 }

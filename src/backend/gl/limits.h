@@ -4,9 +4,13 @@
 
 #include "backend/backend.h"
 #include "backend/gl/egl.h"
+#include "backend/gpu/tables.h"
 
-/** Of the context: bytes of one texture in layers, at most; UINT64_MAX: no limit is known. */
-uint64_t gl_ask_texture_bytes(int size, int layers);
+/** Bytes of a group's shared memory that are not its row's. */
+enum { GL_BESIDE_ROW = 512 };
+
+/** What there is for filtering. */
+extern const struct gpu_offer gl_offer;
 
 /** The backend's slot `holds`. */
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
@@ -14,5 +18,8 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buf
 
 /** Can every renderer bind a layer of this many lanes of the job's slices at once? */
 bool gl_binds_layers(const struct fbp_job *job, size_t lanes);
+
+/** Lower the renderers' limits as tests want it (plant.h). */
+void gl_limits_plant(void);
 
 #endif /* FBP_SRC_GL_LIMITS_H */
