@@ -83,26 +83,22 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_S
                            : take(many, 4, out);
 }
 
-/* Does every renderer give a group so much shared memory? */
-static bool all_have_room(int shape)
+/* Does some renderer in hardware, and every such, give a group so much shared memory?  Those in
+ * software have none that is faster than other memory. */
+static bool windows_pay(int shape)
 {
     const struct gl_kernel kernel = {.shapes = alone};
+    bool pay = false;
 
     for (int i = 0; i < gl_renderers_listed(); i++) {
         const struct gl_renderer *r = gl_renderer_at(i);
-        if (!r->reason[0] && gl_shape_within(&kernel, shape, (size_t)r->shared_bytes) != shape)
+        if (r->reason[0] || r->software)
+            continue;
+        if (gl_shape_within(&kernel, shape, (size_t)r->shared_bytes) != shape)
             return false;
+        pay = true;
     }
-    return true;
-}
-
-/* Renderers in software have no shared memory that is faster than other memory. */
-static bool windows_pay(void)
-{
-    for (int i = 0; i < gl_renderers_listed(); i++)
-        if (!gl_renderer_at(i)->reason[0])
-            return !gl_renderer_at(i)->software;
-    return false;
+    return pay;
 }
 
 /* A voxel near the source covers up to a third more pixels, and a window is as wide as its tile's
@@ -113,12 +109,10 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int out[G
     const int deep = pixels < 1.3 ? 5 : 7, flat = pixels < 1.3 ? 6 : 8;
     int n = 0;
 
-    if (windows_pay() && pixels < 2.8) {
-        if (n_slices > 8 && all_have_room(deep))
-            out[n++] = deep;
-        if (n_slices > 4 && all_have_room(flat))
-            out[n++] = flat;
-    }
+    if (n_slices > 8 && pixels < 2.8 && windows_pay(deep))
+        out[n++] = deep;
+    if (n_slices > 4 && pixels < 2.8 && windows_pay(flat))
+        out[n++] = flat;
     const int n_others = shapes(job, n_slices, out + n);
     return n == 0 ? n_others : n + (n_others < 2 ? n_others : 2);
 }
