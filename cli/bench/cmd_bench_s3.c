@@ -16,7 +16,7 @@ struct s3_args {
 
 #define S struct s3_args
 static const struct opt table[] = {
-    OPT(S, variant, .name = "variant", .arg = "A|B|C|D|E|F", .fallback = "all six",
+    OPT(S, variant, .name = "variant", .arg = "A|B|C|D|E|F|G|M", .fallback = "all",
         .help = "measure only this one"),
     OPT(S, size, .name = "size", .arg = "N", .min = 8, .max = 4096, .fallback = "512",
         .help = "N^3 voxels from views of N x N pixels"),
@@ -51,11 +51,34 @@ static size_t find_variant(const fbp_s3 *s3, char letter)
     return i;
 }
 
+static bool is_asked(const struct s3_args *a, char letter)
+{
+    return !a->variant || a->variant[0] == letter;
+}
+
+/* What is beyond the paper.  Filtered views of four a texel stay on the device; `there` says
+ * whether they do already. */
+static int measure_more(const struct s3_args *a, const struct s3_how *how, fbp_s3 *s3, bool there,
+                        struct s3_job *job)
+{
+    static const char letters[S3_MORE + 1] = "FGMCDEFGM"; /* from C on in fp16 */
+    enum { HALF = 3 };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < S3_MORE; i++) {
+        there &= i != HALF;
+        if (!is_asked(a, letters[i]))
+            continue;
+        rc = s3_measure_alone(how, s3, find_variant(s3, letters[i]), i >= HALF, there,
+                              &job->more[i]);
+        there = true;
+    }
+    return rc;
+}
+
 static int measure_all(const struct s3_args *a, fbp_s3 *s3, const struct fbp_scan *scan,
                        struct s3_job *job)
 {
-    int rc = 0;
-
     const struct s3_how how = {.size = a->size,
                                .views = a->views,
                                .runs = a->runs,
@@ -63,15 +86,19 @@ static int measure_all(const struct s3_args *a, fbp_s3 *s3, const struct fbp_sca
                                .brief = a->brief,
                                .quiet = a->quiet,
                                .silent = a->json};
+    bool there = false;
+    int rc = 0;
 
     job->renderer = fbp_s3_renderer(s3);
     if (fbp_s3_measure(s3, &job->limits) != FBP_OK)
         return cli_fail();
     for (size_t i = 0; rc == 0 && i < S3_VARIANTS; i++)
-        if (!a->variant || a->variant[0] == 'A' + (char)i)
+        if (is_asked(a, 'A' + (char)i)) {
             rc = s3_measure(&how, s3, i, &job->results[i]);
-    if (rc == 0 && (!a->variant || a->variant[0] == 'F'))
-        rc = s3_measure(&how, s3, find_variant(s3, 'F'), &job->sixteen);
+            there = fbp_s3_variant_at(s3, i)->views > 1;
+        }
+    if (rc == 0)
+        rc = measure_more(a, &how, s3, there, job);
     if (rc == 0 && a->json)
         rc = s3_json(job);
     else if (rc == 0)
@@ -108,8 +135,9 @@ static int do_job(const struct s3_args *a)
 
 static int check(const struct command *self, const struct s3_args *a)
 {
-    if (a->variant && (strlen(a->variant) != 1 || !strchr("ABCDEF", a->variant[0])))
-        return opt_usage(self, "--variant: expected A, B, C, D, E or F, got \"%s\"", a->variant);
+    if (a->variant && (strlen(a->variant) != 1 || !strchr("ABCDEFGM", a->variant[0])))
+        return opt_usage(self, "--variant: expected A, B, C, D, E, F, G or M, got \"%s\"",
+                         a->variant);
     if (a->pictures && access(a->pictures, W_OK | X_OK) != 0)
         return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
                          a->pictures);
@@ -135,9 +163,10 @@ const struct command cmd_bench_s3 = {
         "floating-point targets. Variant A draws one view into one slice a pass; B draws it into "
         "four slices, which share the terms that do not depend on z; C draws four views, which are "
         "one RGBA texel, into one slice; D does both; E also leaves the terms that are linear in x "
-        "and y to the vertex stage. F, which is not in the paper, is E with sixteen slices. Rows "
-        "are filtered in the fragment stage, by Shepp-Logan's "
-        "kernel.\n"
+        "and y to the vertex stage. Three are not in the paper: F is E with sixteen slices; G is D "
+        "with eight views; M has sixteen slices, too, and takes any 3x4 matrices. These and C to E "
+        "are also drawn from views in fp16 (RGBA16F). Rows are filtered in the fragment stage, by "
+        "Shepp-Logan's kernel.\n"
         "Table 1: the passes of each variant. Table 2: seconds of the stages, with the "
         "host waiting after each of them, and of the whole job with and without that. Other ways: "
         "sums that go from one texture to another instead of blending, interpolation by four "

@@ -6,8 +6,8 @@
 
 #include "fbp-lab/s3.h"
 
-/** Variants A to E. */
-enum { S3_VARIANTS = 5, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
+/** Variants A to E; what is beyond the paper. */
+enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
 
 /** Tables 2 and 3 of the paper, of one variant: seconds, GFLOPS, GB/s. */
 struct s3_published {
@@ -30,7 +30,8 @@ struct s3_result {
     double total;  /**< of a run without synchronisation */
     double before; /**< of it, until the backprojection begins */
     struct fbp_s3_cost cost;
-    double psnr_db, exact_psnr_db;
+    double psnr_db, rmse_hu, exact_psnr_db;
+    bool half;                 /**< of views in fp16 */
     double ping_pong, exact;   /**< backprojection in these ways */
     double stencil, depth;     /**< ... with early fragment kill, by these tests */
     double kill_total;         /**< the whole job with the faster of both */
@@ -49,6 +50,13 @@ struct s3_how {
 /** Measure a variant; an exit status, failures reported.  Prints a line with the main figures. */
 int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *out);
 
+/** The backprojection of a variant alone.  again: filtered views as it wants them are there. */
+int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
+                     struct s3_result *out);
+
+/** What a variant's fetches are of. */
+const char *s3_texel(const struct s3_result *r);
+
 /** As if all of n slices had been drawn: what depends on them is multiplied. */
 void s3_whole(struct fbp_s3_time *t, size_t n);
 
@@ -58,7 +66,7 @@ struct s3_job {
     const char *renderer;
     struct fbp_s3_limits limits;
     struct s3_result results[S3_VARIANTS];
-    struct s3_result sixteen; /**< variant F, which is beyond the paper */
+    struct s3_result more[S3_MORE]; /**< variants that are not the paper's, then views in fp16 */
 };
 
 /** What follows from a run's seconds: operations [GFLOPS], memory [GB/s], updates [GUPS]. */

@@ -25,6 +25,7 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
         {"seconds_synchronised", r->time.total},
         {"seconds", r->total},
         {"psnr_db", r->psnr_db},
+        {"rmse_hu", r->rmse_hu},
         {"ping_pong", r->ping_pong},
         {"exact", r->exact},
         {"exact_psnr_db", r->exact_psnr_db},
@@ -44,6 +45,7 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
     cJSON *root = bench_json_begin("S3", name, job->renderer, NULL, NULL);
 
     cJSON_AddStringToObject(root, "what", "variant");
+    cJSON_AddStringToObject(root, "texel", s3_texel(r));
     bench_json_numbers(root, numbers, sizeof numbers / sizeof *numbers);
     add_stages(root, &r->time);
     return bench_json_add(root);
@@ -75,5 +77,8 @@ int s3_json(const struct s3_job *job)
     for (int i = 0; rc == 0 && i < S3_VARIANTS; i++)
         if (job->results[i].done)
             rc = add_result(job, &job->results[i]);
-    return rc == 0 && job->sixteen.done ? add_result(job, &job->sixteen) : rc;
+    for (int i = 0; rc == 0 && i < S3_MORE; i++)
+        if (job->more[i].done)
+            rc = add_result(job, &job->more[i]);
+    return rc;
 }

@@ -40,13 +40,14 @@ static size_t slices_for(const struct s3_how *how, const struct fbp_s3_time *t)
     return how->seconds > 0 && n < (double)how->size ? (n < 1 ? 1 : (size_t)n) : 0;
 }
 
-static int compare(fbp_s3 *s3, double *psnr_db)
+static int compare(fbp_s3 *s3, double *psnr_db, double *rmse_hu)
 {
     struct fbp_s3_error error;
 
     if (fbp_s3_compare(s3, &error) != FBP_OK)
         return cli_fail();
     *psnr_db = error.psnr_db;
+    *rmse_hu = error.rmse_hu;
     return 0;
 }
 
@@ -78,7 +79,7 @@ static int measure_usual(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
     r->time.draws = then.draws;
     r->time.n_slices = then.n_slices;
     s3_whole(&r->time, how->size);
-    return compare(s3, &r->psnr_db);
+    return compare(s3, &r->psnr_db, &r->rmse_hu);
 }
 
 /* Backprojection in another way, of views that are there, and how exact that was. */
@@ -86,13 +87,14 @@ static int measure_other(const struct s3_how *how, fbp_s3 *s3, const struct fbp_
                          double *out, double *psnr_db)
 {
     struct fbp_s3_time t;
+    double rmse_hu;
     const int rc = measure(how, s3, way, &t);
 
     if (rc != 0)
         return rc;
     s3_whole(&t, how->size);
     *out = t.backproject;
-    return psnr_db ? compare(s3, psnr_db) : 0;
+    return psnr_db ? compare(s3, psnr_db, &rmse_hu) : 0;
 }
 
 /* With early fragment kill; the whole job, by what it takes without that before the slices. */
@@ -173,44 +175,82 @@ static int measure_total(const struct s3_how *how, fbp_s3 *s3, struct fbp_s3_way
     return 0;
 }
 
+const char *s3_texel(const struct s3_result *r)
+{
+    return r->of.views == 1 ? "R32F" : r->half ? "RGBA16F" : "RGBA32F";
+}
+
 static void print_line(const struct s3_how *how, const struct s3_result *r)
 {
-    const double n = (double)how->size;
+    const double n = (double)how->size, updates = n * n * n * (double)how->views;
 
     if (how->silent)
         return;
-    printf("%c  %s: ", r->of.letter, r->of.text);
+    printf("%c  %s, %s: ", r->of.letter, r->of.text, s3_texel(r));
     if (r->slices < how->size)
         printf("%zu of %zu slices drawn; ", r->slices, how->size);
-    printf("backprojection %.4g s, %.4g GUPS; filter %.4g s; total %.4g s; %.1f dB\n",
-           r->time.backproject, 1e-9 * n * n * n * (double)how->views / r->time.backproject,
-           r->time.filter, r->total, r->psnr_db);
+    printf("backprojection %.4g s, %.4g GUPS; ", r->time.backproject,
+           1e-9 * updates / r->time.backproject);
+    if (isfinite(r->total))
+        printf("filter %.4g s; total %.4g s; ", r->time.filter, r->total);
+    printf("%.1f dB, %.3g HU\n", r->psnr_db, r->rmse_hu);
     fflush(stdout);
 }
 
-int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r)
+static void begin(const struct s3_how *how, fbp_s3 *s3, const struct fbp_s3_way *way,
+                  struct s3_result *r)
 {
-    struct fbp_s3_way way = {.variant = variant, .synchronised = true};
-    int rc;
-
-    *r = (struct s3_result){.of = *fbp_s3_variant_at(s3, variant),
+    *r = (struct s3_result){.of = *fbp_s3_variant_at(s3, way->variant),
+                            .half = way->half,
                             .exact_psnr_db = NAN,
                             .ping_pong = NAN,
                             .exact = NAN,
                             .stencil = NAN,
                             .depth = NAN,
+                            .total = NAN,
                             .kill_total = NAN,
                             .packing = NAN,
                             .unpacking = NAN};
-    say_note(how->quiet, "variant %c: %s", r->of.letter, r->of.text);
-    fbp_s3_cost_of(s3, &way, &r->cost);
-    rc = measure_usual(how, s3, &way, r);
-    if (rc == 0)
-        rc = measure_total(how, s3, way, r);
-    if (rc == 0 && !how->brief)
-        rc = measure_ways(how, s3, &way, r);
+    say_note(how->quiet, "variant %c, %s: %s", r->of.letter, s3_texel(r), r->of.text);
+    fbp_s3_cost_of(s3, way, &r->cost);
+}
+
+static int end(const struct s3_how *how, struct s3_result *r, int rc)
+{
     r->done = rc == 0;
     if (r->done)
         print_line(how, r);
     return rc;
+}
+
+int s3_measure(const struct s3_how *how, fbp_s3 *s3, size_t variant, struct s3_result *r)
+{
+    struct fbp_s3_way way = {.variant = variant, .synchronised = true};
+
+    begin(how, s3, &way, r);
+    int rc = measure_usual(how, s3, &way, r);
+    if (rc == 0)
+        rc = measure_total(how, s3, way, r);
+    if (rc == 0 && !how->brief)
+        rc = measure_ways(how, s3, &way, r);
+    return end(how, r, rc);
+}
+
+int s3_measure_alone(const struct s3_how *how, fbp_s3 *s3, size_t variant, bool half, bool again,
+                     struct s3_result *r)
+{
+    struct fbp_s3_way way = {
+        .variant = variant, .synchronised = true, .half = half, .again = again};
+
+    begin(how, s3, &way, r);
+    int rc = measure_usual(how, s3, &way, r);
+    if (rc == 0 && !how->brief) {
+        struct fbp_s3_way other = way;
+        other.sum = FBP_S3_PING_PONG;
+        rc = measure_other(how, s3, &other, &r->ping_pong, NULL);
+        way.kill = FBP_S3_STENCIL;
+        if (rc == 0)
+            rc = measure_other(how, s3, &way, &r->stencil, NULL);
+    }
+    return end(how, r, rc);
 }

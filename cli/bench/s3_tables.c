@@ -40,7 +40,8 @@ struct s3_rates s3_rates_of(const struct s3_job *job, const struct s3_result *r)
 
 double s3_fetch_share(const struct s3_job *job, const struct s3_result *r)
 {
-    const double fetches = r->of.views == 1 ? job->limits.r32f : job->limits.rgba32f;
+    const struct fbp_s3_limits *l = &job->limits;
+    const double fetches = r->of.views == 1 ? l->r32f : r->half ? l->rgba16f : l->rgba32f;
 
     return 1e9 * s3_rates_of(job, r).gups / fetches;
 }
@@ -182,6 +183,7 @@ static void print_table2(const struct s3_job *job)
     row(job, "of its texel's fetches [%]", NOTHING, 0, share_of, one_decimal);
     row(job, "PSNR to double [dB]", NOTHING, offsetof(struct s3_result, psnr_db), NULL,
         one_decimal);
+    row(job, "RMSE [HU]", NOTHING, offsetof(struct s3_result, rmse_hu), NULL, two_decimals);
 }
 
 static double saved_by(const struct s3_result *r, double seconds_left)
@@ -265,31 +267,56 @@ static void print_table3(const struct s3_job *job)
            "bytes: a texel a fetch, a target read and written\n");
 }
 
-/* Four views to sixteen slices a pass. */
-static void print_sixteen(const struct s3_job *job)
+/* A row of what is beyond the paper. */
+static void more_row(const struct s3_job *job, const char *text, size_t at,
+                     double (*value)(const struct s3_job *, const struct s3_result *),
+                     void (*today)(double))
 {
-    const struct s3_result *r = &job->sixteen;
+    printf("%-*s", LABEL, text);
+    for (int i = 0; i < S3_MORE; i++) {
+        const struct s3_result *r = &job->more[i];
+        today(!r->done ? NAN : value ? value(job, r) : number(r, at));
+    }
+    putchar('\n');
+}
 
-    if (!r->done)
-        return;
-    printf("\nBeyond the paper, variant F: E with sixteen slices in four targets, N K / 64 = %zu "
-           "passes\n",
-           fbp_s3_passes(&r->of, job->size, job->views));
-    printf("backprojection %.4f s, %.4f GUPS, %.1f %% of its texel's fetches; total %.4f s; PSNR "
-           "%.1f dB\n",
-           r->time.backproject, s3_rates_of(job, r).gups, 100 * s3_fetch_share(job, r), r->total,
-           r->psnr_db);
-    if (isfinite(r->ping_pong))
-        printf("ping-pong %.4f s; 75 %% killed by stencil %.4f s, by depth %.4f s\n", r->ping_pong,
-               r->stencil, r->depth);
+static double passes_of(const struct s3_job *job, const struct s3_result *r)
+{
+    return (double)fbp_s3_passes(&r->of, job->size, job->views);
+}
+
+/* More slices or views a pass, any matrices; and views in fp16. */
+static void print_more(const struct s3_job *job)
+{
+    printf("\nBeyond the paper: F is E with sixteen slices, G is D with eight views, M takes any "
+           "matrices\n%-*s",
+           LABEL, "variant");
+    for (int i = 0; i < S3_MORE; i++)
+        printf(" %*c", COLUMN, job->more[i].done ? job->more[i].of.letter : '-');
+    printf("\n%-*s", LABEL, "views");
+    for (int i = 0; i < S3_MORE; i++)
+        printf(" %*s", COLUMN, job->more[i].done ? s3_texel(&job->more[i]) : "-");
+    putchar('\n');
+    more_row(job, "passes", 0, passes_of, no_decimals);
+    more_row(job, "slices drawn", 0, drawn, no_decimals);
+    more_row(job, "backprojection [s]", TIME(backproject), NULL, seconds);
+    more_row(job, "GUPS", 0, gups_of, two_decimals);
+    more_row(job, "of its texel's fetches [%]", 0, share_of, one_decimal);
+    more_row(job, "ping-pong [s]", offsetof(struct s3_result, ping_pong), NULL, seconds);
+    more_row(job, "75 % killed by stencil [s]", offsetof(struct s3_result, stencil), NULL, seconds);
+    more_row(job, "saved [%]", 0, stencil_saves, one_decimal);
+    more_row(job, "PSNR to double [dB]", offsetof(struct s3_result, psnr_db), NULL, one_decimal);
+    more_row(job, "RMSE [HU]", offsetof(struct s3_result, rmse_hu), NULL, two_decimals);
 }
 
 static bool is_partial(const struct s3_job *job)
 {
-    bool fewer = job->sixteen.done && job->sixteen.slices < job->size;
+    bool fewer = false;
 
     for (int i = 0; i < S3_VARIANTS; i++)
         fewer |= job->results[i].done && job->results[i].slices < job->size;
+    for (int i = 0; i < S3_MORE; i++)
+        fewer |= job->more[i].done && job->more[i].slices < job->size;
     return fewer;
 }
 
@@ -308,6 +335,6 @@ void s3_print(const struct s3_job *job)
     print_table2(job);
     print_ways(job);
     print_table3(job);
-    print_sixteen(job);
+    print_more(job);
     fflush(stdout);
 }

@@ -10,11 +10,13 @@ FBP_BEGIN
 /** A variant: what one pass over a slice, or over four slices, draws. */
 struct fbp_s3_variant {
     char letter; /**< 'A' … 'E'; what is no row of the paper: 'b', B with its four slices in one
-                      target; 'F', E with sixteen slices in four targets */
+                      target; 'F', E with sixteen slices in four targets; 'G', D with eight views;
+                      'M', sixteen slices and any 3x4 matrices */
     const char *text;
-    unsigned views, slices; /**< of a pass: 1 or 4; 1, 4 or 16 */
+    unsigned views, slices; /**< of a pass: 1, 4 or 8; 1, 4 or 16 */
     unsigned targets;       /**< of a pass: slices are targets, or four of them one's channels */
     bool balanced;          /**< terms linear in x and y are computed in the vertex stage */
+    bool matrices;          /**< columns and weights may depend on z */
 };
 
 /** How passes are added up: by the unit that blends, or from one texture to another and back. */
@@ -29,6 +31,7 @@ struct fbp_s3_way {
     enum fbp_s3_sum sum;
     enum fbp_s3_kill kill;
     bool exact;            /**< interpolate by four fetches; otherwise the texture units do */
+    bool half;             /**< filtered views are fp16, times a power of two */
     bool pack_on_device;   /**< four views are put into texels there, not on the host */
     bool unpack_on_device; /**< slices are taken out of texels there */
     bool synchronised;     /**< wait after every stage, which is when stages are timed */
@@ -73,6 +76,7 @@ struct fbp_s3_limits {
 
 struct fbp_s3_error {
     double rmse, max; /**< 1/mm */
+    double rmse_hu;   /**< water: .02/mm */
     double psnr_db;   /**< peak: the largest value in double precision */
     size_t n_voxels;  /**< compared */
 };

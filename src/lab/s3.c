@@ -261,6 +261,7 @@ fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
             peak = fmax(peak, fabs(t->value[i]));
         }
     out->rmse = out->n_voxels ? sqrt(squares / (double)out->n_voxels) : 0;
+    out->rmse_hu = 1000 * out->rmse / FBP_BENCH_WATER;
     out->psnr_db = out->rmse > 0 ? 20 * log10(peak / out->rmse) : 999;
     return FBP_OK;
 }

@@ -9,8 +9,8 @@ one_line err
 empty out
 run 1 bench S3 --device warp --size 16
 has err 'device: "warp" is not in this build'
-run 2 bench S3 --variant G
-has err 'expected A, B, C, D, E or F, got "G"'
+run 2 bench S3 --variant K
+has err 'expected A, B, C, D, E, F, G or M, got "K"'
 run 1 bench S3 --size 16 --pictures none
 has err 'none: the folder for --pictures is missing'
 
@@ -27,9 +27,10 @@ fi
 # A line a variant, as soon as it is done; whatever the time, the least of slices are drawn.
 run 0 bench S3 --size 24 --views 22 --brief --seconds 1e-9
 for variant in 'A  none' 'B  data reuse' 'C  RGBA packing' 'D  both' 'E  both, load balancing'; do
-    has out "^$variant: 4 of 24 slices drawn; backprojection [0-9.]+ s, [0-9.]+ GUPS; filter [0-9.]+ s; total [0-9.]+ s; [0-9.]+ dB$"
+    has out "^$variant, R(GBA)?32F: 4 of 24 slices drawn; backprojection [0-9.]+ s, [0-9.]+ GUPS; filter [0-9.]+ s; total [0-9.]+ s; [0-9.]+ dB, [0-9.e-]+ HU$"
 done
-has out '^F  E with sixteen slices: 16 of 24 slices drawn; '
+has out '^F  E with sixteen slices, RGBA32F: 16 of 24 slices drawn; '
+has out '^D  both, RGBA16F: 4 of 24 slices drawn; '
 has out '^slices drawn( +-){5} \|( +4){5}$'
 has out '^Of some variants fewer slices were drawn; seconds are those of all'
 
@@ -62,8 +63,11 @@ has out '^\.\.\. 75 % killed by depth( +-){5} \|( +[0-9.]+){5}$'
 has out "^processing units \\[GFLOPS\\] +117\\.0 +112\\.0 +62\\.6 +99\\.3 +61\\.3$now"
 has out "^memory \\[GB/s\\] +28\\.7 +37\\.1 +59\\.8 +70\\.8 +68\\.6$now"
 has out '^texture units: [0-9]+ values at 1048576 places'
-has out '^Beyond the paper, variant F: E with sixteen slices in four targets, N K / 64 = 12 passes$'
-has out '^backprojection [0-9.]+ s, [0-9.]+ GUPS, .*PSNR [0-9.]+ dB$'
+has out '^variant +F +G +M +C +D +E +F +G +M$'
+has out '^views( +RGBA32F){3}( +RGBA16F){6}$'
+has out '^passes +12 +18 +12 +144 +36 +36 +12 +18 +12$'
+has out '^backprojection \[s\]( +[0-9.]+){9}$'
+has out '^RMSE \[HU\]( +[0-9.]+){9}$'
 has out '^Fig\. 6: the largest difference between device and CPU is '
 for picture in S3-fig5.svg S3-fig6-gl.png S3-fig6-cpu.png S3-fig6-difference.png; do
     exists pictures/$picture
@@ -74,8 +78,10 @@ grep -qiE 'nan|inf[^o]' pictures/S3-fig5.svg && say "Fig. 5: no number"
 
 run 0 bench S3 --size 24 --views 22 --variant D --brief --json
 measurements >lines
-[ "$(wc -l <lines)" -eq 2 ] || say "$last: not limits and a variant"
-grep '"what":"variant"' lines >out
+[ "$(wc -l <lines)" -eq 3 ] || say "$last: not limits and a variant, from views in fp32 and fp16"
+grep '"texel":.*RGBA16F' lines >out
+is "$(json passes) == 36 && $(json rmse_hu) < 5 && $(json gups) > 0"
+grep '"texel":.*RGBA32F' lines >out
 is "$(json passes) == 36 && $(json slices_drawn) >= 4 && $(json psnr_db) > 45 && $(json seconds) > 0 && $(json gups) > 0"
 is "$(json stages.filter) > 0 && $(json stages.backproject) > 0"
 finish

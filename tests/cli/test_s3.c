@@ -61,7 +61,8 @@ static void passes_are_those_of_whole_groups(void **state)
 
 static void rates_follow_from_seconds(void **state)
 {
-    const struct s3_job job = {.size = 100, .views = 16, .limits = {.r32f = 64e6, .rgba32f = 40e6}};
+    const struct s3_job job = {
+        .size = 100, .views = 16, .limits = {.r32f = 64e6, .rgba32f = 40e6, .rgba16f = 50e6}};
     const struct s3_result r = {
         .time = {.backproject = 0.5, .total = 1, .filter = 0.25},
         .cost = {.updates = 16, .processing = 80, .texture = 176, .bytes = 320}};
@@ -77,6 +78,8 @@ static void rates_follow_from_seconds(void **state)
     check(s3_others(&r.time), 0.25, 1e-12);
     four.of.views = 4;
     check(s3_fetch_share(&job, &four), 0.8, 1e-12);
+    four.half = true;
+    check(s3_fetch_share(&job, &four), 0.64, 1e-12);
     four.of.views = 1;
     check(s3_fetch_share(&job, &four), 0.5, 1e-12);
 }

@@ -60,7 +60,7 @@ wrong_line '--slice: expected K.FROM:TO, whole numbers from 0, a TO above its FR
 wrong_line '"s.png" is a picture: give --slice K' recon s.json -o s.png
 wrong_line '-o FILE.svg is missing' geometry show s.json
 wrong 'S4 is not in this release' bench S4
-wrong 'expected A, B, C, D, E or F' bench S3 --variant G
+wrong 'expected A, B, C, D, E, F, G or M' bench S3 --variant K
 wrong_line '--case: expected a or b' bench S2 --case S2
 wrong_line '--count: expected 1, 2 or 4' bench S2 --count 3
 wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt

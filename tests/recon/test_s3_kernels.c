@@ -2,7 +2,8 @@
  * whatever batches, slabs, boxes and regions are, on circles of any arc. */
 #include "recon/fixture.h"
 
-static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d", "s3-e", "s3-f"};
+static const char *const kernels[] = {"s3-a", "s3-b", "s3-c", "s3-d",
+                                      "s3-e", "s3-f", "s3-g", "s3-m"};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -52,6 +53,7 @@ static void variants_give_the_volume(void **state)
         for (size_t i = 0; i < N_KERNELS; i++) {
             check_volume(&scan, kernels[i], ref, FBP_PRECISION_EXACT, 110);
             check_volume(&scan, kernels[i], ref, FBP_PRECISION_FAST, 50);
+            check_volume(&scan, kernels[i], ref, FBP_PRECISION_HALF, 50);
         }
         free(ref);
         drop_scan(&scan);
@@ -80,7 +82,8 @@ static void same_bits(const char *what, const struct fbp_scan *scan, const float
     assert_true(inside > 100);
 }
 
-static void check_bits(const struct fbp_scan *scan, const char *kernel)
+static void check_bits(const struct fbp_scan *scan, const char *kernel,
+                       enum fbp_precision precision)
 {
     const size_t *n = scan->volume.n;
     const size_t all[3][2] = {{0, n[0]}, {0, n[1]}, {0, n[2]}};
@@ -94,12 +97,12 @@ static void check_bits(const struct fbp_scan *scan, const char *kernel)
                 {"a region", {.region = "cylinder:40"}},
                 {"a box of a region in slabs",
                  {.roi = {{3, 22}, {5, 30}, {6, 17}}, .region = "cylinder:40", .slab_slices = 3}}};
-    float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = FBP_PRECISION_FAST});
+    float *whole = run(scan, kernel, (struct fbp_recon_params){.precision = precision});
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fbp_recon_params p = ways[i].p;
         char what[80];
-        p.precision = FBP_PRECISION_FAST;
+        p.precision = precision;
         snprintf(what, sizeof what, "%s, %s", kernel, ways[i].what);
         float *v = run(scan, kernel, p);
         same_bits(what, scan, whole, v, p.roi[0][1] ? part : all, p.region ? 40 : INFINITY);
@@ -114,7 +117,62 @@ static void batches_slabs_and_boxes_change_no_bit(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_KERNELS; i++)
-        check_bits(&scan, kernels[i]);
+        check_bits(&scan, kernels[i], i % 2 ? FBP_PRECISION_HALF : FBP_PRECISION_FAST);
+    check_bits(&scan, "s3-m", FBP_PRECISION_FAST);
+    drop_scan(&scan);
+}
+
+/* A C-arm that wobbles, or a circle whose panel is tilted about all its axes: columns and weights
+ * depend on z, which only s3-m allows. */
+static struct fbp_scan tilted_scan(bool c_arm)
+{
+    static const double deg = 3.14159265358979323846 / 180;
+    struct fbp_scan scan = make_scan(360);
+    double sod = 750, sdd = 1200, *angles = even_angles(scan.n_views, 20, 360. / 39);
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .n_views = scan.n_views,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {9, 9},
+                                      .tilt_rad = {4 * deg, -6 * deg, 3 * deg}};
+
+    if (c_arm)
+        OK(fbp_c_arm_views(&circle, &scan.panel, scan.views));
+    else
+        OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    simulate_head(&scan, 75);
+    return scan;
+}
+
+static void any_matrices_are_drawn(void **state)
+{
+    (void)state;
+    for (int c_arm = 0; c_arm < 2; c_arm++) {
+        struct fbp_scan scan = tilted_scan(c_arm);
+        float *ref = run(&scan, NULL, (struct fbp_recon_params){0});
+        check_volume(&scan, "s3-m", ref, FBP_PRECISION_EXACT, 110);
+        check_volume(&scan, "s3-m", ref, FBP_PRECISION_FAST, 50);
+        check_volume(&scan, "s3-m", ref, FBP_PRECISION_HALF, 50);
+        check_bits(&scan, "s3-m", c_arm ? FBP_PRECISION_HALF : FBP_PRECISION_EXACT);
+        free(ref);
+        drop_scan(&scan);
+    }
+}
+
+static void a_tilted_panel_needs_them(void **state)
+{
+    struct fbp_scan scan = tilted_scan(false);
+    struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "gl", .kernel = "s3-d", .n_threads = 1};
+    fbp_plan *plan;
+
+    (void)state;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "s3-d"));
     drop_scan(&scan);
 }
 
@@ -141,6 +199,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants_give_the_volume),
         cmocka_unit_test(batches_slabs_and_boxes_change_no_bit),
+        cmocka_unit_test(any_matrices_are_drawn),
+        cmocka_unit_test(a_tilted_panel_needs_them),
         cmocka_unit_test(a_fan_is_drawn_too),
     };
 

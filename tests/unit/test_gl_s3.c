@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { A = 0, B, C, D, E, LOWER_B, F, VARIANTS };
+enum { A = 0, B, C, D, E, LOWER_B, F, G, M, VARIANTS };
 
 static void check(double is, double wanted, double error)
 {
@@ -19,77 +19,106 @@ static void check(double is, double wanted, double error)
 
 static void passes_take_what_the_paper_takes(void **state)
 {
-    static const unsigned views[] = {1, 1, 4, 4, 4, 1, 4}, slices[] = {1, 4, 1, 4, 4, 4, 16},
-                          targets[] = {1, 4, 1, 1, 1, 1, 4};
+    static const unsigned views[] = {1, 1, 4, 4, 4, 1, 4, 8, 4},
+                          slices[] = {1, 4, 1, 4, 4, 4, 16, 4, 16},
+                          targets[] = {1, 4, 1, 1, 1, 1, 4, 1, 4};
 
     (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
         const struct fbp_s3_variant *v = gl_s3_variant(i);
         assert_int_equal(v->views, views[i]);
         assert_int_equal(v->slices, slices[i]);
-        assert_int_equal(v->letter, "ABCDEbF"[i]);
+        assert_int_equal(v->letter, "ABCDEbFGM"[i]);
         assert_int_equal(v->targets, targets[i]);
         assert_int_equal(v->balanced, i == E || i == F);
-        assert_int_equal(gl_s3_packs_slices(v), i == D || i == E || i == LOWER_B || i == F);
+        assert_int_equal(gl_s3_packs_slices(v), i >= D);
+        assert_int_equal(v->matrices, i == M);
     }
     assert_null(gl_s3_variant(VARIANTS));
 }
 
-static const struct gpu_view some_view = {.u = {3, -2, 0, 1.5f},
+static const struct gpu_view some_view = {.u = {3, -2, 0.5f, 1.5f},
                                           .v = {0.25f, 0.5f, 4, -1},
-                                          .w = {0.001f, -0.002f, 0, 1.25f},
+                                          .w = {0.001f, -0.002f, 0.003f, 1.25f},
                                           .column = 31,
                                           .row = 20};
 
-/* u and v of voxel (x, y, z) from a pass's numbers of view k, as its shader makes them. */
-static void project(const float *c, size_t views, size_t k, double x, double y, double slice,
-                    double out[2])
+/* u, v and the weight of voxel (x, y, z) from a pass's numbers of view k, as its shader makes them.
+ */
+static void project(const float *c, const struct fbp_s3_variant *v, size_t k, double x, double y,
+                    double slice, double out[3])
 {
-    double n[GL_S3_NUMBERS];
+    const size_t each = gl_s3_texel(v), n_numbers = gl_s3_n_numbers(v);
+    double n[GL_S3_ALL_NUMBERS] = {0};
 
-    for (size_t i = 0; i < GL_S3_NUMBERS; i++)
-        n[i] = (double)c[i * views + k];
-    const double r = 1 / (n[7] * x + n[8] * y + n[9]);
-    out[0] = (n[0] * x + n[1] * y + n[2]) * r + n[10];
-    out[1] = (n[3] * x + n[4] * y + n[5]) * r + slice * n[6] * r + n[11];
+    for (size_t i = 0; i < n_numbers; i++)
+        n[i] = (double)c[(k / each * n_numbers + i) * each + k % each];
+    const double r = 1 / (n[7] * x + n[8] * y + n[9] + slice * n[13]);
+    out[0] = (n[0] * x + n[1] * y + n[2] + slice * n[12]) * r + n[10];
+    out[1] = (n[3] * x + n[4] * y + n[5] + slice * n[6]) * r + n[11];
+    out[2] = r * r;
 }
 
+/* Of variants of circles, what depends on z is left out of u and w. */
 static void numbers_project_voxels(void **state)
 {
     const struct gpu_view *v = &some_view;
-    const struct gpu_view views[4] = {*v, *v, *v, *v};
+    const struct gpu_view views[8] = {*v, *v, *v, *v, *v, *v, *v, *v};
     const size_t size[2] = {64, 40};
-    const double x = 7, y = -5, z = 3, w = 0.001 * x - 0.002 * y + 1.25;
-    const double column = 31 + (3 * x - 2 * y + 1.5) / w,
-                 row = 20 + (0.25 * x + 0.5 * y + 4 * z - 1) / w;
+    const double x = 7, y = -5, z = 3;
 
     (void)state;
     for (size_t i = 0; i < VARIANTS; i++)
         for (int exact = 0; exact < 2; exact++) {
             const struct fbp_s3_way way = {.variant = i, .exact = exact};
-            const size_t n = gl_s3_variant(i)->views;
-            float c[GL_S3_NUMBERS * GL_S3_FOUR];
-            double at[2];
-            gl_s3_numbers(&way, views, n, z - 2, size, c);
-            project(c, n, n - 1, x, y, 2, at); /* the third slice of the pass */
+            const struct fbp_s3_variant *variant = gl_s3_variant(i);
+            const double zu = variant->matrices ? z : 0;
+            const double w = 0.001 * x - 0.002 * y + 0.003 * zu + 1.25;
+            const double column = 31 + (3 * x - 2 * y + 0.5 * zu + 1.5) / w,
+                         row = 20 + (0.25 * x + 0.5 * y + 4 * z - 1) / w;
+            float c[GL_S3_TEXELS * GL_S3_ALL_NUMBERS * GL_S3_FOUR];
+            double at[3];
+            gl_s3_numbers(&way, views, variant->views, z - 2, size, 1, c);
+            project(c, variant, variant->views - 1, x, y, 2, at); /* the third slice of the pass */
             check(exact ? at[0] : 64 * at[0] - 0.5, column, 1e-4);
             check(exact ? at[1] : 40 * at[1] - 0.5, row, 1e-4);
+            check(at[2], 1 / (w * w), 1e-6);
+            gl_s3_numbers(&way, views, variant->views, z - 2, size, 8, c);
+            double stretched[3]; /* samples were multiplied by 64 */
+            project(c, variant, variant->views - 1, x, y, 2, stretched);
+            check(stretched[0], at[0], 1e-12);
+            check(64 * stretched[2], at[2], 1e-12);
         }
 }
 
+static void the_stretch_is_a_root(void **state)
+{
+    (void)state;
+    check((double)gl_s3_stretch(64), 8, 0);
+    check((double)gl_s3_stretch(128), 8, 0);
+    check((double)gl_s3_stretch(0.25f), 0.5, 0);
+    check((double)gl_s3_stretch(0.125f), 0.25, 0);
+}
+
+/* They are looked at beside the panel, whatever lies in their texel. */
 static void views_that_are_not_there_are_harmless(void **state)
 {
-    const struct fbp_s3_way way = {.variant = D};
+    static const size_t variants[] = {D, G, M};
     const size_t size[2] = {64, 40};
-    float c[GL_S3_NUMBERS * GL_S3_FOUR];
-    double at[2];
 
     (void)state;
-    gl_s3_numbers(&way, &some_view, 1, 0, size, c);
-    for (size_t k = 1; k < GL_S3_FOUR; k++) {
-        project(c, GL_S3_FOUR, k, 100, -100, 3, at);
-        assert_true(isfinite(at[0]) && isfinite(at[1]));
-    }
+    for (size_t i = 0; i < 3; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            const struct fbp_s3_way way = {.variant = variants[i], .exact = exact};
+            const struct fbp_s3_variant *v = gl_s3_variant(variants[i]);
+            float c[GL_S3_TEXELS * GL_S3_ALL_NUMBERS * GL_S3_FOUR];
+            gl_s3_numbers(&way, &some_view, 1, 0, size, 4, c);
+            for (size_t k = 1; k < v->views; k++) {
+                double at[3];
+                project(c, v, k, 100, -100, 3, at);
+                assert_true(at[0] < -1 && isfinite(at[1]));
+            }
+        }
 }
 
 static void a_draw_has_so_many_updates_at_most(void **state)
@@ -134,12 +163,13 @@ static void linear_terms_are_balanced_where_it_is_said(void **state)
         assert_int_equal(has(vertex, "U = x * c[0] + y * c[1] + c[2]"), v->balanced);
         assert_int_equal(has(vertex, "noperspective out vec4 U, V, W"), v->balanced);
         assert_int_equal(has(fragment, "U = x * c[0] + y * c[1] + c[2]"), !v->balanced);
-        assert_true(has(fragment, "r = 1.0 / W"));
+        assert_true(has(fragment, v->matrices ? "r3 = 1.0 / (W + 3.0 * c[13])" : "r = 1.0 / (W)"));
         assert_false(has(vertex, "/ W"));
     }
 }
 
-/* One division a view of a fragment, however many slices share it; one fetch an update. */
+/* One division a view of a fragment, however many slices share it, where they can; one fetch an
+ * update. */
 static void what_slices_share_is_computed_once(void **state)
 {
     (void)state;
@@ -153,7 +183,8 @@ static void what_slices_share_is_computed_once(void **state)
             divisions++;
         for (const char *p = strstr(text, "void main"); (p = strstr(p, "bilinear(")); p++)
             fetches++;
-        assert_int_equal(divisions, 1); /* of a vec4 where there are four views */
+        /* of a vec4 where there are four views */
+        assert_int_equal(divisions, i == M ? 16 : gl_s3_texels(v));
         assert_int_equal(fetches, v->views * v->slices);
     }
 }
@@ -171,7 +202,7 @@ static void costs_are_counted_in_the_text(void **state)
 {
     const struct fbp_s3_cost a = cost_of(A, FBP_S3_BLEND, false);
     double last = INFINITY;
-    static const size_t order[] = {A, B, D, E, F}; /* each saves something more */
+    static const size_t order[] = {A, M, B, D, E, F}; /* each saves something more */
 
     (void)state;
     check(a.processing, 2 + 12 + 2 + 4 + 1 + 1, 0);
@@ -185,6 +216,10 @@ static void costs_are_counted_in_the_text(void **state)
     }
     check(cost_of(D, FBP_S3_BLEND, false).bytes / 16, 16 + 2, 0);
     check(cost_of(B, FBP_S3_BLEND, false).bytes / 4, 4 + 8, 0);
+    check(cost_of(G, FBP_S3_BLEND, false).bytes / 32, 16 + 1, 0);
+    struct fbp_s3_cost half;
+    gl_s3_cost(&(struct fbp_s3_way){.variant = D, .half = true}, &half);
+    check(half.bytes / 16, 8 + 2, 0);
     check(cost_of(D, FBP_S3_PING_PONG, false).processing,
           cost_of(D, FBP_S3_BLEND, false).processing, 0);
     assert_true(cost_of(A, FBP_S3_BLEND, true).processing > a.processing + 10);
@@ -210,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_take_what_the_paper_takes),
         cmocka_unit_test(numbers_project_voxels),
+        cmocka_unit_test(the_stretch_is_a_root),
         cmocka_unit_test(views_that_are_not_there_are_harmless),
         cmocka_unit_test(a_draw_has_so_many_updates_at_most),
         cmocka_unit_test(a_group_is_wanted_where_a_slice_is),

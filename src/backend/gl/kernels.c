@@ -190,29 +190,28 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
         .shapes = loads, .program = GL_P_##PROGRAM##_EXACT_0 \
     }
 
-/* The variants of S3: the texture units interpolate, or a shader does. */
-#define DRAWN(NAME, VARIANT)                                     \
-    {.gpu = {.name = (NAME),                                     \
-             .precision = FBP_PRECISION_FAST,                    \
-             .turns = 1,                                         \
-             .by_name = true,                                    \
-             .usable = drawings_fit,                             \
-             .symmetry = FBP_SYM_COLUMN,                         \
-             PLAIN},                                             \
-     .draws = &(const struct fbp_s3_way){.variant = (VARIANT)}}, \
-    {                                                            \
-        .gpu = {.name = (NAME),                                  \
-                .precision = FBP_PRECISION_EXACT,                \
-                .turns = 1,                                      \
-                .by_name = true,                                 \
-                .usable = drawings_fit,                          \
-                .symmetry = FBP_SYM_COLUMN,                      \
-                PLAIN},                                          \
-        .draws = &(const struct fbp_s3_way)                      \
-        {                                                        \
-            .variant = (VARIANT), .exact = true                  \
-        }                                                        \
+/* The variants of S3: the texture units interpolate, from views in fp16 or not, or a shader does.
+ */
+#define DRAWN_AS(NAME, SYMMETRY, PRECISION, BITS, ...)  \
+    {                                                   \
+        .gpu = {.name = (NAME),                         \
+                .precision = FBP_PRECISION_##PRECISION, \
+                .turns = 1,                             \
+                .by_name = true,                        \
+                .usable = drawings_fit,                 \
+                .symmetry = (SYMMETRY),                 \
+                .bits = (BITS),                         \
+                PLAIN},                                 \
+        .draws = &(const struct fbp_s3_way)             \
+        {                                               \
+            __VA_ARGS__                                 \
+        }                                               \
     }
+#define DRAWN(NAME, SYMMETRY, VARIANT)                       \
+    DRAWN_AS(NAME, SYMMETRY, FAST, 0, .variant = (VARIANT)), \
+        DRAWN_AS(NAME, SYMMETRY, EXACT, 0, .variant = (VARIANT), .exact = true)
+#define DRAWN_HALF(NAME, SYMMETRY, VARIANT) \
+    DRAWN_AS(NAME, SYMMETRY, HALF, 16, .variant = (VARIANT), .half = true)
 
 /* Fastest first; those that have other names for the same are there to be compared with. */
 static const struct gl_kernel kernels[] = {
@@ -237,12 +236,20 @@ static const struct gl_kernel kernels[] = {
     KERNEL("matrix", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT), /* takes any job */
     KERNEL("column-plain", EXACT, NULL, FBP_SYM_COLUMN, COLUMN, PLAIN, WITHOUT, .by_name = true),
     KERNEL("matrix-plain", EXACT, NULL, 0, MATRIX, PLAIN, WITHOUT, .by_name = true),
-    DRAWN("s3-a", 0),
-    DRAWN("s3-b", 1),
-    DRAWN("s3-c", 2),
-    DRAWN("s3-d", 3),
-    DRAWN("s3-e", 4),
-    DRAWN("s3-f", 6),
+    DRAWN("s3-a", FBP_SYM_COLUMN, 0),
+    DRAWN("s3-b", FBP_SYM_COLUMN, 1),
+    DRAWN_HALF("s3-c", FBP_SYM_COLUMN, 2),
+    DRAWN("s3-c", FBP_SYM_COLUMN, 2),
+    DRAWN_HALF("s3-d", FBP_SYM_COLUMN, 3),
+    DRAWN("s3-d", FBP_SYM_COLUMN, 3),
+    DRAWN_HALF("s3-e", FBP_SYM_COLUMN, 4),
+    DRAWN("s3-e", FBP_SYM_COLUMN, 4),
+    DRAWN_HALF("s3-f", FBP_SYM_COLUMN, 6),
+    DRAWN("s3-f", FBP_SYM_COLUMN, 6),
+    DRAWN_HALF("s3-g", FBP_SYM_COLUMN, 7),
+    DRAWN("s3-g", FBP_SYM_COLUMN, 7),
+    DRAWN_HALF("s3-m", 0, 8),
+    DRAWN("s3-m", 0, 8),
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };

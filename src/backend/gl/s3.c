@@ -142,7 +142,7 @@ static size_t slab_slices(const struct gl_s3_run *r)
 {
     const size_t *n = r->job->grid.n, slice = n[0] * n[1] * sizeof(float);
     const size_t views =
-        r->panel[0] * r->panel[1] * r->n_layers * r->variant->views * sizeof(float);
+        r->panel[0] * r->panel[1] * r->n_layers * gl_s3_texel(r->variant) * sizeof(float);
     const size_t known = (size_t)r->limits->free_bytes, left = known > views ? known - views : 0;
     const size_t room = known ? left / 2 : (size_t)1 << 30;
     const size_t wanted = r->way->slices ? r->way->slices : room / slice;
@@ -267,7 +267,7 @@ static fbp_status prepare(struct gl_s3_run *r, const struct fbp_s3_way *way)
 
     if (!way->again)
         gl_s3_run_close(r);
-    else if (!r->stack.n || r->variant->views != v->views)
+    else if (!r->stack.n || r->stack.channels != gl_s3_texel(v) || r->stack.half != way->half)
         return gpu_host->fail(
             FBP_ERR_INVALID,
             "S3: there are no filtered views to add again: run without that first");
@@ -295,7 +295,7 @@ static fbp_status run_in_queue(void *device, void *command)
     r->panel[0] = job->panel.n_columns;
     r->panel[1] = job->panel.n_rows;
     r->n_views = job->n_views;
-    r->n_layers = gl_s3_pieces(job->n_views, r->variant->views);
+    r->n_layers = gl_s3_pieces(job->n_views, gl_s3_texel(r->variant));
     choose_slices(r);
     glFinish();
     const fbp_status st = draw_job(r);
@@ -314,8 +314,9 @@ static fbp_status run(struct fbp_s3_device *dev, const struct fbp_s3_way *way, c
 
 static fbp_status measure_in_queue(void *device, void *command)
 {
-    (void)device;
-    return gl_s3_measure(*(struct fbp_s3_limits **)command);
+    const struct fbp_s3_device *dev = device;
+
+    return gl_s3_measure(gl_renderer_at(dev->index), *(struct fbp_s3_limits **)command);
 }
 
 static fbp_status measure(struct fbp_s3_device *dev, struct fbp_s3_limits *out)

@@ -44,6 +44,7 @@ static double count_body(const char *text, const char *head)
 void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
+    const double texel = gl_s3_texel(v) * (way->half ? 2.0 : sizeof(float));
     char text[GL_S3_TEXT];
 
     gl_s3_fragment_text(way, text);
@@ -54,5 +55,5 @@ void gl_s3_cost(const struct fbp_s3_way *way, struct fbp_s3_cost *out)
     if (way->exact)
         out->processing += out->updates * count_body(text, "float bilinear(");
     out->texture = way->exact ? 0 : FETCH * (double)out->updates;
-    out->bytes = sizeof(float) * ((double)v->views * out->updates + 2.0 * v->slices);
+    out->bytes = texel * out->updates + 2.0 * sizeof(float) * v->slices;
 }

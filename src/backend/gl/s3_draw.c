@@ -20,12 +20,13 @@ static GLenum format_of(size_t channels)
 /* Beyond the edges there are zeros. */
 static GLuint make_array(const struct gl_s3_stack *s, size_t layers)
 {
+    static const GLenum formats[2][2] = {{GL_R32F, GL_RGBA32F}, {GL_R16F, GL_RGBA16F}};
     static const float none[4] = {0};
     GLuint texture = 0;
 
     glGenTextures(1, &texture);
     bind_array(0, texture);
-    glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, s->channels == GL_S3_FOUR ? GL_RGBA32F : GL_R32F,
+    glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, (GLint)formats[s->half][s->channels == GL_S3_FOUR],
                  (GLsizei)s->size[0], (GLsizei)s->size[1], (GLsizei)layers, 0,
                  format_of(s->channels), GL_FLOAT, NULL);
     glTexParameterfv(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BORDER_COLOR, none);
@@ -35,8 +36,8 @@ static GLuint make_array(const struct gl_s3_stack *s, size_t layers)
     return texture;
 }
 
-fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
-                            size_t channels, const size_t size[2], size_t n, const char *what)
+static fbp_status make(struct gl_s3_stack *out, const struct gl_renderer *limits, bool half,
+                       size_t channels, const size_t size[2], size_t n, const char *what)
 {
     const size_t side = (size_t)limits->texture_size;
 
@@ -50,6 +51,7 @@ fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *l
     *out = (struct gl_s3_stack){.n_textures = gl_s3_pieces(n, most),
                                 .layers = most,
                                 .n = n,
+                                .half = half,
                                 .channels = channels,
                                 .size = {size[0], size[1]}};
     out->textures = calloc(out->n_textures, sizeof *out->textures);
@@ -60,6 +62,18 @@ fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *l
         out->textures[i] = make_array(out, i + 1 < out->n_textures || left == 0 ? most : left);
     gl_s3_stack_filter(out, false);
     return gl_check(what);
+}
+
+fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
+                            size_t channels, const size_t size[2], size_t n, const char *what)
+{
+    return make(out, limits, false, channels, size, n, what);
+}
+
+fbp_status gl_s3_stack_make_half(struct gl_s3_stack *out, const struct gl_renderer *limits,
+                                 size_t channels, const size_t size[2], size_t n, const char *what)
+{
+    return make(out, limits, true, channels, size, n, what);
 }
 
 void gl_s3_stack_clear(struct gl_s3_stack *s)

@@ -12,6 +12,7 @@
 /** Views or slices in layers of floats, one or four a texel: as many textures as that takes. */
 struct gl_s3_stack {
     GLuint *textures;
+    bool half;                 /**< they are fp16 */
     size_t n_textures, layers; /**< of a texture but the last */
     size_t n, channels;        /**< layers in all; channels of a texel */
     size_t size[2];
@@ -19,6 +20,8 @@ struct gl_s3_stack {
 
 fbp_status gl_s3_stack_make(struct gl_s3_stack *out, const struct gl_renderer *limits,
                             size_t channels, const size_t size[2], size_t n, const char *what);
+fbp_status gl_s3_stack_make_half(struct gl_s3_stack *out, const struct gl_renderer *limits,
+                                 size_t channels, const size_t size[2], size_t n, const char *what);
 void gl_s3_stack_clear(struct gl_s3_stack *stack);
 /** The texture of a layer, bound to a unit; the layer in it. */
 int gl_s3_stack_bind(const struct gl_s3_stack *stack, size_t layer, unsigned unit);
@@ -52,29 +55,33 @@ struct gl_s3_run {
     const uint8_t *wanted; /**< [nz][ny][nx] */
     struct fbp_s3_time *time;
     double lap;                         /**< when the stage began */
-    size_t panel[2], n_views, n_layers; /**< of views: groups of variant->views */
+    size_t panel[2], n_views, n_layers; /**< of views: one or four of them */
     struct gl_s3_stack stack;           /**< of views: raw, then filtered */
+    float stretch;                      /**< of filtered views: its square multiplies them */
     struct gpu_view *numbers;           /**< of n_views */
     /** Of the filter and of the sums; and of packing.  0: not needed so far. */
-    GLuint weigh, convolve, add, mask, pack, unpack;
+    GLuint weigh, convolve, add, mask, pack, pack_half, unpack;
     struct fbp_s3_way added; /**< the way of `add` */
     /** Of sums, which may have a depth and a stencil of their size; and of all else. */
     GLuint frames[2], plain;
     GLuint vertices; /**< none, but a core profile draws nothing without an array of them */
 };
 
-/** Framebuffers and room for the numbers of n views, of a run that is otherwise described; close()
+/** Framebuffers, room for the numbers of n views, and the scale of fp16, of a run that is otherwise
+ *  described; close()
  *  gives them back after a failure, too, and all that the run has made in between. */
 fbp_status gl_s3_run_open(struct gl_s3_run *run, size_t n_views);
 void gl_s3_run_close(struct gl_s3_run *run);
-/** What its way draws with, as far as that is not compiled yet: the filter apart. */
+/** What its way draws with, as far as that is not compiled yet: without what makes filtered views.
+ */
 fbp_status gl_s3_run_programs(struct gl_s3_run *run);
 
 /** Seconds since the last lap; waits for the device if the run is a synchronised one. */
 double gl_s3_lap(struct gl_s3_run *run);
 
 /* s3_views.c */
-fbp_status gl_s3_pack_program(struct gl_s3_run *run);
+/** half: its texels are fp16. */
+fbp_status gl_s3_pack_program(const struct gl_s3_run *run, bool half, GLuint *out);
 fbp_status gl_s3_filter_programs(struct gl_s3_run *run);
 /** The first n of four layers become a layer of texels; the others are zeros there. */
 void gl_s3_pack(const struct gl_s3_run *run, const struct gl_s3_stack *four, size_t n,
@@ -122,6 +129,6 @@ fbp_status gl_s3_volume_read(struct gl_s3_run *run, const struct gl_s3_stack *vo
                              size_t n);
 
 /* s3_measure.c */
-fbp_status gl_s3_measure(struct fbp_s3_limits *out);
+fbp_status gl_s3_measure(const struct gl_renderer *limits, struct fbp_s3_limits *out);
 
 #endif /* FBP_SRC_GL_S3_DRAW_H */

@@ -31,7 +31,8 @@ size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *wa
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
     const size_t view = job->wide.n_columns * job->panel.n_rows;
     const size_t slice = job->grid.n[0] * job->grid.n[1];
-    const size_t views = GPU_PASS + (v->views == GL_S3_FOUR ? GL_S3_FOUR : 0);
+    const size_t packed = gl_s3_texel(v) == GL_S3_FOUR ? GL_S3_FOUR : 0;
+    const size_t views = (way->half ? GPU_PASS / 2 : GPU_PASS) + packed;
     const size_t slices = v->slices + (gl_s3_packs_slices(v) ? GL_S3_FOUR : 0);
     const size_t tests = job->region ? 2 : 0; /* depth and stencil, and what is wanted */
 
@@ -59,12 +60,14 @@ static fbp_status open_stacks(struct gl_s3_kernel *k)
     const struct fbp_s3_variant *v = r->variant;
     const size_t *n = r->job->grid.n;
 
-    FBP_TRY(gl_s3_stack_make(&r->stack, r->limits, v->views, r->panel,
-                             gl_s3_pieces(GPU_PASS, v->views), "views"));
+    const size_t texel = gl_s3_texel(v);
+
+    FBP_TRY((k->way.half ? gl_s3_stack_make_half : gl_s3_stack_make)(
+        &r->stack, r->limits, texel, r->panel, gl_s3_pieces(GPU_PASS, texel), "views"));
     gl_s3_stack_filter(&r->stack, !k->way.exact);
     FBP_TRY(gl_s3_stack_make(&k->sums, r->limits, gl_s3_volume_channels(v), n,
                              gl_s3_volume_layers(v, v->slices), "slices"));
-    if (v->views == GL_S3_FOUR)
+    if (texel == GL_S3_FOUR)
         FBP_TRY(gl_s3_stack_make(&k->views, r->limits, 1, r->panel, GL_S3_FOUR, "views"));
     if (gl_s3_packs_slices(v))
         FBP_TRY(gl_s3_stack_make(&k->slices, r->limits, 1, n, GL_S3_FOUR, "slices"));
@@ -75,6 +78,8 @@ static fbp_status open_all(struct gl_s3_kernel *k)
 {
     FBP_TRY(gl_s3_run_open(&k->run, GPU_PASS));
     FBP_TRY(gl_s3_run_programs(&k->run));
+    if (k->way.half)
+        FBP_TRY(gl_s3_pack_program(&k->run, true, &k->run.pack_half));
     FBP_TRY(open_stacks(k));
     k->opened = true;
     return gl_s3_adder_open(&k->adder, &k->run, &k->sums);
@@ -137,7 +142,7 @@ static void load_views(struct gl_s3_kernel *k, const struct gl_bp *bp, size_t fi
     const size_t rows[2] = {0, bp->batch->row0};
     const size_t size[2] = {(size_t)in.columns, bp->batch->n_rows};
     const size_t inner = GPU_BORDER * (size_t)in.stride + GPU_BORDER;
-    const bool packs = k->run.variant->views == GL_S3_FOUR;
+    const bool packs = gl_s3_texel(k->run.variant) == GL_S3_FOUR;
 
     for (size_t i = 0; i < n; i++) {
         const size_t at = bp->views.at + ((first + i) * in.group + inner) * sizeof(float);
@@ -251,7 +256,7 @@ fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *
         gpu_make_pass(r->job, principal, bp->batch->view0 + i, n, 0, &pass);
         memcpy(r->numbers, pass.view, n * sizeof *r->numbers);
         r->n_views = n;
-        r->n_layers = gl_s3_pieces(n, r->variant->views);
+        r->n_layers = gl_s3_pieces(n, gl_s3_texel(r->variant));
         load_views(k, bp, i, n);
         st = add_views(k, bp);
     }

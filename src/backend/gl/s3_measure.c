@@ -12,8 +12,8 @@
 /* Places between two texels; texels a side of what is fetched from and drawn to; runs. */
 enum { PLACES = 1024, SIDE = 512, RUNS = 3, BLENDS = 16 };
 
-/* Fetches of a fragment: few at first, as many as a run of this many seconds takes. */
-enum { FEW = 8, MOST = 1024 };
+/* Fetches of a fragment, in fours: few at first, as many as a run of this many seconds takes. */
+enum { FEW = 2, MOST = 1024 };
 static const double LONG_ENOUGH = 0.02;
 
 struct picture {
@@ -69,38 +69,69 @@ static double seconds_of(int n)
     return least;
 }
 
-static fbp_status fetch_rate(GLenum format, double *out)
+/* As in passes: four fetches, of a channel each where there are four, at neighbouring rows of a
+ * layered texture; and so on n times.  spacing: of fragments, in texels. */
+static fbp_status fetch_program(bool four, GLuint *out)
 {
     static const char text[] =
         "#version 330 core\n"
-        "uniform sampler2D image;\n"
+        "uniform sampler2DArray image;\n"
         "uniform int n;\n"
+        "uniform float spacing;\n"
         "layout(location = 0) out vec4 sum;\n"
         "void main()\n{\n"
-        "    vec2 p = gl_FragCoord.xy * (0.5 / 512.0) + 0.0003;\n"
-        "    float s = 0.0;\n"
-        "    for (int i = 0; i < n; i++)\n"
-        "        s += texture(image, p + float(i) * vec2(0.0003, 0.0004)).x;\n" /* as in passes */
-        "    sum = vec4(s);\n"
+        "    vec3 p = vec3(gl_FragCoord.xy * (0.9 * spacing / 512.0) + 0.01, 0.0);\n"
+        "    vec3 row = vec3(0.0, 1.0 / 512.0, 0.0);\n"
+        "    vec4 s = vec4(0.0);\n"
+        "    for (int i = 0; i < n; i++) {\n"
+        "        vec3 q = p + float(i & 63) * vec3(0.0003, 0.0004, 0.0);\n"
+        "        s += vec4(texture(image, q).x, texture(image, q + row).%c,\n"
+        "                  texture(image, q + 2.0 * row).%c, texture(image, q + 3.0 * row).%c);\n"
+        "    }\n"
+        "    sum = s;\n"
         "}\n";
-    GLuint program;
-    const fbp_status st = gl_s3_program(&program, gl_s3_cover_text(), text, "a measurement");
+    char filled[sizeof text];
 
+    snprintf(filled, sizeof filled, text, four ? 'y' : 'x', four ? 'z' : 'x', four ? 'w' : 'x');
+    return gl_s3_program(out, gl_s3_cover_text(), filled, "a measurement");
+}
+
+/* Fetches a second of what is bound. */
+static double fetches_at(GLuint program, float spacing)
+{
+    double seconds;
+    int n = FEW;
+
+    glUniform1f(glGetUniformLocation(program, "spacing"), spacing);
+    gl_s3_set(program, "n", n);
+    seconds = seconds_of(1);
+    if (seconds < LONG_ENOUGH) {
+        n = (int)fmin(MOST, 1 + n * LONG_ENOUGH / seconds);
+        gl_s3_set(program, "n", n);
+        seconds = seconds_of(1);
+    }
+    return 4.0 * SIDE * SIDE * n / seconds;
+}
+
+/* The best of fragments that share texels with their neighbours, and that do not. */
+static fbp_status fetch_rate(const struct gl_renderer *limits, bool four, bool half, double *out)
+{
+    static const size_t size[2] = {SIDE, SIDE};
+    struct gl_s3_stack from = {0};
+    GLuint program;
+    fbp_status st = fetch_program(four, &program);
+
+    if (st == FBP_OK)
+        st = (half ? gl_s3_stack_make_half : gl_s3_stack_make)(&from, limits, four ? GL_S3_FOUR : 1,
+                                                               size, 1, "a measurement");
     if (st == FBP_OK) {
         const struct picture to = make_picture(GL_RGBA32F, SIDE);
-        const GLuint from = make_texture(format, SIDE, SIDE, NULL);
-        int n = FEW;
-        gl_s3_set(program, "n", n);
-        double seconds = seconds_of(1);
-        if (seconds < LONG_ENOUGH) {
-            n = (int)fmin(MOST, 1 + n * LONG_ENOUGH / seconds);
-            gl_s3_set(program, "n", n);
-            seconds = seconds_of(1);
-        }
-        *out = (double)SIDE * SIDE * n / seconds;
-        glDeleteTextures(1, &from);
+        gl_s3_stack_filter(&from, true);
+        (void)gl_s3_stack_bind(&from, 0, 0);
+        *out = fmax(fetches_at(program, 0.5f), fetches_at(program, 1));
         drop_picture(&to);
     }
+    gl_s3_stack_clear(&from);
     glDeleteProgram(program);
     return st == FBP_OK ? gl_check("a measurement") : st;
 }
@@ -180,24 +211,24 @@ static fbp_status fractions(struct fbp_s3_limits *out)
     return st;
 }
 
-static fbp_status measure(struct fbp_s3_limits *out)
+static fbp_status measure(const struct gl_renderer *limits, struct fbp_s3_limits *out)
 {
-    FBP_TRY(fetch_rate(GL_R32F, &out->r32f));
-    FBP_TRY(fetch_rate(GL_RGBA32F, &out->rgba32f));
-    FBP_TRY(fetch_rate(GL_R16F, &out->r16f));
-    FBP_TRY(fetch_rate(GL_RGBA16F, &out->rgba16f));
+    FBP_TRY(fetch_rate(limits, false, false, &out->r32f));
+    FBP_TRY(fetch_rate(limits, true, false, &out->rgba32f));
+    FBP_TRY(fetch_rate(limits, false, true, &out->r16f));
+    FBP_TRY(fetch_rate(limits, true, true, &out->rgba16f));
     FBP_TRY(blend_rate(&out->blend));
     return fractions(out);
 }
 
-fbp_status gl_s3_measure(struct fbp_s3_limits *out)
+fbp_status gl_s3_measure(const struct gl_renderer *limits, struct fbp_s3_limits *out)
 {
     GLuint vertices = 0;
 
     *out = (struct fbp_s3_limits){0};
     glGenVertexArrays(1, &vertices);
     glBindVertexArray(vertices);
-    const fbp_status st = measure(out);
+    const fbp_status st = measure(limits, out);
     glDeleteVertexArrays(1, &vertices);
     return st;
 }

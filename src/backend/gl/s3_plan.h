@@ -14,8 +14,8 @@
 #include "backend/gpu/gpu_kernel.h"
 
 /** Numbers that a pass is given of each of its views: u w = u[0] x + u[1] y + u[2], v w and w
- *  likewise, x and y from the reference voxel; dv w of the next slice; and where the principal
- *  point is. */
+ *  likewise, x and y from the reference voxel; dv w of the next slice; where the principal point
+ *  is; and du w and dw of the next slice, which variants of any matrices alone are given. */
 enum gl_s3_number {
     GL_S3_U = 0,
     GL_S3_V = 3,
@@ -23,11 +23,15 @@ enum gl_s3_number {
     GL_S3_W = 7,
     GL_S3_COLUMN = 10,
     GL_S3_ROW = 11,
-    GL_S3_NUMBERS = 12
+    GL_S3_NUMBERS = 12,
+    GL_S3_DU = 12,
+    GL_S3_DW = 13,
+    GL_S3_ALL_NUMBERS = 14
 };
 
-/** Views of a texel, slices of a target, targets, at most; bytes of a shader's text. */
-enum { GL_S3_FOUR = 4, GL_S3_TEXT = 16384 };
+/** Views of a texel, slices of a target, targets, at most; texels of views that a pass takes, at
+ *  most; bytes of a shader's text. */
+enum { GL_S3_FOUR = 4, GL_S3_TEXELS = 2, GL_S3_TEXT = 32768 };
 
 /* s3_plan.c */
 
@@ -40,6 +44,23 @@ static inline bool gl_s3_packs_slices(const struct fbp_s3_variant *v)
     return v->slices > v->targets;
 }
 
+/** Views that are the channels of a texel, and texels that a pass takes. */
+static inline unsigned gl_s3_texel(const struct fbp_s3_variant *v)
+{
+    return v->views < GL_S3_FOUR ? 1 : GL_S3_FOUR;
+}
+
+static inline unsigned gl_s3_texels(const struct fbp_s3_variant *v)
+{
+    return v->views / gl_s3_texel(v);
+}
+
+/** Numbers that a variant is given of each view. */
+static inline unsigned gl_s3_n_numbers(const struct fbp_s3_variant *v)
+{
+    return v->matrices ? GL_S3_ALL_NUMBERS : GL_S3_NUMBERS;
+}
+
 /** Pieces of `each` that hold n. */
 static inline size_t gl_s3_pieces(size_t n, size_t each)
 {
@@ -47,14 +68,19 @@ static inline size_t gl_s3_pieces(size_t n, size_t each)
 }
 
 /**
- * The numbers of a pass, [GL_S3_NUMBERS][variant->views].
+ * The numbers of a pass, [texels][gl_s3_n_numbers()][views of a texel].
  *
- * n    views there are, at most variant->views; others add zeros
- * z    of the first slice, from the reference voxel
- * size columns and rows of a view: interpolated by the texture units, u and v are parts of it
+ * n       views there are, at most variant->views; others add zeros
+ * z       of the first slice, from the reference voxel
+ * size    columns and rows of a view: interpolated by the texture units, u and v are parts of it
+ * stretch a power of two: the weight 1/w^2 is divided by its square, by which samples were
+ *         multiplied
  */
 void gl_s3_numbers(const struct fbp_s3_way *way, const struct gpu_view *views, size_t n, double z,
-                   const size_t size[2], float *out);
+                   const size_t size[2], float stretch, float *out);
+
+/** The stretch that takes samples near to, but not beyond, where `scale` would. */
+float gl_s3_stretch(float scale);
 
 /** Rows of a target in one draw: at most `most` updates (0: GL_S3_MOST_UPDATES), at least one row.
  */
@@ -72,9 +98,12 @@ void gl_s3_vertex_text(const struct fbp_s3_way *way, char *out);
 void gl_s3_fragment_text(const struct fbp_s3_way *way, char *out);
 /** A triangle that covers the target, at a depth. */
 const char *gl_s3_cover_text(void);
-/** Weights of a layer; the convolution of its rows: of scalars, or of four views at once. */
+/** Weights of a layer; the convolution of its rows: of scalars, or of four views at once, which may
+ *  become fp16. */
 void gl_s3_weigh_text(unsigned views, char *out);
-void gl_s3_convolve_text(unsigned views, char *out);
+void gl_s3_convolve_text(unsigned views, bool half, char *out);
+/** Four layers become one of texels, which may be fp16. */
+void gl_s3_pack_text(bool half, char *out);
 
 /* s3_cost.c */
 

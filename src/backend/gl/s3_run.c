@@ -14,6 +14,12 @@ fbp_status gl_s3_run_open(struct gl_s3_run *r, size_t n_views)
     r->numbers = calloc(n_views, sizeof *r->numbers);
     if (!r->numbers)
         return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", n_views);
+    r->stretch = 1;
+    if (r->way->half) {
+        float scale;
+        FBP_TRY(gpu_half_scale(r->job, &scale));
+        r->stretch = gl_s3_stretch(scale);
+    }
     return gl_check("framebuffers");
 }
 
@@ -42,8 +48,8 @@ fbp_status gl_s3_run_programs(struct gl_s3_run *r)
     FBP_TRY(need_sums(r));
     if (way->kill && !r->mask)
         FBP_TRY(gl_s3_mask_program(r));
-    if (way->pack_on_device && r->variant->views == GL_S3_FOUR && !r->pack)
-        FBP_TRY(gl_s3_pack_program(r));
+    if (way->pack_on_device && gl_s3_texel(r->variant) == GL_S3_FOUR && !r->pack)
+        FBP_TRY(gl_s3_pack_program(r, false, &r->pack));
     if (way->unpack_on_device && gl_s3_packs_slices(r->variant) && !r->unpack)
         FBP_TRY(gl_s3_unpack_program(r));
     return FBP_OK;
@@ -51,7 +57,8 @@ fbp_status gl_s3_run_programs(struct gl_s3_run *r)
 
 void gl_s3_run_close(struct gl_s3_run *r)
 {
-    const GLuint programs[] = {r->weigh, r->convolve, r->add, r->mask, r->pack, r->unpack};
+    const GLuint programs[] = {r->weigh, r->convolve,  r->add,   r->mask,
+                               r->pack,  r->pack_half, r->unpack};
 
     glUseProgram(0);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)

@@ -176,18 +176,21 @@ static void draw_tiles(struct gl_s3_adder *a)
     glDisable(GL_SCISSOR_TEST);
 }
 
-/* Views of a layer, to slices from z on. */
+/* Views of a layer, or of some, to slices from z on. */
 static void draw_pass(struct gl_s3_adder *a, size_t layer, double z)
 {
     const struct gl_s3_run *r = a->run;
-    const size_t each = r->variant->views, view = layer * each, left = r->n_views - view;
-    float numbers[GL_S3_NUMBERS * GL_S3_FOUR];
+    const size_t each = r->variant->views, texel = gl_s3_texel(r->variant);
+    const size_t view = layer * texel, left = r->n_views - view;
+    const GLsizei n = (GLsizei)(gl_s3_texels(r->variant) * gl_s3_n_numbers(r->variant));
+    float numbers[GL_S3_TEXELS * GL_S3_ALL_NUMBERS * GL_S3_FOUR];
 
-    gl_s3_numbers(r->way, r->numbers + view, left < each ? left : each, z, r->panel, numbers);
-    if (each == GL_S3_FOUR)
-        glUniform4fv(a->numbers, GL_S3_NUMBERS, numbers);
+    gl_s3_numbers(r->way, r->numbers + view, left < each ? left : each, z, r->panel, r->stretch,
+                  numbers);
+    if (texel == GL_S3_FOUR)
+        glUniform4fv(a->numbers, n, numbers);
     else
-        glUniform1fv(a->numbers, GL_S3_NUMBERS, numbers);
+        glUniform1fv(a->numbers, n, numbers);
     if (r->stack.textures[layer / r->stack.layers] != a->bound) {
         a->bound = r->stack.textures[layer / r->stack.layers];
         (void)gl_s3_stack_bind(&r->stack, layer, VIEWS);
@@ -226,7 +229,7 @@ static void draw_passes(struct gl_s3_adder *a, size_t first, size_t z0)
 
     a->bound = 0; /* others use that unit in between */
     glUseProgram(r->add);
-    for (size_t layer = 0; layer < r->n_layers; layer++) {
+    for (size_t layer = 0; layer < r->n_layers; layer += gl_s3_texels(r->variant)) {
         if (a->other.n) {
             swap(a, first, in_other);
             in_other = !in_other;

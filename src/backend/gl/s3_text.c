@@ -20,10 +20,10 @@ static void put(char *text, const char *fmt, ...)
     va_end(args);
 }
 
-/* Of all views of a pass. */
-static const char *type_of(unsigned views)
+/* Of all views of a texel. */
+static const char *type_of(unsigned texel)
 {
-    return views == GL_S3_FOUR ? "vec4" : "float";
+    return texel == GL_S3_FOUR ? "vec4" : "float";
 }
 
 static void begin(char *text, bool counted)
@@ -32,12 +32,42 @@ static void begin(char *text, bool counted)
     put(text, counted ? "#version 420 core\n" : "#version 330 core\n");
 }
 
-/* u w, v w and w at (x, y); `type` "" where they are declared. */
-static void put_linear(char *text, const char *type)
+/* What one texel of a pass is called by: the variant, its text, names, and the place of numbers. */
+struct texel {
+    const struct fbp_s3_way *way;
+    const struct fbp_s3_variant *v;
+    const char *type;
+    char name[4]; /* behind the names of the second and later */
+    unsigned index, first;
+};
+
+static struct texel texel_of(const struct fbp_s3_way *way, unsigned index)
 {
-    put(text, "    %s U = x * c[0] + y * c[1] + c[2];\n", type);
-    put(text, "    %s V = x * c[3] + y * c[4] + c[5];\n", type);
-    put(text, "    %s W = x * c[7] + y * c[8] + c[9];\n", type);
+    const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
+    struct texel t = {.way = way,
+                      .v = v,
+                      .type = type_of(gl_s3_texel(v)),
+                      .index = index,
+                      .first = index * gl_s3_n_numbers(v)};
+
+    if (index)
+        snprintf(t.name, sizeof t.name, "_%u", index % 10);
+    return t;
+}
+
+/* u w, v w and w at (x, y); `type` "" where they are declared. */
+static void put_linear(char *text, const struct texel *t, const char *type)
+{
+    static const struct {
+        char name;
+        unsigned at;
+    } of[] = {{'U', GL_S3_U}, {'V', GL_S3_V}, {'W', GL_S3_W}};
+
+    for (int i = 0; i < 3; i++) {
+        const unsigned c = t->first + of[i].at;
+        put(text, "    %s %c%s = x * c[%u] + y * c[%u] + c[%u];\n", type, of[i].name, t->name, c,
+            c + 1, c + 2);
+    }
 }
 
 static const char corners[] = "    vec2 p = vec2(gl_VertexID == 1 ? 3.0 : -1.0, "
@@ -46,20 +76,20 @@ static const char corners[] = "    vec2 p = vec2(gl_VertexID == 1 ? 3.0 : -1.0, 
 void gl_s3_vertex_text(const struct fbp_s3_way *way, char *out)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
-    const char *type = type_of(v->views);
+    const struct texel t = texel_of(way, 0);
 
     begin(out, false);
     if (v->balanced)
         put(out,
-            "uniform %s c[%d];\n"
+            "uniform %s c[%u];\n"
             "uniform vec2 place, size;\n"
             "noperspective out %s U, V, W;\n",
-            type, GL_S3_NUMBERS, type);
+            t.type, gl_s3_n_numbers(v), t.type);
     put(out, "void main()\n{\n%s    gl_Position = vec4(p, 0.0, 1.0);\n", corners);
     if (v->balanced) {
         put(out, "    float x = (p.x + 1.0) * 0.5 * size.x - place.x;\n"
                  "    float y = (p.y + 1.0) * 0.5 * size.y - place.y;\n");
-        put_linear(out, "");
+        put_linear(out, &t, "");
     }
     put(out, "}\n");
 }
@@ -77,59 +107,107 @@ const char *gl_s3_cover_text(void)
 static void put_interpolation(char *text, bool exact)
 {
     put(text, exact
-                  ? "vec4 at(int i, int j)\n{\n"
+                  ? "vec4 at(int i, int j, int texel)\n{\n"
                     "    ivec2 n = textureSize(views, 0).xy;\n"
                     "    return uint(i) < uint(n.x) && uint(j) < uint(n.y)\n"
-                    "        ? texelFetch(views, ivec3(i, j, layer), 0) : vec4(0.0);\n"
+                    "        ? texelFetch(views, ivec3(i, j, layer + texel), 0) : vec4(0.0);\n"
                     "}\n"
-                    "float bilinear(float u, float v, float column, float row, int of)\n{\n"
+                    "float bilinear(float u, float v, float column, float row, int texel, int of)\n"
+                    "{\n"
                     "    float fu = floor(clamp(u, -1e6, 1e6)), fv = floor(clamp(v, -1e6, 1e6));\n"
                     "    float a = u - fu;\n"
                     "    float b = v - fv;\n"
                     "    int i = int(fu) + int(column), j = int(fv) + int(row);\n"
-                    "    float p = at(i, j)[of], q = at(i + 1, j)[of];\n"
-                    "    float r = at(i, j + 1)[of], s = at(i + 1, j + 1)[of];\n"
+                    "    float p = at(i, j, texel)[of], q = at(i + 1, j, texel)[of];\n"
+                    "    float r = at(i, j + 1, texel)[of], s = at(i + 1, j + 1, texel)[of];\n"
                     "    p = p + a * (q - p);\n"
                     "    r = r + a * (s - r);\n"
                     "    p = p + b * (r - p);\n"
                     "    return p;\n"
                     "}\n"
-                  : "#define bilinear(u, v) texture(views, vec3(u, v, float(layer)))\n");
+                  : "#define bilinear(u, v, texel) "
+                    "texture(views, vec3(u, v, float(layer + texel)))\n");
 }
 
-/* View k at slice z of a pass. */
-static void put_fetch(char *text, const struct fbp_s3_way *way, unsigned k, unsigned z)
+/* The view of channel k at slice z of a pass. */
+static void put_fetch(char *text, const struct texel *t, unsigned k, unsigned z)
 {
-    const bool one = gl_s3_variant(way->variant)->views == 1;
-    char of[3] = {'.', channels[k], 0};
+    const unsigned column = t->first + GL_S3_COLUMN, row = t->first + GL_S3_ROW;
+    char of[3] = {'.', channels[k], 0}, u[8] = "u";
 
-    if (one)
+    if (gl_s3_texel(t->v) == 1)
         of[0] = 0;
-    if (way->exact)
-        put(text, "bilinear(u%s, v%u%s, c[10]%s, c[11]%s, %u)", of, z, of, of, of, k);
+    if (t->v->matrices)
+        snprintf(u, sizeof u, "u%u", z % 100);
+    if (t->way->exact)
+        put(text, "bilinear(%s%s%s, v%u%s%s, c[%u]%s, c[%u]%s, %u, %u)", u, t->name, of, z, t->name,
+            of, column, of, row, of, t->index, k);
     else
-        put(text, "bilinear(u%s, v%u%s).%c", of, z, of, channels[k]);
+        put(text, "bilinear(%s%s%s, v%u%s%s, %u).%c", u, t->name, of, z, t->name, of, t->index,
+            channels[k]);
 }
 
-/* What slice z of a pass gets: s<z>. */
-static void put_slice(char *text, const struct fbp_s3_way *way, unsigned z)
+/* 1/w, the weight, and u and v at the pass's first slice; of all of them, in variants of any
+ * matrices, at slice z. */
+static void put_place(char *text, const struct texel *t, unsigned z)
 {
-    const unsigned views = gl_s3_variant(way->variant)->views;
+    const char *n = t->name;
+    char at[4] = "", add[3][24] = {"", "", ""};
 
-    if (z > 0)
-        put(text, "    %s v%u = v0 + %u.0 * dv;\n", type_of(views), z, z);
-    if (views == 1) {
-        put(text, "    float s%u = weight * ", z);
-        put_fetch(text, way, 0, z);
+    if (t->v->matrices)
+        snprintf(at, sizeof at, "%u", z % 100);
+    for (int i = 0; z > 0 && i < 3; i++) {
+        static const unsigned slopes[3] = {GL_S3_DU, GL_S3_DV, GL_S3_DW};
+        snprintf(add[i], sizeof add[i], " + %u.0 * c[%u]", z, t->first + slopes[i]);
+    }
+    put(text, "    %s r%s%s = 1.0 / (W%s%s);\n", t->type, at, n, n, add[2]);
+    put(text, "    %s weight%s%s = r%s%s * r%s%s;\n", t->type, at, n, at, n, at, n);
+    put(text, "    %s u%s%s = (U%s%s) * r%s%s", t->type, at, n, n, add[0], at, n);
+    if (!t->way->exact)
+        put(text, " + c[%u]", t->first + GL_S3_COLUMN);
+    put(text, ";\n    %s v%u%s = (V%s%s) * r%s%s", t->type, z, n, n, add[1], at, n);
+    if (!t->way->exact)
+        put(text, " + c[%u]", t->first + GL_S3_ROW);
+    put(text, ";\n");
+}
+
+/* What slice z of a pass gets of a texel: s<z>. */
+static void put_slice(char *text, const struct texel *t, unsigned z)
+{
+    const char *n = t->name;
+    char weight[12] = "weight", sum[16];
+
+    if (t->v->matrices)
+        snprintf(weight, sizeof weight, "weight%u", z % 100);
+    if (t->v->matrices || z == 0)
+        put_place(text, t, z);
+    else
+        put(text, "    %s v%u%s = v0%s + %u.0 * dv%s;\n", t->type, z, n, n, z, n);
+    snprintf(sum, sizeof sum, t->index ? "s%u = s%u +" : "float s%u =", z, z);
+    if (gl_s3_texel(t->v) == 1) {
+        put(text, "    %s %s * ", sum, weight);
+        put_fetch(text, t, 0, z);
         put(text, ";\n");
         return;
     }
-    put(text, "    vec4 f%u = vec4(", z);
-    for (unsigned k = 0; k < views; k++) {
+    put(text, "    vec4 f%u%s = vec4(", z, n);
+    for (unsigned k = 0; k < GL_S3_FOUR; k++) {
         put(text, "%s", k ? ", " : "");
-        put_fetch(text, way, k, z);
+        put_fetch(text, t, k, z);
     }
-    put(text, ");\n    float s%u = dot(weight, f%u);\n", z, z);
+    put(text, ");\n    %s dot(%s%s, f%u%s);\n", sum, weight, n, z, n);
+}
+
+static void put_texel(char *text, const struct texel *t)
+{
+    if (!t->v->balanced)
+        put_linear(text, t, t->type);
+    for (unsigned z = 0; z < t->v->slices; z++) {
+        put_slice(text, t, z);
+        if (z == 0 && t->v->slices > 1 && !t->v->matrices)
+            put(text, "    %s dv%s = c[%u] * r%s;\n", t->type, t->name, t->first + GL_S3_DV,
+                t->name);
+    }
 }
 
 /* Into the targets; going from one texture to the other, what was there is added here. */
@@ -165,11 +243,11 @@ static void put_interface(char *text, const struct fbp_s3_way *way)
         "uniform vec2 place;\n"
         "uniform int layer;\n"
         "uniform sampler2DArray views;\n",
-        type_of(v->views), GL_S3_NUMBERS);
+        type_of(gl_s3_texel(v)), gl_s3_texels(v) * gl_s3_n_numbers(v));
     if (way->sum == FBP_S3_PING_PONG)
         put(text, "uniform sampler2DArray sums;\nuniform int before;\n");
     if (v->balanced)
-        put(text, "noperspective in %s U, V, W;\n", type_of(v->views));
+        put(text, "noperspective in %s U, V, W;\n", type_of(gl_s3_texel(v)));
     for (unsigned i = 0; i < v->targets; i++)
         put(text, "layout(location = %u) out %s sum%u;\n", i, packs ? "vec4" : "float", i);
 }
@@ -177,24 +255,18 @@ static void put_interface(char *text, const struct fbp_s3_way *way)
 void gl_s3_fragment_text(const struct fbp_s3_way *way, char *out)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
-    const char *type = type_of(v->views);
 
     begin(out, way->count);
     put_interface(out, way);
     put_interpolation(out, way->exact);
     put(out, "void main()\n{\n");
-    if (!v->balanced) {
+    if (!v->balanced)
         put(out, "    float x = gl_FragCoord.x - place.x;\n"
                  "    float y = gl_FragCoord.y - place.y;\n");
-        put_linear(out, type);
+    for (unsigned i = 0; i < gl_s3_texels(v); i++) {
+        const struct texel t = texel_of(way, i);
+        put_texel(out, &t);
     }
-    put(out, "    %s r = 1.0 / W;\n    %s weight = r * r;\n", type, type);
-    put(out, "    %s u = U * r%s;\n", type, way->exact ? "" : " + c[10]");
-    put(out, "    %s v0 = V * r%s;\n", type, way->exact ? "" : " + c[11]");
-    if (v->slices > 1)
-        put(out, "    %s dv = c[6] * r;\n", type);
-    for (unsigned z = 0; z < v->slices; z++)
-        put_slice(out, way, z);
     put_sums(out, way);
     put(out, "%s}\n", way->count ? "    atomicCounterIncrement(shaded);\n" : "");
 }
@@ -223,14 +295,35 @@ void gl_s3_weigh_text(unsigned views, char *out)
         views == 1 ? ".x" : "", views == 1 ? ".x" : "");
 }
 
-void gl_s3_convolve_text(unsigned views, char *out)
+/* What becomes fp16: drivers may cut off what that does not hold, which would be a shift of all
+ * samples, so its 10 bits are made here, to nearest. */
+static void put_nearest(char *text, unsigned views)
 {
+    const char *type = type_of(views), *bits = views == 1 ? "uint" : "uvec4";
+
+    put(text,
+        "uniform float scale;\n"
+        "%s nearest(%s q)\n{\n"
+        "    %s bits = floatBitsToUint(clamp(q * scale, -65504.0, 65504.0));\n"
+        "    return uintBitsToFloat((bits + 0xfffu + (bits >> 13 & %s(1u))) & ~0x1fffu);\n"
+        "}\n",
+        type, type, bits, bits);
+}
+
+void gl_s3_convolve_text(unsigned views, bool half, char *out)
+{
+    const char *type = type_of(views);
+
     begin(out, false);
     put(out,
         "uniform sampler2DArray rows;\n"
         "uniform sampler2D taps;\n"
         "uniform int reach;\n"
-        "layout(location = 0) out %s filtered;\n"
+        "layout(location = 0) out %s filtered;\n",
+        type);
+    if (half)
+        put_nearest(out, views);
+    put(out,
         "void main()\n{\n"
         "    ivec2 p = ivec2(gl_FragCoord.xy);\n"
         "    int last = min(p.x + reach, textureSize(rows, 0).x - 1);\n"
@@ -238,7 +331,26 @@ void gl_s3_convolve_text(unsigned views, char *out)
         "    for (int i = max(p.x - reach, 0); i <= last; i++)\n"
         "        sum += texelFetch(taps, ivec2(abs(i - p.x), 0), 0).x *\n"
         "               texelFetch(rows, ivec3(i, p.y, 0), 0)%s;\n"
-        "    filtered = sum;\n"
+        "    filtered = %s;\n"
         "}\n",
-        type_of(views), type_of(views), type_of(views), views == 1 ? ".x" : "");
+        type, type, views == 1 ? ".x" : "", half ? "nearest(sum)" : "sum");
+}
+
+void gl_s3_pack_text(bool half, char *out)
+{
+    begin(out, false);
+    put(out, "uniform sampler2DArray views;\n"
+             "uniform int n;\n"
+             "layout(location = 0) out vec4 texel;\n");
+    if (half)
+        put_nearest(out, GL_S3_FOUR);
+    put(out,
+        "float at(int k)\n{\n"
+        "    return k < n ? texelFetch(views, ivec3(gl_FragCoord.xy, k), 0).x : 0.0;\n"
+        "}\n"
+        "void main()\n{\n"
+        "    vec4 four = vec4(at(0), at(1), at(2), at(3));\n"
+        "    texel = %s;\n"
+        "}\n",
+        half ? "nearest(four)" : "four");
 }

@@ -5,36 +5,37 @@
 
 #include <stdlib.h>
 
-fbp_status gl_s3_pack_program(struct gl_s3_run *r)
+/* What rounds to fp16 multiplies before. */
+static void set_scale(const struct gl_s3_run *r, GLuint program)
 {
-    static const char pack[] =
-        "#version 330 core\n"
-        "uniform sampler2DArray views;\n"
-        "uniform int n;\n"
-        "layout(location = 0) out vec4 texel;\n"
-        "float at(int k)\n{\n"
-        "    return k < n ? texelFetch(views, ivec3(gl_FragCoord.xy, k), 0).x : 0.0;\n"
-        "}\n"
-        "void main()\n{\n"
-        "    texel = vec4(at(0), at(1), at(2), at(3));\n"
-        "}\n";
+    glUniform1f(glGetUniformLocation(program, "scale"), r->stretch * r->stretch);
+}
 
-    return gl_s3_program(&r->pack, gl_s3_cover_text(), pack, "packing");
+fbp_status gl_s3_pack_program(const struct gl_s3_run *r, bool half, GLuint *out)
+{
+    char text[GL_S3_TEXT];
+
+    gl_s3_pack_text(half, text);
+    FBP_TRY(gl_s3_program(out, gl_s3_cover_text(), text, "packing"));
+    set_scale(r, *out);
+    return FBP_OK;
 }
 
 fbp_status gl_s3_filter_programs(struct gl_s3_run *r)
 {
     const char *cover = gl_s3_cover_text();
+    const unsigned texel = gl_s3_texel(r->variant);
     char text[GL_S3_TEXT];
 
-    gl_s3_weigh_text(r->variant->views, text);
+    gl_s3_weigh_text(texel, text);
     FBP_TRY(gl_s3_program(&r->weigh, cover, text, "the weights"));
     gl_s3_set(r->weigh, "image", 1);
     gl_s3_set(r->weigh, "lines", 2);
-    gl_s3_convolve_text(r->variant->views, text);
+    gl_s3_convolve_text(texel, r->way->half, text);
     FBP_TRY(gl_s3_program(&r->convolve, cover, text, "the filter"));
     gl_s3_set(r->convolve, "taps", 3);
     gl_s3_set(r->convolve, "reach", (int)r->job->filter->half_width);
+    set_scale(r, r->convolve);
     return FBP_OK;
 }
 
@@ -71,8 +72,10 @@ static fbp_status pack_on_host(struct gl_s3_run *r)
 void gl_s3_pack(const struct gl_s3_run *r, const struct gl_s3_stack *four, size_t n,
                 const struct gl_s3_stack *packed, size_t layer)
 {
-    glUseProgram(r->pack);
-    gl_s3_set(r->pack, "n", (int)n);
+    const GLuint program = packed->half ? r->pack_half : r->pack;
+
+    glUseProgram(program);
+    gl_s3_set(program, "n", (int)n);
     (void)gl_s3_stack_bind(four, 0, 0);
     gl_s3_stack_target(packed, layer, 1, r->plain);
     glViewport(0, 0, (GLsizei)packed->size[0], (GLsizei)packed->size[1]);
@@ -100,9 +103,10 @@ static fbp_status pack_on_device(struct gl_s3_run *r)
 
 fbp_status gl_s3_views_load(struct gl_s3_run *r)
 {
-    FBP_TRY(
-        gl_s3_stack_make(&r->stack, r->limits, r->variant->views, r->panel, r->n_layers, "views"));
-    if (r->variant->views == GL_S3_FOUR)
+    const unsigned texel = gl_s3_texel(r->variant);
+
+    FBP_TRY(gl_s3_stack_make(&r->stack, r->limits, texel, r->panel, r->n_layers, "views"));
+    if (texel == GL_S3_FOUR)
         return r->way->pack_on_device ? pack_on_device(r) : pack_on_host(r);
     gl_s3_stack_fill(&r->stack, 0, r->n_layers, r->views);
     r->time->upload += gl_s3_lap(r);
@@ -122,7 +126,7 @@ struct filter {
 /* Weights of a layer's views; of all layers, where they are products. */
 static void fill_image(const struct gl_s3_run *r, struct filter *f, size_t layer)
 {
-    const size_t nc = r->panel[0], each = r->variant->views;
+    const size_t nc = r->panel[0], each = gl_s3_texel(r->variant);
 
     for (size_t k = 0; k < each; k++) {
         const size_t view = layer * each + k < r->n_views ? layer * each + k : r->n_views - 1;
@@ -172,7 +176,7 @@ static fbp_status filter_taps(const struct gl_s3_run *r, GLuint *out)
 
 static fbp_status open_filter(const struct gl_s3_run *r, struct filter *f)
 {
-    const size_t each = r->variant->views, nc = r->panel[0];
+    const size_t each = gl_s3_texel(r->variant), nc = r->panel[0];
     const size_t image = r->panel[1] * each, most = image > r->n_views ? image : r->n_views;
 
     f->separable = gpu_host->weights_separable(r->job->weights);
@@ -200,32 +204,41 @@ static void close_filter(struct filter *f)
     free(f->values);
 }
 
-/* A layer is weighted into `row`, and convolved from there into its place. */
-static void filter_layer(const struct gl_s3_run *r, struct filter *f, size_t layer)
+/* A layer is weighted into `row`, and convolved from there into its place in `out`. */
+static void filter_layer(const struct gl_s3_run *r, struct filter *f, size_t layer,
+                         const struct gl_s3_stack *out)
 {
     if (!f->separable)
         fill_image(r, f, layer);
     glUseProgram(r->weigh);
     (void)gl_s3_stack_bind(&f->image, 0, 1);
     gl_s3_set(r->weigh, "layer", gl_s3_stack_bind(&r->stack, layer, 0));
-    gl_s3_set(r->weigh, "first", (int)(layer * r->variant->views));
+    gl_s3_set(r->weigh, "first", (int)(layer * gl_s3_texel(r->variant)));
     gl_s3_stack_target(&f->row, 0, 1, r->plain);
     gl_s3_draw();
     glUseProgram(r->convolve);
     (void)gl_s3_stack_bind(&f->row, 0, 0);
-    gl_s3_stack_target(&r->stack, layer, 1, r->plain);
+    gl_s3_stack_target(out, layer, 1, r->plain);
     gl_s3_draw();
 }
 
 fbp_status gl_s3_views_filter(struct gl_s3_run *r)
 {
     struct filter f = {0};
+    struct gl_s3_stack half = {0};
     fbp_status st = open_filter(r, &f);
 
+    if (st == FBP_OK && r->way->half)
+        st = gl_s3_stack_make_half(&half, r->limits, gl_s3_texel(r->variant), r->panel, r->n_layers,
+                                   "filtered views");
     glViewport(0, 0, (GLsizei)r->panel[0], (GLsizei)r->panel[1]);
     for (size_t layer = 0; st == FBP_OK && layer < r->n_layers; layer++)
-        filter_layer(r, &f, layer);
+        filter_layer(r, &f, layer, r->way->half ? &half : &r->stack);
     close_filter(&f);
+    if (r->way->half) {
+        gl_s3_stack_clear(&r->stack);
+        r->stack = half;
+    }
     if (st == FBP_OK)
         st = gl_check("the filter");
     r->time->filter += gl_s3_lap(r);
