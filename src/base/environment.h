@@ -14,6 +14,7 @@ enum fbp_variable {
     FBP_ENV_TUNE,
     FBP_ENV_GL_SHADERS,
     FBP_ENV_GL_BLOCK,
+    FBP_ENV_GL_CONTEXTS,
     FBP_ENV_CUDA_HOME,
     FBP_ENV_CUDA_PATH,
     FBP_ENV_CACHE,

@@ -80,6 +80,33 @@ static void same_bits_however_divided(void **state)
     drop_scan(&scan);
 }
 
+/* Copies have contexts of their own, of which a driver may refuse to give any. */
+static void same_bits_in_one_context(void **state)
+{
+    static const struct fbp_recon_params some[] = {
+        {.slab_slices = 3, .batch_views = 4},
+        {.slab_slices = 1, .batch_views = 4, .mu_water = 0.02},
+        {.kernel = "mirror", .precision = FBP_PRECISION_HALF, .slab_slices = 2, .batch_views = 8},
+    };
+    struct fbp_scan scan = make_scan(44, 27);
+
+    (void)state;
+    scan.volume.centre_mm[2] = 0; /* which mirrors need */
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        struct fbp_recon_params p = some[i];
+        p.struct_size = sizeof p;
+        p.device = "gl";
+        unsetenv("FBP_GL_CONTEXTS");
+        const uint64_t three = reconstruct_hash(&scan, &p);
+        setenv("FBP_GL_CONTEXTS", "1", 1);
+        const uint64_t one = reconstruct_hash(&scan, &p);
+        unsetenv("FBP_GL_CONTEXTS");
+        if (one != three)
+            fail_msg("case %zu has other bits in one context", i);
+    }
+    drop_scan(&scan);
+}
+
 static double rms_between(const float *a, const float *b, size_t n)
 {
     double square = 0;
@@ -253,6 +280,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(same_bits_by_gathers),
                                        cmocka_unit_test(fp16_is_rounded_to_nearest),
                                        cmocka_unit_test(same_bits_however_divided),
+                                       cmocka_unit_test(same_bits_in_one_context),
                                        cmocka_unit_test(nothing_is_left_open),
 
                                        cmocka_unit_test(kept_programs_do_no_harm),

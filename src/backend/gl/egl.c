@@ -90,8 +90,9 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* The newest core profile, with what tells of lost contexts if there is. */
-static EGLContext make_context(EGLDisplay display)
+/* The newest core profile, with what tells of lost contexts if there is; of all that share objects
+ * the same. */
+static EGLContext make_context(EGLDisplay display, EGLContext beside)
 {
     static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {3, 3}};
     const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
@@ -109,9 +110,9 @@ static EGLContext make_context(EGLDisplay display)
                                            : EGL_NONE,
                                      EGL_LOSE_CONTEXT_ON_RESET_EXT,
                                      EGL_NONE};
-        EGLContext context = gl_plant.no_context ? EGL_NO_CONTEXT
-                                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR,
-                                                                    EGL_NO_CONTEXT, attributes);
+        EGLContext context = gl_plant.no_context
+                                 ? EGL_NO_CONTEXT
+                                 : eglCreateContext(display, EGL_NO_CONFIG_KHR, beside, attributes);
         if (context != EGL_NO_CONTEXT)
             return context;
     }
@@ -119,7 +120,8 @@ static EGLContext make_context(EGLDisplay display)
 }
 
 /* Of an opened display; `why` gets the sentence. */
-static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size_t n)
+static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *out, char *why,
+                         size_t n)
 {
     if (!eglBindAPI(EGL_OPENGL_API)) {
         snprintf(why, n,
@@ -128,7 +130,7 @@ static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size
         return false;
     }
     out->display = display;
-    out->context = make_context(display);
+    out->context = make_context(display, beside);
     if (out->context == EGL_NO_CONTEXT) {
         snprintf(why, n, "it gives no context of OpenGL 3.3 or later (%s): update the driver",
                  error_text());
@@ -143,7 +145,7 @@ static bool make_current(EGLDisplay display, struct gl_egl *out, char *why, size
     return false;
 }
 
-static bool open_entry(struct entry *e, struct gl_egl *out, char *why, size_t n)
+static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, char *why, size_t n)
 {
     EGLDisplay display = open_display(e);
 
@@ -155,24 +157,34 @@ static bool open_entry(struct entry *e, struct gl_egl *out, char *why, size_t n)
                  error_text(), e->is.card[0] ? e->is.card : "/dev/dri");
         return false;
     }
-    if (make_current(display, out, why, n))
+    if (make_current(display, beside, out, why, n))
         return true;
     close_display(e, display);
     return false;
 }
 
-fbp_status gl_egl_open(struct gl_egl *out, int index)
+static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside)
 {
     struct entry *e = &all.entries[index];
     char why[300] = "";
 
     if (e->is.reason[0])
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
-    if (open_entry(e, out, why, sizeof why)) {
+    if (open_entry(e, beside, out, why, sizeof why)) {
         gl_check_begin(e->is.name);
         return FBP_OK;
     }
     return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, why);
+}
+
+fbp_status gl_egl_open(struct gl_egl *out, int index)
+{
+    return open_context(out, index, EGL_NO_CONTEXT);
+}
+
+fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first)
+{
+    return open_context(out, first->index, first->context);
 }
 
 void gl_egl_close(struct gl_egl *egl)
@@ -267,7 +279,7 @@ static void look_at(struct entry *e)
     if (!at->is.name[0])
         snprintf(at->is.name, sizeof at->is.name, "%s",
                  e->is.card[0] ? e->is.card : "a device of EGL");
-    if (open_entry(at, &egl, at->is.reason, sizeof at->is.reason)) {
+    if (open_entry(at, EGL_NO_CONTEXT, &egl, at->is.reason, sizeof at->is.reason)) {
         ask(&at->is);
         gl_egl_close(&egl);
     }

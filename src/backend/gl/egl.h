@@ -48,6 +48,8 @@ struct gl_egl {
 
 /** Make one, current in this thread. */
 fbp_status gl_egl_open(struct gl_egl *out, int index);
+/** Another one, which shares all objects of the first. */
+fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);
 
 #endif /* FBP_SRC_GL_EGL_H */

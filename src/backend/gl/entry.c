@@ -125,6 +125,22 @@ static void end(void *device)
     gl_egl_close(&dev->egl);
 }
 
+/* Failing here leaves copies to the context that computes. */
+static fbp_status begin_copies(void *device, enum gl_lane lane)
+{
+    struct gl_device *dev = device;
+    const char *wanted = gpu_host->environment(FBP_ENV_GL_CONTEXTS);
+
+    if (wanted && strcmp(wanted, "1") == 0)
+        return FBP_ERR_UNSUPPORTED;
+    return gl_egl_open_beside(&dev->copies[lane], &dev->egl);
+}
+
+static void end_copies(void *device, enum gl_lane lane)
+{
+    gl_egl_close(&((struct gl_device *)device)->copies[lane]);
+}
+
 static void close_device(fbp_device **device)
 {
     struct gl_device *dev = gl_of(*device);
@@ -132,6 +148,8 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     gl_queue_close(&dev->queue);
+    gl_moments_drop(dev);
+    pthread_mutex_destroy(&dev->moments_lock);
     free(dev->principal);
     free(dev);
     *device = NULL;
@@ -152,7 +170,7 @@ static fbp_status find_principal(struct gl_device *dev)
 /* Open, and what is found of voxels begins anew. */
 static fbp_status open_queue(struct gl_device *dev)
 {
-    static const struct gl_queue_life life = {begin, end};
+    static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
     struct fbp_statistics none;
 
     FBP_TRY(gl_queue_open(&dev->queue, &life, dev));
@@ -167,6 +185,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     if (!dev)
         return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *dev);
     *out = (fbp_device *)(void *)dev;
+    pthread_mutex_init(&dev->moments_lock, NULL);
     dev->job = job;
     dev->index = index;
     dev->renderer = gl_renderer_at(index);

@@ -305,7 +305,7 @@ static fbp_status submit(struct gl_device *dev, const struct fbp_batch *batch, v
     const size_t bytes = fbp_raw_device_bytes(dev->job, fbp_raw_samples(dev->job, batch));
     const struct filtering f = {*batch, gl_part_at(dev, raw, bytes), out, plain};
 
-    return gl_queue_submit(dev->queue, FBP_STAGE_FILTER, run_filter, &f, sizeof f);
+    return gl_queue_submit(dev->queue, GL_ORDER_FILTER, run_filter, &f, sizeof f);
 }
 
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
@@ -355,7 +355,7 @@ fbp_status gl_expect(fbp_device *device, const struct fbp_ledger *ledger)
     if (n > 0)
         memcpy(e->words, ledger->bits, n * sizeof *e->words);
     const fbp_status st =
-        gl_queue_submit(gl_of(device)->queue, FBP_STAGE_FILTER, run_expect, e, bytes);
+        gl_queue_submit(gl_of(device)->queue, GL_ORDER_FILTER, run_expect, e, bytes);
     free(e);
     return st;
 }

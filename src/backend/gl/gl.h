@@ -1,8 +1,8 @@
 /** @file gl.h  The device of the OpenGL module (internal).
  *
- * One thread with a context runs what the slots leave in its queue (queue.h); tables and scratch
- * are one buffer, laid out by a pure function (gpu/tables.h).  What is marked "in the queue" below
- * is called by that thread alone.
+ * Threads with a context each run what the slots leave in a queue (queue.h); tables and scratch are
+ * one buffer, laid out by a pure function (gpu/tables.h).  What is marked "in the queue" below is
+ * called by the one that computes alone.
  */
 #ifndef FBP_SRC_GL_DEVICE_H
 #define FBP_SRC_GL_DEVICE_H
@@ -20,9 +20,13 @@
 #include "backend/gpu/tuner.h"
 #include "backend/partners.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-/** Time stamps, for timelines. */
+/** The time when a lane that only copies came to a point, for timelines. */
+struct gl_moment;
+
+/** Time stamps of the lane that computes, for timelines. */
 struct gl_stamps {
     atomic_uint_fast64_t n; /**< asked for */
     unsigned *queries;      /**< in the queue, as are: */
@@ -36,7 +40,12 @@ struct gl_device {
     const struct gl_renderer *renderer;
     const struct gl_kernel *kernel;
     struct gl_queue *queue;
-    struct gl_egl egl; /**< in the queue, as are: */
+    struct gl_egl copies[GL_N_LANES];   /**< of the lanes that copy */
+    struct gl_point copied[GPU_STAGES]; /**< when places for slices may be filled again */
+    unsigned next_piece;                /**< counts what went through them */
+    pthread_mutex_t moments_lock;
+    struct gl_moment *moments; /**< that nobody has read yet */
+    struct gl_egl egl;         /**< in the lane that computes, as are: */
     struct gl_programs programs;
     struct gl_pace pace;
     struct gpu_tuner tuner;                /**< of the kernel's shapes */
@@ -67,6 +76,7 @@ fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds);
 fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds);
 void gl_times_close(struct gl_device *dev); /* in the queue */
+void gl_moments_drop(struct gl_device *dev);
 
 /** trials.c: times of passes, in the queue; user: the device. */
 extern const struct gpu_timer gl_timer;
@@ -82,7 +92,9 @@ fbp_status gl_upload(fbp_device *device, void *dst, const void *src, size_t n_sa
 fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                             size_t n_samples, size_t stride);
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** In the queue: bytes of a buffer to the host's memory, and from there; or from part to part. */
+/** ... of any of them, in the order of OUT. */
+fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
+/** In any context: bytes of a buffer to the host's memory, and from there; or from part to part. */
 fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host);
 fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void *host);

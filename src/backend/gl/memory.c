@@ -40,7 +40,7 @@ static fbp_status run_drop(void *device, void *command)
 /* Behind all commands that use it. */
 static void drop(struct gl_device *dev, struct gl_buffer *b)
 {
-    (void)!gl_queue_submit_always(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
+    (void)!gl_queue_submit_last(dev->queue, run_drop, &b, sizeof(struct gl_buffer *));
 }
 
 static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, void **out)
@@ -193,14 +193,21 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
     struct copy piece = c;
 
     piece.from.bytes = piece.to.bytes = bytes;
-    return gl_queue_submit(dev->queue, FBP_STAGE_IN, run_copy, &piece, sizeof piece);
+    return gl_queue_submit(dev->queue, GL_ORDER_IN, run_copy, &piece, sizeof piece);
+}
+
+fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+{
+    const struct copy c = {*from, *to, 1, 0};
+
+    return gl_queue_submit(dev->queue, GL_ORDER_OUT, run_copy, &c, sizeof c);
 }
 
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host)
 {
     struct gl_device *dev = gl_of(device);
-    const struct copy c = {gl_part_at(dev, rows, n * sizeof *rows),
-                           gl_part_at(dev, host, n * sizeof *host), 1, 0};
+    const struct gl_part from = gl_part_at(dev, rows, n * sizeof *rows),
+                         to = gl_part_at(dev, host, n * sizeof *host);
 
-    return gl_queue_submit(dev->queue, FBP_STAGE_OUT, run_copy, &c, sizeof c);
+    return gl_copy_out(dev, &from, &to);
 }

@@ -126,7 +126,7 @@ static fbp_status choose_slices(struct device *dev, size_t n_slices)
 static fbp_status open_device(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                               size_t *at_once)
 {
-    static const struct gl_queue_life life = {begin, end};
+    static const struct gl_queue_life life = {.begin = begin, .end = end};
     struct device *dev = calloc(1, sizeof *dev);
 
     *out = NULL;

@@ -1,253 +1,208 @@
 #include "backend/gl/queue.h"
 
-#include "backend/gl/error.h"
+#include "backend/gl/lane.h"
 #include "backend/gpu/host.h"
 
-#include <epoxy/gl.h>
-
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Fences that are not past yet, at most; how long one is waited for while commands may come. */
-enum { FENCES = 64, PATIENCE_NS = 200000 };
-
-struct command {
-    gl_command_fn *fn;
-    bool always; /* after a failure, too */
-    struct command *next;
-    max_align_t copy[]; /* of what was submitted */
-};
-
-struct fence {
-    uint64_t ticket;
-    GLsync sync;
-};
-
-struct gl_queue {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    const struct gl_queue_life *life;
-    void *device;
-    struct command *first, **last;
-    uint64_t submitted, run, finished; /* commands given, executed by the thread, by the device */
-    uint64_t of_stage[FBP_N_STAGES];
-    bool begun, stop;
-    fbp_status status;
-    char message[600];
-    struct fence fences[FENCES]; /* the thread's own, as are: */
-    unsigned n_fences, oldest;
-};
-
-static void latch(struct gl_queue *q, fbp_status st)
-{
-    pthread_mutex_lock(&q->lock);
-    if (q->status == FBP_OK) {
-        q->status = st;
-        snprintf(q->message, sizeof q->message, "%s", gpu_host->message());
-    }
-    pthread_mutex_unlock(&q->lock);
-}
-
-static void advance(struct gl_queue *q, uint64_t *to, uint64_t ticket)
-{
-    pthread_mutex_lock(&q->lock);
-    *to = ticket;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-}
-
-/* Look whether the oldest fence is past, for so long. */
-static void retire(struct gl_queue *q, GLuint64 nanoseconds)
-{
-    struct fence *f = &q->fences[q->oldest];
-    const GLenum is = glClientWaitSync(f->sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
-    const bool lost =
-        is == GL_WAIT_FAILED || gl_was_reset(); /* by a watchdog: fences may count as past */
-
-    if (is == GL_TIMEOUT_EXPIRED && !lost)
-        return;
-    if (lost)
-        latch(q, gl_check_lost());
-    glDeleteSync(f->sync);
-    q->oldest = (q->oldest + 1) % FENCES;
-    q->n_fences--;
-    advance(q, &q->finished, f->ticket);
-}
-
-static void put_fence(struct gl_queue *q, uint64_t ticket)
-{
-    while (q->n_fences == FENCES)
-        retire(q, PATIENCE_NS);
-    GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (!sync) {
-        latch(q, gpu_host->fail(FBP_ERR_DEVICE,
-                                "gl: the driver of %s makes no fence: close other programs that "
-                                "use it, or use --device cpu",
-                                gl_check_name()));
-        while (q->n_fences > 0)
-            retire(q, PATIENCE_NS);
-        advance(q, &q->finished, ticket);
-        return;
-    }
-    q->fences[(q->oldest + q->n_fences++) % FENCES] = (struct fence){ticket, sync};
-}
-
-/* The next command; NULL if there is none now. */
-static struct command *take(struct gl_queue *q, bool wait, bool *over)
-{
-    pthread_mutex_lock(&q->lock);
-    while (wait && !q->first && !q->stop)
-        pthread_cond_wait(&q->changed, &q->lock);
-    struct command *c = q->first;
-    if (c)
-        q->first = c->next;
-    if (!q->first)
-        q->last = &q->first;
-    *over = !c && q->stop;
-    pthread_mutex_unlock(&q->lock);
-    return c;
-}
-
-static void run(struct gl_queue *q, struct command *c)
-{
-    const uint64_t ticket = q->run + 1;
-
-    if (q->status == FBP_OK || c->always) { /* which this thread alone changes */
-        gpu_host->message_clear();
-        const fbp_status st = c->fn(q->device, c->copy);
-        if (st != FBP_OK)
-            latch(q, st);
-    }
-    free(c);
-    put_fence(q, ticket);
-    advance(q, &q->run, ticket);
-}
-
-static void work(struct gl_queue *q)
-{
-    bool over = false;
-
-    while (!over || q->n_fences > 0) {
-        struct command *c = take(q, q->n_fences == 0, &over);
-        if (c)
-            run(q, c);
-        else if (q->n_fences > 0)
-            retire(q, PATIENCE_NS);
-    }
-}
-
-static void *queue_main(void *arg)
-{
-    struct gl_queue *q = arg;
-
-    gpu_host->message_clear();
-    const fbp_status st = q->life->begin(q->device);
-    if (st != FBP_OK)
-        latch(q, st);
-    pthread_mutex_lock(&q->lock);
-    q->begun = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-    if (st == FBP_OK)
-        work(q);
-    q->life->end(q->device);
-    return NULL;
-}
 
 static fbp_status pass_on(const struct gl_queue *q)
 {
     return q->status == FBP_OK ? FBP_OK : gpu_host->fail(q->status, "%s", q->message);
 }
 
-fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
+static fbp_status start(struct gl_queue *q, enum gl_lane id)
 {
-    struct gl_queue *q = calloc(1, sizeof *q);
+    struct gl_lane_state *l = &q->lanes[id];
 
-    *out = NULL;
-    if (!q)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->changed, NULL);
-    q->last = &q->first;
-    q->life = life;
-    q->device = device;
-    if (pthread_create(&q->thread, NULL, queue_main, q) != 0) {
-        pthread_cond_destroy(&q->changed);
-        pthread_mutex_destroy(&q->lock);
-        free(q);
+    if (pthread_create(&l->thread, NULL, gl_lane_main, l) != 0)
         return gpu_host->fail(FBP_ERR_NOMEM,
                               "threads: the system grants no more: close other programs");
-    }
-    *out = q;
-    pthread_mutex_lock(&q->lock);
-    while (!q->begun)
-        pthread_cond_wait(&q->changed, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-    return pass_on(q);
+    l->started = true;
+    return FBP_OK;
 }
 
+static void await_begin(struct gl_queue *q, enum gl_lane id)
+{
+    pthread_mutex_lock(&q->lock);
+    while (q->lanes[id].started && !q->lanes[id].begun)
+        pthread_cond_wait(&q->changed, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* A lane without a thread leaves its order to the first one. */
+static void start_copies(struct gl_queue *q)
+{
+    static const struct {
+        enum gl_lane lane;
+        enum gl_order order;
+    } copies[] = {{GL_LANE_IN, GL_ORDER_IN}, {GL_LANE_OUT, GL_ORDER_OUT}};
+
+    for (size_t i = 0; q->life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
+        q->lists[copies[i].order].lane = copies[i].lane;
+        if (start(q, copies[i].lane) != FBP_OK)
+            q->lists[copies[i].order].lane = GL_LANE_COMPUTES;
+    }
+}
+
+static struct gl_queue *make(const struct gl_queue_life *life, void *device)
+{
+    struct gl_queue *q = calloc(1, sizeof *q);
+    pthread_condattr_t monotonic;
+
+    if (!q)
+        return NULL;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    for (int o = 0; o < GL_N_ORDERS; o++)
+        q->lists[o].last = &q->lists[o].first;
+    for (int i = 0; i < GL_N_LANES; i++) {
+        q->lanes[i].queue = q;
+        q->lanes[i].id = (enum gl_lane)i;
+    }
+    q->life = life;
+    q->device = device;
+    return q;
+}
+
+fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
+{
+    struct gl_queue *q = make(life, device);
+
+    *out = q;
+    if (!q)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *q);
+    fbp_status st = start(q, GL_LANE_COMPUTES);
+    if (st == FBP_OK) {
+        await_begin(q, GL_LANE_COMPUTES);
+        st = pass_on(q);
+    }
+    if (st == FBP_OK)
+        start_copies(q);
+    else
+        gl_queue_close(out);
+    return st;
+}
+
+/* The lane runs what is there, and ends. */
+static void stop(struct gl_queue *q, enum gl_lane id)
+{
+    if (!q->lanes[id].started)
+        return;
+    pthread_mutex_lock(&q->lock);
+    q->lanes[id].stop = true;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    (void)pthread_join(q->lanes[id].thread, NULL);
+}
+
+/* The lane that computes is the last: it owns what the others copy, and what they come after. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
 
     if (!q)
         return;
-    pthread_mutex_lock(&q->lock);
-    q->stop = true;
-    pthread_cond_broadcast(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-    (void)pthread_join(q->thread, NULL);
-    for (struct command *c = q->first, *next; c; c = next) { /* a context that was never there */
-        next = c->next;
-        free(c);
-    }
+    for (int i = GL_N_LANES; i-- > 0;)
+        stop(q, (enum gl_lane)i);
+    for (int o = 0; o < GL_N_ORDERS; o++) /* of a context that was never there */
+        for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
+            next = c->next;
+            free(c);
+        }
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     free(q);
     *queue = NULL;
 }
 
-enum { OF_NO_STAGE = -1, ALWAYS = -2 };
-
-static fbp_status submit(struct gl_queue *q, int stage, gl_command_fn *fn, const void *command,
-                         size_t bytes, uint64_t *ticket)
+static struct gl_command *new_command(gl_command_fn *fn, const void *command, size_t bytes)
 {
-    struct command *c = malloc(sizeof *c + bytes);
+    struct gl_command *c = malloc(sizeof *c + bytes);
 
-    if (!c)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
-    c->fn = fn;
-    c->always = stage == ALWAYS;
-    c->next = NULL;
-    memcpy(c->copy, command, bytes);
-    pthread_mutex_lock(&q->lock);
-    *q->last = c;
-    q->last = &c->next;
-    *ticket = ++q->submitted;
-    if (stage >= 0)
-        q->of_stage[stage] = *ticket;
+    if (!c) {
+        (void)!gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *c + bytes);
+        return NULL;
+    }
+    *c = (struct gl_command){.fn = fn};
+    if (bytes > 0)
+        memcpy(c->copy, command, bytes);
+    return c;
+}
+
+/* With the lock: at the end of a list, after what was demanded. */
+static uint64_t append(struct gl_queue *q, enum gl_order order, struct gl_command *c)
+{
+    struct gl_list *list = &q->lists[order];
+
+    for (int o = 0; o < GL_N_ORDERS; o++) {
+        c->after[o] = c->after[o] > list->after[o] ? c->after[o] : list->after[o];
+        list->after[o] = 0;
+    }
+    *list->last = c;
+    list->last = &c->next;
     pthread_cond_broadcast(&q->changed);
+    return ++list->submitted;
+}
+
+static fbp_status submit(struct gl_queue *q, enum gl_order order, struct gl_command *c,
+                         struct gl_point *out)
+{
+    if (!c)
+        return FBP_ERR_NOMEM;
+    pthread_mutex_lock(&q->lock);
+    *out = (struct gl_point){order, append(q, order, c)};
     pthread_mutex_unlock(&q->lock);
     return FBP_OK;
 }
 
-fbp_status gl_queue_submit(struct gl_queue *q, enum fbp_stage stage, gl_command_fn *fn,
+fbp_status gl_queue_submit(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes)
 {
-    uint64_t ticket;
+    struct gl_point unused;
 
-    return submit(q, (int)stage, fn, command, bytes, &ticket);
+    return submit(q, order, new_command(fn, command, bytes), &unused);
 }
 
-fbp_status gl_queue_submit_always(struct gl_queue *q, gl_command_fn *fn, const void *command,
-                                  size_t bytes)
+fbp_status gl_queue_submit_stamp(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                                 const void *command, size_t bytes)
 {
-    uint64_t ticket;
+    struct gl_command *c = new_command(fn, command, bytes);
+    struct gl_point unused;
 
-    return submit(q, ALWAYS, fn, command, bytes, &ticket);
+    if (c)
+        c->stamp = true;
+    return submit(q, order, c, &unused);
+}
+
+fbp_status gl_queue_moment(struct gl_queue *q, enum gl_order order, double *when)
+{
+    struct gl_command *c = new_command(NULL, NULL, 0);
+    struct gl_point unused;
+
+    if (c)
+        c->moment = when;
+    return submit(q, order, c, &unused);
+}
+
+fbp_status gl_queue_submit_last(struct gl_queue *q, gl_command_fn *fn, const void *command,
+                                size_t bytes)
+{
+    struct gl_command *c = new_command(fn, command, bytes);
+
+    if (!c)
+        return FBP_ERR_NOMEM;
+    c->always = true;
+    pthread_mutex_lock(&q->lock);
+    for (int o = 0; o < GL_N_ORDERS; o++)
+        c->after[o] = q->lists[o].submitted;
+    (void)append(q, GL_ORDER_CALL, c);
+    pthread_mutex_unlock(&q->lock);
+    return FBP_OK;
 }
 
 static fbp_status wait_for(struct gl_queue *q, const uint64_t *what, uint64_t ticket)
@@ -260,23 +215,63 @@ static fbp_status wait_for(struct gl_queue *q, const uint64_t *what, uint64_t ti
     return st;
 }
 
+fbp_status gl_queue_call_in(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                            const void *command, size_t bytes)
+{
+    struct gl_point at;
+
+    FBP_TRY(submit(q, order, new_command(fn, command, bytes), &at));
+    return wait_for(q, &q->lists[order].run, at.ticket);
+}
+
 fbp_status gl_queue_call(struct gl_queue *q, gl_command_fn *fn, const void *command, size_t bytes)
 {
-    uint64_t ticket;
-
-    FBP_TRY(submit(q, OF_NO_STAGE, fn, command, bytes, &ticket));
-    return wait_for(q, &q->run, ticket);
+    return gl_queue_call_in(q, GL_ORDER_CALL, fn, command, bytes);
 }
 
-uint64_t gl_queue_ticket(struct gl_queue *q, enum fbp_stage stage)
+void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point point)
 {
+    uint64_t *after = &q->lists[order].after[point.order];
+
+    if (point.order == order)
+        return;
     pthread_mutex_lock(&q->lock);
-    const uint64_t ticket = q->of_stage[stage];
+    if (point.ticket > q->lists[point.order].finished && point.ticket > *after)
+        *after = point.ticket;
     pthread_mutex_unlock(&q->lock);
-    return ticket;
 }
 
-fbp_status gl_queue_wait(struct gl_queue *q, uint64_t ticket)
+static bool is_demanded(const struct gl_list *list)
 {
-    return wait_for(q, &q->finished, ticket);
+    for (int o = 0; o < GL_N_ORDERS; o++)
+        if (list->after[o] > 0)
+            return true;
+    return false;
+}
+
+/* What the next command would come after needs one to be waited for. */
+fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
+{
+    struct gl_list *list = &q->lists[order];
+
+    pthread_mutex_lock(&q->lock);
+    const bool demanded = is_demanded(list);
+    *out = (struct gl_point){order, list->submitted};
+    pthread_mutex_unlock(&q->lock);
+    return demanded ? submit(q, order, new_command(NULL, NULL, 0), out) : FBP_OK;
+}
+
+fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)
+{
+    return wait_for(q, &q->lists[point.order].finished, point.ticket);
+}
+
+bool gl_queue_copies(struct gl_queue *q, enum gl_order order)
+{
+    await_begin(q, GL_LANE_IN);
+    await_begin(q, GL_LANE_OUT);
+    pthread_mutex_lock(&q->lock);
+    const bool copies = q->lists[order].lane != GL_LANE_COMPUTES;
+    pthread_mutex_unlock(&q->lock);
+    return copies;
 }

@@ -63,7 +63,7 @@ static fbp_status check_job(const struct fbp_job *job)
 
 static fbp_status open_device(struct fbp_s3_device **out, int index, const struct fbp_job *job)
 {
-    static const struct gl_queue_life life = {begin, end};
+    static const struct gl_queue_life life = {.begin = begin, .end = end};
     struct fbp_s3_device *dev;
 
     *out = NULL;

@@ -3,7 +3,7 @@
 layout(local_size_x = 64) in;
 layout(std140, binding = 0) uniform Scale
 {
-    uint n, from, spare0, spare1;
+    uint n, from, to, spare1;
     float scale, shift, spare2, spare3;
 };
 layout(std430, binding = 0) readonly buffer In { float voxels[]; };
@@ -13,5 +13,5 @@ void main()
 {
     for (uint i = group_number() * 64u + gl_LocalInvocationID.x; i < n;
          i += gl_NumWorkGroups.x * gl_NumWorkGroups.y * 64u)
-        scaled[i] = scale * voxels[from + i] + shift;
+        scaled[to + i] = scale * voxels[from + i] + shift;
 }

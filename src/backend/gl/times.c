@@ -46,16 +46,71 @@ static fbp_status run_stamp(void *device, void *command)
     return gl_check("a time stamp");
 }
 
+/* Of a lane that copies: its context is left alone, and the host looks when it came there. */
+struct gl_moment {
+    double seconds;
+    struct gl_moment *next;
+};
+
+/* A stamp is the number of a query, or the address of a moment, which is even, and one. */
+static uint64_t number_of(const struct gl_moment *m)
+{
+    return (uint64_t)(uintptr_t)m | 1;
+}
+
+static fbp_status add_moment(struct gl_device *dev, enum gl_order order, uint64_t *out)
+{
+    struct gl_moment *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return gpu_host->fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", sizeof *m);
+    pthread_mutex_lock(&dev->moments_lock);
+    m->next = dev->moments;
+    dev->moments = m;
+    pthread_mutex_unlock(&dev->moments_lock);
+    *out = number_of(m);
+    return gl_queue_moment(dev->queue, order, &m->seconds);
+}
+
+static void read_moment(struct gl_device *dev, uint64_t stamp, double *seconds)
+{
+    struct gl_moment **at = &dev->moments;
+
+    pthread_mutex_lock(&dev->moments_lock);
+    while (*at && number_of(*at) != stamp)
+        at = &(*at)->next;
+    struct gl_moment *m = *at;
+    if (m) {
+        *seconds = m->seconds;
+        *at = m->next;
+        free(m);
+    }
+    pthread_mutex_unlock(&dev->moments_lock);
+}
+
+void gl_moments_drop(struct gl_device *dev)
+{
+    for (struct gl_moment *m = dev->moments, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+    dev->moments = NULL;
+}
+
 fbp_status gl_stamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
     struct gl_device *dev = gl_of(device);
+    const enum gl_order order = (enum gl_order)stage;
 
-    *out = atomic_fetch_add(&dev->stamps.n, 1);
-    return gl_queue_submit(dev->queue, stage, run_stamp, out, sizeof *out);
+    if (gl_queue_copies(dev->queue, order))
+        return add_moment(dev, order, out);
+    const uint64_t at = atomic_fetch_add(&dev->stamps.n, 1);
+    *out = 2 * at;
+    return gl_queue_submit_stamp(dev->queue, order, run_stamp, &at, sizeof at);
 }
 
 struct reading {
-    uint64_t stamp;
+    uint64_t at;
     double *seconds;
 };
 
@@ -65,7 +120,7 @@ static fbp_status run_stamped(void *device, void *command)
     const struct reading *r = command;
     GLuint64 at = 0;
 
-    FBP_TRY(read_query(s->queries[r->stamp], &at));
+    FBP_TRY(read_query(s->queries[r->at], &at));
     *r->seconds = s->zero + 1e-9 * (double)at;
     if (++s->n_read == atomic_load(&s->n)) { /* all: they are used again */
         atomic_store(&s->n, 0);
@@ -76,8 +131,13 @@ static fbp_status run_stamped(void *device, void *command)
 
 fbp_status gl_stamped(fbp_device *device, uint64_t stamp, double *seconds)
 {
-    return gl_queue_call(gl_of(device)->queue, run_stamped, &(struct reading){stamp, seconds},
-                         sizeof(struct reading));
+    struct gl_device *dev = gl_of(device);
+
+    if (stamp % 2 == 0)
+        return gl_queue_call(dev->queue, run_stamped, &(struct reading){stamp / 2, seconds},
+                             sizeof(struct reading));
+    read_moment(dev, stamp, seconds);
+    return FBP_OK;
 }
 
 /* Start the clock, or stop it and read: two queries. */
@@ -98,10 +158,14 @@ static fbp_status run_time(void *device, void *command)
     return FBP_OK;
 }
 
+/* Of kernels: what only copies has no clock of its own. */
 fbp_status gl_time(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
-    (void)stage; /* all of them are one queue */
-    return gl_queue_call(gl_of(device)->queue, run_time, &seconds, sizeof(double *));
+    struct gl_queue *queue = gl_of(device)->queue;
+
+    if (gl_queue_copies(queue, (enum gl_order)stage))
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "gl: copies are not timed by the renderer");
+    return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
 }
 
 void gl_times_close(struct gl_device *dev)

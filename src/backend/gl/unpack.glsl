@@ -5,7 +5,8 @@ layout(local_size_x = 64) in;
 layout(std140, binding = 0) uniform Unpack
 {
     uint n, from, lanes, lane;  /* lane: the first of the half */
-    int nx, ny, turns, spare;
+    int nx, ny, turns;
+    uint to;
     int x0, y0, dnx, dny;       /* the domain */
     int layer, layer_step;      /* of the first slice; to the next slice's */
     float turn_s, scale;
@@ -31,6 +32,6 @@ void main()
             }
         }
         int orbit = ((layer + layer_step * z) * dny + y - y0) * dnx + x - x0;
-        scaled[i] = scale * voxels[from + uint(orbit) * lanes + at] + shift;
+        scaled[to + i] = scale * voxels[from + uint(orbit) * lanes + at] + shift;
     }
 }

@@ -32,7 +32,7 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     struct gl_device *dev = gl_of(device);
     const struct gl_part all = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
 
-    return gl_queue_submit(dev->queue, FBP_STAGE_BP, run_clear, &all, sizeof all);
+    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
 }
 
 /* A command: what the slot was called with. */
@@ -66,19 +66,19 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     b.bp.volume = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
     b.bp.volume.at += volume_bytes(dev, slab, z0 - slab->z0);
     b.bp.volume.bytes = volume_bytes(dev, slab, z1 - z0);
-    return gl_queue_submit(dev->queue, FBP_STAGE_BP, run_backproject, &b, sizeof b);
+    return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
 }
 
-/* A command: voxels to the host, scaled and shifted on their way. */
-struct fetching {
-    struct gl_part from, to; /* from: of orbits the whole slab */
+/* A command: what is computed before slices [z0, z1) are copied to the host. */
+struct unpacking {
+    struct gl_part from, to; /* the slab, of orbits, or those slices; scratch */
     struct fbp_slab slab;
     size_t z0, z1;
 };
 
 /* As `Scale` in scale.glsl. */
 struct scale {
-    unsigned n, from, spare[2];
+    unsigned n, from, to, spare;
     float scale, shift, spare2[2];
 };
 
@@ -102,51 +102,60 @@ static fbp_status look_at(struct gl_device *dev, const struct gl_part *p)
     return gl_run(&dev->programs, &c);
 }
 
-static fbp_status scale_piece(struct gl_device *dev, const struct gl_part *from, size_t bytes)
+static fbp_status scale_some(struct gl_device *dev, const struct gl_part *from,
+                             const struct gl_part *to)
 {
-    struct scale s = {.n = (unsigned)(bytes / sizeof(float)),
+    struct scale s = {.n = (unsigned)(from->bytes / sizeof(float)),
                       .scale = (float)dev->job->scale,
                       .shift = (float)dev->job->shift};
     struct gl_call c = {.program = GL_P_SCALE, .parameters = &s, .parameter_bytes = sizeof s};
     const size_t threads = 64, most = 4096, wanted = (s.n + threads - 1) / threads;
     size_t skip;
 
-    FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, bytes, &skip));
+    FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
     s.from = (unsigned)(skip / sizeof(float));
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, &dev->memory, dev->tables.slices, bytes, &skip));
+    FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, from->bytes, &skip));
+    s.to = (unsigned)(skip / sizeof(float));
     gl_groups(&c, wanted < most ? wanted : most);
     return gl_run(&dev->programs, &c);
 }
 
-/* A piece as it is, or through scratch. */
-static fbp_status fetch_piece(struct gl_device *dev, const struct fetching *f, size_t bytes)
+/* Bytes of voxels that a command takes at once. */
+static size_t block_of(const struct gl_device *dev)
 {
-    struct gl_part piece = f->from;
-
-    piece.bytes = bytes;
-    if (dev->tables.slice_bytes > 0) {
-        FBP_TRY(scale_piece(dev, &piece, bytes));
-        piece = (struct gl_part){.buffer = &dev->memory, .at = dev->tables.slices, .bytes = bytes};
-    }
-    FBP_TRY(look_at(dev, &piece));
-    return gl_copy(dev, &piece, &f->to);
+    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
 }
 
-/* As much at once as scratch and a storage block hold. */
-static fbp_status run_fetch(void *device, void *command)
+/* The volume's slices as they are. */
+static fbp_status run_look(void *device, void *command)
 {
     struct gl_device *dev = device;
-    struct fetching *f = command;
-    const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
-    const size_t scratch = dev->tables.slice_bytes;
-    const size_t most = scratch > 0 && scratch < block ? scratch : block;
+    const struct gl_part *all = command;
+    const size_t most = block_of(dev);
+    struct gl_part some = *all;
 
-    for (size_t left = f->from.bytes, bytes; left > 0; left -= bytes) {
-        bytes = left < most ? left : most;
-        FBP_TRY(fetch_piece(dev, f, bytes));
-        f->from.at += bytes;
-        f->to.at += bytes;
-        f->to.host = (char *)f->to.host + bytes;
+    for (size_t done = 0; done < all->bytes; done += some.bytes) {
+        some.at = all->at + done;
+        some.bytes = all->bytes - done < most ? all->bytes - done : most;
+        FBP_TRY(look_at(dev, &some));
+    }
+    return FBP_OK;
+}
+
+/* ... scaled and shifted into scratch: as much at once as a storage block holds. */
+static fbp_status run_scale(void *device, void *command)
+{
+    struct gl_device *dev = device;
+    const struct unpacking *u = command;
+    const size_t most = block_of(dev);
+    struct gl_part from = u->from, to = u->to;
+
+    for (size_t done = 0; done < u->from.bytes; done += from.bytes) {
+        from.at = u->from.at + done;
+        to.at = u->to.at + done;
+        from.bytes = to.bytes = u->from.bytes - done < most ? u->from.bytes - done : most;
+        FBP_TRY(scale_some(dev, &from, &to));
+        FBP_TRY(look_at(dev, &to));
     }
     return FBP_OK;
 }
@@ -154,7 +163,8 @@ static fbp_status run_fetch(void *device, void *command)
 /* As `Unpack` in unpack.glsl. */
 struct unpack {
     unsigned n, from, lanes, lane;
-    int nx, ny, turns, spare;
+    int nx, ny, turns;
+    unsigned to;
     int x0, y0, dnx, dny;
     int layer, layer_step;
     float turn_s, scale, shift, spare2[3];
@@ -179,54 +189,83 @@ static struct unpack unpack_of(const struct gl_device *dev, const struct fbp_sla
                            .shift = (float)job->shift};
 }
 
-/* Slices [z0, z1) of one half, into scratch. */
-static fbp_status unpack_slices(struct gl_device *dev, const struct fetching *f, size_t z0,
-                                size_t z1)
+/* Slices [z0, z1) of one half, to a place in scratch. */
+static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f, size_t z0,
+                                size_t z1, const struct gl_part *to)
 {
     const size_t middle = fbp_layer_slice(dev->job, 0), last = dev->job->grid.n[2] - 1;
     const bool lower = z0 < middle;
     const size_t l0 = (lower ? last - (z1 - 1) - middle : z0 - middle) - f->slab.z0, n = z1 - z0;
-    const size_t layer = volume_bytes(dev, &f->slab, 1), bytes = n * fbp_slab_slice(&f->slab) * 4;
+    const size_t layer = volume_bytes(dev, &f->slab, 1);
     struct unpack u = unpack_of(dev, &f->slab);
     struct gl_call c = {.program = GL_P_UNPACK, .parameters = &u, .parameter_bytes = sizeof u};
-    const size_t threads = 64, most = 4096, wanted = (bytes / 4 + threads - 1) / threads;
+    const size_t threads = 64, most = 4096, wanted = (to->bytes / 4 + threads - 1) / threads;
     size_t skip;
 
-    u.n = (unsigned)(bytes / 4);
+    u.n = (unsigned)(to->bytes / 4);
     u.lane = lower ? (unsigned)dev->job->turns : 0;
     u.layer = lower ? (int)n - 1 : 0;
     u.layer_step = lower ? -1 : 1;
     FBP_TRY(
         gl_bind(&dev->programs, &c, 0, f->from.buffer, f->from.at + l0 * layer, n * layer, &skip));
     u.from = (unsigned)(skip / sizeof(float));
-    FBP_TRY(gl_bind(&dev->programs, &c, 1, &dev->memory, dev->tables.slices, bytes, &skip));
+    FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
+    u.to = (unsigned)(skip / sizeof(float));
     gl_groups(&c, wanted < most ? wanted : most);
     return gl_run(&dev->programs, &c);
 }
 
-/* Slices of a volume of orbits, as many at once as scratch and a storage block hold. */
-static fbp_status run_fetch_orbits(void *device, void *command)
+/* Slices of a volume of orbits, as many at once as a storage block holds. */
+static fbp_status run_unpack(void *device, void *command)
 {
     struct gl_device *dev = device;
-    struct fetching *f = command;
-    const size_t slice = fbp_slab_slice(&f->slab) * sizeof(float);
-    const size_t layer = volume_bytes(dev, &f->slab, 1);
-    const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
-    const size_t fit = block / (layer > slice ? layer : slice);
-    const size_t scratch = dev->tables.slice_bytes / slice, most = fit < scratch ? fit : scratch;
-    const size_t step = most > 0 ? most : 1;
+    const struct unpacking *u = command;
+    const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float);
+    const size_t layer = volume_bytes(dev, &u->slab, 1);
+    const size_t fit = block_of(dev) / (layer > slice ? layer : slice), step = fit > 0 ? fit : 1;
+    struct gl_part to = u->to;
 
-    for (size_t z0 = f->z0, z1; z0 < f->z1; z0 = z1) {
-        z1 = z0 + step < f->z1 ? z0 + step : f->z1;
-        const struct gl_part piece = {
-            .buffer = &dev->memory, .at = dev->tables.slices, .bytes = (z1 - z0) * slice};
-        FBP_TRY(unpack_slices(dev, f, z0, z1));
-        FBP_TRY(look_at(dev, &piece));
-        FBP_TRY(gl_copy(dev, &piece, &f->to));
-        f->to.at += piece.bytes;
-        f->to.host = (char *)f->to.host + piece.bytes;
+    for (size_t z0 = u->z0, z1; z0 < u->z1; z0 = z1) {
+        z1 = z0 + step < u->z1 ? z0 + step : u->z1;
+        to.bytes = (z1 - z0) * slice;
+        FBP_TRY(unpack_slices(dev, u, z0, z1, &to));
+        FBP_TRY(look_at(dev, &to));
+        to.at += to.bytes;
     }
     return FBP_OK;
+}
+
+/* The volume's slices as they are: looked at and copied side by side. */
+static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxels,
+                              const struct gl_part *host)
+{
+    struct gl_point looked;
+
+    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_look, voxels, sizeof *voxels));
+    FBP_TRY(gl_copy_out(dev, voxels, host));
+    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &looked));
+    gl_queue_after(dev->queue, GL_ORDER_OUT, looked); /* what is marked next */
+    return FBP_OK;
+}
+
+/* Through one of the places in scratch, which was copied when it is filled again. */
+static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u,
+                              const struct gl_part *host)
+{
+    const unsigned at = dev->next_piece++ % GPU_STAGES;
+    const bool orbits = dev->kernel->gpu.volume_size != NULL;
+    struct gl_point unpacked;
+
+    u->to = (struct gl_part){.buffer = &dev->memory,
+                             .at = dev->tables.slices + at * dev->tables.slice_bytes,
+                             .bytes = host->bytes};
+    gl_queue_after(dev->queue, GL_ORDER_UNPACK, dev->copied[at]);
+    FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, orbits ? run_unpack : run_scale, u,
+                            sizeof *u));
+    FBP_TRY(gl_queue_point(dev->queue, GL_ORDER_UNPACK, &unpacked));
+    gl_queue_after(dev->queue, GL_ORDER_OUT, unpacked);
+    FBP_TRY(gl_copy_out(dev, &u->to, host));
+    return gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]);
 }
 
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
@@ -234,16 +273,27 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
 {
     struct gl_device *dev = gl_of(device);
     const bool orbits = dev->kernel->gpu.volume_size != NULL;
-    const size_t slice = fbp_slab_slice(slab) * sizeof(float), bytes = (z1 - z0) * slice;
-    struct fetching f = {gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz)),
-                         gl_part_at(dev, host, bytes), *slab, z0, z1};
+    const size_t slice = fbp_slab_slice(slab) * sizeof(float);
+    const size_t step = dev->tables.slice_bytes / slice;
+    const struct gl_part all = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
+    struct gl_part to = gl_part_at(dev, host, (z1 - z0) * slice), from = all;
+    struct unpacking u = {.slab = *slab, .z0 = z0};
 
-    if (!orbits) {
-        f.from.at += (z0 - slab->z0) * slice;
-        f.from.bytes = bytes;
+    from.at += orbits ? 0 : (z0 - slab->z0) * slice;
+    from.bytes = orbits ? all.bytes : to.bytes;
+    if (step == 0)
+        return fetch_plain(dev, &from, &to);
+    for (u.from = from; u.z0 < z1; u.z0 = u.z1) {
+        u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
+        to.bytes = (u.z1 - u.z0) * slice;
+        if (!orbits)
+            u.from.bytes = to.bytes;
+        FBP_TRY(fetch_piece(dev, &u, &to));
+        u.from.at += orbits ? 0 : to.bytes;
+        to.at += to.bytes;
+        to.host = (char *)to.host + to.bytes;
     }
-    return gl_queue_submit(dev->queue, FBP_STAGE_OUT, orbits ? run_fetch_orbits : run_fetch, &f,
-                           sizeof f);
+    return FBP_OK;
 }
 
 static fbp_status run_statistics(void *device, void *command)
