@@ -100,6 +100,7 @@ static fbp_status begin(void *device)
     if (dev->kernel->gpu.bits == 16)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
+    gl_meter_open(dev);
     if (dev->kernel->draws)
         return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
     const int shape =
@@ -115,6 +116,7 @@ static void end(void *device)
     if (!dev->egl.context)
         return;
     gpu_tuner_close(&dev->tuner);
+    gl_meter_close(dev);
     gl_trials_close(dev);
     gl_s3_kernel_close(&dev->drawing);
     gl_times_close(dev);
@@ -231,6 +233,7 @@ static const struct fbp_backend backend = {
     .takes_counts = true,
     .most_staying = GPU_MOST_LAYERS,
     .holds = gl_holds,
+    .rates = gl_rates,
     .open = open_device,
     .close = close_device,
     .host_alloc = gl_host_alloc,

@@ -283,20 +283,29 @@ static struct gl_pass begin(struct gl_device *dev, const struct filtering *f)
     return p;
 }
 
+static fbp_status filter_batch(struct gl_pass *p)
+{
+    FBP_TRY(prepare(p));
+    for (size_t half = 0; half < p->rows.halves; half++) {
+        if (p->rows.n_bridges > 0)
+            FBP_TRY(bridge_half(p, half));
+        if (p->dev->job->columns)
+            FBP_TRY(filter_columns(p, half));
+    }
+    FBP_TRY(filter_lanes(p));
+    return p->plain || p->out.buffer->texture ? FBP_OK : store_borders(p);
+}
+
 static fbp_status run_filter(void *device, void *command)
 {
+    const struct filtering *f = command;
     struct gl_device *dev = device;
-    struct gl_pass p = begin(dev, command);
+    struct gl_pass p = begin(dev, f);
 
-    FBP_TRY(prepare(&p));
-    for (size_t half = 0; half < p.rows.halves; half++) {
-        if (p.rows.n_bridges > 0)
-            FBP_TRY(bridge_half(&p, half));
-        if (dev->job->columns)
-            FBP_TRY(filter_columns(&p, half));
-    }
-    FBP_TRY(filter_lanes(&p));
-    return p.plain || p.out.buffer->texture ? FBP_OK : store_borders(&p);
+    gl_meter_begin(&dev->meter);
+    FBP_TRY(filter_batch(&p));
+    gl_meter_end(&dev->meter, (double)fbp_raw_samples(dev->job, &f->batch));
+    return FBP_OK;
 }
 
 static fbp_status submit(struct gl_device *dev, const struct fbp_batch *batch, void *raw,

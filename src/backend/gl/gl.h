@@ -13,6 +13,7 @@
 #include "backend/gl/pace.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
+#include "backend/gl/rates.h"
 #include "backend/gl/s3_kernel.h"
 #include "backend/gl/views.h"
 #include "backend/gpu/host.h"
@@ -48,6 +49,7 @@ struct gl_device {
     struct gl_egl egl;         /**< in the lane that computes, as are: */
     struct gl_programs programs;
     struct gl_pace pace;
+    struct gl_meter meter;
     struct gpu_tuner tuner;                /**< of the kernel's shapes */
     unsigned trials[2 * GPU_TUNER_TRIALS]; /**< queries that time them */
     struct gl_stamps stamps;

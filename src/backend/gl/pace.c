@@ -34,6 +34,7 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     glFinish();
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
+    pace->seen = updates / seconds;
     if (seconds >= TELLING)
         pace->rate = updates / seconds;
     else if (!(pace->rate > 0))

@@ -15,6 +15,7 @@
 struct gl_pace {
     unsigned n;   /**< commands so far */
     double rate;  /**< voxels x views a second; 0: nothing is known yet */
+    double seen;  /**< ... of the last command that was timed, however short */
     double trial; /**< size of the next trial */
     double start; /**< of the trial that runs; 0: none does */
 };

@@ -6,6 +6,8 @@
 #ifndef FBP_SRC_GL_PLANT_H
 #define FBP_SRC_GL_PLANT_H
 
+#include "backend/backend.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +16,9 @@ struct gl_plant {
     /** Limits of all renderers; 0: their own.  They count from the next apply() on. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
-    bool hardware; /**< no renderer is software */
+    bool hardware;          /**< no renderer is software */
+    bool short_runs;        /**< rates of commands that are soon done are kept, too */
+    struct fbp_rates rates; /**< what plans count with; update 0: those that are kept */
     /** Of the looks for an error, counted from 1: this one finds the renderer out of memory, and
      *  at this one the context of the thread that looks is lost; 0: none. */
     uint64_t no_memory, lost;

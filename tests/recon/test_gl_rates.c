@@ -1,0 +1,190 @@
+/* Rates of renderers: measured by a run, kept, and used by later plans; and the divisions of work
+ * that follow from rates have the same bits.  No time decides here. */
+#include "recon/fixture.h"
+
+#include "backend/backend.h"
+#include "backend/gl/plant.h"
+
+#include <sys/stat.h>
+
+static struct gl_plant *plant;
+static char *cache;
+
+static struct fbp_scan make_scan(size_t n_views, size_t side)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .n_views = n_views,
+                            .panel = {48, 48},
+                            .volume = {{side, side, side}, {3, 3, 3}, {0, 0, 0}}};
+
+    add_views(&scan, &(struct orbit){.pitch_mm = {6, 6}});
+    simulate_head(&scan, 90);
+    return scan;
+}
+
+static int start(void **state)
+{
+    void (*apply)(void) = plant->apply;
+    char file[4200];
+
+    (void)state;
+    memset(plant, 0, sizeof *plant);
+    plant->apply = apply;
+    apply();
+    snprintf(file, sizeof file, "%s/fbp/gl-rates", cache);
+    remove(file);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    unsetenv("FBP_TUNE");
+    return 0;
+}
+
+struct way {
+    const char *name, *kernel;
+    enum fbp_precision precision;
+};
+
+/* Views that are kept, and two slabs: filtered once or twice, fetched early. */
+static void divisions_by_rates_have_the_same_bits(void **state)
+{
+    static const struct fbp_rates rates[] = {
+        {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, 1},
+        {1 / 5e9, 1 / 54e9, 1 / 50e9, 1e-12, 10e-6, 1},
+        {1 / 54e12, 1 / 1e9, 1 / 50e9, 1e-12, 10e-9, 1},
+    };
+    static const struct way ways[] = {
+        {"matrix", "matrix", FBP_PRECISION_FAST},
+        {"plain", "column-plain", FBP_PRECISION_EXACT},
+        {"turns", "rot90", FBP_PRECISION_HALF},
+        {"s3", "s3-d", FBP_PRECISION_FAST},
+    };
+    struct fbp_scan scan = make_scan(32, 20);
+    size_t kept = 0, several = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fbp_recon_params p = {.struct_size = sizeof p,
+                                     .device = "gl",
+                                     .kernel = ways[i].kernel,
+                                     .precision = ways[i].precision};
+        plant->rates = (struct fbp_rates){0};
+        const uint64_t whole = reconstruct_hash(&scan, &p);
+        for (size_t k = 0; k < 2 * sizeof rates / sizeof *rates; k++) {
+            struct fbp_report r = {.struct_size = sizeof r};
+            fbp_plan *plan;
+            plant->rates = rates[k / 2];
+            p.slab_slices = k % 2 ? 8 : 0;
+            OK(fbp_plan_create(&plan, &scan, &p));
+            kept += fbp_plan_info(plan)->keeps_views != 0;
+            several += fbp_plan_info(plan)->n_slabs > 1;
+            assert_true(fbp_plan_info(plan)->predicted.total > 0);
+            OK(fbp_plan_run(plan, "hash:", &r));
+            if (r.hash != whole)
+                fail_msg("%s, division %zu: other bits", ways[i].name, k);
+            fbp_plan_destroy(&plan);
+        }
+    }
+    print_message("%zu divisions keep views, %zu have several slabs\n", kept, several);
+    assert_true(kept > 6 && several > 6);
+    drop_scan(&scan);
+}
+
+/* Is anything known when a plan is made? */
+static bool known(const struct fbp_scan *scan, const char *kernel)
+{
+    fbp_plan *plan;
+
+    OK(fbp_plan_create(&plan, scan, fbp_recon_params(.device = "gl", .kernel = kernel)));
+    const bool out = fbp_plan_info(plan)->predicted.total > 0;
+    fbp_plan_destroy(&plan);
+    return out;
+}
+
+static void a_run_measures_once(void **state)
+{
+    struct fbp_scan scan = make_scan(48, 24);
+    const struct fbp_recon_params *p = fbp_recon_params(.device = "gl", .kernel = "matrix");
+
+    (void)state;
+    const uint64_t before = reconstruct_hash(&scan, p);
+    assert_false(known(&scan, "matrix")); /* software: of no interest */
+    plant->hardware = plant->short_runs = true;
+    plant->apply();
+    assert_false(known(&scan, "matrix"));
+    assert_true(reconstruct_hash(&scan, p) == before);
+    assert_true(known(&scan, "matrix"));
+    assert_false(known(&scan, "column"));
+    assert_true(reconstruct_hash(&scan, p) == before);
+    setenv("FBP_TUNE", "0", 1);
+    assert_false(known(&scan, "matrix"));
+    unsetenv("FBP_TUNE");
+    assert_true(known(&scan, "matrix"));
+    drop_scan(&scan);
+}
+
+/* All values of the file get this one. */
+static void spoil(const char *value)
+{
+    char file[4200], line[1000], text[8000] = "";
+
+    snprintf(file, sizeof file, "%s/fbp/gl-rates", cache);
+    FILE *f = fopen(file, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        char *tab = strchr(line, '\t');
+        if (tab)
+            sprintf(tab + 1, "%s\n", value);
+        strcat(text, line);
+    }
+    fclose(f);
+    f = fopen(file, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void damage_is_ignored(void **state)
+{
+    static const char *const damaged[] = {"",
+                                          "1e-9",
+                                          "1e-9 1e-9 1e-9",
+                                          "1e-9 1e-9 1e-9 0",
+                                          "1e-9 1e-9 1e-9 1e-9 1e-9",
+                                          "1e-9 1e-9 nan 1e-9",
+                                          "1e-9 -1 1e-9 1e-9"};
+    struct fbp_scan scan = make_scan(48, 24);
+
+    (void)state;
+    plant->hardware = plant->short_runs = true;
+    plant->apply();
+    (void)known(&scan, "column");
+    (void)reconstruct_hash(&scan, fbp_recon_params(.device = "gl", .kernel = "matrix"));
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        spoil(damaged[i]);
+        (void)known(&scan, "column"); /* so that it is read again */
+        assert_false(known(&scan, "matrix"));
+    }
+    spoil("1e-9 1e-9 1e-9 1e-9");
+    (void)known(&scan, "column");
+    assert_true(known(&scan, "matrix"));
+    drop_scan(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(divisions_by_rates_have_the_same_bits, start),
+        cmocka_unit_test_setup(a_run_measures_once, start),
+        cmocka_unit_test_setup(damage_is_ignored, start),
+    };
+
+    if (!usable("gl"))
+        return 77;
+    cache = temporary("gl-cache");
+    assert_int_equal(mkdir(cache, 0777), 0);
+    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    assert_non_null(plant);
+    const int failed = run_chosen_tests(tests, argc, argv);
+    start(NULL);
+    free(cache);
+    return failed;
+}
