@@ -13,7 +13,6 @@
 #include "backend/gl/pace.h"
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
-#include "backend/gl/rates.h"
 #include "backend/gl/s3_kernel.h"
 #include "backend/gl/views.h"
 #include "backend/gpu/host.h"
@@ -33,6 +32,14 @@ struct gl_stamps {
     unsigned *queries;      /**< in the queue, as are: */
     size_t room, n_read;
     double zero; /**< of the renderer's clock, by the host's */
+};
+
+/** What is timed of a run whose rates are not known. */
+struct gl_meter {
+    bool due;      /**< nothing is kept of this kernel on this renderer */
+    unsigned n;    /**< batches filtered */
+    double start;  /**< of the one that is timed */
+    double filter; /**< seconds a sample; 0: not known yet */
 };
 
 struct gl_device {
@@ -83,6 +90,15 @@ void gl_moments_drop(struct gl_device *dev);
 /** trials.c: times of passes, in the queue; user: the device. */
 extern const struct gpu_timer gl_timer;
 void gl_trials_close(struct gl_device *dev);
+
+/** rates.c: what work takes on a renderer in hardware, measured by runs and kept.  Of none is
+ *  anything known before.  A run then times one batch in the filter, takes the rate of the kernel
+ *  from its pace, and times two copies when it is closed; `samples` are the batch's. */
+void gl_rates(const struct fbp_job *job, struct fbp_rates *out); /* of the first renderer */
+void gl_meter_open(struct gl_device *dev);                       /* in the queue, as are: */
+void gl_meter_begin(struct gl_meter *meter);
+void gl_meter_end(struct gl_meter *meter, double samples);
+void gl_meter_close(struct gl_device *dev);
 
 /** memory.c: of the device, and of the host as the device reaches it. */
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);

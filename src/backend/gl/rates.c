@@ -1,7 +1,7 @@
-#include "backend/gl/rates.h"
+/* Rates of renderers. */
+#include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
-#include "backend/gl/gl.h"
 #include "backend/gl/plant.h"
 #include "base/clock.h"
 
