@@ -38,20 +38,63 @@ struct gl_buffer *gl_buffers_take(const void *base)
     return found;
 }
 
-struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes)
+void gl_buffers_forget(const void *owner)
+{
+    struct gl_buffer *gone = NULL;
+
+    pthread_mutex_lock(&all.lock);
+    for (struct gl_buffer **at = &all.first; *at;) {
+        struct gl_buffer *b = *at;
+        if (b->owner == owner) {
+            *at = b->next;
+            b->next = gone;
+            gone = b;
+        } else {
+            at = &b->next;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    for (struct gl_buffer *next; gone; gone = next) {
+        next = gone->next;
+        if (gone->plain)
+            free(gone->base);
+        free(gone);
+    }
+}
+
+static struct gl_part find(const void *owner, const void *address, size_t bytes, bool hold)
 {
     const char *at = address;
     struct gl_part out = {.bytes = bytes, .host = (void *)(uintptr_t)address};
 
     pthread_mutex_lock(&all.lock);
-    for (const struct gl_buffer *b = all.first; b && !out.buffer; b = b->next)
+    for (struct gl_buffer *b = all.first; b && !out.buffer; b = b->next)
         if (b->owner == owner && !b->plain && at >= b->base && bytes <= b->bytes &&
             (size_t)(at - b->base) <= b->bytes - bytes) {
             out.buffer = b;
             out.at = (size_t)(at - b->base);
+            b->holders += hold;
         }
     pthread_mutex_unlock(&all.lock);
     return out;
+}
+
+struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes)
+{
+    return find(owner, address, bytes, false);
+}
+
+struct gl_part gl_part_held(const void *owner, const void *address, size_t bytes)
+{
+    return find(owner, address, bytes, true);
+}
+
+bool gl_buffer_less(struct gl_buffer *b)
+{
+    pthread_mutex_lock(&all.lock);
+    const bool last = --b->holders == 0;
+    pthread_mutex_unlock(&all.lock);
+    return last;
 }
 
 void *gl_addresses(size_t bytes)

@@ -24,7 +24,8 @@ struct gl_buffer {
     bool mapped;             /**< base is memory of the host */
     bool plain;              /**< ... of no buffer: drivers before 4.4 map none for good */
     struct gl_texture shape; /**< of a texture */
-    const void *owner;       /**< the device */
+    const void *owner;       /**< the device; of the host's memory, what devices share */
+    unsigned holders;        /**< of the host's memory: its user, and commands */
     struct gl_buffer *next;
 };
 
@@ -39,8 +40,14 @@ struct gl_part {
 void gl_buffers_add(struct gl_buffer *one);
 /** Take the one at this address from the list; NULL. */
 struct gl_buffer *gl_buffers_take(const void *base);
-/** `bytes` from this address on: of a buffer of this device, or of the host's memory. */
+/** Forget all of this owner, which is gone with their storage. */
+void gl_buffers_forget(const void *owner);
+/** `bytes` from this address on: of a buffer of this owner, or of the host's memory. */
 struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
+/** The same; a buffer, if there is one, is held. */
+struct gl_part gl_part_held(const void *owner, const void *address, size_t bytes);
+/** It is let go.  Was this the last who held it? */
+bool gl_buffer_less(struct gl_buffer *b);
 
 /** Addresses for memory of the device; NULL: there are none. */
 void *gl_addresses(size_t bytes);

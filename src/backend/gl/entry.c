@@ -86,7 +86,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
 static fbp_status begin(void *device)
 {
     struct gl_device *dev = device;
-    FBP_TRY(gl_egl_open(&dev->egl, dev->index));
+    FBP_TRY(gl_egl_open_beside(&dev->egl, gl_share_context(dev->share)));
     FBP_TRY(gl_programs_open(&dev->programs, dev->renderer->alignment, dev->renderer->block_bytes));
     gpu_tables_lay_out(dev->job, &gl_offer, &dev->tables);
     dev->memory.bytes = dev->tables.bytes;
@@ -135,7 +135,7 @@ static fbp_status begin_copies(void *device, enum gl_lane lane)
 
     if (wanted && strcmp(wanted, "1") == 0)
         return FBP_ERR_UNSUPPORTED;
-    return gl_egl_open_beside(&dev->copies[lane], &dev->egl);
+    return gl_egl_open_beside(&dev->copies[lane], gl_share_context(dev->share));
 }
 
 static void end_copies(void *device, enum gl_lane lane)
@@ -150,6 +150,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     gl_queue_close(&dev->queue);
+    gl_share_leave(&dev->share);
     gl_moments_drop(dev);
     pthread_mutex_destroy(&dev->moments_lock);
     free(dev->principal);
@@ -175,6 +176,7 @@ static fbp_status open_queue(struct gl_device *dev)
     static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
     struct fbp_statistics none;
 
+    FBP_TRY(gl_share_enter(&dev->share, dev->index));
     FBP_TRY(gl_queue_open(&dev->queue, &life, dev));
     return gl_statistics((fbp_device *)(void *)dev, &none);
 }

@@ -34,7 +34,7 @@ static void forget(void)
  * it to be lost. */
 static _Thread_local struct {
     char renderer[100];
-    bool core, extension, lost;
+    bool core, extension, lost, shared;
 } own = {.renderer = "the renderer"};
 
 void gl_check_begin(const char *renderer)
@@ -42,7 +42,12 @@ void gl_check_begin(const char *renderer)
     snprintf(own.renderer, sizeof own.renderer, "%s", renderer);
     own.core = epoxy_gl_version() >= 45;
     own.extension = !own.core && epoxy_has_gl_extension("GL_ARB_robustness");
-    own.lost = false;
+    own.lost = own.shared = false;
+}
+
+void gl_check_shared(void)
+{
+    own.shared = true;
 }
 
 const char *gl_check_name(void)
@@ -52,13 +57,17 @@ const char *gl_check_name(void)
 
 bool gl_was_reset(void)
 {
-    return own.lost || (own.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
+    return own.lost || (own.shared && gl_plant.share_lost) ||
+           (own.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
            (own.extension && glGetGraphicsResetStatusARB() != GL_NO_ERROR);
 }
 
-/* What this call finds, or what a test wants it to. */
+/* What this call finds, or what a test wants it to.  One device that is lost leaves what it shares
+ * with others alone. */
 static GLenum look(void)
 {
+    if (own.shared && gl_plant.lost > 0)
+        return glGetError();
     const uint64_t n = atomic_fetch_add(&gl_plant.n_looks, 1) + 1;
 
     own.lost = own.lost || n == gl_plant.lost;

@@ -13,6 +13,9 @@ fbp_status gl_check(const char *what);
 void gl_check_begin(const char *renderer);
 const char *gl_check_name(void);
 
+/** ... if it is what all devices of the renderer share. */
+void gl_check_shared(void);
+
 /** Was the renderer reset, by a watchdog or after a fault?  Fences of a lost context may count as
  *  past, and memory has any values. */
 bool gl_was_reset(void);

@@ -14,6 +14,7 @@
 #include "backend/gl/program.h"
 #include "backend/gl/queue.h"
 #include "backend/gl/s3_kernel.h"
+#include "backend/gl/share.h"
 #include "backend/gl/views.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
@@ -47,6 +48,7 @@ struct gl_device {
     int index;
     const struct gl_renderer *renderer;
     const struct gl_kernel *kernel;
+    struct gl_share *share; /**< with other devices of the renderer */
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< of the lanes that copy */
     struct gl_point copied[GPU_STAGES]; /**< when places for slices may be filled again */
@@ -110,8 +112,8 @@ fbp_status gl_upload(fbp_device *device, void *dst, const void *src, size_t n_sa
 fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
                             size_t n_samples, size_t stride);
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** ... of any of them, in the order of OUT. */
-fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
+/** Device memory to the host's, in the order of OUT. */
+fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
 /** In any context: bytes of a buffer to the host's memory, and from there; or from part to part. */
 fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host);

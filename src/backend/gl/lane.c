@@ -24,12 +24,14 @@ static void latch(struct gl_queue *q, fbp_status st)
 }
 
 /* The device has come to a point. */
-static void finish(struct gl_queue *q, struct gl_point point, double *moment)
+static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
+    if (f->let_go)
+        f->let_go(f->held);
     pthread_mutex_lock(&q->lock);
-    if (moment)
-        *moment = fbp_seconds();
-    q->lists[point.order].finished = point.ticket;
+    if (f->moment)
+        *f->moment = fbp_seconds();
+    q->lists[f->point.order].finished = f->point.ticket;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
 }
@@ -59,7 +61,7 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     glDeleteSync(f.sync);
     l->oldest = (l->oldest + 1) % GL_FENCES;
     l->n_fences--;
-    finish(l->queue, f.point, f.moment);
+    finish(l->queue, &f);
     return true;
 }
 
@@ -69,21 +71,21 @@ static void retire_all(struct gl_lane_state *l)
         (void)retire(l, FULL_NS);
 }
 
-static void put_fence(struct gl_lane_state *l, struct gl_point point, double *moment)
+static void put_fence(struct gl_lane_state *l, struct gl_fence f)
 {
     while (l->n_fences == GL_FENCES)
         (void)retire(l, FULL_NS);
-    GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (!sync) {
+    f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!f.sync) {
         latch(l->queue, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s makes no fence: close other programs "
                                        "that use it, or use --device cpu",
                                        gl_check_name()));
         retire_all(l);
-        finish(l->queue, point, moment);
+        finish(l->queue, &f);
         return;
     }
-    l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = (struct gl_fence){sync, point, moment};
+    l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
     glFlush(); /* so that the device begins, and others see the fence */
 }
 
@@ -184,12 +186,12 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
 {
     struct gl_queue *q = l->queue;
     struct gl_list *list = &q->lists[order];
-    const struct gl_point point = {order, list->run + 1};
-    double *moment = c->moment;
+    struct gl_fence f = {
+        .point = {order, list->run + 1}, .moment = c->moment, .let_go = c->let_go, .held = c->held};
 
-    if (moment && l->n_fences == 0) { /* else when the last fence is past */
-        *moment = fbp_seconds();
-        moment = NULL;
+    if (f.moment && l->n_fences == 0) { /* else when the last fence is past */
+        *f.moment = fbp_seconds();
+        f.moment = NULL;
     }
     if (runs) {
         gpu_host->message_clear();
@@ -198,9 +200,9 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
             latch(q, st);
     }
     free(c);
-    put_fence(l, point, moment);
+    put_fence(l, f);
     pthread_mutex_lock(&q->lock);
-    list->run = point.ticket;
+    list->run = f.point.ticket;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
 }

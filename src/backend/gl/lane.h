@@ -12,10 +12,12 @@
 enum { GL_FENCES = 64 };
 
 struct gl_command {
-    gl_command_fn *fn;           /**< NULL: nothing is done */
-    bool always;                 /**< after a failure, too */
-    bool stamp;                  /**< only asks for the time */
-    double *moment;              /**< gets the time when all before it is done; NULL */
+    gl_command_fn *fn;    /**< NULL: nothing is done */
+    bool always;          /**< after a failure, too */
+    bool stamp;           /**< only asks for the time */
+    double *moment;       /**< gets the time when all before it is done; NULL */
+    gl_let_go_fn *let_go; /**< of what it holds; NULL: nothing */
+    void *held;
     uint64_t after[GL_N_ORDERS]; /**< points that are to be past; 0: none */
     struct gl_command *next;
     max_align_t copy[]; /**< of what was submitted */
@@ -25,6 +27,8 @@ struct gl_fence {
     GLsync sync;
     struct gl_point point;
     double *moment;
+    gl_let_go_fn *let_go;
+    void *held;
 };
 
 /** All of it is read and written with the queue's lock, but for what a lane keeps for itself. */

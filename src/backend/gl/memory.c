@@ -3,6 +3,7 @@
 
 #include "backend/gl/error.h"
 #include "backend/gl/limits.h"
+#include "backend/gl/plant.h"
 #include "backend/rows.h"
 
 #include <epoxy/gl.h>
@@ -12,7 +13,6 @@
 
 struct making {
     struct gl_buffer *buffer;
-    bool mapped;
     const char *what;
     struct gl_texture texture; /* layers 0: a buffer */
 };
@@ -24,7 +24,7 @@ static fbp_status run_make(void *device, void *command)
 
     if (m->texture.layers > 0)
         return gl_texture_make(m->buffer, dev->job, &m->texture);
-    return gl_buffer_make(m->buffer, m->mapped, m->what);
+    return gl_buffer_make(m->buffer, false, m->what);
 }
 
 static fbp_status run_drop(void *device, void *command)
@@ -54,7 +54,8 @@ static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, voi
     b->bytes = bytes ? bytes : 4;
     b->owner = dev;
     m.buffer = b;
-    if (!m.mapped && !(b->base = gl_addresses(b->bytes)))
+    b->base = gl_addresses(b->bytes);
+    if (!b->base)
         st = gpu_host->fail(FBP_ERR_NOMEM, "gl: no addresses for %zu bytes", b->bytes);
     if (st == FBP_OK)
         st = gl_queue_call(dev->queue, run_make, &m, sizeof m);
@@ -67,31 +68,21 @@ static fbp_status make(struct gl_device *dev, size_t bytes, struct making m, voi
     return FBP_OK;
 }
 
-/* The owner may be another device: who gives memory back need not know. */
-static void give_back(void *memory)
-{
-    struct gl_buffer *b = gl_buffers_take(memory);
-
-    if (b)
-        drop((struct gl_device *)(uintptr_t)b->owner, b);
-}
-
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
 {
-    return make(gl_of(device), bytes, (struct making){.mapped = true, .what = what}, out);
+    return gl_share_alloc(gl_of(device)->share, bytes, what, out);
 }
 
+/* It may be of another device's: who gives memory back need not know. */
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
-    give_back(memory);
+    gl_share_let_go(gl_buffers_take(memory));
 }
 
 bool gl_reaches(fbp_device *device, const void *host, size_t bytes)
 {
-    const struct gl_part part = gl_part_at(gl_of(device), host, bytes);
-
-    return part.buffer && part.buffer->mapped;
+    return gl_part_at(gl_of(device)->share, host, bytes).buffer != NULL;
 }
 
 /* What no memory would help with; plans know it. */
@@ -125,9 +116,11 @@ fbp_status gl_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **
 
 void gl_release(fbp_device *device, enum fbp_purpose purpose, void *memory)
 {
-    (void)device;
+    struct gl_buffer *b = gl_buffers_take(memory);
+
     (void)purpose;
-    give_back(memory);
+    if (b)
+        drop(gl_of(device), b);
 }
 
 fbp_status gl_read(struct gl_device *dev, const struct gl_part *from, void *host)
@@ -148,6 +141,7 @@ fbp_status gl_write(struct gl_device *dev, const struct gl_part *to, const void 
 
 fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
 {
+    atomic_fetch_add(&gl_plant.n_through, !from->buffer || !to->buffer);
     if (!from->buffer)
         return gl_write(dev, to, from->host);
     if (!to->buffer)
@@ -165,17 +159,38 @@ struct copy {
     size_t n, stride;        /* of pieces at `from` */
 };
 
-static fbp_status run_copy(void *device, void *command)
+static fbp_status run_pieces(struct gl_device *dev, struct copy *c)
 {
-    struct copy *c = command;
-
     for (size_t i = 0; i < c->n; i++) {
-        FBP_TRY(gl_copy(device, &c->from, &c->to));
+        FBP_TRY(gl_copy(dev, &c->from, &c->to));
         c->from.at += c->stride;
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
     return FBP_OK;
+}
+
+/* A buffer that another context drops lives as long as it is bound in this one. */
+static fbp_status run_copy(void *device, void *command)
+{
+    const fbp_status st = run_pieces(device, command);
+
+    glBindBuffer(GL_COPY_READ_BUFFER, 0);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    return st;
+}
+
+/* host: one of the two, which is held meanwhile. */
+static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
+                              const struct gl_part *host)
+{
+    struct gl_buffer *held = (struct gl_buffer *)(uintptr_t)host->buffer;
+    const fbp_status st =
+        gl_queue_submit_holding(dev->queue, order, run_copy, c, sizeof *c, gl_share_let_go, held);
+
+    if (st != FBP_OK)
+        gl_share_let_go(held);
+    return st;
 }
 
 fbp_status gl_upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
@@ -188,26 +203,24 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
 {
     struct gl_device *dev = gl_of(device);
     const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
-    const struct copy c = {gl_part_at(dev, src, ((n - 1) * stride + n_samples) * size),
-                           gl_part_at(dev, dst, n * bytes), n, stride * size};
-    struct copy piece = c;
+    struct copy c = {gl_part_held(dev->share, src, ((n - 1) * stride + n_samples) * size),
+                     gl_part_at(dev, dst, n * bytes), n, stride * size};
 
-    piece.from.bytes = piece.to.bytes = bytes;
-    return gl_queue_submit(dev->queue, GL_ORDER_IN, run_copy, &piece, sizeof piece);
+    c.from.bytes = c.to.bytes = bytes;
+    return submit_copy(dev, GL_ORDER_IN, &c, &c.from);
 }
 
-fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host)
 {
-    const struct copy c = {*from, *to, 1, 0};
+    const struct copy c = {*from, gl_part_held(dev->share, host, from->bytes), 1, 0};
 
-    return gl_queue_submit(dev->queue, GL_ORDER_OUT, run_copy, &c, sizeof c);
+    return submit_copy(dev, GL_ORDER_OUT, &c, &c.to);
 }
 
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host)
 {
     struct gl_device *dev = gl_of(device);
-    const struct gl_part from = gl_part_at(dev, rows, n * sizeof *rows),
-                         to = gl_part_at(dev, host, n * sizeof *host);
+    const struct gl_part from = gl_part_at(dev, rows, n * sizeof *rows);
 
-    return gl_copy_out(dev, &from, &to);
+    return gl_copy_out(dev, &from, host);
 }

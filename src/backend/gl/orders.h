@@ -27,6 +27,9 @@ struct gl_point {
  */
 typedef fbp_status gl_command_fn(void *device, void *command);
 
+/** What a command holds until the device is done with it, or has left it out. */
+typedef void gl_let_go_fn(void *held);
+
 /** What the threads do first and last, with their contexts. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);

@@ -24,7 +24,11 @@ struct gl_plant {
     uint64_t no_memory, lost;
     atomic_uint_fast64_t n_looks;
     bool no_context, no_current; /**< none is given; it does not become current */
+    bool share_lost;             /**< what devices share is lost */
     void (*apply)(void);
+    /** Counted: pieces of memory of the host that were given, and copies from or to other memory.
+     */
+    atomic_uint_fast64_t n_host, n_through;
 };
 
 extern struct gl_plant gl_plant;

@@ -112,6 +112,8 @@ void gl_queue_close(struct gl_queue **queue)
     for (int o = 0; o < GL_N_ORDERS; o++) /* of a context that was never there */
         for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
             next = c->next;
+            if (c->let_go)
+                c->let_go(c->held);
             free(c);
         }
     pthread_cond_destroy(&q->changed);
@@ -166,6 +168,20 @@ fbp_status gl_queue_submit(struct gl_queue *q, enum gl_order order, gl_command_f
     struct gl_point unused;
 
     return submit(q, order, new_command(fn, command, bytes), &unused);
+}
+
+fbp_status gl_queue_submit_holding(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
+                                   const void *command, size_t bytes, gl_let_go_fn *let_go,
+                                   void *held)
+{
+    struct gl_command *c = new_command(fn, command, bytes);
+    struct gl_point unused;
+
+    if (c) {
+        c->let_go = let_go;
+        c->held = held;
+    }
+    return submit(q, order, c, &unused);
 }
 
 fbp_status gl_queue_submit_stamp(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,

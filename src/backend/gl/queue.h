@@ -29,6 +29,10 @@ void gl_queue_close(struct gl_queue **queue);
 /** Leave a command of `bytes` bytes, which are copied. */
 fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes);
+/** ... that holds something: let_go(held) follows in any case, unless this fails. */
+fbp_status gl_queue_submit_holding(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
+                                   const void *command, size_t bytes, gl_let_go_fn *let_go,
+                                   void *held);
 /** The same, of a command that comes after all of any order that is there, and runs after a
  *  failure, too: what gives back memory. */
 fbp_status gl_queue_submit_last(struct gl_queue *queue, gl_command_fn *fn, const void *command,

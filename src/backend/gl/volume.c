@@ -236,8 +236,7 @@ static fbp_status run_unpack(void *device, void *command)
 }
 
 /* The volume's slices as they are: looked at and copied side by side. */
-static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxels,
-                              const struct gl_part *host)
+static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxels, void *host)
 {
     struct gl_point looked;
 
@@ -249,8 +248,7 @@ static fbp_status fetch_plain(struct gl_device *dev, const struct gl_part *voxel
 }
 
 /* Through one of the places in scratch, which was copied when it is filled again. */
-static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u,
-                              const struct gl_part *host)
+static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u, size_t bytes, void *host)
 {
     const unsigned at = dev->next_piece++ % GPU_STAGES;
     const bool orbits = dev->kernel->gpu.volume_size != NULL;
@@ -258,7 +256,7 @@ static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u,
 
     u->to = (struct gl_part){.buffer = &dev->memory,
                              .at = dev->tables.slices + at * dev->tables.slice_bytes,
-                             .bytes = host->bytes};
+                             .bytes = bytes};
     gl_queue_after(dev->queue, GL_ORDER_UNPACK, dev->copied[at]);
     FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, orbits ? run_unpack : run_scale, u,
                             sizeof *u));
@@ -276,22 +274,21 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
     const size_t slice = fbp_slab_slice(slab) * sizeof(float);
     const size_t step = dev->tables.slice_bytes / slice;
     const struct gl_part all = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
-    struct gl_part to = gl_part_at(dev, host, (z1 - z0) * slice), from = all;
-    struct unpacking u = {.slab = *slab, .z0 = z0};
+    struct unpacking u = {.from = all, .slab = *slab, .z0 = z0};
 
-    from.at += orbits ? 0 : (z0 - slab->z0) * slice;
-    from.bytes = orbits ? all.bytes : to.bytes;
+    if (!orbits) {
+        u.from.at += (z0 - slab->z0) * slice;
+        u.from.bytes = (z1 - z0) * slice;
+    }
     if (step == 0)
-        return fetch_plain(dev, &from, &to);
-    for (u.from = from; u.z0 < z1; u.z0 = u.z1) {
+        return fetch_plain(dev, &u.from, host);
+    for (; u.z0 < z1; u.z0 = u.z1) {
         u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
-        to.bytes = (u.z1 - u.z0) * slice;
+        const size_t bytes = (u.z1 - u.z0) * slice;
         if (!orbits)
-            u.from.bytes = to.bytes;
-        FBP_TRY(fetch_piece(dev, &u, &to));
-        u.from.at += orbits ? 0 : to.bytes;
-        to.at += to.bytes;
-        to.host = (char *)to.host + to.bytes;
+            u.from.bytes = bytes;
+        FBP_TRY(fetch_piece(dev, &u, bytes, (char *)host + (u.z0 - z0) * slice));
+        u.from.at += orbits ? 0 : bytes;
     }
     return FBP_OK;
 }
