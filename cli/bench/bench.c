@@ -15,6 +15,14 @@ const char *bench_folder(const char *given)
     return given ? given : temporary && *temporary ? temporary : "/tmp";
 }
 
+int bench_check_pictures(const char *folder)
+{
+    if (folder && access(folder, W_OK | X_OK) != 0)
+        return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
+                         folder);
+    return OPT_GO_ON;
+}
+
 int workplace_make(struct workplace *w, const char *base)
 {
     base = bench_folder(base);

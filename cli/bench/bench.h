@@ -54,6 +54,9 @@ struct workplace {
 /** The folder of temporary files: as given, or $TMPDIR or /tmp. */
 const char *bench_folder(const char *given);
 
+/** Can --pictures go there (NULL: none are asked for)?  OPT_GO_ON, or an exit status, reported. */
+int bench_check_pictures(const char *folder);
+
 /** Make a new directory in `base` (NULL: $TMPDIR or /tmp); an exit status, failures reported. */
 int workplace_make(struct workplace *w, const char *base);
 /** Remove the directory and all that is in it, half-written files included. */

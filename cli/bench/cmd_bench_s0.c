@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define S struct s0_args
 static const struct opt table[] = {
@@ -245,9 +244,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (a.name && !is_case(a.name))
         return opt_usage(self, "--case: expected fft, spatial, matrix, paper or ladder, got \"%s\"",
                          a.name);
-    if (a.pictures && access(a.pictures, W_OK | X_OK) != 0)
-        return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
-                         a.pictures);
+    rc = bench_check_pictures(a.pictures);
+    if (rc != OPT_GO_ON)
+        return rc;
     if (workplace_make(&w, a.directory))
         return 1;
     rc = measure_all(&a, &w);

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 struct s2_args {
     const char *name, *device, *kernel, *streams, *directory, *pictures;
@@ -224,10 +223,7 @@ static int check(const struct command *self, const struct s2_args *a)
         return opt_usage(self, "--streams: expected on, off or both, got \"%s\"", a->streams);
     if (a->count == 3)
         return opt_usage(self, "--count: expected 1, 2 or 4, got \"3\"");
-    if (a->pictures && access(a->pictures, W_OK | X_OK) != 0)
-        return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
-                         a->pictures);
-    return OPT_GO_ON;
+    return bench_check_pictures(a->pictures);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 struct s3_args {
     const char *variant, *device, *pictures;
@@ -119,7 +118,7 @@ static int do_job(const struct s3_args *a)
                                  .voxel_mm = 256 / (double)a->size};
     const struct fbp_s3_params p = {
         .struct_size = sizeof p, .device = a->device, .n_threads = a->threads};
-    struct s3_job job = {.size = a->size, .views = a->views, .runs = a->runs};
+    struct s3_job job = {.size = a->size, .views = a->views, .runs = a->runs, .silent = a->json};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_s3 *s3 = NULL;
     int rc = bench_job_scan(&of, &scan);
@@ -138,10 +137,7 @@ static int check(const struct command *self, const struct s3_args *a)
     if (a->variant && (strlen(a->variant) != 1 || !strchr("ABCDEFGM", a->variant[0])))
         return opt_usage(self, "--variant: expected A, B, C, D, E, F, G or M, got \"%s\"",
                          a->variant);
-    if (a->pictures && access(a->pictures, W_OK | X_OK) != 0)
-        return cli_error("%s: the folder for --pictures is missing or read-only: create it first",
-                         a->pictures);
-    return OPT_GO_ON;
+    return bench_check_pictures(a->pictures);
 }
 
 static int run(const struct command *self, int argc, char **argv)

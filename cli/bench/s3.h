@@ -63,6 +63,7 @@ void s3_whole(struct fbp_s3_time *t, size_t n);
 /** What was asked for, and found. */
 struct s3_job {
     size_t size, views, runs;
+    bool silent; /**< JSON is printed, and nothing else */
     const char *renderer;
     struct fbp_s3_limits limits;
     struct s3_result results[S3_VARIANTS];

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Grey values: the skull is FBP_BENCH_WATER dense. */
-static const double WINDOW[2] = {0, 0.02};
-
 static int path_of(char *out, size_t n, const char *folder, const char *name)
 {
     if (snprintf(out, n, "%s/%s", folder, name) >= (int)n)
@@ -18,12 +15,13 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
 {
     static const char *const names[S3_VARIANTS] = {"A, published", "B, published", "C, published",
                                                    "D, published", "E, published"};
-    struct fbp_s3_bar bars[2 * S3_VARIANTS + 4];
+    struct fbp_s3_bar bars[2 * S3_VARIANTS + 5];
     char path[600], now[S3_VARIANTS][40], kill[40];
     double least = INFINITY;
     size_t n = 0;
 
     bars[n++] = (struct fbp_s3_bar){"CPU, published", s3_published_cpu, true};
+    bars[n++] = (struct fbp_s3_bar){"MP-GPU, published", NAN, true};
     bars[n++] = (struct fbp_s3_bar){"AG-GPU, published", s3_published_previous, true};
     for (int i = 0; i < S3_VARIANTS; i++)
         bars[n++] = (struct fbp_s3_bar){names[i], s3_published[i].total, true};
@@ -48,9 +46,9 @@ static int draw_fig5(const struct s3_job *job, const char *folder)
                : cli_fail();
 }
 
-/* Of voxels [n]^3. */
+/* Of voxels [n]^3; an empty window becomes that of most pixels. */
 static int draw_projection(const float *voxels, const struct fbp_scan *scan, const char *folder,
-                           const char *name, double lo, double hi)
+                           const char *name, double window[2])
 {
     const struct fbp_array_info info = {
         .struct_size = sizeof info,
@@ -64,8 +62,9 @@ static int draw_projection(const float *voxels, const struct fbp_scan *scan, con
         return 1;
     fbp_status st = fbp_source_memory(&source, voxels, &info);
     if (st == FBP_OK)
-        st = fbp_picture_write_source(source, "the volume", path,
-                                      fbp_picture_params(.mip = true, .lo = lo, .hi = hi));
+        st = fbp_picture_write_source(
+            source, "the volume", path,
+            fbp_picture_params(.mip = true, .lo = window[0], .hi = window[1], .shown = window));
     fbp_source_close(&source);
     return st == FBP_OK ? 0 : cli_fail();
 }
@@ -83,11 +82,13 @@ static double subtract(const float *ours, float *theirs, size_t n)
 }
 
 /* All slices, of this variant. */
-static int draw_fig6(fbp_s3 *s3, size_t variant, const struct fbp_scan *scan, const char *folder)
+static int draw_fig6(const struct s3_job *job, fbp_s3 *s3, size_t variant,
+                     const struct fbp_scan *scan, const char *folder)
 {
     const size_t n = scan->volume.n[0] * scan->volume.n[1] * scan->volume.n[2];
     const struct fbp_s3_way way = {.variant = variant};
     float *theirs = malloc(n * sizeof *theirs);
+    double window[2] = {0}; /* both are seen by the same */
     struct fbp_s3_time t;
     int rc;
 
@@ -96,16 +97,18 @@ static int draw_fig6(fbp_s3 *s3, size_t variant, const struct fbp_scan *scan, co
     rc = fbp_s3_run(s3, &way, &t) == FBP_OK && fbp_s3_by_cpu(s3, theirs) == FBP_OK ? 0 : cli_fail();
     const float *ours = fbp_s3_volume(s3);
     if (rc == 0)
-        rc = draw_projection(ours, scan, folder, "S3-fig6-gl.png", WINDOW[0], WINDOW[1]);
+        rc = draw_projection(ours, scan, folder, "S3-fig6-gl.png", window);
     if (rc == 0)
-        rc = draw_projection(theirs, scan, folder, "S3-fig6-cpu.png", WINDOW[0], WINDOW[1]);
+        rc = draw_projection(theirs, scan, folder, "S3-fig6-cpu.png", window);
     if (rc == 0) {
         const double most = subtract(ours, theirs, n);
-        printf("Fig. 6: the largest difference between device and CPU is %.3g/mm, which is white "
-               "in its picture\n",
-               most);
-        rc =
-            draw_projection(theirs, scan, folder, "S3-fig6-difference.png", 0, most > 0 ? most : 1);
+        if (!job->silent)
+            printf(
+                "Fig. 6: the largest difference between device and CPU is %.3g/mm, which is white "
+                "in its picture\n",
+                most);
+        rc = draw_projection(theirs, scan, folder, "S3-fig6-difference.png",
+                             (double[2]){0, most > 0 ? most : 1});
     }
     free(theirs);
     return rc;
@@ -116,5 +119,5 @@ int s3_draw(const struct s3_job *job, fbp_s3 *s3, size_t variant, const struct f
 {
     const int rc = draw_fig5(job, folder);
 
-    return rc == 0 ? draw_fig6(s3, variant, scan, folder) : rc;
+    return rc == 0 ? draw_fig6(job, s3, variant, scan, folder) : rc;
 }

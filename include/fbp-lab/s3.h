@@ -132,7 +132,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels);
 /** Seconds of a way of doing the job. */
 struct fbp_s3_bar {
     const char *name;
-    double seconds;
+    double seconds; /**< NAN: not known, which is said in its place */
     bool published; /**< not measured here */
 };
 

@@ -2,11 +2,10 @@
 
 #include "array/array.h"
 #include "base/mem.h"
+#include "lab/bench_memory.h"
+#include "lab/bench_truth.h"
 #include "lab/bench_views.h"
 #include "phantom/shadow.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { SLICES = 4 };
 
@@ -71,35 +70,15 @@ static fbp_status open_views(const struct fbp_scan *scan, fbp_source **out)
     return make_views(p);
 }
 
-/* The slices into out[SLICES][ny][nx]. */
-static fbp_status slices(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                         float *out)
-{
-    fbp_plan *plan = NULL;
-    fbp_sink *sink = NULL;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY_GOTO(fbp_plan_create(&plan, scan, params));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, out, fbp_plan_info(plan)->volume.n));
-    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
-fail:
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    return st;
-}
-
 static void compare(const float *a, const float *b, size_t n, double *rmse_hu, double *psnr_db)
 {
-    double sum = 0, peak = 0;
+    struct fbp_bench_sum sum = {0};
 
-    for (size_t i = 0; i < n; i++) {
-        const double d = (double)a[i] - (double)b[i];
-        sum += d * d;
-        peak = fmax(peak, fabs((double)b[i]));
-    }
-    const double rmse = sqrt(sum / (double)n);
-    *rmse_hu = 1000 * rmse / FBP_BENCH_WATER;
-    *psnr_db = rmse > 0 ? 20 * log10(peak / rmse) : 999;
+    for (size_t i = 0; i < n; i++)
+        fbp_bench_sum_add(&sum, (double)a[i], (double)b[i]);
+    const struct fbp_bench_difference d = fbp_bench_sum_of(&sum);
+    *rmse_hu = 1000 * d.rmse / FBP_BENCH_WATER;
+    *psnr_db = d.psnr_db;
 }
 
 /* The scan with a few slices only, beginning one above the middle. */
@@ -131,8 +110,8 @@ fbp_status fbp_bench_error(const struct fbp_scan *scan, const struct fbp_recon_p
     exact = ours;
     exact.kernel = "matrix";
     exact.precision = FBP_PRECISION_EXACT;
-    FBP_TRY_GOTO(slices(&thin, &ours, a));
-    FBP_TRY_GOTO(slices(&thin, &exact, b));
+    FBP_TRY_GOTO(fbp_bench_reconstruct(&thin, &ours, NULL, a));
+    FBP_TRY_GOTO(fbp_bench_reconstruct(&thin, &exact, NULL, b));
     compare(a, b, n, rmse_hu, psnr_db);
 fail:
     fbp_source_close(&views);

@@ -7,7 +7,6 @@
 #include "base/stop.h"
 #include "plan/work.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { CHUNK_VIEWS = 16, PIECE = 2048 }; /* views filtered at a time, samples of a work item */
@@ -201,19 +200,22 @@ void fbp_bench_truth_pick(const struct fbp_bench_truth *t, const struct fbp_grid
             out[k] = voxels[i * size + t->voxel[k]];
 }
 
+struct fbp_bench_difference fbp_bench_sum_of(const struct fbp_bench_sum *s)
+{
+    const double rmse = s->n ? sqrt(s->squares / (double)s->n) : 0;
+
+    return (struct fbp_bench_difference){.rmse = rmse, /* a value that is no number shows */
+                                         .max = s->max,
+                                         .psnr_db =
+                                             s->squares == 0 ? 999 : 20 * log10(s->peak / rmse)};
+}
+
 struct fbp_bench_difference fbp_bench_truth_compare(const struct fbp_bench_truth *t,
                                                     const float *samples)
 {
-    struct fbp_bench_difference out = {0};
-    double sum = 0, peak = 0;
+    struct fbp_bench_sum sum = {0};
 
-    for (size_t i = 0; i < t->n; i++) {
-        const double d = (double)samples[i] - t->value[i];
-        sum += d * d;
-        out.max = fmax(out.max, fabs(d));
-        peak = fmax(peak, fabs(t->value[i]));
-    }
-    out.rmse = sqrt(sum / (double)t->n);
-    out.psnr_db = sum == 0 ? 999 : 20 * log10(peak / out.rmse);
-    return out;
+    for (size_t i = 0; i < t->n; i++)
+        fbp_bench_sum_add(&sum, (double)samples[i], t->value[i]);
+    return fbp_bench_sum_of(&sum);
 }

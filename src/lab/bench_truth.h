@@ -5,6 +5,8 @@
 
 #include "backend/backend.h"
 
+#include <math.h>
+
 /**
  * Whole slices, evenly over the slices [z0, z0 + nz) of the grid, and voxels here and there of the
  * others, as far as there are so many.  Sorted by slice.
@@ -41,6 +43,25 @@ void fbp_bench_truth_pick(const struct fbp_bench_truth *truth, const struct fbp_
 struct fbp_bench_difference {
     double rmse, max, psnr_db;
 };
+
+/** What that is made of, from {0} on. */
+struct fbp_bench_sum {
+    size_t n;
+    double squares, max, peak;
+};
+
+static inline void fbp_bench_sum_add(struct fbp_bench_sum *s, double a, double b)
+{
+    const double d = fabs(a - b);
+
+    s->n++;
+    s->squares += d * d;
+    s->max = fmax(s->max, d);
+    s->peak = fmax(s->peak, fabs(b));
+}
+
+struct fbp_bench_difference fbp_bench_sum_of(const struct fbp_bench_sum *sum);
+
 struct fbp_bench_difference fbp_bench_truth_compare(const struct fbp_bench_truth *truth,
                                                     const float *samples);
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/process.h"
+#include "lab/bench_memory.h"
 #include "lab/bench_truth.h"
 #include "lab/bench_views.h"
 
@@ -24,29 +25,15 @@ struct slices {
 /* The middle ones of whole slices by a plan of its own, on the first device. */
 static fbp_status reconstruct(const fbp_s2 *s, const struct slices *c)
 {
-    const struct fbp_array_info info = {.struct_size = sizeof info,
-                                        .n = {s->plan.n_columns, s->plan.n_rows, s->plan.n_views},
-                                        .type = FBP_F32};
     struct fbp_recon_params p = s->params;
-    fbp_plan *plan = NULL;
-    fbp_sink *sink = NULL;
     char device[60];
-    fbp_status st = FBP_OK;
 
     snprintf(device, sizeof device, "%s:%d", s->backend->name, s->devices[0]);
     p.device = device;
     p.batch_views = BATCH;
     p.roi[2][0] = c->z0;
     p.roi[2][1] = c->z0 + c->n;
-    FBP_TRY_GOTO(fbp_source_memory(&p.source, s->views, &info));
-    FBP_TRY_GOTO(fbp_plan_create(&plan, s->scan, &p));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, c->plain, fbp_plan_info(plan)->volume.n));
-    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
-fail:
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&p.source);
-    return st;
+    return fbp_bench_reconstruct(s->scan, &p, s->views, c->plain);
 }
 
 static void compare_plain(const struct slices *c, struct fbp_s2_error *out)

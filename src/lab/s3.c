@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "base/sizes.h"
 #include "geometry/ranges.h"
+#include "lab/bench_memory.h"
 #include "lab/bench_truth.h"
 #include "lab/bench_views.h"
 #include "plan/devices.h"
@@ -241,58 +242,34 @@ static fbp_status make_truth(fbp_s3 *s)
 fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
 {
     const struct fbp_bench_truth *t = &s->truth;
-    double squares = 0, peak = 0;
+    struct fbp_bench_sum sum = {0};
 
     fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "S3"));
     if (!s->done)
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no volume to compare: run it first");
     FBP_TRY(make_truth(s));
-    *out = (struct fbp_s3_error){0};
     for (size_t z = s->z0; z < s->z0 + s->n_slices; z++)
         for (size_t i = t->first[z]; i < t->first[z + 1]; i++) {
             const size_t voxel = z * slice_of(s) + t->voxel[i];
-            const double d = fabs((double)s->voxels[voxel] - t->value[i]);
-            if (s->some && !s->wanted[voxel])
-                continue;
-            out->n_voxels++;
-            squares += d * d;
-            out->max = fmax(out->max, d);
-            peak = fmax(peak, fabs(t->value[i]));
+            if (!s->some || s->wanted[voxel])
+                fbp_bench_sum_add(&sum, (double)s->voxels[voxel], t->value[i]);
         }
-    out->rmse = out->n_voxels ? sqrt(squares / (double)out->n_voxels) : 0;
-    out->rmse_hu = 1000 * out->rmse / FBP_BENCH_WATER;
-    out->psnr_db = out->rmse > 0 ? 20 * log10(peak / out->rmse) : 999;
+    const struct fbp_bench_difference d = fbp_bench_sum_of(&sum);
+    *out = (struct fbp_s3_error){.rmse = d.rmse,
+                                 .max = d.max,
+                                 .rmse_hu = 1000 * d.rmse / FBP_BENCH_WATER,
+                                 .psnr_db = d.psnr_db,
+                                 .n_voxels = sum.n};
     return FBP_OK;
 }
 
 /* The CPU's kernels, on the same views. */
-static fbp_status reconstruct(fbp_s3 *s, struct fbp_recon_params *params, float *voxels)
-{
-    const struct fbp_array_info info = {
-        .struct_size = sizeof info,
-        .n = {s->scan->panel.n_columns, s->scan->panel.n_rows, s->scan->n_views},
-        .type = FBP_F32};
-    fbp_plan *plan = NULL;
-    fbp_sink *sink = NULL;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY_GOTO(fbp_source_memory(&params->source, s->views, &info));
-    FBP_TRY_GOTO(fbp_plan_create(&plan, s->scan, params));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, voxels, fbp_plan_info(plan)->volume.n));
-    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
-fail:
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&params->source);
-    return st;
-}
-
 fbp_status fbp_s3_by_cpu(fbp_s3 *s, float *voxels)
 {
     struct fbp_recon_params params = job_params(s);
 
     FBP_TRY(fbp_own_process(s->process, "S3"));
     params.device = "cpu";
-    return reconstruct(s, &params, voxels);
+    return fbp_bench_reconstruct(s->scan, &params, s->views, voxels);
 }

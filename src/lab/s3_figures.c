@@ -64,8 +64,10 @@ static void draw_bar(FILE *f, const struct page *p, size_t i)
     char words[40];
 
     fbp_svg_text(f, LEFT - 10, y + 12, "class=\"name\" text-anchor=\"end\"", b->name);
-    if (!is_drawn(b))
+    if (!is_drawn(b)) {
+        fbp_svg_text(f, LEFT + 6, y + 12, "class=\"small\"", "not known");
         return;
+    }
     fprintf(f,
             "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
             "stroke=\"#2b6cb0\"><title>%s: %.4g s</title></rect>\n",

@@ -72,11 +72,14 @@ has out '^Fig\. 6: the largest difference between device and CPU is '
 for picture in S3-fig5.svg S3-fig6-gl.png S3-fig6-cpu.png S3-fig6-difference.png; do
     exists pictures/$picture
 done
+grep -q 'MP-GPU, published' pictures/S3-fig5.svg || say "Fig. 5 lacks MP-GPU"
+grep -q 'not known' pictures/S3-fig5.svg || say "Fig. 5 does not say that MP-GPU's seconds are not known"
 grep -q '<title>E, published: 8.1 s' pictures/S3-fig5.svg || say "Fig. 5 lacks the paper"
 grep -q '<title>E, now: ' pictures/S3-fig5.svg || say "Fig. 5 lacks today"
 grep -qiE 'nan|inf[^o]' pictures/S3-fig5.svg && say "Fig. 5: no number"
 
-run 0 bench S3 --size 24 --views 22 --variant D --brief --json
+run 0 bench S3 --size 24 --views 22 --variant D --brief --json --pictures pictures
+[ "$(head -c 1 out)" = '{' ] || say "$last: something stands before the object"
 measurements >lines
 [ "$(wc -l <lines)" -eq 3 ] || say "$last: not limits and a variant, from views in fp32 and fp16"
 grep '"texel":.*RGBA16F' lines >out

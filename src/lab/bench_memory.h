@@ -1,0 +1,17 @@
+/** @file bench_memory.h  An ordinary reconstruction from memory to memory (internal). */
+#ifndef FBP_SRC_BENCH_MEMORY_H
+#define FBP_SRC_BENCH_MEMORY_H
+
+#include "fbp/recon.h"
+
+/**
+ * Reconstruct as params say, by a plan of its own.
+ *
+ * views  [n_views][n_rows][n_columns] of the scan; NULL: what params->source reads
+ * out    the volume of the plan, [z][y][x]
+ * @return as fbp_plan_create() and fbp_plan_run_to().
+ */
+fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                                 const float *views, float *out);
+
+#endif /* FBP_SRC_BENCH_MEMORY_H */
