@@ -373,14 +373,18 @@ static void memory_is_foretold(void **state)
     drop_scan(&scan);
 }
 
-/* A limit beyond the device itself: the device's refusal becomes an error with the remedy. */
+/* A limit beyond the device itself: the device's refusal becomes an error with the remedy.  By OpenGL
+ * the work is divided until buffers hold it (recon/gl_limits), and this would be computed;
+ * recon/gl_faults plants that memory lacks. */
 static void memory_that_is_not_there(void **state)
 {
     const struct variant v = {.n_views = 8};
-    struct fbp_scan scan = make_scan(&v);
     fbp_plan *plan;
 
     (void)state;
+    if (strcmp(tested, "gl") == 0)
+        skip();
+    struct fbp_scan scan = make_scan(&v);
     scan.volume = (struct fbp_grid){{4096, 4096, 8192}, {0.05, 0.05, 0.02}, {0, 0, 0}};
     OK(fbp_plan_create(
         &plan, &scan,
