@@ -373,8 +373,8 @@ static void memory_is_foretold(void **state)
     drop_scan(&scan);
 }
 
-/* A limit beyond the device itself: the device's refusal becomes an error with the remedy.  By OpenGL
- * the work is divided until buffers hold it (recon/gl_limits), and this would be computed;
+/* A limit beyond the device itself: the device's refusal becomes an error with the remedy.  By
+ * OpenGL the work is divided until buffers hold it (recon/gl_limits), and this would be computed;
  * recon/gl_faults plants that memory lacks. */
 static void memory_that_is_not_there(void **state)
 {
