@@ -6,9 +6,11 @@
 #include "recon/fixture.h"
 
 #include "backend/backend.h"
+#include "backend/gl/plant.h"
 #include "backend/rival.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -254,24 +256,94 @@ static void two_plans_side_by_side(void **state)
     drop_scan(&other);
 }
 
-/* With whatever the driver does at the end of a process; a hang ends by the alarm. */
-static void a_fork_ends(void **state)
+/* A child that ends so; a hang ends by the alarm. */
+static void fork_child(void (*leave)(int))
 {
-    struct fbp_scan scan = make_scan(8, 9);
     int status = 0;
-
-    (void)state;
-    const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
     const pid_t child = fork();
+
     assert_true(child >= 0);
     if (child == 0) {
         alarm(60);
-        exit(7);
+        leave(7);
     }
     assert_true(waitpid(child, &status, 0) == child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+/* Children that end by _exit() do no harm: neither to plans that are made later nor to one that is
+ * open. */
+static void children_end_at_once(void **state)
+{
+    struct fbp_scan scan = make_scan(8, 9);
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+
+    (void)state;
+    const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    fork_child(_exit);
     assert_true(reconstruct_hash(&scan, fbp_recon_params(.device = "gl")) == before);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
+    OK(fbp_plan_open(plan));
+    fork_child(_exit);
+    OK(fbp_plan_run(plan, "hash:", &r));
+    assert_true(r.hash == before);
+    fbp_plan_destroy(&plan);
     drop_scan(&scan);
+}
+
+/* By exit(), with whatever the driver does then: the parent goes on, or says what may help. */
+static void children_end_in_order(void **state)
+{
+    struct fbp_scan scan = make_scan(8, 9);
+    struct fbp_report r = {.struct_size = sizeof r};
+    fbp_plan *plan;
+
+    (void)state;
+    const uint64_t before = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
+    fork_child(exit);
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "gl")));
+    const fbp_status st = fbp_plan_run(plan, "hash:", &r);
+    if (st == FBP_OK)
+        assert_true(r.hash == before);
+    else if (st != FBP_ERR_DEVICE || !strstr(fbp_message(), "end children by _exit()"))
+        fail_msg("status %d: %s", (int)st, fbp_message());
+    print_message("after exit(): %s\n", st == FBP_OK ? "goes on" : fbp_message());
+    fbp_plan_destroy(&plan);
+    drop_scan(&scan);
+}
+
+/* What runs last of a child's end, as it was registered first: this file is the card's no more. */
+static pid_t parent;
+static int pretended = -1;
+
+static void check_child(void)
+{
+    struct stat is, null;
+
+    if (pretended < 0 || getpid() == parent)
+        return;
+    const bool blind =
+        stat("/dev/null", &null) == 0 && fstat(pretended, &is) == 0 && is.st_rdev == null.st_rdev;
+    _exit(blind ? 7 : 8);
+}
+
+static void a_child_leaves_the_card_alone(void **state)
+{
+    struct gl_plant *plant =
+        (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    struct stat is, full;
+
+    (void)state;
+    pretended = open("/dev/full", O_RDWR);
+    assert_true(pretended >= 0);
+    plant->card_files = "/dev/full";
+    fork_child(exit);
+    assert_true(fstat(pretended, &is) == 0 && stat("/dev/full", &full) == 0);
+    assert_true(is.st_rdev == full.st_rdev); /* the parent's */
+    plant->card_files = NULL;
+    close(pretended);
+    pretended = -1;
 }
 
 int main(int argc, char **argv)
@@ -285,8 +357,12 @@ int main(int argc, char **argv)
 
                                        cmocka_unit_test(kept_programs_do_no_harm),
                                        cmocka_unit_test(two_plans_side_by_side),
-                                       cmocka_unit_test(a_fork_ends)};
+                                       cmocka_unit_test(a_child_leaves_the_card_alone),
+                                       cmocka_unit_test(children_end_at_once),
+                                       cmocka_unit_test(children_end_in_order)};
 
+    parent = getpid();
+    assert_int_equal(atexit(check_child), 0); /* before the module is loaded */
     if (!usable("gl"))
         return 77;
     return run_chosen_tests(tests, argc, argv);

@@ -145,16 +145,30 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
     return false;
 }
 
+/* It was opened before, if its version is known. */
+static void say_refused(const struct entry *e, char *why, size_t n)
+{
+    const char *error = error_text();
+
+    if (e->is.version[0])
+        snprintf(why, n,
+                 "its display refuses now (%s): if a child of this process ended by exit(), it may "
+                 "have closed the card: end children by _exit(), and start this program again",
+                 error);
+    else
+        snprintf(why, n,
+                 "its display refuses (%s): see that you may read and write %s (group render or "
+                 "video), and that its driver is whole",
+                 error, e->is.card[0] ? e->is.card : "/dev/dri");
+}
+
 static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, char *why, size_t n)
 {
     EGLDisplay display = open_display(e);
 
     *out = (struct gl_egl){.index = (int)(e - all.entries)};
     if (display == EGL_NO_DISPLAY) {
-        snprintf(why, n,
-                 "its display refuses (%s): see that you may read and write %s (group render or "
-                 "video), and that its driver is whole",
-                 error_text(), e->is.card[0] ? e->is.card : "/dev/dri");
+        say_refused(e, why, n);
         return false;
     }
     if (make_current(display, beside, out, why, n))

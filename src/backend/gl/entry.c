@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/fork.h"
 #include "backend/gl/limits.h"
 #include "backend/gl/mip.h"
 #include "backend/gl/plant.h"
@@ -273,6 +274,7 @@ const struct fbp_backend *fbp_gl_module(const struct fbp_module_host *host, char
     }
     gpu_host = host;
     gl_renderers_find();
+    gl_fork_guard();
     gl_plant.apply = gl_limits_plant;
     name_isas();
     return &backend;

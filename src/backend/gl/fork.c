@@ -1,0 +1,47 @@
+#include "backend/gl/fork.h"
+
+#include "backend/gl/plant.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pid_t process; /* that has loaded the module */
+
+/* Is this the number of an open file of a card? */
+static bool is_card(int folder, const char *number)
+{
+    const char *of = gl_plant.card_files ? gl_plant.card_files : "/dev/nvidia";
+    char target[64];
+    const ssize_t n = readlinkat(folder, number, target, sizeof target - 1);
+
+    target[n > 0 ? n : 0] = '\0';
+    return strncmp(target, of, strlen(of)) == 0;
+}
+
+/* In a child at its end: what the driver asks of the card goes to nobody. */
+static void blind_child(void)
+{
+    if (getpid() == process)
+        return;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    DIR *files = opendir("/proc/self/fd");
+
+    for (const struct dirent *e; null >= 0 && files && (e = readdir(files));)
+        if (is_card(dirfd(files), e->d_name))
+            (void)dup3(null, atoi(e->d_name), O_CLOEXEC);
+    if (files)
+        closedir(files);
+    if (null >= 0)
+        close(null);
+}
+
+void gl_fork_guard(void)
+{
+    process = getpid();
+    (void)atexit(blind_child); /* a module that is closed takes it along */
+}
