@@ -12,7 +12,10 @@ add_library(fbp_gl MODULE ${FBP_GL_SOURCES} ${FBP_GL_TEXT_SOURCE})
 target_include_directories(fbp_gl PRIVATE include src)
 target_link_libraries(fbp_gl PRIVATE fbp_gpu fbp_options PkgConfig::EPOXY Threads::Threads m
     ${CMAKE_DL_LIBS})
-target_link_options(fbp_gl PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+target_link_options(fbp_gl PRIVATE -Wl,--exclude-libs,ALL)
+if(NOT FBP_SANITIZE) # whose names are the program's
+    target_link_options(fbp_gl PRIVATE -Wl,--no-undefined)
+endif()
 set_target_properties(fbp_gl PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
 # What reports that a device cannot be used tells whether there should be a module.
 target_compile_definitions(fbp_objects PRIVATE FBP_HAS_GL_MODULE)

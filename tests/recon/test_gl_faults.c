@@ -80,9 +80,18 @@ static void check_sentence(const char *message, const char *fact, const char *ou
     remove(journal);
 }
 
-/* A fault that is set by `set`, so many times. */
-static void check_fault(void (*set)(void), const char *fact, int times)
+/* How often each fault is met: FBP_TEST_TIMES, for slow tools, or 100. */
+static int n_times(void)
 {
+    const char *text = getenv("FBP_TEST_TIMES");
+
+    return text ? atoi(text) : 100;
+}
+
+/* A fault that is set by `set`, many times. */
+static void check_fault(void (*set)(void), const char *fact)
+{
+    const int times = n_times();
     struct fbp_scan scan = make_scan();
     char *output = temporary("fault.mha"), message[600];
     const uint64_t right = reconstruct_hash(&scan, fbp_recon_params(.device = "gl"));
@@ -109,7 +118,7 @@ static void no_context(void)
 static void contexts_that_are_not_given(void **state)
 {
     (void)state;
-    check_fault(no_context, "it gives no context of OpenGL", 100);
+    check_fault(no_context, "it gives no context of OpenGL");
 }
 
 static void no_current(void)
@@ -120,7 +129,7 @@ static void no_current(void)
 static void contexts_that_do_not_become_current(void **state)
 {
     (void)state;
-    check_fault(no_current, "it gives no context without a surface", 100);
+    check_fault(no_current, "it gives no context without a surface");
 }
 
 static void lost_soon(void)
@@ -131,7 +140,7 @@ static void lost_soon(void)
 static void contexts_that_are_lost(void **state)
 {
     (void)state;
-    check_fault(lost_soon, "was reset while it computed, and its context is lost", 100);
+    check_fault(lost_soon, "was reset while it computed, and its context is lost");
 }
 
 /* A text that does not compile: the driver's own words. */
@@ -149,7 +158,7 @@ static void texts_that_do_not_compile(void **state)
     struct fbp_scan scan = make_scan();
     const size_t before = open_files();
     char *output = temporary("fault.mha"), message[600];
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < n_times(); i++) {
         setenv("FBP_GL_SHADERS", folder, 1);
         assert_int_equal(run(&scan, output, message), FBP_ERR_DEVICE);
         unsetenv("FBP_GL_SHADERS");

@@ -2,6 +2,7 @@
 #include "backend/gl/egl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gl/hold.h"
 #include "backend/gl/layered.h"
 #include "backend/gl/plant.h"
 #include "backend/gpu/host.h"
@@ -295,6 +296,7 @@ static void look_at(struct entry *e)
                  e->is.card[0] ? e->is.card : "a device of EGL");
     if (open_entry(at, EGL_NO_CONTEXT, &egl, at->is.reason, sizeof at->is.reason)) {
         ask(&at->is);
+        gl_hold_drivers();
         gl_egl_close(&egl);
     }
     all.n++;

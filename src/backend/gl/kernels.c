@@ -66,14 +66,14 @@ int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_byt
     return bytes == 0 || bytes + BESIDE_WINDOWS <= shared_bytes ? shape : 0;
 }
 
-static int take(const int *from, int n, int out[GPU_MOST_SHAPES])
+static int take(const int *from, int n, int *out)
 {
     memcpy(out, from, (size_t)n * sizeof *from);
     return n;
 }
 
 /* Many slices a thread share what a view's column costs; few of them want less of the group. */
-static int shapes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int thin[] = {0, 2}, few[] = {4, 1, 0, 2}, many[] = {4, 3, 1, 2};
 
