@@ -33,7 +33,7 @@ struct fbp_s3 {
     uint8_t *wanted;     /* [nz][ny][nx] */
     float *voxels;       /* of the last run */
     bool done, some;     /* there was one; of wanted voxels alone */
-    size_t z0, n_slices; /* that it drew */
+    size_t z0, n_slices; /* that it may have drawn; all others are zeros */
     struct fbp_bench_truth truth;
 };
 
@@ -104,6 +104,7 @@ static fbp_status make_arrays(fbp_s3 *s, double left_out)
     FBP_TRY(fbp_alloc((void **)&s->views, views, "views"));
     FBP_TRY(fbp_alloc((void **)&s->voxels, voxels, "a volume"));
     FBP_TRY(fbp_alloc((void **)&s->wanted, voxels / sizeof(float), "a region of interest"));
+    s->n_slices = scan->volume.n[2];
     make_wanted(s, left_out);
     return fbp_bench_project(scan, half, s->n_threads, s->views);
 }
@@ -206,8 +207,10 @@ fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way *way, struct fbp_s3_tim
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no variant %zu", way->variant);
     s->done = false;
     s->some = way->kill != FBP_S3_NO_KILL;
-    if (way->middle)
-        memset(s->voxels, 0, slice_of(s) * s->scan->volume.n[2] * sizeof *s->voxels);
+    if (way->middle) /* only what was drawn before is not zero */
+        memset(s->voxels + s->z0 * slice_of(s), 0, s->n_slices * slice_of(s) * sizeof *s->voxels);
+    s->z0 = 0; /* a run that fails may have drawn any */
+    s->n_slices = s->scan->volume.n[2];
     FBP_TRY(s->kernels->run(s->dev, way, s->views, s->some ? s->wanted : NULL, s->voxels, out));
     s->done = true;
     s->z0 = out->z0;
