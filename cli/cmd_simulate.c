@@ -27,9 +27,9 @@ static const struct opt table[] = {
         .help = "number of projections"),
     OPT(S, phantom, .name = "phantom", .arg = "NAME|FILE", .list = fbp_phantom_name,
         .fallback = "shepp-logan",
-        .help = "shepp-logan, shepp-logan-original or defrise, or a text file with a line \"x y "
-                "z a b c turn density\" for each ellipsoid (mm, degrees, 1/mm), or a phantom "
-                "file of RTK or LEAP (docs/phantoms.md)"),
+        .help = "shepp-logan, shepp-logan-original, defrise, ball, soft-ball, ellipsoid, "
+                "ellipsoids, bottle or tubes, or a text file with a line \"x y z a b c turn density\" for each ellipsoid (mm, "
+                "degrees, 1/mm), or a phantom file of RTK or LEAP (docs/phantoms.md)"),
     OPT(S, kind, .name = "kind", .arg = "KIND", .list = choices_kind, .fallback = "cone",
         .help = "kind of geometry"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
@@ -62,6 +62,12 @@ static const struct opt table[] = {
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = FBP_NOISE_MIN, .max = FBP_NOISE_MAX,
         .fallback = "none",
         .help = "add Poisson noise of I0 photons for each pixel; values are still line integrals"),
+    OPT(S, noise_sd, .name = "noise-sd", .arg = "SD", .min = 0, .max = FBP_NOISE_SD_MAX,
+        .fallback = "0",
+        .help = "add Gaussian noise of this standard deviation, in the unit of the projections"),
+    OPT_SWITCH(S, at_centres, .name = "at-centres",
+        .help = "plane integrals: at the centres of samples; otherwise they are means over the "
+                "widths of samples"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels"),
@@ -125,8 +131,13 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 {
     const bool tilted = a->tilt_deg[0] != 0 || a->tilt_deg[1] != 0 || a->tilt_deg[2] != 0;
     const bool as_circle = a->trajectory == CIRCLE && !tilted;
-    fbp_status st =
-        fbp_phantom_project(phantom, scan, scan->projections, a->noise_i0, a->seed, a->threads);
+    const struct fbp_simulate_params params = {.struct_size = sizeof params,
+                                               .noise_i0 = a->noise_i0,
+                                               .noise_sd = a->noise_sd,
+                                               .seed = a->seed,
+                                               .n_threads = a->threads,
+                                               .at_centres = a->at_centres};
+    fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
 
     if (st == FBP_OK && a->truth)
         st = fbp_phantom_volume(phantom, &scan->volume, a->truth, a->threads);
@@ -288,7 +299,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_simulate = {
     .name = "simulate",
-    .summary = "simulate a scan of a phantom, by exact line integrals",
+    .summary = "simulate a scan of a phantom, by exact integrals",
     .usage = "--size N --views K -o SCAN.json [options]",
     .about = "The phantom fills a cube of 256 mm side length (or N times --voxel). The source "
              "starts at (SOD, 0, 0) and turns counter-clockwise as seen from +z.",

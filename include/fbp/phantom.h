@@ -1,4 +1,5 @@
-/** @file phantom.h  Analytic phantoms: exact line integrals, voxel averages, simulated scans. */
+/** @file phantom.h  Analytic phantoms: exact line and plane integrals, voxel averages, simulated
+ * scans. */
 #ifndef FBP_PHANTOM_H
 #define FBP_PHANTOM_H
 
@@ -19,6 +20,8 @@ enum fbp_shape_kind {
     FBP_SHAPE_BOX,           /**< |y0|, |y1|, |y2| <= 1 */
     FBP_SHAPE_CYLINDER,      /**< y0^2 + y1^2 <= 1, range[0] <= y2 <= range[1] */
     FBP_SHAPE_CONE,          /**< y0^2 + y1^2 <= y2^2, 0 <= range[0] <= y2 <= range[1] */
+    FBP_SHAPE_SOFT,          /**< an ellipsoid whose density is (1 - |y|^2)^m times `density`, with
+                                m = range[0], a whole number from 0 to 100 */
 };
 
 /** The half space of the points x with normal . x <= at_mm. */
@@ -36,7 +39,7 @@ struct fbp_shape {
     double centre_mm[3]; /**< of a cone: its tip */
     double axes[3][3];   /**< one row for each axis; of length 1, at right angles */
     double half_mm[3];   /**< half axes; of a cone: at y2 = 1 */
-    double range[2];     /**< cylinder and cone; may be infinite */
+    double range[2]; /**< cylinder and cone; may be infinite.  range[0]: m of a soft ellipsoid */
     struct fbp_half_space planes[FBP_SHAPE_PLANES];
     size_t n_planes;
     double density; /**< [1/mm] */
@@ -57,11 +60,12 @@ struct fbp_phantom {
  *
  * "shepp-logan"           modified densities 1, -.8, … (Toft) [1/mm] times scale
  * "shepp-logan-original"  densities 2, -.98, … (Kak & Slaney 1988, table 3.1) times scale
- * "defrise"               a stack of seven thin disks about the z axis, density 1 times scale
+ * "defrise"             a stack of seven thin disks about the z axis, density 1 times scale
+ * "ball", "soft-ball", "ellipsoid", "ellipsoids", "bottle", "tubes"
+ *                         turned shapes, densities of about 1 times scale (docs/phantoms.md)
  * other                   path of a text file, recognized by content (docs/phantoms.md): a line
- *                         "x y z a b c turn_deg density" for each ellipsoid, RTK's
- *                         "[Box] A=… gray=…", or LEAP's "{type=ellipsoid; …}".  scale multiplies
- *                         the densities
+ *                         "x y z a b c turn density" for each ellipsoid, RTK's "[Box] A=… gray=…",
+ *                         or LEAP's "{type=ellipsoid; …}".  scale multiplies the densities
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name,
                                                      double half_mm, double scale);
@@ -74,6 +78,15 @@ FBP_API void fbp_phantom_clear(struct fbp_phantom *phantom);
 FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3],
                                 const double dir[3]);
 
+/**
+ * Exact integral over the plane of the points x with n . x = t_mm, |n| = 1 [mm].
+ *
+ * Ellipsoids, soft ones, too, in closed form; the other shapes, and ellipsoids that planes cut, by
+ * the area of their section: a polygon and what conic sections add to it.  NaN for shapes without
+ * an end, soft ellipsoids that planes cut, and shapes of which one hides another (`replace`).
+ */
+FBP_API double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm);
+
 /** Density at a point [1/mm]. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
@@ -84,17 +97,43 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_voxels(const struct fbp_phantom *p
                                                      const struct fbp_grid *grid, size_t z0,
                                                      size_t z1, float *out);
 
+/** How projections are simulated.  Zero means "default". */
+struct fbp_simulate_params {
+    size_t struct_size;
+    /** > 0: Poisson counts of mean noise_i0 exp(-p), stored again as -log(max(n, 1)/i0); line
+     *  integrals only */
+    double noise_i0;
+    /** > 0: Gaussian noise of this standard deviation is added, in the unit of the projections */
+    double noise_sd;
+    uint64_t seed; /**< of the noise; the values do not depend on the number of threads */
+    int n_threads; /**< 0 = one for each core.  Each thread needs memory for one view. */
+    /** Plane integrals: those at the samples' centres.  0: means over the samples' widths, which is
+     *  what a spectrometer measures */
+    int at_centres;
+};
+
+#ifndef __cplusplus /* there: fbp/fbp.hpp */
+#    define fbp_simulate_params(...)                                                      \
+        (&(struct fbp_simulate_params){.struct_size = sizeof(struct fbp_simulate_params), \
+                                       __VA_ARGS__})
+#endif
+
 /**
  * Simulate the projections of scan->views, and write them as an array [view][row][column] to `path`
  * (any path of a sink).
  *
- * scan       kind (cone, parallel), n_views, views and panel are used
- * noise_i0   > 0: Poisson counts of mean noise_i0 exp(-p), stored again as -log(max(n, 1)/i0)
- * seed       of the noise; the values do not depend on the number of threads
- * n_threads  0 = one for each core.  Each thread needs memory for one view.
- * @return FBP_ERR_INVALID (also: a shape without an end along a ray), FBP_ERR_UNSUPPORTED (planes),
- *         FBP_ERR_NOMEM, FBP_ERR_IO.
+ * scan    kind, n_views, views and panel are used
+ * params  see there
+ * @return FBP_ERR_INVALID (also: a shape without an end along a ray), FBP_ERR_UNSUPPORTED (a shape
+ *         whose integrals over planes are not known, see fbp_phantom_plane()), FBP_ERR_NOMEM,
+ *         FBP_ERR_IO.
  */
+FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom,
+                                                       const struct fbp_scan *scan,
+                                                       const char *path,
+                                                       const struct fbp_simulate_params *params);
+
+/** The same with Poisson noise, or none. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *phantom,
                                                       const struct fbp_scan *scan, const char *path,
                                                       double noise_i0, uint64_t seed,

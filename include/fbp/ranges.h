@@ -41,9 +41,11 @@
 /** Magnitude of a factor for densities. */
 #define FBP_SCALE_MAX 1e12
 /** Simulated noise: number of photons without an object. */
-#define FBP_NOISE_MIN   1.
-#define FBP_NOISE_MAX   1e15
-#define FBP_THREADS_MAX 4096.
+#define FBP_NOISE_MIN 1.
+#define FBP_NOISE_MAX 1e15
+/** The same: standard deviation, in the unit of the projections. */
+#define FBP_NOISE_SD_MAX 1e12
+#define FBP_THREADS_MAX  4096.
 /** Time to wait [s]. */
 #define FBP_SECONDS_MAX 1e9
 

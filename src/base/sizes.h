@@ -35,6 +35,7 @@
 #define FBP_FIRST_scan                 FBP_BYTES_TO(struct fbp_scan, n_assumed)
 #define FBP_FIRST_scan_known           FBP_BYTES_TO(struct fbp_scan_known, pitch_mm)
 #define FBP_FIRST_sheet_params         FBP_BYTES_TO(struct fbp_sheet_params, hi)
+#define FBP_FIRST_simulate_params      FBP_BYTES_TO(struct fbp_simulate_params, at_centres)
 #define FBP_FIRST_sink_functions       FBP_BYTES_TO(struct fbp_sink_functions, concurrent)
 #define FBP_FIRST_source_functions     FBP_BYTES_TO(struct fbp_source_functions, concurrent)
 #define FBP_FIRST_sink_params          FBP_BYTES_TO(struct fbp_sink_params, range)

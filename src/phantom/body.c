@@ -16,6 +16,7 @@ static const struct {
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
     [FBP_SHAPE_CYLINDER] = {{1, 1, 0}, 1, {false, false, false}, true},
     [FBP_SHAPE_CONE] = {{1, 1, -1}, 0, {false, false, false}, true},
+    [FBP_SHAPE_SOFT] = {{1, 1, 1}, 1, {false, false, false}, false},
 };
 
 /* Middle and radius of a ball around a shape whose planes are left out. */
@@ -24,7 +25,7 @@ static void ball_around(const struct fbp_shape *s, double c[3], double *r)
     const double *h = s->half_mm, wide = fmax(h[0], h[1]);
     double middle = 0;
 
-    if (s->kind == FBP_SHAPE_ELLIPSOID) {
+    if (s->kind == FBP_SHAPE_ELLIPSOID || s->kind == FBP_SHAPE_SOFT) {
         *r = fmax(wide, h[2]);
     } else if (s->kind == FBP_SHAPE_BOX) {
         *r = fbp_norm(h);
@@ -45,6 +46,7 @@ void fbp_body_of(const struct fbp_shape *s, struct fbp_body *out)
         .planes = s->planes,
         .n_planes = s->n_planes,
         .density = s->density,
+        .m = s->kind == FBP_SHAPE_SOFT ? (unsigned)s->range[0] : 0,
     };
     for (int i = 0; i < 3; i++) {
         const bool ranged = i == 2 && kinds[s->kind].has_range;
@@ -137,7 +139,8 @@ static bool cut_planes(const struct fbp_body *body, const double x[3], const dou
     return true;
 }
 
-bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3], double t[2])
+bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3],
+                  struct fbp_chord *out)
 {
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit;
 
@@ -153,20 +156,47 @@ bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double d
         b += body->q[i] * w[i] * y[i];
         c += body->q[i] * y[i] * y[i];
     }
-    t[0] = -INFINITY;
-    t[1] = INFINITY;
-    bool met = cut_quadric(a, b, c, w[2], t) && cut_planes(body, x, dir, t);
+    *out = (struct fbp_chord){.t = {-INFINITY, INFINITY}, .density = body->density, .m = body->m};
+    bool met = cut_quadric(a, b, c, w[2], out->t) && cut_planes(body, x, dir, out->t);
     for (int i = 0; met && i < 3; i++)
-        met = cut_slab(y[i], w[i], body->low[i], body->high[i], t);
-    t[0] += t0;
-    t[1] += t0;
+        met = cut_slab(y[i], w[i], body->low[i], body->high[i], out->t);
+    out->t[0] += t0;
+    out->t[1] += t0;
+    if (met && body->m > 0) { /* 1 - |y|^2 along the line */
+        out->top = b * b / a - c;
+        out->fall = a;
+        out->middle = t0 - b / a;
+    }
     return met;
 }
 
-bool fbp_body_holds(const struct fbp_body *body, const double x[3])
+/* By parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m + 1), F_0 = t; all terms have the
+ * sign of t, so that nothing cancels. */
+double fbp_fall_integral(double top, double fall, unsigned m, double t)
+{
+    const double value = fmax(0, top - fall * t * t);
+    double power = 1, sum = t;
+
+    for (unsigned k = 1; k <= m; k++) {
+        power *= value;
+        sum = (t * power + 2 * k * top * sum) / (2 * k + 1);
+    }
+    return sum;
+}
+
+double fbp_chord_integral(const struct fbp_chord *s, double from, double to)
+{
+    if (s->m == 0)
+        return s->density * (to - from);
+    return s->density * (fbp_fall_integral(s->top, s->fall, s->m, to - s->middle) -
+                         fbp_fall_integral(s->top, s->fall, s->m, from - s->middle));
+}
+
+bool fbp_body_at(const struct fbp_body *body, const double x[3], double *density)
 {
     double dx[3], y[3], sum = 0;
 
+    *density = 0;
     fbp_axpy(x, -1, body->c, dx);
     to_body(body, dx, y);
     for (int i = 0; i < 3; i++) {
@@ -177,7 +207,12 @@ bool fbp_body_holds(const struct fbp_body *body, const double x[3])
     for (size_t i = 0; i < body->n_planes; i++)
         if (fbp_dot(body->planes[i].normal, x) > body->planes[i].at_mm)
             return false;
-    return sum <= body->unit;
+    if (sum > body->unit)
+        return false;
+    *density = body->density;
+    for (unsigned k = 0; k < body->m; k++)
+        *density *= 1 - sum;
+    return true;
 }
 
 static int by_value(const void *a, const void *b)
@@ -201,21 +236,23 @@ static size_t resolve(struct fbp_spans *room, size_t n)
         size_t i = 0;
         while (i < n && (room->cut[i].t[0] > from || room->cut[i].t[1] < to))
             i++;
-        if (from < to && i < n)
-            room->parts[parts++] = (struct fbp_span){{from, to}, room->cut[i].density};
+        if (!(from < to && i < n))
+            continue;
+        room->parts[parts] = room->cut[i];
+        room->parts[parts].t[0] = from;
+        room->parts[parts++].t[1] = to;
     }
     return parts;
 }
 
 size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
                       const double p[3], const double dir[3], struct fbp_spans *room,
-                      const struct fbp_span **out)
+                      const struct fbp_chord **out)
 {
     size_t met = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (fbp_body_cut(bodies[i], p, dir, room->cut[met].t))
-            room->cut[met++].density = bodies[i]->density;
+        met += fbp_body_cut(bodies[i], p, dir, &room->cut[met]);
     *out = replace && met > 1 ? room->parts : room->cut;
     return replace && met > 1 ? resolve(room, met) : met;
 }
@@ -223,11 +260,11 @@ size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool repla
 double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,
                          const double p[3], const double dir[3], struct fbp_spans *room)
 {
-    const struct fbp_span *spans;
+    const struct fbp_chord *spans;
     const size_t k = fbp_line_spans(bodies, n, replace, p, dir, room, &spans);
     double sum = 0;
 
     for (size_t i = 0; i < k; i++)
-        sum += spans[i].density * (spans[i].t[1] - spans[i].t[0]);
+        sum += fbp_chord_integral(&spans[i], spans[i].t[0], spans[i].t[1]);
     return sum;
 }

@@ -17,19 +17,23 @@ struct fbp_body {
     const struct fbp_half_space *planes; /* the shape's */
     size_t n_planes;
     double density;
+    unsigned m;               /**< the density falls as (1 - |y|^2)^m */
     double ball_c[3], ball_r; /**< a ball around it; ball_r is infinite for endless bodies */
 };
 
-/** Part of a line, in mm from its point, and the density there. */
-struct fbp_span {
+/** Part of a line, in mm from its point, and the density there: times (top - fall (t - middle)^2)^m
+ *  where m is not 0. */
+struct fbp_chord {
     double t[2];
     double density;
+    unsigned m;
+    double top, fall, middle;
 };
 
 /** Room for the spans of one line through n bodies. */
 struct fbp_spans {
-    struct fbp_span *cut;         /* [n], one a body, in the order of the bodies */
-    struct fbp_span *parts;       /* [2 n], what is left where bodies hide others */
+    struct fbp_chord *cut;        /* [n], one a body, in the order of the bodies */
+    struct fbp_chord *parts;      /* [2 n], what is left where bodies hide others */
     double *ends;                 /* [2 n] */
     const struct fbp_body **near; /* [n], for callers that look at some bodies only */
 };
@@ -41,10 +45,18 @@ FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struc
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
-/** Where the line p + t dir, |dir| = 1, is inside; false if nowhere. */
-bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3], double t[2]);
+/** The line p + t dir, |dir| = 1, inside; false if it is nowhere. */
+bool fbp_body_cut(const struct fbp_body *body, const double p[3], const double dir[3],
+                  struct fbp_chord *out);
 
-bool fbp_body_holds(const struct fbp_body *body, const double x[3]);
+/** Integral of the density from t = from to `to`, which lie in the chord. */
+double fbp_chord_integral(const struct fbp_chord *chord, double from, double to);
+
+/** Integral of (top - fall t^2)^m from 0 to t. */
+double fbp_fall_integral(double top, double fall, unsigned m, double t);
+
+/** The density at a point; false, and 0, where the point is not inside. */
+bool fbp_body_at(const struct fbp_body *body, const double x[3], double *density);
 
 /**
  * The line's densities as spans to be added up: those of all bodies, or, where `replace`, disjoint
@@ -53,7 +65,7 @@ bool fbp_body_holds(const struct fbp_body *body, const double x[3]);
  */
 size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
                       const double p[3], const double dir[3], struct fbp_spans *room,
-                      const struct fbp_span **out);
+                      const struct fbp_chord **out);
 
 /** Integral along the line; not finite where a body has no end on it. */
 double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool replace,

@@ -40,6 +40,17 @@ static void add_span(double from, double to, double density, size_t n, double *r
     row[last] += density * (to - (double)last);
 }
 
+/* The same of a density that falls; voxels are h wide. */
+static void add_falling(const struct fbp_chord *s, double h, size_t n, double *row)
+{
+    const double from = fmax(s->t[0], 0), to = fmin(s->t[1], (double)n * h);
+
+    for (size_t i = from < to ? (size_t)(from / h) : n; i < n && (double)i * h < to; i++) {
+        const double a = fmax(from, (double)i * h), b = fmin(to, (double)(i + 1) * h);
+        row[i] += a < b ? fbp_chord_integral(s, a, b) / h : 0;
+    }
+}
+
 static void add_row(const struct fbp_phantom *phantom, const struct fbp_grid *g, size_t n, double y,
                     double z, struct fbp_spans *room, double *row)
 {
@@ -49,10 +60,13 @@ static void add_row(const struct fbp_phantom *phantom, const struct fbp_grid *g,
     for (int i = 0; i < N_LINES; i++) {
         const double p[3] = {edge, y + fbp_lattice_y(i) * g->voxel_mm[1],
                              z + fbp_lattice_z(i) * g->voxel_mm[2]};
-        const struct fbp_span *spans;
+        const struct fbp_chord *spans;
         const size_t k = fbp_line_spans(room->near, n, phantom->replace, p, along_x, room, &spans);
         for (size_t s = 0; s < k; s++)
-            add_span(spans[s].t[0] / h, spans[s].t[1] / h, spans[s].density, g->n[0], row);
+            if (spans[s].m > 0)
+                add_falling(&spans[s], h, g->n[0], row);
+            else
+                add_span(spans[s].t[0] / h, spans[s].t[1] / h, spans[s].density, g->n[0], row);
     }
 }
 

@@ -13,6 +13,9 @@ struct fbp_ball {
     double density;
 };
 
+/** The same as a shape. */
+void fbp_ellipsoid_shape(const struct fbp_ellipsoid *ellipsoid, struct fbp_shape *out);
+
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out);
 
 /** All of a phantom's, in new memory: free(). */

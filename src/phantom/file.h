@@ -6,6 +6,9 @@
 
 #include "base/status.h"
 
+/** Greatest exponent of a soft ellipsoid. */
+enum { FBP_PHANTOM_M_MAX = 100 };
+
 /** A text that is being read, and the phantom that grows from it. */
 struct fbp_phantom_text {
     const char *path;

@@ -1,6 +1,9 @@
 /* A phantom's density at a point and along a line. */
 #include "phantom/body.h"
 #include "phantom/ellipsoid.h"
+#include "phantom/section.h"
+
+#include "base/status.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,6 +38,21 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
     return sum;
 }
 
+double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm)
+{
+    struct fbp_body *bodies = NULL;
+    double sum = NAN;
+
+    fbp_message_clear();
+    if (fbp_sections_of(phantom, &bodies) == FBP_OK) {
+        sum = 0;
+        for (size_t i = 0; i < phantom->n + phantom->n_shapes; i++)
+            sum += fbp_body_plane(&bodies[i], n, t_mm);
+    }
+    free(bodies);
+    return sum;
+}
+
 double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
 {
     bool hidden = false;
@@ -48,11 +66,10 @@ double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3])
     }
     for (size_t i = 0; i < phantom->n_shapes && !hidden; i++) {
         struct fbp_body body;
+        double density;
         fbp_body_of(&phantom->shapes[i], &body);
-        if (!fbp_body_holds(&body, x))
-            continue;
-        sum += body.density;
-        hidden = phantom->replace;
+        hidden = fbp_body_at(&body, x, &density) && phantom->replace;
+        sum += density;
     }
     return sum;
 }

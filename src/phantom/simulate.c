@@ -2,7 +2,8 @@
  * that memory is one picture a thread. */
 #include "base/sizes.h"
 #include "phantom/body.h"
-#include "phantom/poisson.h"
+#include "phantom/noise.h"
+#include "phantom/section.h"
 #include "phantom/shadow.h"
 
 #include "base/mem.h"
@@ -11,6 +12,8 @@
 #include "base/vec.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
+
+#include <string.h>
 
 /* What a worker owns. */
 struct bench {
@@ -26,8 +29,7 @@ struct job {
     const struct fbp_body *bodies;
     const struct fbp_scan *scan;
     const struct fbp_grid *grid;
-    double i0;
-    uint64_t seed;
+    struct fbp_simulate_params params;
     fbp_sink *sink;
     struct bench *benches;
     int n_threads;
@@ -35,11 +37,23 @@ struct job {
 
 static void add_noise(const struct job *job, size_t view, size_t n, float *p)
 {
-    for (size_t i = 0; i < n && (i % 4096 || !fbp_stopped()); i++) {
-        struct fbp_random random = fbp_random_at(job->seed, view, i);
-        const double count = fbp_poisson(&random, job->i0 * exp(-(double)p[i]));
-        p[i] = (float)-log(fmax(count, 1) / job->i0);
+    const double i0 = job->params.noise_i0, sd = job->params.noise_sd;
+
+    for (size_t i = 0; (i0 > 0 || sd > 0) && i < n && (i % 4096 || !fbp_stopped()); i++) {
+        struct fbp_random random = fbp_random_at(job->params.seed, view, i);
+        if (i0 > 0)
+            p[i] = (float)-log(fmax(fbp_poisson(&random, i0 * exp(-(double)p[i])), 1) / i0);
+        if (sd > 0)
+            p[i] = (float)((double)p[i] + sd * fbp_normal(&random));
     }
+}
+
+/* A view that is complete. */
+static fbp_status put_view(struct job *job, size_t k, float *view)
+{
+    add_noise(job, k, job->scan->panel.n_columns * job->scan->panel.n_rows, view);
+    FBP_TRY(fbp_go_on());
+    return fbp_sink_write(job->sink, k, 1, view);
 }
 
 /* Line integrals. */
@@ -54,14 +68,43 @@ static fbp_status project_lines(void *user, size_t k, int worker)
     if (job->phantom->n_shapes > 0)
         FBP_TRY(fbp_bodies_view(job->bodies, job->phantom, &scan->views[k], scan->kind,
                                 &scan->panel, &b->spans, b->picture));
-    if (job->i0 > 0)
-        add_noise(job, k, scan->panel.n_columns * scan->panel.n_rows, b->picture);
-    FBP_TRY(fbp_go_on());
-    return fbp_sink_write(job->sink, k, 1, b->picture);
+    return put_view(job, k, b->picture);
 }
 
-/* What fills a view of what it integrates over. */
-static fbp_pool_try_fn *const project_of[FBP_N_INTEGRALS] = {[FBP_OVER_LINES] = project_lines};
+/* Plane integrals: sample c of a view is that of n . x = d . n + (c - middle) tau, u = tau n, or
+ * the mean of those from half a sample before it to half a sample behind it.  Rows are alike. */
+static fbp_status project_planes(void *user, size_t k, int worker)
+{
+    struct job *job = user;
+    const struct fbp_panel *panel = &job->scan->panel;
+    const struct fbp_view *view = &job->scan->views[k];
+    const size_t n_bodies = job->phantom->n + job->phantom->n_shapes;
+    float *row = job->benches[worker].picture;
+    double n[3] = {view->u[0], view->u[1], view->u[2]};
+    const double tau = fbp_normalise(n), middle = fbp_dot(view->d, n);
+
+    for (size_t c = 0; c < panel->n_columns && !fbp_stopped(); c++) {
+        const double t = middle + ((double)c - ((double)panel->n_columns - 1) / 2) * tau;
+        double sum = 0;
+        for (size_t i = 0; i < n_bodies; i++)
+            sum += job->params.at_centres ? fbp_body_plane(&job->bodies[i], n, t)
+                                          : fbp_body_plane_mean(&job->bodies[i], n, t, tau);
+        row[c] = (float)sum;
+    }
+    for (size_t r = 1; r < panel->n_rows; r++)
+        memcpy(row + r * panel->n_columns, row, panel->n_columns * sizeof *row);
+    return put_view(job, k, row);
+}
+
+/* What an integral is over: what fills a view, and the bodies that it needs. */
+static const struct {
+    fbp_pool_try_fn *project;
+    fbp_status (*bodies)(const struct fbp_phantom *phantom, struct fbp_body **out);
+    bool counts; /* are there photons, whose noise is Poisson's? */
+} integral_of[FBP_N_INTEGRALS] = {
+    [FBP_OVER_LINES] = {project_lines, fbp_bodies_of, true},
+    [FBP_OVER_PLANES] = {project_planes, fbp_sections_of, false},
+};
 
 static fbp_status fill_slice(void *user, size_t z, int worker)
 {
@@ -130,7 +173,8 @@ fail:
 static void projections_info(const struct fbp_scan *scan, struct fbp_array_info *info)
 {
     const struct fbp_panel *p = &scan->panel;
-    const double pitch[2] = {fbp_norm(scan->views[0].u), fbp_norm(scan->views[0].v)};
+    const double u = fbp_norm(scan->views[0].u), v = fbp_norm(scan->views[0].v);
+    const double pitch[2] = {u, v > 0 ? v : 1}; /* rows of plane integrals are no places */
 
     *info = (struct fbp_array_info){
         .struct_size = sizeof *info,
@@ -144,39 +188,57 @@ static void projections_info(const struct fbp_scan *scan, struct fbp_array_info 
     };
 }
 
-fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *given,
-                               const char *path, double noise_i0, uint64_t seed, int n_threads)
+static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kind kind)
+{
+    FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", p->noise_i0));
+    FBP_TRY(fbp_check_optional(&fbp_range_noise_sd, "phantom: noise_sd", p->noise_sd));
+    FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", p->n_threads));
+    if (p->noise_i0 > 0 && !integral_of[fbp_kind_of(kind)->integral].counts)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "phantom: kind %s counts no photons: give its noise as a standard "
+                        "deviation (noise_sd)",
+                        fbp_kind_of(kind)->name);
+    return FBP_OK;
+}
+
+fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *given,
+                                const char *path, const struct fbp_simulate_params *params)
 {
     struct fbp_scan whole, *const scan = &whole;
     struct fbp_array_info info;
     struct fbp_ball *balls = NULL;
     struct fbp_body *bodies = NULL;
+    struct job job = {.phantom = phantom, .scan = scan};
     fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(FBP_TAKE(simulate_params, &job.params, params));
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
-    fbp_pool_try_fn *const project = project_of[fbp_kind_of(scan->kind)->integral];
-    if (!project)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "phantom: nothing simulates scans of kind %s yet",
-                        fbp_kind_of(scan->kind)->name);
-    FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", noise_i0));
-    FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
+    FBP_TRY(check_params(&job.params, scan->kind));
+    const enum fbp_integral integral = fbp_kind_of(scan->kind)->integral;
     FBP_TRY_GOTO(fbp_balls_of(phantom, &balls));
-    FBP_TRY_GOTO(fbp_bodies_of(phantom, &bodies));
+    FBP_TRY_GOTO(integral_of[integral].bodies(phantom, &bodies));
     projections_info(scan, &info);
-    struct job job = {.phantom = phantom,
-                      .balls = balls,
-                      .bodies = bodies,
-                      .scan = scan,
-                      .i0 = noise_i0,
-                      .seed = seed,
-                      .n_threads = n_threads};
-    st = run(&job, &info, path, project);
+    job.balls = balls;
+    job.bodies = bodies;
+    job.n_threads = job.params.n_threads;
+    st = run(&job, &info, path, integral_of[integral].project);
 fail:
     free(balls);
     free(bodies);
     return st;
+}
+
+fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+                               const char *path, double noise_i0, uint64_t seed, int n_threads)
+{
+    return fbp_phantom_simulate(
+        phantom, scan, path,
+        &(struct fbp_simulate_params){.struct_size = sizeof(struct fbp_simulate_params),
+                                      .noise_i0 = noise_i0,
+                                      .seed = seed,
+                                      .n_threads = n_threads});
 }
 
 fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,

@@ -1,4 +1,5 @@
 /* Phantoms by name. */
+#include "phantom/epr_table.h"
 #include "phantom/file.h"
 
 #include "base/mem.h"
@@ -77,17 +78,17 @@ static fbp_status from_table(struct fbp_phantom *out, const struct row *rows, si
 
 const char *fbp_phantom_name(size_t i)
 {
-    return i < COUNT(tables) ? tables[i].name : NULL;
+    return i < COUNT(tables) ? tables[i].name : fbp_epr_table_name(i - COUNT(tables));
 }
 
 static fbp_status unknown(const char *name)
 {
-    char known[200] = "";
+    char known[300] = "";
     size_t len = 0;
 
-    for (size_t i = 0; i < COUNT(tables) && len < sizeof known; i++)
+    for (size_t i = 0; fbp_phantom_name(i) && len < sizeof known; i++)
         len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
-                                tables[i].name);
+                                fbp_phantom_name(i));
     return fbp_fail(FBP_ERR_INVALID,
                     "phantom: '%s' is neither a name nor a file: use %s or a text file of shapes",
                     name, known);
@@ -109,14 +110,14 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
     fbp_message_clear();
     *out = (struct fbp_phantom){0};
     FBP_TRY(fbp_check_range(&fbp_range_scale, "phantom: scale", scale));
-    while (t < COUNT(tables) && strcmp(name, tables[t].name) != 0)
+    while (fbp_phantom_name(t) && strcmp(name, fbp_phantom_name(t)) != 0)
         t++;
-    if (t < COUNT(tables))
+    const bool named = fbp_phantom_name(t) != NULL;
+    if (named)
         FBP_TRY(fbp_check_range(&fbp_range_distance, "phantom: half_mm", half_mm));
-    if (t < COUNT(tables))
-        st = from_table(out, tables[t].rows, tables[t].n, half_mm, scale);
-    else
-        st = from_file(out, name, scale);
+    st = !named              ? from_file(out, name, scale)
+         : t < COUNT(tables) ? from_table(out, tables[t].rows, tables[t].n, half_mm, scale)
+                             : fbp_epr_table_create(out, t - COUNT(tables), half_mm, scale);
     if (st != FBP_OK)
         fbp_phantom_clear(out);
     return st;

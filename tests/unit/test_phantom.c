@@ -268,7 +268,7 @@ static void phantom_files(void **state)
     } bad[] = {
         {"# nothing\n", "no ellipsoids"},
         {"0 0 0 1 1 1 0 1\n0 0 0 1 1 1 0\n", "phantom.txt:2: 7"},
-        {"0 0 0 1 1 1 0 1 9\n", "phantom.txt:1: 9"},
+        {"0 0 0 1 1 1 0 1 9 1 1 1\n", "phantom.txt:1: 12"},
         {"\n\n0 0 0 1 -1 1 0 1\n", "phantom.txt:3: half axes"},
         {"0 0 0 1 1 1 0 x\n", "phantom.txt:1: not a number"},
         {"0 0 0 1 nan 1 0 1\n", "phantom.txt:1: not a number"},

@@ -1,5 +1,5 @@
-/* Poisson counts: mean and variance, independence of threads. */
-#include "phantom/poisson.h"
+/* Poisson counts and Gaussian numbers: moments, distribution, independence. */
+#include "phantom/noise.h"
 
 #include "base/vec.h"
 
@@ -74,12 +74,36 @@ static void neighbours_are_independent(void **state)
     assert_true(fabs(of_view / N) < 5 * 100 / sqrt(N));
 }
 
+/* Moments 1 to 4, and how many lie beyond 1 and 2: five standard deviations of each. */
+static void normal_numbers(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    const double want[] = {0, 1, 0, 3, .31731051, .04550026};
+    const double variance[] = {1, 2, 15, 96, .2166, .0434};
+    double sums[6] = {0}, of_pixel = 0;
+
+    for (uint64_t i = 0; i < N; i++) {
+        struct fbp_random r = fbp_random_at(3, i / 500, i % 500);
+        struct fbp_random next = fbp_random_at(3, i / 500, i % 500 + 1);
+        const double x = fbp_normal(&r);
+        const double of[] = {x, x * x, x * x * x, x * x * x * x, fabs(x) > 1, fabs(x) > 2};
+        for (int k = 0; k < 6; k++)
+            sums[k] += of[k];
+        of_pixel += x * fbp_normal(&next);
+    }
+    for (int k = 0; k < 6; k++)
+        assert_true(fabs(sums[k] / N - want[k]) < 5 * sqrt(variance[k] / N));
+    assert_true(fabs(of_pixel / N) < 5 / sqrt(N));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_and_variance),
         cmocka_unit_test(distribution),
         cmocka_unit_test(neighbours_are_independent),
+        cmocka_unit_test(normal_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

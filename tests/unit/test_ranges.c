@@ -351,6 +351,8 @@ static void pictures_and_phantoms(void **state)
     assert_refused(fbp_phantom_volume(&phantom, &grid, "null:", -1), "n_threads");
     assert_refused(fbp_phantom_project(&phantom, &s, "null:", NAN, 1, 1), "noise_i0");
     assert_refused(fbp_phantom_project(&phantom, &s, "null:", 0, 1, 1 << 30), "n_threads");
+    struct fbp_simulate_params params = *fbp_simulate_params(.noise_sd = -1);
+    assert_refused(fbp_phantom_simulate(&phantom, &s, "null:", &params), "noise_sd");
     s.panel.n_rows = SIZE_MAX;
     assert_refused(fbp_phantom_project(&phantom, &s, "null:", 0, 1, 1), "panel.n_rows");
     fbp_phantom_clear(&phantom);
@@ -361,11 +363,11 @@ static void sentences(void **state)
 {
     (void)state;
     static const struct fbp_range *const all[] = {
-        &fbp_range_pitch,  &fbp_range_distance, &fbp_range_place, &fbp_range_angle,
-        &fbp_range_turn,   &fbp_range_skew,     &fbp_range_side,  &fbp_range_views,
-        &fbp_range_bytes,  &fbp_range_i0,       &fbp_range_depth, &fbp_range_mu,
-        &fbp_range_value,  &fbp_range_scale,    &fbp_range_noise, &fbp_range_threads,
-        &fbp_range_header, &fbp_range_seconds,  &fbp_range_cutoff};
+        &fbp_range_pitch,  &fbp_range_distance, &fbp_range_place,   &fbp_range_angle,
+        &fbp_range_turn,   &fbp_range_skew,     &fbp_range_side,    &fbp_range_views,
+        &fbp_range_bytes,  &fbp_range_i0,       &fbp_range_depth,   &fbp_range_mu,
+        &fbp_range_value,  &fbp_range_scale,    &fbp_range_noise,   &fbp_range_threads,
+        &fbp_range_header, &fbp_range_noise_sd, &fbp_range_seconds, &fbp_range_cutoff};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *from = strstr(all[i]->expected, "from ");
         char *to = NULL;

@@ -37,6 +37,7 @@ WHOLE(report, devices_dropped);
 WHOLE(scan, n_assumed);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);
+WHOLE(simulate_params, at_centres);
 WHOLE(sink_functions, concurrent);
 WHOLE(sink_params, range);
 WHOLE(source_functions, concurrent);

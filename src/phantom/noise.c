@@ -1,4 +1,6 @@
-#include "phantom/poisson.h"
+#include "phantom/noise.h"
+
+#include "base/vec.h"
 
 #include <math.h>
 
@@ -63,4 +65,12 @@ static double large_mean(struct fbp_random *r, double mean)
 double fbp_poisson(struct fbp_random *r, double mean)
 {
     return mean < 10 ? small_mean(r, mean) : large_mean(r, mean);
+}
+
+/* Box & Muller 1958, the first of two. */
+double fbp_normal(struct fbp_random *r)
+{
+    const double u = uniform(r), v = uniform(r);
+
+    return sqrt(-2 * log(u)) * cos(2 * FBP_PI * v);
 }

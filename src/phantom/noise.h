@@ -1,6 +1,6 @@
-/** @file poisson.h  Poisson counts that depend on a pixel's place only (internal). */
-#ifndef FBP_SRC_POISSON_H
-#define FBP_SRC_POISSON_H
+/** @file noise.h  Random numbers that depend on a pixel's place only (internal). */
+#ifndef FBP_SRC_NOISE_H
+#define FBP_SRC_NOISE_H
 
 #include <stdint.h>
 
@@ -14,4 +14,7 @@ struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel);
 /** Exact Poisson variate of mean >= 0 as a whole number. */
 double fbp_poisson(struct fbp_random *random, double mean);
 
-#endif /* FBP_SRC_POISSON_H */
+/** Gaussian variate of mean 0 and variance 1. */
+double fbp_normal(struct fbp_random *random);
+
+#endif /* FBP_SRC_NOISE_H */
