@@ -122,8 +122,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_s3_run(fbp_s3 *s, const struct fbp_s3_way 
  *  as bytes; NULL: everything. */
 FBP_API const float *fbp_s3_volume(const fbp_s3 *s);
 FBP_API const uint8_t *fbp_s3_wanted(const fbp_s3 *s);
-/** Some voxels of the last run, where they were drawn and wanted, beside those in double precision.
- */
+/** Some voxels of the last run, where they were drawn and wanted, beside those in double precision:
+ *  of the slices that the first comparison was of, as long as some of them are drawn. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out);
 
 /** The same job by the CPU's backend: the volume, [z][y][x]. */

@@ -228,16 +228,29 @@ const uint8_t *fbp_s3_wanted(const fbp_s3 *s)
     return s->done && s->some ? s->wanted : NULL;
 }
 
-/* In double, once. */
+/* Slices [z, end) that are drawn, and known in double. */
+static void find_common(const fbp_s3 *s, size_t *z, size_t *end)
+{
+    const struct fbp_bench_truth *t = &s->truth;
+    const size_t drawn = s->z0 + s->n_slices, known = t->z0 + t->nz;
+
+    *z = s->z0 > t->z0 ? s->z0 : t->z0;
+    *end = drawn < known ? drawn : known;
+}
+
+/* In double, of the slices that are drawn, unless some of them are known already. */
 static fbp_status make_truth(fbp_s3 *s)
 {
     fbp_pool *pool = NULL;
+    size_t z, end;
 
-    if (s->truth.n)
+    find_common(s, &z, &end);
+    if (s->truth.n && z < end)
         return FBP_OK;
+    fbp_bench_truth_clear(&s->truth);
     FBP_TRY(fbp_pool_create(&pool, s->n_threads));
-    const fbp_status st = fbp_bench_truth_make(&s->truth, &s->tables.job, s->views, 0,
-                                               s->scan->volume.n[2], pool, s->n_threads);
+    const fbp_status st = fbp_bench_truth_make(&s->truth, &s->tables.job, s->views, s->z0,
+                                               s->n_slices, pool, s->n_threads);
     fbp_pool_destroy(&pool);
     return st;
 }
@@ -246,14 +259,16 @@ fbp_status fbp_s3_compare(fbp_s3 *s, struct fbp_s3_error *out)
 {
     const struct fbp_bench_truth *t = &s->truth;
     struct fbp_bench_sum sum = {0};
+    size_t z, end;
 
     fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "S3"));
     if (!s->done)
         return fbp_fail(FBP_ERR_INVALID, "S3: there is no volume to compare: run it first");
     FBP_TRY(make_truth(s));
-    for (size_t z = s->z0; z < s->z0 + s->n_slices; z++)
-        for (size_t i = t->first[z]; i < t->first[z + 1]; i++) {
+    find_common(s, &z, &end);
+    for (; z < end; z++)
+        for (size_t i = t->first[z - t->z0]; i < t->first[z - t->z0 + 1]; i++) {
             const size_t voxel = z * slice_of(s) + t->voxel[i];
             if (!s->some || s->wanted[voxel])
                 fbp_bench_sum_add(&sum, (double)s->voxels[voxel], t->value[i]);

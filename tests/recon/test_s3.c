@@ -262,6 +262,30 @@ static void what_cannot_be_drawn_is_said(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* Of 40 slices four in the middle are [16, 20), and sixteen [0, 16). */
+static void slices_that_share_none_are_compared(void **state)
+{
+    static const size_t n[3] = {16, 16, 40}, panel[2] = {20, 44};
+    const struct fbp_s3_params p = {.struct_size = sizeof p};
+    struct fbp_scan scan = make_scan(12, n, panel);
+    struct fbp_s3_error error;
+    struct fbp_s3_time t;
+    fbp_s3 *s;
+
+    (void)state;
+    OK(fbp_s3_open(&s, &scan, &p));
+    for (size_t i = 3; i < 7; i += 3) { /* D, F */
+        const struct fbp_s3_way way = {.variant = i, .middle = 1};
+        OK(fbp_s3_run(s, &way, &t));
+        assert_int_equal(t.z0, i == 3 ? 16 : 0);
+        OK(fbp_s3_compare(s, &error));
+        assert_int_equal(error.n_voxels, t.n_slices * 16 * 16);
+        assert_true(error.psnr_db > ROUNDED_DB && error.psnr_db < 200);
+    }
+    fbp_s3_close(&s);
+    fbp_scan_clear(&scan);
+}
+
 static void sessions_can_be_opened_again(void **state)
 {
     static const size_t n[3] = {8, 8, 8}, panel[2] = {12, 12};
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test(odd_sizes_do_too),
         cmocka_unit_test(less_than_a_group_does_too),
         cmocka_unit_test(what_cannot_be_drawn_is_said),
+        cmocka_unit_test(slices_that_share_none_are_compared),
         cmocka_unit_test(sessions_can_be_opened_again),
     };
 
