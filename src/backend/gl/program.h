@@ -123,6 +123,7 @@ enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9 };
     X(UNPACK, "unpack", "common", "unpack")                              \
     X(BORDER, "border", "common", "rows", "border")                      \
     X(PLAIN, "plain", "common", "rows", "parts", "plain")                \
+    X(ZERO, "zero", "common", "zero")                                    \
     X(SCALE, "scale", "common", "scale")                                 \
     X(FOUND, "found", "found")                                           \
     X(MIP, "mip", "mip")                                                 \

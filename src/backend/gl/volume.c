@@ -16,15 +16,48 @@ static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *s
     return gpu_volume_size(&dev->kernel->gpu, dev->job, &some) * sizeof(float);
 }
 
+/* As `Zero` in zero.glsl, and `Voxels` in found.glsl. */
+struct voxels {
+    unsigned n, from, spare[2];
+};
+
+/* Bytes of voxels that a command takes at once. */
+static size_t block_of(const struct gl_device *dev)
+{
+    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
+}
+
+/* Groups of 64 threads for n voxels: each thread takes some, if there are many. */
+static void cover(struct gl_call *c, size_t n)
+{
+    const size_t threads = 64, most = 4096, wanted = (n + threads - 1) / threads;
+
+    gl_groups(c, wanted < most ? wanted : most);
+}
+
+static fbp_status clear_piece(struct gl_device *dev, const struct gl_part *p, size_t bytes)
+{
+    struct voxels v = {.n = (unsigned)(bytes / sizeof(float))};
+    struct gl_call c = {.program = GL_P_ZERO, .parameters = &v, .parameter_bytes = sizeof v};
+    size_t skip;
+
+    FBP_TRY(gl_bind(&dev->programs, &c, 0, p->buffer, p->at, bytes, &skip));
+    v.from = (unsigned)(skip / sizeof(float));
+    cover(&c, v.n);
+    return gl_run(&dev->programs, &c);
+}
+
 static fbp_status run_clear(void *device, void *command)
 {
-    const struct gl_part *p = command;
+    struct gl_device *dev = device;
+    struct gl_part p = *(const struct gl_part *)command;
+    const size_t most = block_of(dev);
 
-    (void)device;
-    glBindBuffer(GL_COPY_WRITE_BUFFER, p->buffer->name);
-    glClearBufferSubData(GL_COPY_WRITE_BUFFER, GL_R32F, (GLintptr)p->at, (GLsizeiptr)p->bytes,
-                         GL_RED, GL_FLOAT, NULL);
-    return gl_check("zeros");
+    for (size_t left = p.bytes, bytes; left > 0; left -= bytes, p.at += bytes) {
+        bytes = left < most ? left : most;
+        FBP_TRY(clear_piece(dev, &p, bytes));
+    }
+    return FBP_OK;
 }
 
 fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
@@ -82,11 +115,6 @@ struct scale {
     float scale, shift, spare2[2];
 };
 
-/* As `Voxels` in found.glsl. */
-struct voxels {
-    unsigned n, from, spare[2];
-};
-
 /* What there is among voxels. */
 static fbp_status look_at(struct gl_device *dev, const struct gl_part *p)
 {
@@ -109,21 +137,14 @@ static fbp_status scale_some(struct gl_device *dev, const struct gl_part *from,
                       .scale = (float)dev->job->scale,
                       .shift = (float)dev->job->shift};
     struct gl_call c = {.program = GL_P_SCALE, .parameters = &s, .parameter_bytes = sizeof s};
-    const size_t threads = 64, most = 4096, wanted = (s.n + threads - 1) / threads;
     size_t skip;
 
     FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
     s.from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, from->bytes, &skip));
     s.to = (unsigned)(skip / sizeof(float));
-    gl_groups(&c, wanted < most ? wanted : most);
+    cover(&c, s.n);
     return gl_run(&dev->programs, &c);
-}
-
-/* Bytes of voxels that a command takes at once. */
-static size_t block_of(const struct gl_device *dev)
-{
-    return (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 4 * 4;
 }
 
 /* The volume's slices as they are. */
@@ -199,7 +220,6 @@ static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f
     const size_t layer = volume_bytes(dev, &f->slab, 1);
     struct unpack u = unpack_of(dev, &f->slab);
     struct gl_call c = {.program = GL_P_UNPACK, .parameters = &u, .parameter_bytes = sizeof u};
-    const size_t threads = 64, most = 4096, wanted = (to->bytes / 4 + threads - 1) / threads;
     size_t skip;
 
     u.n = (unsigned)(to->bytes / 4);
@@ -211,7 +231,7 @@ static fbp_status unpack_slices(struct gl_device *dev, const struct unpacking *f
     u.from = (unsigned)(skip / sizeof(float));
     FBP_TRY(gl_bind(&dev->programs, &c, 1, to->buffer, to->at, to->bytes, &skip));
     u.to = (unsigned)(skip / sizeof(float));
-    gl_groups(&c, wanted < most ? wanted : most);
+    cover(&c, u.n);
     return gl_run(&dev->programs, &c);
 }
 
