@@ -50,7 +50,7 @@ static fbp_status find_device(fbp_s3 *s, const char *name, int *index)
     int devices[FBP_MOST_DEVICES];
     size_t n = 0;
 
-    FBP_TRY(fbp_devices_find(name ? name : "gl", &backend, devices, &n));
+    FBP_TRY(fbp_devices_listed(name ? name : "gl", &backend, devices, &n));
     s->kernels = backend->experiment("s3");
     if (!s->kernels)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "S3: %s does not draw: use --device gl",

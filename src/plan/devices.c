@@ -43,6 +43,7 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
+    d.text[strcspn(d.text, ",")] = '\0'; /* its name */
     return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
                     index, d.text, d.reason);
 }
@@ -81,7 +82,6 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
         if (*n == FBP_MOST_DEVICES)
             return fbp_fail(FBP_ERR_INVALID, "device: \"%s\": at most %d devices can be named",
                             text, FBP_MOST_DEVICES);
-        FBP_TRY(check_device(backend, (int)index));
         devices[(*n)++] = (int)index;
         if (*end == '\0')
             return FBP_OK;
@@ -91,8 +91,9 @@ static fbp_status take_listed(const char *list, const char *text, const struct f
     }
 }
 
-fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
-                              size_t *n_devices, struct fbp_choice *how)
+/* Those that are named, of use or not. */
+static fbp_status find(const char *text, const struct fbp_backend **backend, int *devices,
+                       size_t *n_devices, struct fbp_choice *how)
 {
     char name[32], why[sizeof((struct fbp_device_info *)0)->reason] = "";
     const char *colon = strchr(text, ':');
@@ -118,6 +119,25 @@ fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backe
     else
         devices[(*n_devices)++] = how->index;
     return FBP_OK;
+}
+
+fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
+                              size_t *n_devices, struct fbp_choice *how)
+{
+    FBP_TRY(find(text, backend, devices, n_devices, how));
+    for (size_t i = 0; i < *n_devices; i++)
+        FBP_TRY(check_device(*backend, devices[i]));
+    if (*n_devices == 0) /* of "all" */
+        return check_device(*backend, 0);
+    return FBP_OK;
+}
+
+fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
+                              size_t *n_devices)
+{
+    struct fbp_choice how;
+
+    return find(text, backend, devices, n_devices, &how);
 }
 
 fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend, int *devices,

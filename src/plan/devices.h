@@ -13,6 +13,10 @@ enum { FBP_MOST_DEVICES = 64 };
 FBP_PRIVATE_API fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend,
                                             int *devices, size_t *n_devices);
 
+/** The same, of those that are listed: of what they are used for they may do less, or more. */
+FBP_PRIVATE_API fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend,
+                                              int *devices, size_t *n_devices);
+
 /** The same; *how tells what `auto` took, and why. */
 fbp_status fbp_devices_choose(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices, struct fbp_choice *how);

@@ -36,8 +36,25 @@ fi
 # Software is named as such, and nobody gets it unasked.
 if "$fbp" devices | grep -q '^gl.*llvmpipe'; then
     gl_line 'llvmpipe.*, software, OpenGL 4\.[3-6], textures of [0-9]+ x [0-9]+, layers [0-9]+, storage blocks of [0-9]+ MiB'
-    MESA_GL_VERSION_OVERRIDE=3.3 gl_line 'not usable: .*it has OpenGL 3.3 only, and 4.3 is needed'
-    __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line 'not usable: (EGL lists no device|libEGL knows no driver)'
+    LIBGL_DRIVERS_PATH=/nonexistent gl_line 'not usable: a renderer in software: its display refuses .*install libgl1-mesa-dri'
+    MESA_GL_VERSION_OVERRIDE=2.1 gl_line 'not usable: .*it gives no context of OpenGL 3.3 or later'
+    # An old card draws, and does nothing else.
+    export MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330
+    gl_line 'llvmpipe.*, software, OpenGL 3\.3, textures of .*; not usable: it has OpenGL 3.3 only, enough to draw .*, and 4.3 is needed for all else: '
+    for device in gl gl:0 gl:all; do
+        run 1 recon s.json -o v.mha --device $device
+        has err '^fbp: device: gl:0 cannot be used: llvmpipe.*: it has OpenGL 3.3 only, .*--device cpu'
+        one_line err
+        absent v.mha
+    done
+    run 0 recon s.json -o hash: --device auto
+    has err '^(cpu|cuda)[, ]'
+    run 0 bench S3 --size 16 --views 8 --runs 1 --brief
+    has out 'OpenGL 3.3'
+    unset MESA_GL_VERSION_OVERRIDE MESA_GLSL_VERSION_OVERRIDE
+    __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent gl_line 'not usable: libEGL knows no driver, as there is no file for one'
+    echo '{"file_format_version": "1.0.0", "ICD": {"library_path": "libEGL_gone.so.0"}}' >gone.json
+    __EGL_VENDOR_LIBRARY_FILENAMES=$PWD/gone.json gl_line 'not usable: libEGL knows a driver, but its library libEGL_gone.so.0 cannot be opened: install '
 fi
 run 0 recon s.json -o hash: --device auto
 if "$fbp" devices | grep '^gl' | grep -qv software; then

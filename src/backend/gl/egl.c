@@ -5,13 +5,13 @@
 #include "backend/gl/hold.h"
 #include "backend/gl/layered.h"
 #include "backend/gl/plant.h"
+#include "backend/gl/vendor.h"
 #include "backend/gpu/host.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +156,9 @@ static void say_refused(const struct entry *e, char *why, size_t n)
                  "its display refuses now (%s): if a child of this process ended by exit(), it may "
                  "have closed the card: end children by _exit(), and start this program again",
                  error);
+    else if (e->is.software)
+        snprintf(why, n, "its display refuses (%s): its driver is not whole: install %s", error,
+                 "libgl1-mesa-dri");
     else
         snprintf(why, n,
                  "its display refuses (%s): see that you may read and write %s (group render or "
@@ -178,12 +181,12 @@ static bool open_entry(struct entry *e, EGLContext beside, struct gl_egl *out, c
     return false;
 }
 
-static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside)
+static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside, bool draws)
 {
     struct entry *e = &all.entries[index];
     char why[300] = "";
 
-    if (e->is.reason[0])
+    if (e->is.reason[0] && !(draws && e->is.draws))
         return gpu_host->fail(FBP_ERR_DEVICE, "gl: %s: %s", e->is.name, e->is.reason);
     if (open_entry(e, beside, out, why, sizeof why)) {
         gl_check_begin(e->is.name);
@@ -194,12 +197,17 @@ static fbp_status open_context(struct gl_egl *out, int index, EGLContext beside)
 
 fbp_status gl_egl_open(struct gl_egl *out, int index)
 {
-    return open_context(out, index, EGL_NO_CONTEXT);
+    return open_context(out, index, EGL_NO_CONTEXT, false);
+}
+
+fbp_status gl_egl_open_to_draw(struct gl_egl *out, int index)
+{
+    return open_context(out, index, EGL_NO_CONTEXT, true);
 }
 
 fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first)
 {
-    return open_context(out, first->index, first->context);
+    return open_context(out, first->index, first->context, false);
 }
 
 void gl_egl_close(struct gl_egl *egl)
@@ -262,10 +270,13 @@ static void ask(struct gl_renderer *r)
     r->buffer_bytes = strstr(r->version, "Mesa") ? most_of_mesa : (uint64_t)1 << 40;
     r->texture_bytes = gl_layered_bytes(r->texture_size, r->layers);
     ask_for_memory(r);
+    r->draws = 10 * r->major + r->minor >= 33;
     if (10 * r->major + r->minor < 43) {
-        snprintf(r->reason, sizeof r->reason,
-                 "it has OpenGL %d.%d only, and 4.3 is needed: update the driver", r->major,
-                 r->minor);
+        snprintf(
+            r->reason, sizeof r->reason,
+            "it has OpenGL %d.%d only, enough to draw (fbp bench S3), and 4.3 is needed for all "
+            "else: update the driver, or use --device cpu",
+            r->major, r->minor);
         return;
     }
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
@@ -293,7 +304,9 @@ static void look_at(struct entry *e)
     struct entry *at = &all.entries[all.n];
     if (!at->is.name[0])
         snprintf(at->is.name, sizeof at->is.name, "%s",
-                 e->is.card[0] ? e->is.card : "a device of EGL");
+                 e->is.card[0]    ? e->is.card
+                 : e->is.software ? "a renderer in software"
+                                  : "a device of EGL");
     if (open_entry(at, EGL_NO_CONTEXT, &egl, at->is.reason, sizeof at->is.reason)) {
         ask(&at->is);
         gl_hold_drivers();
@@ -367,20 +380,6 @@ static void look_for_half_a_driver(void)
     all.entries[all.n++] = e;
 }
 
-static bool has_vendor_file(void)
-{
-    static const char *const places[] = {"/usr/share/glvnd/egl_vendor.d/*.json",
-                                         "/etc/glvnd/egl_vendor.d/*.json"};
-    bool any = false;
-
-    for (size_t i = 0; i < 2; i++) {
-        glob_t files;
-        any = glob(places[i], GLOB_NOSORT, NULL, &files) == 0 || any;
-        globfree(&files);
-    }
-    return any;
-}
-
 /* What stands first in the list is tried first: hardware, then software, then what is of no use. */
 static int rank(const struct entry *e)
 {
@@ -412,14 +411,8 @@ static void *find(void *unused)
     else if (all.n > 0)
         snprintf(all.why, sizeof all.why, "no renderer can be used; of the first, %.60s: %.180s",
                  all.entries[0].is.name, all.entries[0].is.reason);
-    else if (!has_vendor_file())
-        snprintf(all.why, sizeof all.why,
-                 "libEGL knows no driver, as there is no file in /usr/share/glvnd/egl_vendor.d: "
-                 "install the graphics part of the card's driver, or libegl-mesa0");
     else
-        snprintf(all.why, sizeof all.why,
-                 "EGL lists no device: see that the card's driver is whole, and that you may open "
-                 "/dev/dri/renderD*");
+        gl_vendor_why(all.why, sizeof all.why);
     (void)eglReleaseThread();
     return unused;
 }
@@ -434,16 +427,19 @@ void gl_renderers_find(void)
         (void)pthread_join(thread, NULL);
 }
 
-int gl_renderers_usable(char *why, size_t n)
+int gl_renderers_count(char *why, size_t n)
 {
-    if (all.n_usable == 0)
+    if (gl_renderers_listed() == 0)
         snprintf(why, n, "%s", all.why);
-    return all.n_usable;
+    return gl_renderers_listed();
 }
 
 int gl_renderers_listed(void)
 {
-    return all.n_usable > 0 ? all.n : 0;
+    for (int i = 0; i < all.n; i++)
+        if (!all.entries[i].is.reason[0] || all.entries[i].is.draws)
+            return all.n;
+    return 0;
 }
 
 const struct gl_renderer *gl_renderer_at(int index)

@@ -22,6 +22,7 @@ struct gl_renderer {
     char card[64];                /**< the file of the system that it is; "" = none is known */
     char bus_id[28];              /**< its place on PCI; "" = not known */
     bool software;
+    bool draws; /**< it has what drawing needs, whatever `reason` says: OpenGL 3.3 */
     int major, minor;
     int texture_size, layers;          /**< of textures, at most */
     int shared_bytes;                  /**< of a group of threads, at most */
@@ -35,9 +36,10 @@ struct gl_renderer {
 /** Look for renderers: usable ones first, those in hardware before those in software. */
 void gl_renderers_find(void);
 
-/** How many can be used; if 0, `why` gets the sentence.  More may be listed, with a reason. */
-int gl_renderers_usable(char *why, size_t n);
+/** How many are listed, with or without a reason: none, with the sentence in `why`, if there is
+ * none that computes or draws. */
 int gl_renderers_listed(void);
+int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
 
 /** A context of a renderer, of the thread that opened it. */
@@ -46,8 +48,9 @@ struct gl_egl {
     void *display, *context;
 };
 
-/** Make one, current in this thread. */
+/** Make one, current in this thread; of a renderer that only draws, too. */
 fbp_status gl_egl_open(struct gl_egl *out, int index);
+fbp_status gl_egl_open_to_draw(struct gl_egl *out, int index);
 /** Another one, which shares all objects of the first. */
 fbp_status gl_egl_open_beside(struct gl_egl *out, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);

@@ -19,7 +19,7 @@
 
 static int count(char *why, size_t n)
 {
-    return gl_renderers_usable(why, n) > 0 ? gl_renderers_listed() : 0;
+    return gl_renderers_count(why, n);
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -28,14 +28,16 @@ static void describe(int index, struct fbp_device_info *out)
 
     snprintf(out->reason, sizeof out->reason, "%s", r->reason);
     snprintf(out->driver, sizeof out->driver, "%.63s", r->version);
-    if (r->block_bytes == 0)
-        snprintf(out->text, sizeof out->text, "%.100s%s", r->name, r->software ? ", software" : "");
-    else
-        snprintf(
-            out->text, sizeof out->text,
-            "%.70s%s, OpenGL %d.%d, textures of %d x %d, layers %d, storage blocks of %llu MiB",
-            r->name, r->software ? ", software" : "", r->major, r->minor, r->texture_size,
-            r->texture_size, r->layers, (unsigned long long)(r->block_bytes >> 20));
+    size_t at = (size_t)snprintf(out->text, sizeof out->text, "%.70s%s", r->name,
+                                 r->software ? ", software" : "");
+
+    if (r->draws)
+        at += (size_t)snprintf(out->text + at, sizeof out->text - at,
+                               ", OpenGL %d.%d, textures of %d x %d, layers %d", r->major, r->minor,
+                               r->texture_size, r->texture_size, r->layers);
+    if (r->block_bytes > 0)
+        snprintf(out->text + at, sizeof out->text - at, ", storage blocks of %llu MiB",
+                 (unsigned long long)(r->block_bytes >> 20));
     snprintf(out->bus_id, sizeof out->bus_id, "%s", r->bus_id);
     out->numa_node = r->bus_id[0] ? gpu_host->numa_node(FBP_SYS, r->bus_id) : -1;
     out->memory_bytes = r->memory_bytes;
