@@ -110,6 +110,11 @@ void gl_addresses_drop(void *base, size_t bytes)
         (void)munmap(base, bytes);
 }
 
+static bool has_storage(void)
+{
+    return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
+}
+
 static void map(struct gl_buffer *b)
 {
     const GLbitfield flags =
@@ -120,9 +125,13 @@ static void map(struct gl_buffer *b)
     b->base = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)b->bytes, flags);
 }
 
-static bool maps_for_good(void)
+/* Storage that may change is moved by some drivers, to the host's memory once it was read. */
+static void reserve(const struct gl_buffer *b)
 {
-    return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    if (has_storage())
+        glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_STORAGE_BIT);
+    else
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_COPY);
 }
 
 static fbp_status make_plain(struct gl_buffer *b, const char *what)
@@ -139,14 +148,14 @@ static fbp_status make_plain(struct gl_buffer *b, const char *what)
 fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
 {
     b->mapped = mapped;
-    if (mapped && !maps_for_good())
+    if (mapped && !has_storage())
         return make_plain(b, what);
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
     if (mapped)
         map(b);
     else
-        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)b->bytes, NULL, GL_DYNAMIC_COPY);
+        reserve(b);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     const fbp_status st = gl_check(what);
     if (st == FBP_OK && mapped && !b->base)

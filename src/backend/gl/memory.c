@@ -24,7 +24,9 @@ static fbp_status run_make(void *device, void *command)
 
     if (m->texture.layers > 0)
         return gl_texture_make(m->buffer, dev->job, &m->texture);
-    return gl_buffer_make(m->buffer, false, m->what);
+    FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
+    glFinish(); /* so that contexts that copy find it */
+    return FBP_OK;
 }
 
 static fbp_status run_drop(void *device, void *command)
