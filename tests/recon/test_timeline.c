@@ -98,11 +98,10 @@ static void a_failing_folder_is_an_error(void **state)
     drop_scan(&scan);
 }
 
-/* On the card, too: its queues keep their own time. */
-static void cuda_draws(void **state)
+/* Devices whose queues keep their own time. */
+static void device_draws(const char *device)
 {
-    (void)state;
-    if (!usable("cuda"))
+    if (!usable(device))
         skip();
     struct fbp_scan scan = make_scan();
     char *svg = temporary("timeline.svg");
@@ -111,7 +110,7 @@ static void cuda_draws(void **state)
     struct fbp_report report = {.struct_size = sizeof report};
     fbp_plan *plan;
 
-    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cuda", .batch_views = BATCH)));
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = device, .batch_views = BATCH)));
     fbp_plan_timeline(plan, svg);
     for (int run = 0; run < 2; run++) {
         memset(count, 0, sizeof count);
@@ -129,12 +128,25 @@ static void cuda_draws(void **state)
     drop_scan(&scan);
 }
 
+static void cuda_draws(void **state)
+{
+    (void)state;
+    device_draws("cuda");
+}
+
+static void gl_draws(void **state)
+{
+    (void)state;
+    device_draws("gl");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bar_a_batch_and_a_lane_a_stage),
         cmocka_unit_test(a_failing_folder_is_an_error),
         cmocka_unit_test(cuda_draws),
+        cmocka_unit_test(gl_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

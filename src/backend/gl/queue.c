@@ -31,6 +31,13 @@ static void await_begin(struct gl_queue *q, enum gl_lane id)
     pthread_mutex_unlock(&q->lock);
 }
 
+static void give_order(struct gl_queue *q, enum gl_order order, enum gl_lane lane)
+{
+    pthread_mutex_lock(&q->lock);
+    q->lists[order].lane = lane;
+    pthread_mutex_unlock(&q->lock);
+}
+
 /* A lane without a thread leaves its order to the first one. */
 static void start_copies(struct gl_queue *q)
 {
@@ -40,9 +47,9 @@ static void start_copies(struct gl_queue *q)
     } copies[] = {{GL_LANE_IN, GL_ORDER_IN}, {GL_LANE_OUT, GL_ORDER_OUT}};
 
     for (size_t i = 0; q->life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
-        q->lists[copies[i].order].lane = copies[i].lane;
+        give_order(q, copies[i].order, copies[i].lane);
         if (start(q, copies[i].lane) != FBP_OK)
-            q->lists[copies[i].order].lane = GL_LANE_COMPUTES;
+            give_order(q, copies[i].order, GL_LANE_COMPUTES);
     }
 }
 
