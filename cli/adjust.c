@@ -164,6 +164,11 @@ int adjust_check_value(const char *what, const struct fbp_scan *scan, enum adjus
 {
     const double last = (double)scan->panel.n_columns - 1;
 
+    if (!fbp_kind_has_lines(scan->kind))
+        return cli_error(
+            "%s%s: views of plane integrals have no detector to move: correct first_mm "
+            "or directions in the scan file",
+            what, adjust_name(which));
     if (!fbp_kind_has_source(scan->kind) && (which == ADJUST_SOD || which == ADJUST_SDD))
         return cli_error("%s%s: a parallel beam has no source", what, adjust_name(which));
     if (which == ADJUST_CENTRE && !(value >= -0.5 && value <= last + 0.5))
@@ -192,4 +197,15 @@ int adjust_scan(struct fbp_scan *scan, const double values[ADJUSTS])
         if (!isnan(values[i]) && adjust_check_value("--", scan, (enum adjust)i, values[i]) != 0)
             return 1;
     return adjust_all(scan, values) == FBP_OK ? 0 : cli_fail();
+}
+
+int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse)
+{
+    if ((v || reverse) && !fbp_kind_has_lines(scan->kind))
+        return cli_error(
+            "%s: views of plane integrals have no rows and do not turn: --flip-u takes "
+            "their samples in reverse order",
+            v ? "--flip-v" : "--reverse");
+    fbp_views_flip(scan->views, scan->n_views, cli_flips(u, v, reverse));
+    return 0;
 }

@@ -66,4 +66,8 @@ void adjust_confirm(struct fbp_scan *scan, const double values[ADJUSTS]);
 /** Check and set all; returns 0, or 1 with the failure reported. */
 int adjust_scan(struct fbp_scan *scan, const double values[ADJUSTS]);
 
+/** Read columns, rows or the rotation the other way round.  @return 0, or 1 with the failure
+ *  reported. */
+int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse);
+
 #endif /* FBP_CLI_ADJUST_H */

@@ -190,16 +190,25 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
 {
     char grid[120];
 
-    printf("scan         %s, %s beam%s\n", say_name(path), fbp_kind_name(s->kind),
-           s->panel.n_rows == 1 ? ", one row" : "");
+    const bool lines = fbp_kind_has_lines(s->kind);
+
+    printf("scan         %s, %s%s\n", say_name(path),
+           lines ? fbp_kind_name(s->kind) : "plane integrals (EPR imaging)",
+           !lines                 ? ""
+           : s->panel.n_rows == 1 ? " beam, one row"
+                                  : " beam");
     printf("projections  %s\n",
            s->projections ? say_name(s->projections) : "not named in the file");
-    printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
-           s->panel.n_rows);
+    if (lines)
+        printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
+               s->panel.n_rows);
+    else
+        printf("views        %zu of %zu samples\n", s->n_views, s->panel.n_columns);
     if (s->projections)
         printf("values       %s\n", s->filtered ? "filtered views: only backprojected"
                                     : fbp_scan_is_intensity(s) ? "intensities: -log is taken"
-                                                               : "line integrals");
+                                    : lines                    ? "line integrals"
+                                                               : "plane integrals");
     printf("volume       %s%s\n", cli_grid(grid, sizeof grid, g),
            s->volume.n[0] ? "" : ", worked out from the detector");
     printf("more         fbp geometry check %s\n", say_name(path));

@@ -2,7 +2,7 @@
 #include "files.h"
 #include "formats.h"
 #include "say.h"
-#include "simulate.h"
+#include "simulate_planes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static const struct opt table[] = {
         .help = "scan file to write; the projections are written beside it, as SCAN.mha"),
     OPT(S, size, .name = "size", .arg = "N", .min = 1, .max = 65536, .required = true,
         .help = "the volume is a cube with N voxels on each side"),
-    OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6, .required = true,
-        .help = "number of projections"),
+    OPT(S, views, .name = "views", .arg = "K", .min = 1, .max = 1e6,
+        .help = "number of projections; --kind planes has --directions instead"),
     OPT(S, phantom, .name = "phantom", .arg = "NAME|FILE", .list = fbp_phantom_name,
         .fallback = "shepp-logan",
         .help = "shepp-logan, shepp-logan-original, defrise, ball, soft-ball, ellipsoid, "
@@ -71,8 +71,19 @@ static const struct opt table[] = {
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels"),
-    OPT(S, directions, .name = "directions", .arg = "NAME",
-        .help = "for --kind planes (EPR imaging); not in this release"),
+    OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
+        .help = "of --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "
+                "linear-angle:18x18 (rings x directions in each), fibonacci:208 (a spiral), or a "
+                "file with three numbers each (CSV, NPY, MAT)"),
+    OPT(S, order, .name = "order", .arg = "NAME", .list = fbp_direction_order_name,
+        .fallback = "plain",
+        .help = "order of a set: ring after ring, every second ring backwards, or each as far as "
+                "possible from those before it"),
+    OPT(S, pole, .name = "pole", .arg = "AXIS", .list = fbp_pole_name, .fallback = "z",
+        .help = "axis of the rings"),
+    OPT(S, samples, .name = "samples", .arg = "S", .min = 1, .max = 65536,
+        .fallback = "sqrt(3) N, even",
+        .help = "samples of each view of --kind planes, --pitch apart"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
         .fallback = "all cores", .help = "number of threads"),
     FORCE_OPTION(S, force),
@@ -102,6 +113,11 @@ static void fill_in(struct simulate_args *a)
         a->voxel_mm = 256.0 / (double)a->size;
     if (a->pitch_mm <= 0)
         a->pitch_mm = a->voxel_mm * (has_source(a) ? a->sdd_mm / a->sod_mm : 1);
+    if (!fbp_kind_has_lines((enum fbp_kind)a->kind)) {
+        a->detector[0] =
+            a->samples ? a->samples : (size_t)(2 * ceil(sqrt(3) * (double)a->size / 2));
+        a->detector[1] = 1;
+    }
     if (a->detector[0] == 0)
         a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
     if (isnan(a->arc_deg))
@@ -119,9 +135,23 @@ static double *make_angles(const struct simulate_args *a)
     return angles;
 }
 
-static fbp_status make_views(const struct simulate_args *a, const struct fbp_circle *circle,
-                             struct fbp_scan *scan)
+/* Samples symmetric about 0. */
+static void plane_views(const struct simulate_args *a, double (*direction)[3],
+                        struct fbp_scan *scan)
 {
+    const double first = -((double)a->detector[0] - 1) / 2 * a->pitch_mm;
+
+    for (size_t k = 0; k < scan->n_views; k++)
+        fbp_plane_view(direction[k], a->pitch_mm, first, a->detector[0], &scan->views[k]);
+}
+
+static fbp_status make_views(const struct simulate_args *a, const struct fbp_circle *circle,
+                             double (*direction)[3], struct fbp_scan *scan)
+{
+    if (direction) {
+        plane_views(a, direction, scan);
+        return FBP_OK;
+    }
     return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
                                   : fbp_circle_views(circle, scan->views);
 }
@@ -147,8 +177,9 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
 
 /* The scan that the arguments describe, without its array.  Strings and views are the scan's. */
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
-                            struct fbp_scan *scan)
+                            double (*direction)[3], struct fbp_scan *scan)
 {
+    const bool slice = a->detector[1] == 1 && !direction; /* one row sees one slice */
     const size_t stem = strlen(a->output) - strlen(".json");
 
     *scan = (struct fbp_scan){
@@ -159,22 +190,30 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
         .row_order = FBP_ROWS_BOTTOM_UP,
         .views = calloc(a->views, sizeof *scan->views),
         .projections = malloc(stem + sizeof ".mha"),
-        .volume = {.n = {a->size, a->size, a->detector[1] == 1 ? 1 : a->size},
+        .volume = {.n = {a->size, a->size, slice ? 1 : a->size},
                    .voxel_mm = {a->voxel_mm, a->voxel_mm, a->voxel_mm}},
     };
     if (!scan->views || !scan->projections)
         return FBP_ERR_NOMEM;
     sprintf(scan->projections, "%.*s.mha", (int)stem, a->output);
-    return make_views(a, circle, scan);
+    return make_views(a, circle, direction, scan);
 }
 
 static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
 {
     char grid[120];
 
+    cli_grid(grid, sizeof grid, &scan->volume);
+    if (!fbp_kind_has_lines(scan->kind)) {
+        printf(
+            "%s: plane integrals along %zu directions, %zu samples of %.6g mm each, of %s in %s\n",
+            say_name(a->output), scan->n_views, scan->panel.n_columns, a->pitch_mm,
+            say_name(a->phantom), grid);
+        return;
+    }
     printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n",
            say_name(a->output), scan->n_views, scan->panel.n_columns, scan->panel.n_rows,
-           a->arc_deg, say_name(a->phantom), cli_grid(grid, sizeof grid, &scan->volume));
+           a->arc_deg, say_name(a->phantom), grid);
 }
 
 /* The phantom may be a file. */
@@ -182,7 +221,7 @@ static int spare_phantom(const struct simulate_args *a, const struct fbp_scan *s
 {
     return cli_check_files(
         &(struct cli_files){.force = a->force,
-                            .inputs = {a->phantom},
+                            .inputs = {a->phantom, a->directions},
                             .outputs = {a->output, scan->projections, a->truth}});
 }
 
@@ -216,8 +255,14 @@ int simulate_scan(struct simulate_args *a)
     struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = 0;
 
+    double(*direction)[3] = NULL, *angles = NULL;
+    fbp_status st = FBP_OK;
+
     fill_in(a);
-    double *angles = make_angles(a);
+    if (a->directions)
+        st = simulate_directions(a, &direction, &a->views);
+    if (st == FBP_OK)
+        angles = make_angles(a);
     struct fbp_circle circle = {
         .struct_size = sizeof circle,
         .kind = (enum fbp_kind)a->kind,
@@ -231,7 +276,8 @@ int simulate_scan(struct simulate_args *a)
         .offset_mm = {a->offset_mm[0], a->offset_mm[1]},
         .tilt_rad = {a->tilt_deg[0] * rad, a->tilt_deg[1] * rad, a->tilt_deg[2] * rad},
     };
-    fbp_status st = angles ? make_scan(a, &circle, &scan) : FBP_ERR_NOMEM;
+    if (st == FBP_OK)
+        st = angles ? make_scan(a, &circle, direction, &scan) : FBP_ERR_NOMEM;
     if (st == FBP_OK)
         st = fbp_phantom_create(&phantom, a->phantom, a->voxel_mm * (double)a->size / 2, a->scale);
     if (st == FBP_OK && spare_phantom(a, &scan) != 0)
@@ -245,6 +291,7 @@ int simulate_scan(struct simulate_args *a)
                  : cli_fail();
     fbp_phantom_clear(&phantom);
     fbp_scan_clear(&scan);
+    free(direction);
     free(angles);
     return rc;
 }
@@ -270,6 +317,9 @@ static int check(const struct command *self, const struct simulate_args *a)
                          cli_volumes(), a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
+    const int rc = simulate_check_planes(self, a);
+    if (rc != OPT_GO_ON)
+        return rc;
     if (is_supported(a) && !has_source(a) && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source: use --kind cone");
     if (has_source(a) && a->sod_mm <= reach_mm(a))
@@ -290,9 +340,6 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.directions)
-        return cli_error(
-            "--directions: EPR imaging is not in this release yet: use another --kind, without it");
     rc = check(self, &a);
     return rc == OPT_GO_ON ? simulate_scan(&a) : rc;
 }
@@ -302,10 +349,12 @@ const struct command cmd_simulate = {
     .summary = "simulate a scan of a phantom, by exact integrals",
     .usage = "--size N --views K -o SCAN.json [options]",
     .about = "The phantom fills a cube of 256 mm side length (or N times --voxel). The source "
-             "starts at (SOD, 0, 0) and turns counter-clockwise as seen from +z.",
+             "starts at (SOD, 0, 0) and turns counter-clockwise as seen from +z. Plane integrals "
+             "(--kind planes) have --directions instead of --views.",
     .examples = "  fbp simulate --size 128 --views 180 -o scan.json --truth truth.mha\n"
                 "  fbp simulate --phantom defrise --size 256 --views 360 --trajectory c-arm \\\n"
-                "      --noise 1e5 -o carm.json\n",
+                "      --noise 1e5 -o carm.json\n"
+                "  fbp simulate --kind planes --directions solid-angle:18 --size 64 -o epr.json\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -31,10 +31,10 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool 
         if (st != FBP_OK)
             return cli_fail();
     }
-    fbp_views_flip(scan->views, scan->n_views,
-                   cli_flips(from->flip_u, from->flip_v, from->reverse));
+    int rc = adjust_flip(scan, from->flip_u, from->flip_v, from->reverse);
     adjust_confirm(scan, from->adjust);
-    const int rc = adjust_scan(scan, from->adjust);
+    if (rc == 0)
+        rc = adjust_scan(scan, from->adjust);
     cli_say_uncertain(scan, quiet);
     return rc;
 }

@@ -18,12 +18,6 @@ static int keep_inputs(const struct recon_args *a, const struct fbp_scan *scan)
     return cli_check_files(&files);
 }
 
-/* The scan as it should have been read: fbp geometry check says what a flip changes. */
-static void flip(const struct recon_args *a, struct fbp_scan *scan)
-{
-    fbp_views_flip(scan->views, scan->n_views, cli_flips(a->flip_u, a->flip_v, a->reverse));
-}
-
 int recon_name_scan(struct recon_args *a, char **kept)
 {
     const int rc = cli_scan_in_folder(a->scan, a->quiet, kept);
@@ -43,7 +37,9 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
-    flip(a, scan);
+    /* as it should have been read: fbp geometry check says what a flip changes */
+    if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
+        return 1;
     return keep_inputs(a, scan);
 }
 

@@ -6,7 +6,7 @@
 #ifndef FBP_DIRECTIONS_H
 #define FBP_DIRECTIONS_H
 
-#include "fbp/types.h"
+#include "fbp/geometry.h"
 
 FBP_BEGIN
 
@@ -57,6 +57,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_directions_count(const struct fbp_directio
 /** The unit vectors of a set: out[count][3].  @return FBP_ERR_INVALID, FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
                                                       double (*out)[3]);
+
+/** The view of plane integrals along a unit vector: n_samples samples, the first at
+ *  t = first_mm, spacing_mm apart. */
+FBP_API void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm,
+                            size_t n_samples, struct fbp_view *out);
 
 /** How much of the sphere each direction stands for, its weight: they add up to 2 pi. */
 enum fbp_quadrature {

@@ -10,8 +10,7 @@ FBP_BEGIN
 enum fbp_kind {
     FBP_CONE = 0, /**< line integrals through a point source; one row = fan beam */
     FBP_PARALLEL, /**< line integrals along one direction a view */
-    FBP_PLANES,   /**< plane integrals along one direction a view (EPR imaging): not in this
-                       release; every call returns FBP_ERR_UNSUPPORTED */
+    FBP_PLANES,   /**< plane integrals along one direction a view (EPR imaging) */
 };
 
 /** "cone", as in scan files; "unknown" if the number is no kind. */
@@ -24,6 +23,9 @@ FBP_API const char *fbp_kind_listed(size_t i, const char **refused);
 /** Do all rays of a view meet in a source?  If not, there are no distances from it. */
 FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
 
+/** Is a sample the integral over a line?  If not, over a plane, and views have no detector. */
+FBP_API bool fbp_kind_has_lines(enum fbp_kind kind);
+
 /**
  * One view.  World: right-handed, mm, rotation axis z, iso-centre 0.
  *
@@ -31,6 +33,8 @@ FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
  *
  * cone:      s is the source.
  * parallel:  s is the unit vector towards the source; rays run along -s.
+ * planes:    u = tau n, n the unit normal of the planes and tau the distance of samples; s and v
+ * are 0.  Sample c is the integral over the plane x . n = t, t = d . n + (c - (nc-1)/2) tau.
  */
 struct fbp_view {
     double s[3]; /**< source [mm], or direction towards it */
@@ -70,7 +74,8 @@ FBP_API void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel 
  * The 3x4 matrix of a view, row-major: (c, r, 1) w = P (x, y, z, 1).
  *
  * cone: P = A [I | -s], A = inv([u v d0-s]); w is 1 on the detector plane, SOD/SDD at the
- * iso-centre.  parallel: third row (0, 0, 0, 1).
+ * iso-centre.  parallel: third row (0, 0, 0, 1).  planes: rows (n/tau, -t0/tau), (0, 0, 0, 0),
+ * (0, 0, 0, 1), t0 the place of sample 0.
  * @return FBP_ERR_INVALID if u, v and the ray through the panel are not independent.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_view_to_matrix(const struct fbp_view *view,
@@ -189,6 +194,15 @@ struct fbp_geometry_facts {
     double rise_error;        /**< part of a ball in the middle of the grid (or of the seen part
                                    of the axis) that is lost because rays there leave the plane
                                    of rotation, by the angle acos(1 - rise_error) */
+    /** Of plane integrals.  Above, the axis is z, and of angles there are: n_angles, the number of
+     *  directions that differ (n and -n are one); step_rad, twice the usual distance of a point of
+     *  the sphere from the nearest direction; direction_gap_rad, the diameter of the largest
+     *  circle on the sphere without a direction, and gap_rad the same if it is a gap (then the
+     *  coverage is partial).  The field of view is a ball, and volume_radius_mm counts from the
+     *  iso-centre. */
+    double spacing_mm;    /**< least distance of samples */
+    double alias_free_mm; /**< radius within which so many directions show an object without
+                               streaks at cut-off 1; at cut-off c it is 1/c times as large */
 };
 
 /**
@@ -219,7 +233,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_rows(struct fbp_views views, size
                                                     const struct fbp_grid *grid, size_t z0,
                                                     size_t z1, size_t *r0, size_t *r1);
 
-/** The grid of a scan that has none: covers the field of view, voxel = pitch SOD/SDD. */
+/** The grid of a scan that has none: covers the field of view, voxel = pitch SOD/SDD.  planes: a
+ * cube whose side is the field of view over sqrt(2), voxel = the least distance of samples. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 FBP_END

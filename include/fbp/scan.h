@@ -3,6 +3,7 @@
 #define FBP_SCAN_H
 
 #include "fbp/array.h"
+#include "fbp/directions.h"
 #include "fbp/geometry.h"
 
 FBP_BEGIN
@@ -62,6 +63,8 @@ struct fbp_scan {
     struct fbp_panel stored;     /**< panel of the views in the files */
     struct fbp_assumed *assumed; /**< facts that are guesses (fbp_scan_assumed()) */
     size_t n_assumed;
+    enum fbp_quadrature quadrature; /**< of plane integrals: weights of the directions */
+    double *plane_weights;          /**< [n_views] solid angles, for FBP_QUADRATURE_GIVEN */
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */
@@ -97,6 +100,12 @@ FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                                                 const struct fbp_circle *circle);
+
+/** Read directions from a file: three numbers each, as text (CSV, TXT, a first line of names is
+ *  left out) or as an array [n][3] or [3][n] (NPY, "FILE.mat:NAME" …).  They need not be of
+ *  length 1.  free(*out). */
+FBP_API FBP_MUST_CHECK fbp_status fbp_directions_load(const char *path, double (**out)[3],
+                                                      size_t *n);
 
 /** Read 3x4 matrices from a text file: 12 numbers a view; '#' begins a comment.  free(*out). */
 FBP_API FBP_MUST_CHECK fbp_status fbp_matrices_load(const char *path, double **out,

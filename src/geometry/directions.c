@@ -12,6 +12,7 @@
 static const char *const sets[] = {"solid-angle", "linear-angle", "fibonacci"};
 static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
+static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -28,6 +29,11 @@ const char *fbp_direction_order_name(size_t i)
 const char *fbp_pole_name(size_t i)
 {
     return i < N_OF(poles) ? poles[i] : NULL;
+}
+
+const char *fbp_quadrature_name(size_t i)
+{
+    return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
 /* Angle of ring i of n from the pole; of direction j of m in a ring about it. */
@@ -162,4 +168,16 @@ fbp_status fbp_directions_make(const struct fbp_directions *given, double (*out)
     FBP_TRY(count_of(&set, &count));
     (set.set == FBP_SET_FIBONACCI ? put_spiral : put_rings)(&set, out);
     return set.order == FBP_ORDER_MSPS ? most_apart(out, count) : FBP_OK;
+}
+
+void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm, size_t n_samples,
+                    struct fbp_view *out)
+{
+    const double middle = first_mm + ((double)n_samples - 1) / 2 * spacing_mm;
+
+    *out = (struct fbp_view){{0}, {0}, {0}, {0}};
+    for (int i = 0; i < 3; i++) {
+        out->d[i] = middle * direction[i];
+        out->u[i] = spacing_mm * direction[i];
+    }
 }

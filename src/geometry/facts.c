@@ -194,7 +194,7 @@ static fbp_status volume(struct fbp_geometry_facts *out, const struct fbp_kind_t
     return FBP_OK;
 }
 
-static fbp_status check_input(const struct fbp_views *views)
+fbp_status fbp_check_views(const struct fbp_views *views)
 {
     const struct fbp_panel *panel = &views->panel;
 
@@ -228,7 +228,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     struct fbp_arc arc = {0};
     fbp_status st;
 
-    FBP_TRY(check_input(views));
+    FBP_TRY(fbp_check_views(views));
     fbp_axis_of(views->view, views->n, out->axis);
     FBP_TRY(look_at_views(kind, views, out, &sides));
     const bool source = kind->has_source;

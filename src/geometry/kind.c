@@ -129,6 +129,11 @@ bool fbp_kind_has_source(enum fbp_kind kind)
     return fbp_kind_of(kind)->has_source;
 }
 
+bool fbp_kind_has_lines(enum fbp_kind kind)
+{
+    return fbp_kind_of(kind)->integral == FBP_OVER_LINES;
+}
+
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                      double P[12])
 {
@@ -144,6 +149,9 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
     FBP_TRY(fbp_check_kind("geometry", kind));
     if (fbp_view_matrix(view, kind, panel, P))
         return FBP_OK;
+    if (fbp_kind_of(kind)->integral != FBP_OVER_LINES)
+        return fbp_fail(FBP_ERR_INVALID, "geometry: the step u from sample to sample is 0, or not "
+                                         "a number: check spacing and direction of the view");
     return fbp_fail(FBP_ERR_INVALID,
                     "geometry: the source lies in the plane of the panel, or its rows and columns "
                     "are parallel: check source, panel centre and axes of the view");

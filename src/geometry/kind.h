@@ -32,6 +32,8 @@ struct fbp_kind_table {
     /** Of one view. */
     fbp_status (*check_view)(const struct fbp_view *view, size_t k);
     bool (*matrix)(const struct fbp_view *view, const struct fbp_panel *panel, double P[12]);
+
+    /** Of one view of line integrals; other kinds leave these out. */
     /** Angle of the ray through `pixel` [mm] about the iso ray, seen along the axis; positive along
      *  +t.  With the source at angle phi, the same line is measured again from phi + pi - 2 gamma
      *  under -gamma. */
@@ -92,6 +94,9 @@ void fbp_kind_plug_in(enum fbp_kind kind, const struct fbp_kind_table *table);
 
 /** A view whose values are finite; k: its index, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
+
+/** Are there views, and pixels? */
+fbp_status fbp_check_views(const struct fbp_views *views);
 
 /** What kinds of line integrals share. */
 fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,

@@ -93,10 +93,25 @@ static fbp_status check_views(const struct fbp_scan *scan)
     return FBP_OK;
 }
 
+static fbp_status check_quadrature(const struct fbp_scan *scan)
+{
+    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan.quadrature: kind %s has no directions to weight: leave it 0",
+                        fbp_kind_name(scan->kind));
+    if ((scan->quadrature == FBP_QUADRATURE_GIVEN) != (scan->plane_weights != NULL))
+        return fbp_fail(FBP_ERR_INVALID, "scan.plane_weights: expected with scan.quadrature "
+                                         "FBP_QUADRATURE_GIVEN, and only there");
+    return FBP_OK;
+}
+
 static fbp_status check_choices(const struct fbp_scan *scan)
 {
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
+    FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
+    if (scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights)
+        FBP_TRY(check_quadrature(scan));
     return fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL);
 }
 

@@ -26,6 +26,8 @@ fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY(kind->check_view(view, k));
     FBP_TRY(check_vector("the panel's place d", k, &fbp_range_place, fbp_norm(view->d)));
     FBP_TRY(check_vector("the column step u", k, &fbp_range_pitch, fbp_norm(view->u)));
+    if (kind->integral != FBP_OVER_LINES)
+        return FBP_OK;
     return check_vector("the row step v", k, &fbp_range_pitch, fbp_norm(view->v));
 }
 

@@ -7,6 +7,7 @@
 #include "base/sizes.h"
 #include "base/stop.h"
 #include "base/vec.h"
+#include "filter/parabola.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/roi.h"
@@ -29,7 +30,8 @@ fbp_status fbp_grid_resolve(const struct fbp_grid *wanted, const struct fbp_scan
         FBP_TRY(fbp_grid_default(fbp_scan_views(scan), out));
     if (!wanted)
         return FBP_OK;
-    const bool one_slice = scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
+    const bool one_slice = fbp_kind_of(scan->kind)->integral == FBP_OVER_LINES &&
+                           scan->panel.n_rows == 1 && wanted->n[0] == wanted->n[2];
     const bool size = wanted->n[0] > 0, voxel = wanted->voxel_mm[0] > 0;
     for (int i = 0; i < 3; i++) {
         const double extent = (double)out->n[i] * out->voxel_mm[i];
@@ -156,10 +158,12 @@ static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_para
 }
 
 /* Ramp and weights of line integrals. */
-static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                               const struct fbp_scan *scan)
 {
     struct fbp_job *job = &t->job;
 
+    (void)scan;
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                               p->spatial_filter ? p->half_width : 0));
@@ -173,6 +177,37 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     return FBP_OK;
 }
 
+/* Options of a turn of lines. */
+static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_recon_params *p)
+{
+    if (p->pad != FBP_PAD_NONE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "pad: rows of plane integrals end where the object does: leave it out");
+    if (t->cutoff_v > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "cutoff_v: plane integrals have no detector columns: use the cut-off");
+    if (t->angular != FBP_ANGULAR_AUTO)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals have solid angles: "
+                                             "set the scan's quadrature");
+    return FBP_OK;
+}
+
+/* The filter f^2 and the weights of plane integrals. */
+static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                                const struct fbp_scan *scan)
+{
+    struct fbp_job *job = &t->job;
+
+    FBP_TRY(check_planes(t, p));
+    FBP_TRY(
+        fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature, scan->plane_weights));
+    FBP_TRY(fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
+                                p->spatial_filter ? p->half_width : 0, 1));
+    job->weights = t->weights;
+    job->filter = &t->filter;
+    return FBP_OK;
+}
+
 /* Whoever has weighted the views knows what they are for. */
 static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *scan)
 {
@@ -183,10 +218,13 @@ static fbp_status check_path(const struct fbp_job *job, const struct fbp_scan *s
 }
 
 /* Weights and filter of what views integrate over. */
-typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p);
-static filter_fn *const filter_of[FBP_N_INTEGRALS] = {[FBP_OVER_LINES] = filter_lines};
+typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                             const struct fbp_scan *scan);
+static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
+    [FBP_OVER_LINES] = filter_lines, [FBP_OVER_PLANES] = filter_planes};
 
-static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p)
+static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                              const struct fbp_scan *scan)
 {
     const struct fbp_kind_table *kind = fbp_kind_of(t->job.kind);
 
@@ -195,7 +233,7 @@ static fbp_status make_filter(struct fbp_job_tables *t, const struct fbp_recon_p
     if (!filter_of[kind->integral])
         return fbp_fail(FBP_ERR_UNSUPPORTED, "scan.kind: there is no filter for kind %s yet",
                         kind->name);
-    return filter_of[kind->integral](t, p);
+    return filter_of[kind->integral](t, p, scan);
 }
 
 fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
@@ -236,7 +274,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
-    FBP_TRY_GOTO(make_filter(t, p));
+    FBP_TRY_GOTO(make_filter(t, p, scan));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:
@@ -307,6 +345,10 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     else
         h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
+    for (size_t k = 0; !job->filtered && k < job->n_views; k++) {
+        const double step = fbp_weights_step(job->weights, k);
+        h = fbp_hash(h, &step, sizeof step);
+    }
     if (job->columns)
         h = fbp_hash(h, t->columns.kernel, (t->columns.half_width + 1) * sizeof(double));
     if (job->pad) {

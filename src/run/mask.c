@@ -2,6 +2,7 @@
 
 #include "backend/statistics.h"
 #include "base/mem.h"
+#include "geometry/kind.h"
 #include "plan/roi.h"
 
 #include <math.h>
@@ -63,6 +64,15 @@ static fbp_status find_bounds(struct make *m)
     return FBP_OK;
 }
 
+/* z of a column within a ball about the iso-centre. */
+static void within_ball(double radius, double x, double y, double z[2])
+{
+    const double square = radius * radius - x * x - y * y;
+
+    z[1] = square >= 0 ? sqrt(square) : -INFINITY;
+    z[0] = square >= 0 ? -z[1] : INFINITY;
+}
+
 /* z of a column within the field of view's radius of the axis: A z^2 - 2 B z + C <= 0. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
 {
@@ -93,7 +103,10 @@ static void find_row(void *user, size_t item, int worker)
     for (size_t i = 0; i < m->mask->nx; i++) {
         const double x = fbp_grid_coordinate(g, 0, (double)(fbp_roi_first(job, 0) + i));
         double z[2];
-        within_radius(&job->facts, x, y, z);
+        if (fbp_kind_of(job->kind)->integral == FBP_OVER_LINES)
+            within_radius(&job->facts, x, y, z);
+        else
+            within_ball(job->facts.fov_radius_mm, x, y, z);
         for (size_t k = 0; k < m->n_lower && z[0] <= z[1]; k++)
             z[0] = fmax(z[0], m->lower[k].x[0] * x + m->lower[k].x[1] * y + m->lower[k].x[2]);
         for (size_t k = 0; k < m->n_upper && z[0] <= z[1]; k++)

@@ -72,6 +72,10 @@ static fbp_status check(const struct fbp_scan *scan, size_t every, size_t bin)
         return fbp_fail(FBP_ERR_INVALID,
                         "scan: views that are filtered already were weighted for all of them, "
                         "pixel by pixel: take all views as they are");
+    if (scan->plane_weights && every > 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: the weights that are given are for all views: take all of them, or "
+                        "leave the weights to the plan");
     if (every == 0 || every > scan->n_views)
         return fbp_fail(FBP_ERR_INVALID,
                         "every: one view of %zu cannot be taken: the scan has %zu views", every,

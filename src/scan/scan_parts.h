@@ -31,6 +31,15 @@ void fbp_scan_put_assumed(struct fbp_writer *w, const struct fbp_scan *scan);
 /** scan->views from distances and angles, or from matrices; kind and panel are known. */
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 
+/** The same of plane integrals: their views and weights; how many directions there are; the rule of
+ *  eprit for places?  And a failure if a scan of lines has one of their keys. */
+bool fbp_scan_has_planes(const struct fbp_scan *scan);
+fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
+fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
+fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n);
+bool fbp_scan_is_eprit(const struct fbp_scan_file *f);
+fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f);
+
 /** scan->volume; views are known. */
 fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f);
 

@@ -38,6 +38,12 @@ static const char *const top_keys[] = {
     "i0",
     "bad_pixels",
     "volume",
+    "directions",
+    "spacing_mm",
+    "first_mm",
+    "gradients",
+    "weights",
+    "grid",
     "filtered",
     "flip",
     "assumed",
@@ -140,6 +146,10 @@ static fbp_status apply_flips(const struct fbp_scan_file *f)
             return fbp_json_wrong(&f->top, "flip", "\"u\", \"v\", \"direction\" or a list of them");
         flips |= 1u << i; /* enum fbp_flip */
     }
+    if (fbp_scan_has_planes(f->scan) && (flips & ~(unsigned)FBP_FLIP_U))
+        return fbp_json_wrong(&f->top, "flip",
+                              "\"u\": views of plane integrals have no rows and do "
+                              "not turn");
     fbp_views_flip(f->scan->views, f->scan->n_views, flips);
     return FBP_OK;
 }
@@ -192,6 +202,8 @@ static fbp_status sizes_of_geometry(const struct fbp_scan_file *f, size_t n[3])
         if (cJSON_IsArray(list))
             n[2] = (size_t)cJSON_GetArraySize(list);
     }
+    if (n[2] == 0 && fbp_scan_has_planes(f->scan))
+        return fbp_scan_count_planes(f, &n[2]);
     if (n[2] == 0)
         return fbp_json_missing(&f->top, "projections",
                                 "or give a list of \"views\", \"matrices\" or \"angles_deg\"");

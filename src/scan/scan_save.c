@@ -163,6 +163,60 @@ static void put_views(struct fbp_writer *w, const struct fbp_scan *scan)
     fputs("\n  ]", w->f);
 }
 
+/* All the same to the last digits?  Then one number says it. */
+static void put_common(struct fbp_writer *w, const char *key, const double *v, size_t n)
+{
+    bool same = true;
+
+    for (size_t k = 1; k < n; k++)
+        same = same && fabs(v[k] - v[0]) <= 1e-14 * fabs(v[0]);
+    fbp_put_key(w, key);
+    if (same)
+        fbp_put_number(w, v[0]);
+    else
+        fbp_put_list(w, v, n, 1);
+}
+
+static void put_quadrature(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    if (scan->quadrature == FBP_QUADRATURE_AUTO)
+        return;
+    fbp_put_key(w, "weights");
+    if (!scan->plane_weights) {
+        fbp_put_text(w, fbp_quadrature_name(scan->quadrature));
+        return;
+    }
+    if (scan->n_views == 1)
+        fputc('[', w->f);
+    fbp_put_list(w, scan->plane_weights, scan->n_views, 1);
+    if (scan->n_views == 1)
+        fputc(']', w->f);
+}
+
+/* Directions, and where their samples lie. */
+static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    double *spacing = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&spacing, scan->n_views, 2 * sizeof *spacing, "views"));
+    double *const first = spacing + scan->n_views;
+    fbp_put_key(w, "directions");
+    for (size_t k = 0; k < scan->n_views; k++) {
+        double n[3] = {scan->views[k].u[0], scan->views[k].u[1], scan->views[k].u[2]};
+        spacing[k] = fbp_normalise(n);
+        first[k] =
+            fbp_dot(scan->views[k].d, n) - ((double)scan->panel.n_columns - 1) / 2 * spacing[k];
+        fputs(k ? ",\n    " : "[\n    ", w->f);
+        fbp_put_numbers(w, n, 3);
+    }
+    fputs("\n  ]", w->f);
+    put_common(w, "spacing_mm", spacing, scan->n_views);
+    put_common(w, "first_mm", first, scan->n_views);
+    put_quadrature(w, scan);
+    free(spacing);
+    return FBP_OK;
+}
+
 /* A file of matrices has one pitch: it sets the length of all of them. */
 static bool has_matrices(const struct fbp_scan *scan)
 {
@@ -184,7 +238,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     FBP_TRY(put_path(w, "projections", scan->projections));
     put_raw(w, &scan->raw);
     put_detector(w, scan, circle, has_matrices(scan) ? fbp_norm(scan->views[0].u) : 0);
-    if (scan->angular_weights != FBP_ANGULAR_DEFAULT) {
+    if (scan->angular_weights != FBP_ANGULAR_DEFAULT && !fbp_scan_has_planes(scan)) {
         fbp_put_key(w, "angular_weights");
         fbp_put_text(w, scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
     }
@@ -201,6 +255,8 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     }
     put_volume(w, &scan->volume);
     fbp_scan_put_assumed(w, scan);
+    if (fbp_scan_has_planes(scan))
+        return put_planes(w, scan);
     if (!circle && has_matrices(scan))
         return put_matrices(w, scan);
     if (circle)

@@ -329,12 +329,27 @@ static fbp_status geometry_views(const struct fbp_scan_file *f)
     return fbp_json_because(&f->top, "geometry", st);
 }
 
+/* Directions, or the canonical form; weights stand beside both. */
+static fbp_status plane_views(const struct fbp_scan_file *f)
+{
+    static const char *const others[] = {"directions", "spacing_mm", "first_mm", "gradients"};
+
+    if (!fbp_json_has(&f->top, "views"))
+        return fbp_scan_read_planes(f);
+    FBP_TRY(refuse(&f->top, others, N_OF(others), "the views already say it"));
+    FBP_TRY(listed_views(f));
+    return fbp_scan_read_plane_weights(f);
+}
+
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f)
 {
     static const char *const format[] = {"geometry_format"};
     struct fbp_scan *scan = f->scan;
 
     FBP_TRY(fbp_calloc((void **)&scan->views, scan->n_views, sizeof *scan->views, "views"));
+    if (fbp_scan_has_planes(scan))
+        return plane_views(f);
+    FBP_TRY(fbp_scan_refuse_planes(f));
     if (fbp_json_has(&f->top, "geometry"))
         return geometry_views(f);
     FBP_TRY(refuse(&f->top, format, 1, "there is no \"geometry\""));

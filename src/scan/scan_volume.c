@@ -55,14 +55,17 @@ fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f)
     FBP_TRY(one_or_three(&o, "size", &fbp_range_side, w.size, &w.n_size));
     FBP_TRY(one_or_three(&o, "voxel_mm", &fbp_range_pitch, w.voxel, &w.n_voxel));
     FBP_TRY(fbp_json_numbers(&o, "centre_mm", &fbp_range_place, 3, 3, w.centre, &w.n_centre));
-    if (w.n_size + w.n_voxel + w.n_centre == 0)
+    const bool eprit = fbp_scan_is_eprit(f);
+    if (w.n_size + w.n_voxel + w.n_centre == 0 && !eprit)
         return FBP_OK;
-    if (w.n_size == 1 && scan->panel.n_rows == 1)
+    if (w.n_size == 1 && scan->panel.n_rows == 1 && !fbp_scan_has_planes(scan))
         w.size[2] = 1; /* one row sees one slice */
     FBP_TRY(fbp_grid_default(fbp_scan_views(scan), &scan->volume));
     FBP_TRY(complete(f, &w, &scan->volume));
     for (int i = 0; i < 3; i++)
         if (w.n_centre || (w.n_size && w.n_voxel))
             scan->volume.centre_mm[i] = w.centre[i];
+    for (int i = 0; i < 3 && eprit && !w.n_centre; i++) /* voxel m at (m + 1 - N/2) d */
+        scan->volume.centre_mm[i] = scan->volume.voxel_mm[i] / 2;
     return FBP_OK;
 }

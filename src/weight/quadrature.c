@@ -16,13 +16,6 @@ static const double EXACT = 1e-12;
 /* What a unit vector's length may be off by. */
 static const double UNIT = 1e-6;
 
-static const char *const names[] = {"auto", "bands", "voronoi", "harmonics", "given"};
-
-const char *fbp_quadrature_name(size_t i)
-{
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
-
 /* With what the additions lose (Kahan). */
 static double sum_of(const double *weights, size_t n)
 {
@@ -110,7 +103,7 @@ static fbp_status check_sum(const struct fbp_quadrature_facts *facts)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "weights: %s: their sum is 2 pi (1 %+.1e): use other weights, and report this",
-                    names[facts->used], off);
+                    fbp_quadrature_name(facts->used), off);
 }
 
 fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
@@ -152,9 +145,9 @@ void fbp_quadrature_describe(const struct fbp_quadrature_facts *f, char *buf, si
     }
     const double off = f->sum / (2 * FBP_PI) - 1;
     if (fabs(off) <= EXACT)
-        snprintf(buf, n, "weights %s, sum 2 pi (%+.0e)", which, off);
+        snprintf(buf, n, "%s, sum 2 pi (%+.0e)", which, off);
     else
-        snprintf(buf, n, "weights %s, sum %.6g of 2 pi", which, 1 + off);
+        snprintf(buf, n, "%s, sum %.6g of 2 pi", which, 1 + off);
 }
 
 fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,

@@ -29,7 +29,7 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
                              const double *given, double *weights,
                              struct fbp_quadrature_facts *facts);
 
-/** "weights exact bands of 9 rings about z, sum 2 pi (+0e+00)" */
+/** "exact bands of 9 rings about z, sum 2 pi (+0e+00)" */
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n);
 
 #endif /* FBP_SRC_QUADRATURE_H */

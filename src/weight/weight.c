@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "geometry/arc.h"
 #include "geometry/kind.h"
+#include "weight/quadrature.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,8 @@ struct fbp_weights {
     struct fbp_arc arc;
     struct fbp_rays rays;
     bool equal, separable;
+    double *plane; /* [views.n] of plane integrals: W; NULL: lines */
+    struct fbp_quadrature_facts quadrature;
 };
 
 /* The panel as its source sees it: source, centre and steps along n, t, a. */
@@ -129,10 +132,53 @@ fail:
     return st;
 }
 
+/* Solid angles over tau^2. */
+static fbp_status weigh_planes(struct fbp_weights *w, enum fbp_quadrature quadrature,
+                               const double *given)
+{
+    const size_t n = w->views.n;
+    double(*direction)[3] = NULL;
+    fbp_status st;
+
+    FBP_TRY(fbp_calloc((void **)&w->plane, n, sizeof *w->plane, "weights"));
+    FBP_TRY(fbp_calloc((void **)&direction, n, sizeof *direction, "directions"));
+    for (size_t k = 0; k < n; k++) {
+        memcpy(direction[k], w->views.view[k].u, sizeof *direction);
+        fbp_normalise(direction[k]);
+    }
+    FBP_TRY_GOTO(fbp_quadrature_of((const double(*)[3])direction, n, quadrature, given, w->plane,
+                                   &w->quadrature));
+    for (size_t k = 0; k < n; k++)
+        w->plane[k] /= fbp_dot(w->views.view[k].u, w->views.view[k].u);
+fail:
+    free(direction);
+    return st;
+}
+
+fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
+                                 enum fbp_quadrature quadrature, const double *given)
+{
+    void *mem = NULL;
+
+    *out = NULL;
+    FBP_TRY(fbp_calloc(&mem, 1, sizeof **out, "weights"));
+    fbp_weights *w = mem;
+    w->views = views;
+    w->rays.delta[0] = 1;
+    w->separable = true;
+    const fbp_status st = weigh_planes(w, quadrature, given);
+    if (st == FBP_OK)
+        *out = w;
+    else
+        fbp_weights_destroy(&w);
+    return st;
+}
+
 void fbp_weights_destroy(fbp_weights **weights)
 {
     if (!*weights)
         return;
+    free((*weights)->plane);
     fbp_arc_clear(&(*weights)->arc);
     free(*weights);
     *weights = NULL;
@@ -140,7 +186,7 @@ void fbp_weights_destroy(fbp_weights **weights)
 
 double fbp_weights_step(const fbp_weights *w, size_t view)
 {
-    return w->arc.step[view];
+    return w->plane ? w->plane[view] : w->arc.step[view];
 }
 
 void fbp_weights_rays(const fbp_weights *w, struct fbp_rays *out)
@@ -156,6 +202,9 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     struct fbp_frame f;
     double P[12], across[3];
 
+    *out = (struct fbp_ray_view){.factor = 1, .step = fbp_weights_step(w, view)};
+    if (w->plane)
+        return;
     fbp_frame_of(v, w->facts.axis, &f);
     fbp_view_pixel(v, &w->views.panel, 0, 0, out->q);
     if (w->rays.cone)
@@ -172,7 +221,6 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
         out->factor /= fbp_norm(across);
     else if (fbp_view_matrix(v, w->views.kind, &w->views.panel, P))
         out->factor /= P[11] * P[11];
-    out->step = w->arc.step[view];
     for (int i = 0; i < 2; i++) {
         const double begin = w->arc.position[view], angle = i ? w->arc.arc_rad - begin : begin;
         const double *cell = w->arc.cell + 2 * view, arc = w->arc.arc_rad;
@@ -266,12 +314,24 @@ static void describe_limited(const struct fbp_weights *w, const char *steps, cha
                  w->views.n, arc, f->direction_gap_rad * deg, steps);
 }
 
+static void describe_planes(const fbp_weights *w, char *buf, size_t n)
+{
+    char weights[120];
+
+    fbp_quadrature_describe(&w->quadrature, weights, sizeof weights);
+    snprintf(buf, n, "%zu directions of plane integrals; weights %s", w->views.n, weights);
+}
+
 void fbp_weights_describe(const fbp_weights *w, char *buf, size_t n)
 {
     const struct fbp_geometry_facts *f = &w->facts;
     const double arc = f->arc_rad * 180 / FBP_PI, needed = f->needed_rad * 180 / FBP_PI;
     char steps[64];
 
+    if (w->plane) {
+        describe_planes(w, buf, n);
+        return;
+    }
     describe_steps(w, steps, sizeof steps);
     if (f->n_angles < 3)
         snprintf(buf, n, "%zu views at %zu angle%s do not determine any volume", w->views.n,

@@ -44,10 +44,20 @@ typedef struct fbp_weights fbp_weights;
 fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
                               const struct fbp_geometry_facts *facts,
                               enum fbp_angular_weights angular);
+
+/**
+ * Of plane integrals: W = w_q / tau_q^2, the same for all of a view, so that with h of unit pitch
+ *
+ *     f(x) = sum_q  sum_c'  h(c - c') W_q p_q(c'),      sum_q w_q = 2 pi   (quadrature.h).
+ *
+ * given: [views.n], for GIVEN, else NULL.
+ */
+fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
+                                 enum fbp_quadrature quadrature, const double *given);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Angular step of a view [rad]; the steps add up to the arc (parallel beam: of a short scan to pi,
- *  if all directions are there). */
+/** Angular step of a view [rad], of plane integrals W; the steps of lines add up to the arc
+ * (parallel beam: of a short scan to pi, if all directions are there). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
 /** Redundancy weight m of the ray through (column, row), 0 … 2; above 2 where a view stands for

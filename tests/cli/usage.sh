@@ -103,11 +103,21 @@ done
 run 0 --help recon
 has out '^Usage: fbp recon'
 
-# Known, but not in this release: status 1.
-run 1 simulate --kind planes --size 8 --views 4 -o x.json
-has err 'EPR imaging is not in this release'
-run 1 simulate --kind planes --trajectory c-arm --size 8 --views 4 -o x.json
-has err 'EPR imaging is not in this release'
+# Plane integrals have directions, lines have views.
+run 2 simulate --kind planes --size 8 -o x.json
+has err 'kind planes needs --directions'
+run 2 simulate --kind planes --directions fibonacci:9 --size 8 --views 4 -o x.json
+has err 'views: plane integrals have --directions instead'
+run 2 simulate --kind planes --directions fibonacci:9 --size 8 --detector 8x8 -o x.json
+has err 'detector: plane integrals have --samples instead'
+run 2 simulate --directions fibonacci:9 --views 4 --size 8 -o x.json
+has err 'directions is for plane integrals: give --kind planes'
+run 1 simulate --kind planes --directions fibonacci:0 --size 8 -o x.json
+has err 'directions.n.0.: found 0'
+run 1 simulate --kind planes --directions nosuch.csv --size 8 -o x.json
+has err 'nosuch.csv'
+run 2 simulate --kind planes --directions fibonacci:9 --trajectory c-arm --size 8 -o x.json
+has err 'c-arm needs a source'
 run 2 simulate --kind parallel --trajectory c-arm --size 8 --views 4 -o x.json
 has err 'c-arm needs a source'
 

@@ -1,7 +1,7 @@
 /*
- * Kinds of geometry: planes, which are not supported yet, and a number that is no kind are refused
- * by every call; and a made-up kind goes all the way, from simulation to volume, with nothing but a
- * table of its own.
+ * Kinds of geometry: one that is not supported yet, and a number that is no kind, are refused by
+ * every call; planes by those that work on lines; and a made-up kind goes all the way, from
+ * simulation to volume, with nothing but a table of its own.
  */
 #include "recon/fixture.h"
 
@@ -173,19 +173,70 @@ static void refuse_all(enum fbp_kind kind, const struct refusal *r)
     fbp_scan_clear(&scan);
 }
 
-static void planes_are_refused_by_name(void **state)
+/* A kind that has a name, and a reason why no call takes it. */
+static void a_kind_may_be_refused_by_name(void **state)
 {
     (void)state;
-    const struct refusal r = {FBP_ERR_UNSUPPORTED, "kind planes is not supported yet"};
+    static const struct fbp_kind_table shells = {.name = "shells",
+                                                 .refused = "nobody has written it"};
+    const struct refusal r = {FBP_ERR_UNSUPPORTED, "kind shells is not supported yet"};
 
-    refuse_all(FBP_PLANES, &r);
-    assert_string_equal(fbp_kind_name(FBP_PLANES), "planes");
+    fbp_kind_plug_in(made_up, &shells);
+    refuse_all(made_up, &r);
+    assert_string_equal(fbp_kind_name(made_up), "shells");
+    fbp_kind_plug_in(made_up, NULL);
+}
+
+static struct fbp_scan scan_of_planes(void)
+{
+    const struct fbp_directions set = {.struct_size = sizeof set, .n = {5}};
+    struct fbp_scan scan = scan_of(FBP_PLANES);
+    double direction[40][3];
+
+    OK(fbp_directions_count(&set, &scan.n_views));
+    OK(fbp_directions_make(&set, direction));
+    free(scan.views);
+    scan.views = calloc(scan.n_views, sizeof *scan.views);
+    scan.panel.n_rows = 1;
+    for (size_t k = 0; k < scan.n_views; k++)
+        fbp_plane_view(direction[k], 1, -(COLUMNS - 1) / 2., COLUMNS, &scan.views[k]);
+    return scan;
+}
+
+/* What works on lines has nothing to do with planes, and says so. */
+static void planes_are_refused_by_what_works_on_lines(void **state)
+{
+    (void)state;
+    const struct refusal lines = {FBP_ERR_UNSUPPORTED, "kind planes has no line integrals"}, *r;
+    const struct refusal formats = {FBP_ERR_UNSUPPORTED, "cannot hold a scan of kind planes"};
+    struct fbp_geometry_format_info written[40] = {{.struct_size = sizeof *written}};
+    const size_t n = fbp_geometry_formats(written, 40);
+    struct fbp_scan scan = scan_of_planes();
+    struct fbp_centre centre = {.struct_size = sizeof centre};
+    struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
+    struct fbp_weights *weights;
+    char *path = temporary("refused");
+
+    r = &lines;
+    OK(fbp_views_facts(fbp_scan_views(&scan), NULL, &facts));
+    REFUSED(fbp_weights_create(&weights, fbp_scan_views(&scan), &facts, FBP_ANGULAR_AUTO));
+    refuse_circles(&scan, r);
+    scan.projections = strdup(path);
+    REFUSED(fbp_centre_find(&scan, NULL, &centre));
+    r = &formats;
+    for (size_t i = 0; i < n; i++)
+        if (written[i].writes && strcmp(written[i].name, "fbp") != 0)
+            refused(fbp_geometry_save(&scan, path, written[i].name), r, written[i].name);
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(path);
+    fbp_scan_clear(&scan);
 }
 
 static void what_is_no_kind_is_refused(void **state)
 {
     (void)state;
-    const struct refusal r = {FBP_ERR_INVALID, "is no geometry kind: expected cone or parallel"};
+    const struct refusal r = {FBP_ERR_INVALID,
+                              "is no geometry kind: expected cone, parallel or planes"};
     const struct refusal few = {FBP_ERR_INVALID, "42 is no geometry kind"};
 
     refuse_all((enum fbp_kind)42, &few);
@@ -318,7 +369,7 @@ static void kinds_are_listed(void **state)
 
     for (enum fbp_kind k = FBP_CONE; k <= FBP_PLANES; k++) {
         assert_string_equal(fbp_kind_listed(k, &refused), fbp_kind_name(k));
-        assert_int_equal(refused != NULL, k == FBP_PLANES);
+        assert_null(refused);
     }
     assert_null(fbp_kind_listed(made_up, &refused));
     assert_null(refused);
@@ -331,7 +382,8 @@ static void kinds_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_are_refused_by_name),
+        cmocka_unit_test(a_kind_may_be_refused_by_name),
+        cmocka_unit_test(planes_are_refused_by_what_works_on_lines),
         cmocka_unit_test(what_is_no_kind_is_refused),
         cmocka_unit_test(a_kind_goes_all_the_way_with_one_table),
         cmocka_unit_test(other_programs_have_no_word_for_it),

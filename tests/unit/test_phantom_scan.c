@@ -145,7 +145,7 @@ static void what_cannot_be_simulated(void **state)
                             .panel = {1, 1},
                             .views = &view};
 
-    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_UNSUPPORTED);
+    assert_int_equal(fbp_phantom_project(&p, &scan, PATH, 0, 0, 1), FBP_ERR_INVALID);
     scan.kind = FBP_CONE;
     assert_int_equal(fbp_phantom_project(&p, &scan, PATH, -1, 0, 1), FBP_ERR_INVALID);
     scan.n_views = 0;

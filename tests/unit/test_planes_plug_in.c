@@ -1,7 +1,7 @@
 /*
- * Another geometry through the same pipeline: plane integrals along directions (EPR imaging), with
- * a backend of this file's own.  Nothing of plan/ and run/ knows what a view is, or which slots a
- * backend leaves out; if that changes, this stops linking or computing.
+ * Plane integrals (EPR imaging) through the pipeline with a backend of this file's own: views,
+ * matrices and rows are those of the kind.  Nothing of plan/ and run/ knows what a view is, or
+ * which slots a backend leaves out; if that changes, this stops linking or computing.
  */
 #include "recon/fixture.h"
 
@@ -24,22 +24,30 @@ static void direction(size_t k, double out[3])
     out[2] = z;
 }
 
-static float nearest(const float *profile, const double n[3], const double x[3])
+static const struct fbp_panel panel = {SAMPLES, 1};
+static struct fbp_view view[DIRECTIONS];
+static const struct fbp_views views = {FBP_PLANES, DIRECTIONS, {SAMPLES, 1}, view};
+
+static void make_views(void)
 {
-    const double at = floor(n[0] * x[0] + n[1] * x[1] + n[2] * x[2] + SAMPLES / 2 + 0.5);
+    double n[3];
+
+    for (size_t k = 0; k < DIRECTIONS; k++) {
+        direction(k, n);
+        fbp_plane_view(n, 1, -SAMPLES / 2, SAMPLES, &view[k]);
+    }
+}
+
+static float nearest(const float *profile, const double P[12], const double x[3])
+{
+    const double at = floor(P[0] * x[0] + P[1] * x[1] + P[2] * x[2] + P[3] + 0.5);
     return at >= 0 && at < SAMPLES ? profile[(size_t)at] : 0;
 }
 
-static void all_of_a_line(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
-                          size_t *r0, size_t *r1)
+static void rows_of_the_kind(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
+                             size_t *r0, size_t *r1)
 {
-    (void)job;
-    (void)k0;
-    (void)k1;
-    (void)z0;
-    (void)z1;
-    *r0 = 0;
-    *r1 = 1;
+    OK(fbp_geometry_rows(views, k0, k1, &job->grid, z0, z1, r0, r1));
 }
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
@@ -93,16 +101,16 @@ static fbp_status clear(fbp_device *dev, const struct fbp_slab *slab, void *volu
 static void add(const struct fbp_grid *g, const float *profile, size_t k, size_t z0, size_t z1,
                 float *out)
 {
-    double n[3];
+    double P[12];
 
-    direction(k, n);
+    OK(fbp_view_to_matrix(&view[k], FBP_PLANES, &panel, P));
     for (size_t z = z0; z < z1; z++)
         for (size_t y = 0; y < g->n[1]; y++)
             for (size_t x = 0; x < g->n[0]; x++) {
                 const double at[3] = {fbp_grid_coordinate(g, 0, (double)x),
                                       fbp_grid_coordinate(g, 1, (double)y),
                                       fbp_grid_coordinate(g, 2, (double)z)};
-                *out++ += nearest(profile, n, at);
+                *out++ += nearest(profile, P, at);
             }
 }
 
@@ -249,11 +257,13 @@ static void planes_plug_in(void **state)
                                 .wide = {SAMPLES, 1},
                                 .grid = {{N, N, N}, {1, 1, 1}, {0, 0, 0}},
                                 .prep = &prep,
-                                .rows = all_of_a_line,
+                                .views = view,
+                                .rows = rows_of_the_kind,
                                 .n_threads = 1};
     char *in = temporary("profiles.mha"), *out = temporary("planes.mha");
 
     (void)state;
+    make_views();
     fbp_backend_complete(&least, &planes);
     write_profiles(in, profiles);
     expect(profiles, &job, wanted);

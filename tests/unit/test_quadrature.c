@@ -263,7 +263,7 @@ static void given_weights_stay(void **state)
     (void)state;
     OK(fbp_quadrature_weights((const vector *)n, 3, FBP_QUADRATURE_GIVEN, w, words, sizeof words));
     assert_true(w[0] == 1 && w[1] == 2 && w[2] == 3);
-    assert_string_equal(words, "weights as given, sum 0.95493 of 2 pi");
+    assert_string_equal(words, "as given, sum 0.95493 of 2 pi");
     assert_string_equal(fbp_quadrature_name(FBP_QUADRATURE_HARMONICS), "harmonics");
     assert_null(fbp_quadrature_name(5));
 }

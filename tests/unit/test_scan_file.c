@@ -159,7 +159,11 @@ static void test_wrong_for_the_kind(void **state)
     write_scan("m.json", parallel, N_OF(parallel), "matrices", "[" MATRIX "]");
     expect_load_fails("m.json", FBP_ERR_INVALID, "matrices");
     write_scan("m.json", parallel, N_OF(parallel), "kind", "\"planes\"");
-    expect_load_fails("m.json", FBP_ERR_UNSUPPORTED, "EPR");
+    expect_load_fails("m.json", FBP_ERR_INVALID,
+                      "angles_deg: plane integrals have \"directions\" instead");
+    write_scan("m.json", parallel, N_OF(parallel), "directions", "[[0, 0, 1]]");
+    expect_load_fails("m.json", FBP_ERR_INVALID,
+                      "directions: only \"kind\": \"planes\" has such a key");
 }
 
 static void test_unknown_keys_name_the_nearest(void **state)

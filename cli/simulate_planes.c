@@ -1,0 +1,77 @@
+#include "simulate_planes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "solid-angle:18", "linear-angle:18x14", "fibonacci:208"; false: it is the name of a file. */
+static bool parse_set(const char *text, struct fbp_directions *out)
+{
+    const char *name, *colon = strchr(text, ':');
+    char rest;
+
+    for (size_t i = 0; colon && (name = fbp_direction_set_name(i)); i++)
+        if (strlen(name) == (size_t)(colon - text) && strncmp(name, text, strlen(name)) == 0) {
+            out->set = (enum fbp_direction_set)i;
+            const int n = sscanf(colon + 1, "%zux%zu%c", &out->n[0], &out->n[1], &rest);
+            return (n == 1 && !strchr(colon, 'x')) || n == 2;
+        }
+    return false;
+}
+
+static fbp_status from_file(const char *path, double (**out)[3], size_t *n)
+{
+    const fbp_status st = fbp_directions_load(path, out, n);
+
+    for (size_t k = 0; st == FBP_OK && k < *n; k++) {
+        double *x = (*out)[k];
+        const double length = hypot(hypot(x[0], x[1]), x[2]);
+        for (int i = 0; length > 0 && i < 3; i++)
+            x[i] /= length;
+    }
+    return st;
+}
+
+fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
+{
+    struct fbp_directions set = {.struct_size = sizeof set,
+                                 .order = (enum fbp_direction_order)a->order,
+                                 .pole = (enum fbp_pole)a->pole};
+
+    *out = NULL;
+    if (!parse_set(a->directions, &set))
+        return from_file(a->directions, out, n);
+    const fbp_status st = fbp_directions_count(&set, n);
+    if (st != FBP_OK)
+        return st;
+    *out = calloc(*n, sizeof **out);
+    return *out ? fbp_directions_make(&set, *out) : FBP_ERR_NOMEM;
+}
+
+static int check_lines(const struct command *self, const struct simulate_args *a)
+{
+    if (a->directions || a->samples || a->order || a->pole)
+        return opt_usage(self, "%s is for plane integrals: give --kind planes with it",
+                         a->directions ? "--directions"
+                         : a->samples  ? "--samples"
+                         : a->order    ? "--order"
+                                       : "--pole");
+    if (a->views == 0)
+        return opt_usage(self, "--views K is missing");
+    return OPT_GO_ON;
+}
+
+int simulate_check_planes(const struct command *self, const struct simulate_args *a)
+{
+    if (fbp_kind_has_lines((enum fbp_kind)a->kind))
+        return check_lines(self, a);
+    if (!a->directions)
+        return opt_usage(self, "--kind planes needs --directions, such as solid-angle:18, or a "
+                               "file of them");
+    if (a->views || a->detector[0])
+        return opt_usage(self, "%s: plane integrals have %s instead",
+                         a->views ? "--views" : "--detector",
+                         a->views ? "--directions" : "--samples");
+    return OPT_GO_ON;
+}

@@ -1,0 +1,341 @@
+/* The views of plane integrals in a scan file: directions, where their samples lie, and weights. */
+#include "scan/file/scan_inputs.h"
+#include "scan/format/number_table.h"
+#include "scan/scan_parts.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "geometry/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+/* What files with few digits may leave a unit vector short of 1. */
+static const double UNIT = 1e-3;
+
+static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm",
+                                          "gradients",  "weights",    "grid"};
+static const char *const grids[] = {"symmetric", "eprit"};
+
+bool fbp_scan_has_planes(const struct fbp_scan *scan)
+{
+    return fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
+}
+
+fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f)
+{
+    for (size_t i = 0; i < N_OF(planes_keys); i++)
+        if (fbp_json_has(&f->top, planes_keys[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: %s: only \"kind\": \"planes\" has such a key: remove it",
+                            f->top.file, planes_keys[i]);
+    return FBP_OK;
+}
+
+static fbp_status refuse_lines(const struct fbp_scan_file *f)
+{
+    static const char *const top[] = {"source_to_detector_mm",
+                                      "source_to_axis_mm",
+                                      "angles_deg",
+                                      "angular_weights",
+                                      "matrices",
+                                      "matrix_origin",
+                                      "geometry",
+                                      "geometry_format"};
+    static const char *const detector[] = {"pitch_mm", "offset_mm", "tilt_deg", "skew_deg"};
+
+    if (f->pitch_mm[0] > 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: plane integrals have \"spacing_mm\", no detector: leave --pitch out",
+                        f->top.file);
+    for (size_t i = 0; i < N_OF(top); i++)
+        if (fbp_json_has(&f->top, top[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: %s: plane integrals have \"directions\" instead: remove it",
+                            f->top.file, top[i]);
+    for (size_t i = 0; i < N_OF(detector); i++)
+        if (fbp_json_has(&f->detector, detector[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: detector.%s: plane integrals have \"spacing_mm\" instead: remove "
+                            "it",
+                            f->top.file, detector[i]);
+    return FBP_OK;
+}
+
+/* Rows of a list in the file, or of another file. */
+static fbp_status load_rows(const struct fbp_scan_file *f, const char *key, size_t width,
+                            const char *what, double **out, size_t *n)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(f->top.object, key);
+    const char *text = NULL;
+
+    if (!cJSON_IsString(value) && width == 1)
+        return fbp_json_list(&f->top, key, &fbp_range_finite, out, n);
+    if (!cJSON_IsString(value))
+        return fbp_json_table(&f->top, key, width, out, n);
+    FBP_TRY(fbp_json_text(&f->top, key, &text));
+    char *path = fbp_path_join(f->top.file, text);
+    if (!path)
+        return fbp_fail_nomem(strlen(text), "a path");
+    fbp_status st = fbp_number_table_load(path, width, what, out, n);
+    if (st == FBP_OK)
+        st = fbp_scan_add_file(f->scan, path);
+    free(path);
+    return fbp_json_because(&f->top, key, st);
+}
+
+/* {"set": "solid-angle", "n": 18, "order": "msps", "pole": "z"} */
+static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions *out)
+{
+    static const char *const keys[] = {"set", "n", "order", "pole"};
+    static const char *const sets[] = {"solid-angle", "linear-angle", "fibonacci"};
+    static const char *const orders[] = {"plain", "flip", "msps"};
+    static const char *const poles[] = {"z", "x", "y"};
+    size_t set = N_OF(sets), order = 0, pole = 0, n = 0;
+    double sizes[2] = {0};
+    struct fbp_json o;
+
+    FBP_TRY(fbp_json_child(&f->top, "directions", "directions.", keys, N_OF(keys), &o));
+    FBP_TRY(fbp_json_choice(&o, "set", sets, N_OF(sets), &set));
+    if (set == N_OF(sets))
+        return fbp_json_missing(&o, "set",
+                                "give \"solid-angle\", \"linear-angle\" or \"fibonacci\"");
+    FBP_TRY(fbp_json_choice(&o, "order", orders, N_OF(orders), &order));
+    FBP_TRY(fbp_json_choice(&o, "pole", poles, N_OF(poles), &pole));
+    FBP_TRY(fbp_json_numbers(&o, "n", &fbp_range_views, 1, 2, sizes, &n));
+    if (n == 0)
+        return fbp_json_missing(&o, "n", "give the number of rings, or of directions of a spiral");
+    *out = (struct fbp_directions){.struct_size = sizeof *out,
+                                   .set = (enum fbp_direction_set)set,
+                                   .order = (enum fbp_direction_order)order,
+                                   .pole = (enum fbp_pole)pole,
+                                   .n = {(size_t)sizes[0], (size_t)sizes[1]}};
+    return FBP_OK;
+}
+
+static fbp_status make_set(const struct fbp_scan_file *f, double **out, size_t *n)
+{
+    struct fbp_directions set;
+
+    FBP_TRY(read_set(f, &set));
+    FBP_TRY(fbp_json_because(&f->top, "directions", fbp_directions_count(&set, n)));
+    FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
+    return fbp_json_because(&f->top, "directions",
+                            fbp_directions_make(&set, (double(*)[3])(void *)*out));
+}
+
+/* Unit vectors from "directions"; or gradient vectors, whose lengths are gradients, too. */
+static fbp_status load_directions(const struct fbp_scan_file *f, double **out, size_t *n)
+{
+    const cJSON *directions = cJSON_GetObjectItemCaseSensitive(f->top.object, "directions");
+
+    if (cJSON_IsObject(directions))
+        return make_set(f, out, n);
+    if (directions)
+        return load_rows(f, "directions", 3, "3 numbers a direction", out, n);
+    if (fbp_json_has(&f->top, "gradients"))
+        return load_rows(f, "gradients", 3, "3 numbers a gradient", out, n);
+    return fbp_json_missing(&f->top, "directions",
+                            "give a list of unit vectors, a file of them, or a set such as "
+                            "{\"set\": \"solid-angle\", \"n\": 18}");
+}
+
+fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
+{
+    double *list = NULL;
+    const fbp_status st = load_directions(f, &list, n);
+
+    free(list);
+    return st;
+}
+
+static fbp_status check_count(const struct fbp_scan_file *f, const char *key, size_t n)
+{
+    if (n == f->scan->n_views)
+        return FBP_OK;
+    return fbp_fail(
+        FBP_ERR_INVALID, "%s: %s: found %zu entries, but %s holds %zu views: give one a view",
+        f->top.file, key, n, f->scan->projections ? f->scan->projections : "the list of directions",
+        f->scan->n_views);
+}
+
+/* To length 1; lengths[k] of gradient vectors. */
+static fbp_status normalise(const struct fbp_scan_file *f, double *list, double *lengths)
+{
+    const bool given = fbp_json_has(&f->top, "directions");
+
+    for (size_t k = 0; k < f->scan->n_views; k++) {
+        const double length = fbp_normalise(list + 3 * k);
+        if (given && !(fabs(length - 1) <= UNIT))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: directions[%zu]: found a vector of length %.6g, expected 1: give "
+                            "unit vectors, or gradient vectors as \"gradients\"",
+                            f->top.file, k, length);
+        if (!(length > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: gradients[%zu]: found a gradient of 0, which has no direction: "
+                            "leave that view out",
+                            f->top.file, k);
+        lengths[k] = length;
+    }
+    return FBP_OK;
+}
+
+/* One number for all views, or one a view; *n 0: the key is absent. */
+static fbp_status load_list(const struct fbp_scan_file *f, const char *key, double **out, size_t *n)
+{
+    *n = 0;
+    if (!fbp_json_has(&f->top, key))
+        return FBP_OK;
+    FBP_TRY(load_rows(f, key, 1, "one number a view", out, n));
+    return *n == 1 ? FBP_OK : check_count(f, key, *n);
+}
+
+/* Magnitudes beside "directions": into lengths. */
+static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *lengths)
+{
+    double *list = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    if (!fbp_json_has(&f->top, "directions"))
+        return FBP_OK;
+    for (size_t k = 0; k < f->scan->n_views; k++)
+        lengths[k] = 1;
+    FBP_TRY_GOTO(load_list(f, "gradients", &list, &n));
+    for (size_t k = 0; n > 0 && k < f->scan->n_views; k++) {
+        lengths[k] = list[n == 1 ? 0 : k];
+        if (!(lengths[k] > 0)) {
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: gradients[%zu]: found %g, expected a magnitude above 0", f->top.file,
+                          k, lengths[k]);
+            goto fail;
+        }
+    }
+fail:
+    free(list);
+    return st;
+}
+
+/* Distance of samples a view: of the strongest gradient it is spacing_mm. */
+static fbp_status read_spacing(const struct fbp_scan_file *f, double *lengths)
+{
+    double *list = NULL, greatest = 0;
+    size_t n = 0;
+    fbp_status st;
+
+    FBP_TRY_GOTO(load_list(f, "spacing_mm", &list, &n));
+    if (n == 0) {
+        st = fbp_json_missing(&f->top, "spacing_mm", "give the distance of samples (mm)");
+        goto fail;
+    }
+    for (size_t k = 0; k < f->scan->n_views; k++)
+        greatest = fmax(greatest, lengths[k]);
+    for (size_t k = 0; k < f->scan->n_views; k++) {
+        lengths[k] = list[n == 1 ? 0 : k] * (greatest / lengths[k]);
+        if (!fbp_in_range(&fbp_range_pitch, lengths[k])) {
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: spacing_mm: samples of view %zu are %g mm apart, "
+                          "expected %s",
+                          f->top.file, k, lengths[k], fbp_range_pitch.expected);
+            goto fail;
+        }
+    }
+fail:
+    free(list);
+    return st;
+}
+
+bool fbp_scan_is_eprit(const struct fbp_scan_file *f)
+{
+    const cJSON *grid = cJSON_GetObjectItemCaseSensitive(f->top.object, "grid");
+
+    return cJSON_IsString(grid) && strcmp(grid->valuestring, grids[1]) == 0;
+}
+
+/* Where sample 0 lies: symmetric about 0, or as eprit has it, 0 at sample S/2. */
+static fbp_status place_samples(const struct fbp_scan_file *f, const double *direction,
+                                const double *spacing)
+{
+    const double samples = (double)f->scan->panel.n_columns;
+    double *first = NULL;
+    size_t n = 0, grid = 0;
+    fbp_status st;
+
+    FBP_TRY(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
+    FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n));
+    for (size_t k = 0; k < f->scan->n_views; k++) {
+        const double usual = -(grid == 1 ? samples : samples - 1) / 2 * spacing[k];
+        fbp_plane_view(direction + 3 * k, spacing[k], n ? first[n == 1 ? 0 : k] : usual,
+                       f->scan->panel.n_columns, &f->scan->views[k]);
+    }
+fail:
+    free(first);
+    return st;
+}
+
+/* A word, a list or a file. */
+fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(f->top.object, "weights");
+    struct fbp_scan *scan = f->scan;
+    size_t n = 0;
+
+    for (size_t i = 0; cJSON_IsString(value) && i < FBP_QUADRATURE_GIVEN; i++)
+        if (strcmp(value->valuestring, fbp_quadrature_name(i)) == 0) {
+            scan->quadrature = (enum fbp_quadrature)i;
+            return FBP_OK;
+        }
+    if (!value)
+        return FBP_OK;
+    FBP_TRY(load_rows(f, "weights", 1, "one solid angle a view", &scan->plane_weights, &n));
+    scan->quadrature = FBP_QUADRATURE_GIVEN;
+    return check_count(f, "weights", n);
+}
+
+/* A table [view][sample] is one picture for other programs. */
+static fbp_status check_rows(const struct fbp_scan_file *f)
+{
+    const struct fbp_scan *scan = f->scan;
+
+    if (scan->panel.n_rows == 1)
+        return FBP_OK;
+    if (scan->n_views == 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: projections: %s is one picture of %zu x %zu samples: views of plane "
+                        "integrals have one row: store it as [%zu][1][%zu]",
+                        f->top.file, scan->projections ? scan->projections : "detector",
+                        scan->panel.n_rows, scan->panel.n_columns, scan->panel.n_rows,
+                        scan->panel.n_columns);
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: projections: views of plane integrals have one row, %s has %zu: several "
+                    "at once (delays) are not in this release",
+                    f->top.file, scan->projections ? scan->projections : "detector",
+                    scan->panel.n_rows);
+}
+
+fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
+{
+    double *direction = NULL, *lengths = NULL;
+    size_t n = 0;
+    fbp_status st;
+
+    FBP_TRY(refuse_lines(f));
+    FBP_TRY(check_rows(f));
+    FBP_TRY_GOTO(load_directions(f, &direction, &n));
+    FBP_TRY_GOTO(
+        check_count(f, fbp_json_has(&f->top, "directions") ? "directions" : "gradients", n));
+    FBP_TRY_GOTO(fbp_calloc((void **)&lengths, n, sizeof *lengths, "gradients"));
+    FBP_TRY_GOTO(normalise(f, direction, lengths));
+    FBP_TRY_GOTO(read_magnitudes(f, lengths));
+    FBP_TRY_GOTO(read_spacing(f, lengths));
+    FBP_TRY_GOTO(place_samples(f, direction, lengths));
+    FBP_TRY_GOTO(fbp_scan_read_plane_weights(f));
+fail:
+    free(direction);
+    free(lengths);
+    return st;
+}
