@@ -6,6 +6,7 @@
 struct geometry_args {
     struct geometry_from from;
     const char *output;
+    double cutoff;
     bool json, force, quiet;
 };
 
@@ -20,6 +21,9 @@ static const struct opt show_table[] = {
 };
 static const struct opt check_table[] = {
     GEOMETRY_FROM_OPTIONS(G),
+    OPT(G, cutoff, .name = "cutoff", .arg = "F", .min = 1e-3, .max = 1, .fallback = "1",
+        .help = "cut-off of the filter, as a fraction of the Nyquist frequency: of plane "
+                "integrals, how many directions the volume needs depends on it"),
     OPT(G, json, .name = "json", .help = "print one JSON object"),
     OPT(G, quiet, .name = "quiet", .letter = 'q', .help = "print no warnings beside the result"),
 };
@@ -45,7 +49,7 @@ static int draw(const struct geometry_args *a, const struct fbp_scan *scan, cons
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct geometry_args a = {.from = GEOMETRY_FROM};
+    struct geometry_args a = {.from = GEOMETRY_FROM, .cutoff = 1};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct check c;
     int rc = opt_parse(self, &a, argc, argv);
@@ -58,7 +62,7 @@ static int run(const struct command *self, int argc, char **argv)
         return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
     rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0)
-        rc = check_geometry(&scan, a.from.path, &c);
+        rc = check_geometry(&scan, a.from.path, a.cutoff, &c);
     if (rc == 0 && !a.output)
         rc = (a.json ? check_print_json : check_print_text)(&scan, &c);
     if (rc == 0 && c.error[0])

@@ -1,7 +1,6 @@
 #include "geometry_check.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 static void widen(struct span *s, double v, size_t view)
 {
@@ -93,39 +92,30 @@ static void land_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void warn(struct check *c, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (c->n_warnings == MAX_WARNINGS)
-        return;
-    va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
-    vsnprintf(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt, ap);
-    va_end(ap);
-}
-
 static void warn_coverage(struct check *c)
 {
     const struct fbp_geometry_facts *f = &c->facts;
     const double deg = cli_degrees(f->arc_rad), gap = cli_degrees(f->direction_gap_rad);
 
     if (f->coverage == FBP_COVERAGE_PARTIAL && deg < cli_degrees(f->needed_rad) - 0.05)
-        warn(c,
-             "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
-             "determined",
-             deg, cli_degrees(f->needed_rad));
+        check_warn(c,
+                   "%.4g degrees were measured but %.4g are needed: parts of the volume are not "
+                   "determined",
+                   deg, cli_degrees(f->needed_rad));
     else if (f->coverage == FBP_COVERAGE_PARTIAL)
-        warn(c,
-             "no rays were measured over %.4g degrees of their directions: parts of the volume "
-             "are not determined",
-             gap);
+        check_warn(
+            c,
+            "no rays were measured over %.4g degrees of their directions: parts of the volume "
+            "are not determined",
+            gap);
     else if (f->coverage == FBP_COVERAGE_SHORT && f->direction_gap_rad > 3 * f->step_rad[1])
-        warn(c, "there is a gap of %.4g degrees between the directions of rays: are views missing?",
-             gap);
+        check_warn(
+            c, "there is a gap of %.4g degrees between the directions of rays: are views missing?",
+            gap);
     else if (f->coverage == FBP_COVERAGE_FULL && f->gap_rad > 2 * f->step_rad[1])
-        warn(c, "there is a gap of %.4g degrees between neighbouring views: are views missing?",
-             cli_degrees(f->gap_rad + f->step_rad[1]));
+        check_warn(c,
+                   "there is a gap of %.4g degrees between neighbouring views: are views missing?",
+                   cli_degrees(f->gap_rad + f->step_rad[1]));
 }
 
 static void warn_angles(struct check *c)
@@ -135,18 +125,19 @@ static void warn_angles(struct check *c)
 
     if (f->n_angles < 3) {
         if (f->n_angles == 2) /* of one, warn_path() tells */
-            warn(c, "all views stand at 2 angles: from so few nothing can be reconstructed");
+            check_warn(c, "all views stand at 2 angles: from so few nothing can be reconstructed");
         return;
     }
     if (f->n_angles > 8 && arc > 3 && arc < 6.6)
-        warn(c,
-             "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
-             "degrees are expected",
-             arc);
+        check_warn(c,
+                   "%.6g degrees in all: are these angles in radians, in which a turn is 6.28319? "
+                   "degrees are expected",
+                   arc);
     warn_coverage(c);
     if (f->offset && f->coverage != FBP_COVERAGE_FULL)
-        warn(c, "the detector is off centre, which needs a full turn: measure 360 degrees, or "
-                "check the offset and the sign of u");
+        check_warn(c,
+                   "the detector is off centre, which needs a full turn: measure 360 degrees, or "
+                   "check the offset and the sign of u");
 }
 
 /* What the reconstruction would refuse, or remark on. */
@@ -157,7 +148,7 @@ static void warn_path(const char *path, struct check *c)
     if (!c->error[0] && fbp_geometry_circular(&c->facts) != FBP_OK)
         snprintf(c->error, sizeof c->error, "%s: %s", path, fbp_message());
     for (size_t i = 0; fbp_geometry_remark(&c->facts, i, line, sizeof line); i++)
-        warn(c, "%s", line);
+        check_warn(c, "%s", line);
 }
 
 static void warn_fan(struct check *c)
@@ -165,7 +156,7 @@ static void warn_fan(struct check *c)
     const double fan = cli_degrees(c->facts.fan_rad[1] - c->facts.fan_rad[0]);
 
     if (fan > 120)
-        warn(c, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
+        check_warn(c, "the fan is %.4g degrees wide: is the pitch of the pixels in mm?", fan);
 }
 
 /* Distance from the axis of the middle of the volume's farther side.  That the corners of a cube
@@ -185,19 +176,20 @@ static void warn_volume(const struct fbp_scan *scan, struct check *c)
     const double last_row = (double)scan->panel.n_rows - 1;
 
     if (c->behind)
-        warn(c, "the volume reaches behind the source in %zu views: make it smaller", c->behind);
+        check_warn(c, "the volume reaches behind the source in %zu views: make it smaller",
+                   c->behind);
     if (scan->volume.n[0] == 0) /* the default reaches as far as anything can be seen */
         return;
     if (side_reach(&c->grid) > f->fov_radius_mm)
-        warn(c,
-             "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
-             "beyond it are not determined",
-             f->volume_radius_mm, f->fov_radius_mm);
+        check_warn(c,
+                   "the volume reaches %.5g mm from the axis, the field of view %.5g mm: values "
+                   "beyond it are not determined",
+                   f->volume_radius_mm, f->fov_radius_mm);
     if (scan->panel.n_rows > 1 && (c->corners[1].lo < -0.5 || c->corners[1].hi > last_row + 0.5))
-        warn(c,
-             "corners land on rows %.1f to %.1f of a detector with rows 0 to %.0f: the outer "
-             "slices are not fully seen",
-             c->corners[1].lo, c->corners[1].hi, last_row);
+        check_warn(c,
+                   "corners land on rows %.1f to %.1f of a detector with rows 0 to %.0f: the outer "
+                   "slices are not fully seen",
+                   c->corners[1].lo, c->corners[1].hi, last_row);
 }
 
 /* What goes wrong behind the views themselves leaves them known. */
@@ -216,7 +208,7 @@ static bool look_at_volume(const struct fbp_scan *scan, struct check *c)
     return flips_of(scan, &c->facts, fmin(fmin(voxel[0], voxel[1]), voxel[2]), c->flips);
 }
 
-int check_geometry(const struct fbp_scan *scan, const char *path, struct check *c)
+int check_geometry(const struct fbp_scan *scan, const char *path, double cutoff, struct check *c)
 {
     *c = (struct check){.facts = {.struct_size = sizeof c->facts}, .grid = scan->volume};
     if (find_facts(scan, path, c) != 0)
@@ -226,6 +218,10 @@ int check_geometry(const struct fbp_scan *scan, const char *path, struct check *
             return cli_fail();
         if (find_facts(scan, path, c) != 0)
             return 1;
+    }
+    if (!fbp_kind_has_lines(scan->kind)) {
+        c->planes.cutoff = cutoff;
+        return check_planes(scan, c);
     }
     if (land_all(scan, c) != FBP_OK)
         return cli_fail();

@@ -224,6 +224,8 @@ static void print_flips(const struct fbp_scan *scan, const struct check *c)
 
 int check_print_text(const struct fbp_scan *scan, const struct check *c)
 {
+    if (!fbp_kind_has_lines(scan->kind))
+        return check_planes_text(scan, c);
     print_source(scan, &c->facts);
     print_angles(scan, c);
     print_panel(scan, c);
@@ -326,6 +328,8 @@ static void add_volume(cJSON *root, const struct check *c)
 
 int check_print_json(const struct fbp_scan *scan, const struct check *c)
 {
+    if (!fbp_kind_has_lines(scan->kind))
+        return check_planes_json(scan, c);
     const struct fbp_geometry_facts *f = &c->facts;
     const double tilt[3] = {cli_degrees(f->tilt_rad[0]), cli_degrees(f->tilt_rad[1]),
                             cli_degrees(f->tilt_rad[2])};

@@ -105,7 +105,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_curve_svg(const struct fbp_curve *curve, c
  *
  * @param grid   NULL, or n[0] == 0: no volume is drawn.
  * @param facts  of these views: fbp_views_facts().
- * @return FBP_ERR_INVALID (no views), FBP_ERR_UNSUPPORTED (planes), FBP_ERR_IO, FBP_ERR_NOMEM.
+ * @return FBP_ERR_INVALID (no views), FBP_ERR_IO, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_geometry_svg(struct fbp_views views,
                                                    const struct fbp_grid *grid,

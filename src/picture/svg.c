@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "geometry/kind.h"
 #include "picture/svg_page.h"
+#include "picture/svg_planes.h"
 
 #include <float.h>
 
@@ -431,8 +432,10 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
 
     fbp_message_clear();
     FBP_TRY(FBP_TAKE(geometry_facts, &whole, facts));
-    FBP_TRY(fbp_check_lines("geometry", views.kind));
+    FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
         return fbp_fail(FBP_ERR_INVALID, "geometry: no views to draw");
+    if (fbp_kind_of(views.kind)->integral != FBP_OVER_LINES)
+        return fbp_planes_svg(views, d.grid, &whole, path);
     return fbp_svg_page(path, WIDTH, HEIGHT, draw_page, &d);
 }

@@ -284,8 +284,8 @@ static void drawings_that_fail(void **state)
         fbp_geometry_svg((struct fbp_views){FBP_CONE, 0, panel, &view}, NULL, &facts, SVG),
         FBP_ERR_INVALID);
     assert_int_equal(
-        fbp_geometry_svg((struct fbp_views){FBP_PLANES, 1, panel, &view}, NULL, &facts, SVG),
-        FBP_ERR_UNSUPPORTED);
+        fbp_geometry_svg((struct fbp_views){FBP_PLANES, 0, panel, &view}, NULL, &facts, SVG),
+        FBP_ERR_INVALID);
     assert_int_equal(fbp_geometry_svg((struct fbp_views){FBP_CONE, 1, panel, &view}, NULL, &facts,
                                       FBP_TEST_DIR "/no/such/folder.svg"),
                      FBP_ERR_IO);

@@ -1,0 +1,142 @@
+/* What one wants to know of plane integrals before a run: are the directions enough, and even? */
+#include "geometry_check.h"
+#include "say.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* Unit vectors of the views, and their weights: those of the scan, or by its rule. */
+static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
+{
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const double *u = scan->views[k].u, length = hypot(hypot(u[0], u[1]), u[2]);
+        for (int i = 0; i < 3; i++)
+            n[k][i] = u[i] / length;
+        if (scan->plane_weights)
+            w[k] = scan->plane_weights[k];
+    }
+    const fbp_status st =
+        fbp_quadrature_weights((const double(*)[3])n, scan->n_views, scan->quadrature, w,
+                               c->planes.weights, sizeof c->planes.weights);
+    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
+        c->planes.sum += w[k] / (2 * pi);
+    return st;
+}
+
+/* n rings, 2 n^2 / pi directions, serve a radius of n spacing / (pi cut-off). */
+static void count_directions(struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    struct check_planes *p = &c->planes;
+
+    for (int i = 0; i < 3; i++)
+        p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
+    const double rings = pi * p->cutoff * p->reach_mm / f->spacing_mm;
+    p->needed = ceil(2 / pi * rings * rings);
+    p->enough_at = fmin(1, f->alias_free_mm / p->reach_mm);
+}
+
+static void warn_all(const struct fbp_scan *scan, struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    const struct check_planes *p = &c->planes;
+
+    if (f->gap_rad > 0)
+        check_warn(c,
+                   "no direction lies in a circle of %.3g degrees on the sphere: parts of the "
+                   "volume are not determined: are views missing?",
+                   cli_degrees(f->gap_rad));
+    if ((double)f->n_angles < p->needed)
+        check_warn(c,
+                   "%zu directions are too few for %.4g mm at cut-off %.3g, which take %.0f: "
+                   "expect streaks beyond %.3g mm from small bright parts; cut-off %.2g or less "
+                   "has none",
+                   f->n_angles, 2 * p->reach_mm, p->cutoff, p->needed, f->alias_free_mm / p->cutoff,
+                   floor(100 * p->enough_at) / 100);
+    if (f->n_angles < scan->n_views)
+        check_warn(c, "%zu of %zu directions are there twice, or with their opposites",
+                   scan->n_views - f->n_angles, scan->n_views);
+    if (fabs(p->sum - 1) > 1e-6)
+        check_warn(c, "the weights add up to %.6g of 2 pi: values come out so much too large",
+                   p->sum);
+    if (scan->volume.n[0] && p->reach_mm > f->fov_radius_mm)
+        check_warn(c,
+                   "the volume reaches %.5g mm from the middle, the samples %.5g mm: values "
+                   "beyond them are not determined",
+                   p->reach_mm, f->fov_radius_mm);
+}
+
+int check_planes(const struct fbp_scan *scan, struct check *c)
+{
+    double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
+    const fbp_status st = n && w ? weigh(scan, n, w, c) : FBP_ERR_NOMEM;
+
+    free(n);
+    free(w);
+    if (st != FBP_OK)
+        return *fbp_message() ? cli_fail() : cli_error("out of memory for directions");
+    count_directions(c);
+    warn_all(scan, c);
+    return 0;
+}
+
+int check_planes_text(const struct fbp_scan *scan, const struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    char grid[120];
+
+    printf("scan        plane integrals, %zu views of %zu samples, %.6g mm apart\n", scan->n_views,
+           scan->panel.n_columns, f->spacing_mm);
+    printf(
+        "directions  %zu that differ; the sphere is at most %.3g degrees from one, mostly %.3g\n",
+        f->n_angles, cli_degrees(f->direction_gap_rad) / 2, cli_degrees(f->step_rad[1]) / 2);
+    printf("            at cut-off %.3g they show %.4g mm around small parts without streaks\n",
+           c->planes.cutoff, f->alias_free_mm / c->planes.cutoff);
+    printf("            the volume's %.5g mm take %.0f at cut-off %.3g\n", 2 * c->planes.reach_mm,
+           c->planes.needed, c->planes.cutoff);
+    printf("weights     %s\n", c->planes.weights);
+    printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",
+           f->edge_mm[0], f->edge_mm[1], f->fov_radius_mm);
+    printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
+           scan->volume.n[0] ? "" : ", worked out from the samples");
+    printf("            reaches %.5g mm from the middle: %s\n", f->volume_radius_mm,
+           f->volume_inside ? "seen by every view" : "its corners are not seen by every view");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        printf("warning     %s\n", say_name(c->warnings[i]));
+    return 0;
+}
+
+int check_planes_json(const struct fbp_scan *scan, const struct check *c)
+{
+    const struct fbp_geometry_facts *f = &c->facts;
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "kind", fbp_kind_name(scan->kind));
+    cJSON_AddNumberToObject(root, "views", (double)scan->n_views);
+    cJSON_AddNumberToObject(root, "samples", (double)scan->panel.n_columns);
+    cJSON_AddNumberToObject(root, "spacing_mm", f->spacing_mm);
+    cli_json_numbers(root, "samples_mm", f->edge_mm, 2);
+    cJSON_AddNumberToObject(root, "directions", (double)f->n_angles);
+    cJSON_AddNumberToObject(root, "directions_needed", c->planes.needed);
+    cJSON_AddNumberToObject(root, "cutoff", c->planes.cutoff);
+    cJSON_AddNumberToObject(root, "alias_free_mm", f->alias_free_mm / c->planes.cutoff);
+    cJSON_AddNumberToObject(root, "hole_deg", cli_degrees(f->direction_gap_rad));
+    cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
+    cJSON_AddStringToObject(root, "weights", c->planes.weights);
+    cJSON_AddNumberToObject(root, "weights_sum", c->planes.sum);
+    cli_json_sizes(root, "size", c->grid.n, 3);
+    cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
+    cli_json_numbers(root, "centre_mm", c->grid.centre_mm, 3);
+    cJSON_AddNumberToObject(root, "volume_radius_mm", f->volume_radius_mm);
+    cJSON_AddNumberToObject(root, "fov_radius_mm", f->fov_radius_mm);
+    cJSON_AddBoolToObject(root, "volume_inside", f->volume_inside);
+    if (c->error[0])
+        cJSON_AddStringToObject(root, "error", c->error);
+    cJSON *list = cJSON_AddArrayToObject(root, "warnings");
+    for (size_t i = 0; i < c->n_warnings; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(c->warnings[i]));
+    return cli_json(root, false);
+}
