@@ -207,4 +207,33 @@ static inline struct amplitude amplitude_of(const struct fbp_grid *g, const floa
     return (struct amplitude){sum / n, sqrt(square / n_out)};
 }
 
+struct settings {
+    enum fbp_filter filter;
+    double cutoff;
+};
+
+static inline float *volume_by(const struct fbp_scan *scan, const float *views, const char *device,
+                               const struct settings *s)
+{
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+
+    OK(fbp_reconstruct(scan,
+                       fbp_recon_params(.device = device, .filter = s->filter, .cutoff = s->cutoff,
+                                        .precision = FBP_PRECISION_EXACT, .n_threads = 2),
+                       views, out, NULL));
+    return out;
+}
+
+/** Greatest difference, as part of the peak of a. */
+static inline double difference(const float *a, const float *b, size_t n)
+{
+    double most = 0, peak = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs((double)a[i] - (double)b[i]));
+        peak = fmax(peak, fabs((double)a[i]));
+    }
+    return most / peak;
+}
+
 #endif /* FBP_TESTS_PLANES_UTIL_H */

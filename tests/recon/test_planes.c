@@ -2,25 +2,8 @@
  * half of the sphere was measured, and turned with the object. */
 #include "recon/planes_util.h"
 
-struct settings {
-    enum fbp_filter filter;
-    double cutoff;
-};
-
 static const struct settings ram_lak = {FBP_FILTER_RAM_LAK, 1}, hann = {FBP_FILTER_HANN, 1},
                              soft_hann = {FBP_FILTER_HANN, .5};
-
-static float *volume_by(const struct fbp_scan *scan, const float *views, const char *device,
-                        const struct settings *s)
-{
-    float *out = calloc(grid_size(&scan->volume), sizeof *out);
-
-    OK(fbp_reconstruct(scan,
-                       fbp_recon_params(.device = device, .filter = s->filter, .cutoff = s->cutoff,
-                                        .n_threads = 2),
-                       views, out, NULL));
-    return out;
-}
 
 /* The published table of a double precision computation: rows of two phantoms, mean inside within
  * 2e-3 of 1 and rms outside; and the soft ball's error. */
@@ -92,17 +75,6 @@ static void the_reference_meets_it(void **state)
         soft_ball_is_right(&scan, &table[i], "ref");
         fbp_scan_clear(&scan);
     }
-}
-
-static double difference(const float *a, const float *b, size_t n)
-{
-    double most = 0, peak = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-        peak = fmax(peak, fabs((double)a[i]));
-    }
-    return most / peak;
 }
 
 /* p(t, n) = p(-t, -n): views on the other side, a list in another order, all of the sphere. */
