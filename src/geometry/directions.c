@@ -14,6 +14,9 @@ static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
 static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
+/* Finding the maximally spaced order takes the square of their number. */
+static const double MOST_SPACED = 50000;
+
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
 const char *fbp_direction_set_name(size_t i)
@@ -143,7 +146,12 @@ static fbp_status count_of(const struct fbp_directions *set, size_t *count)
         sum += (double)ring_size(set, i);
     if (set->set == FBP_SET_FIBONACCI)
         sum = (double)set->n[0];
-    FBP_TRY(fbp_check_range(&fbp_range_views, "directions: their number", sum));
+    FBP_TRY(fbp_check_range(&fbp_range_views, "directions.n: the number of directions", sum));
+    if (set->order == FBP_ORDER_MSPS && sum > MOST_SPACED)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "directions.order: %.0f directions take too long to space, more than %.0f: "
+                        "use plain or flip",
+                        sum, MOST_SPACED);
     *count = (size_t)sum;
     return FBP_OK;
 }

@@ -192,6 +192,14 @@ static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_
     return FBP_OK;
 }
 
+/* Directions come from one file: whoever reads the message wants its name. */
+static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
+{
+    const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
+
+    return named ? fbp_because(scan->path, st) : st;
+}
+
 /* The filter f^2 and the weights of plane integrals. */
 static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                 const struct fbp_scan *scan)
@@ -199,8 +207,8 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     struct fbp_job *job = &t->job;
 
     FBP_TRY(check_planes(t, p));
-    FBP_TRY(
-        fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature, scan->plane_weights));
+    FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
+                                                scan->plane_weights)));
     FBP_TRY(fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                                 p->spatial_filter ? p->half_width : 0, 1));
     job->weights = t->weights;
@@ -268,7 +276,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(fbp_roi_set(job, p->roi));
     FBP_TRY_GOTO(fbp_region_of(p, job, &t->region, &t->region_file));
     job->region = t->region;
-    FBP_TRY_GOTO(fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts));
+    FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));

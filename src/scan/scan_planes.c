@@ -87,6 +87,16 @@ static fbp_status load_rows(const struct fbp_scan_file *f, const char *key, size
     return fbp_json_because(&f->top, key, st);
 }
 
+static fbp_status check_count(const struct fbp_scan_file *f, const char *key, size_t n)
+{
+    if (n == f->scan->n_views)
+        return FBP_OK;
+    return fbp_fail(
+        FBP_ERR_INVALID, "%s: %s: found %zu entries, but %s holds %zu views: give one a view",
+        f->top.file, key, n, f->scan->projections ? f->scan->projections : "the list of directions",
+        f->scan->n_views);
+}
+
 /* {"set": "solid-angle", "n": 18, "order": "msps", "pole": "z"} */
 static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions *out)
 {
@@ -121,10 +131,11 @@ static fbp_status make_set(const struct fbp_scan_file *f, double **out, size_t *
     struct fbp_directions set;
 
     FBP_TRY(read_set(f, &set));
-    FBP_TRY(fbp_json_because(&f->top, "directions", fbp_directions_count(&set, n)));
+    FBP_TRY(fbp_because(f->top.file, fbp_directions_count(&set, n)));
+    if (f->scan->n_views > 0) /* a wrong number may be a huge one */
+        FBP_TRY(check_count(f, "directions", *n));
     FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
-    return fbp_json_because(&f->top, "directions",
-                            fbp_directions_make(&set, (double(*)[3])(void *)*out));
+    return fbp_because(f->top.file, fbp_directions_make(&set, (double(*)[3])(void *)*out));
 }
 
 /* Unit vectors from "directions"; or gradient vectors, whose lengths are gradients, too. */
@@ -145,21 +156,18 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
 
 fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
 {
+    const cJSON *directions = cJSON_GetObjectItemCaseSensitive(f->top.object, "directions");
+    struct fbp_directions set;
     double *list = NULL;
+
+    if (cJSON_IsObject(directions)) {
+        FBP_TRY(read_set(f, &set));
+        return fbp_because(f->top.file, fbp_directions_count(&set, n));
+    }
     const fbp_status st = load_directions(f, &list, n);
 
     free(list);
     return st;
-}
-
-static fbp_status check_count(const struct fbp_scan_file *f, const char *key, size_t n)
-{
-    if (n == f->scan->n_views)
-        return FBP_OK;
-    return fbp_fail(
-        FBP_ERR_INVALID, "%s: %s: found %zu entries, but %s holds %zu views: give one a view",
-        f->top.file, key, n, f->scan->projections ? f->scan->projections : "the list of directions",
-        f->scan->n_views);
 }
 
 /* To length 1; lengths[k] of gradient vectors. */

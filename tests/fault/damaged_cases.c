@@ -56,6 +56,12 @@
     {                                                                                              \
         .what = "scan: " name, .command = RECON, .file = "s.json", .data = text, .until = "(known" \
     }
+/* Five views of 24 samples along five directions; more keys, or others. */
+#define ROWS                                                                                       \
+    "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.raw\",\"raw\":{\"type\":\"float32\"," \
+    "\"shape\":[5,1,24]},"
+#define STEP             "\"spacing_mm\":0.5,"
+#define ALONG            "\"directions\":[[1,0,0],[0,1,0],[0,0,1],[0.6,0.8,0],[0,0.6,-0.8]]"
 #define PLUS(name, text) SCAN(name, HEAD DETECTOR DISTANCES ANGLES "," text "}")
 
 #define D10(x) x x x x x x x x x x
@@ -169,6 +175,42 @@ static const struct damaged_case cases[] = {
      .file = "s.json",
      .data = HEAD DETECTOR DISTANCES ANGLES ",\"volume\":{\"size\":1e9,\"voxel_mm\":1e-9}}",
      .until = ", the limit"},
+    SCAN("planes: no directions", ROWS "\"spacing_mm\":0.5}"),
+    SCAN("planes: no spacing", ROWS ALONG "}"),
+    SCAN("planes: too few directions", ROWS STEP "\"directions\":[[1,0,0],[0,1,0]]}"),
+    SCAN("planes: directions that are not unit",
+         ROWS STEP "\"directions\":[[1,0,0],[0,1,0],[0,0,1],[3,4,0],[0,0.6,-0.8]]}"),
+    SCAN("planes: a direction that is no number",
+         ROWS STEP "\"directions\":[[1,0,0],[0,1,0],[0,0,1],[0,0,null],[0,0.6,-0.8]]}"),
+    SCAN("planes: a direction of two numbers",
+         ROWS STEP "\"directions\":[[1,0,0],[0,1],[0,0,1],[1,0,0],[0,0.6,-0.8]]}"),
+    SCAN("planes: all directions in one plane",
+         ROWS STEP "\"directions\":[[1,0,0],[0,1,0],[0.6,0.8,0],[0.8,0.6,0],[0.8,-0.6,0]]}"),
+    SCAN("planes: one direction five times",
+         ROWS STEP "\"directions\":[[1,0,0],[1,0,0],[1,0,0],[-1,0,0],[1,0,0]]}"),
+    SCAN("planes: directions in a file that is not there",
+         ROWS STEP "\"directions\":\"none.csv\"}"),
+    SCAN("planes: directions in an array of pictures", ROWS STEP "\"directions\":\"p.mha\"}"),
+    SCAN("planes: an unknown set", ROWS STEP "\"directions\":{\"set\":\"fekete\",\"n\":5}}"),
+    SCAN("planes: a set of another number",
+         ROWS STEP "\"directions\":{\"set\":\"solid-angle\",\"n\":18}}"),
+    SCAN("planes: a set that is huge",
+         ROWS STEP "\"directions\":{\"set\":\"linear-angle\",\"n\":[1e6,1e6]}}"),
+    SCAN("planes: a gradient of 0", ROWS STEP ALONG ",\"gradients\":[1,2,0,2,1]}"),
+    SCAN("planes: a gradient vector of 0",
+         ROWS STEP "\"gradients\":[[1,0,0],[0,1,0],[0,0,0],[0.6,0.8,0],[0,0.6,-0.8]]}"),
+    SCAN("planes: gradients of another number", ROWS STEP ALONG ",\"gradients\":[1,2]}"),
+    SCAN("planes: a spacing of 0", ROWS "\"spacing_mm\":0," ALONG "}"),
+    SCAN("planes: samples beside the middle", ROWS STEP ALONG ",\"first_mm\":7}"),
+    SCAN("planes: weights of another number", ROWS STEP ALONG ",\"weights\":[1,2,3]}"),
+    SCAN("planes: a negative weight", ROWS STEP ALONG ",\"weights\":[1,2,-3,2,1]}"),
+    SCAN("planes: weights of 0", ROWS STEP ALONG ",\"weights\":[0,0,0,0,0]}"),
+    SCAN("planes: bands without rings", ROWS STEP ALONG ",\"weights\":\"bands\"}"),
+    SCAN("planes: an unknown grid", ROWS STEP ALONG ",\"grid\":\"paper\"}"),
+    SCAN("planes: angles, too", ROWS STEP ALONG "," ANGLES "}"),
+    SCAN("planes: pictures of four rows",
+         "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.mha\"," STEP ALONG "}"),
+    PLUS("directions of a cone", ALONG),
     PLUS("a voxel of 0", "\"volume\":{\"size\":4,\"voxel_mm\":0}"),
     PLUS("no unattenuated intensity", "\"i0\":0"),
     PLUS("a dark that is not there", "\"dark\":\"none.mha\""),

@@ -146,6 +146,17 @@ static void seed_scans(const char *folder)
     put_text(folder, "views.json",
              "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"detector\": {\"pitch_mm\": 0.5},"
              " \"views\": [[500,0,0,-400,0,0,0,1,0,0,0,1]]}");
+    put_text(folder, "planes.json",
+             "{\"fbp_scan\": 1, \"kind\": \"planes\", \"projections\": \"p.raw\","
+             " \"raw\": {\"type\": \"float32\", \"shape\": [5,1,24]}, \"spacing_mm\": 0.5,"
+             " \"directions\": [[1,0,0],[0,1,0],[0,0,1],[0.6,0.8,0],[0,0.6,-0.8]],"
+             " \"first_mm\": [-1,-1.1,-1.2,-1.3,-1.4], \"gradients\": [1,2,3,2,1],"
+             " \"weights\": [1,2,1,2,1], \"volume\": {\"size\": 4, \"voxel_mm\": 0.5}}");
+    put_text(folder, "set.json",
+             "{\"fbp_scan\": 1, \"kind\": \"planes\", \"projections\": \"p.raw\","
+             " \"raw\": {\"type\": \"float32\", \"shape\": [5,1,24]}, \"spacing_mm\": 0.5,"
+             " \"directions\": {\"set\": \"fibonacci\", \"n\": 5, \"order\": \"msps\","
+             " \"pole\": \"x\"}, \"weights\": \"voronoi\", \"grid\": \"eprit\"}");
     put_text(folder, "self.json",
              "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"geometry\": \"input.json\"}");
     put_text(folder, "pattern.json",

@@ -138,7 +138,7 @@ static bool run_compare(const char *path, const char *key)
 
 static void check_scan(const struct fbp_scan *scan)
 {
-    fuzz_check(scan->kind == FBP_CONE || scan->kind == FBP_PARALLEL, "no kind");
+    fuzz_check((int)scan->kind >= FBP_CONE && scan->kind <= FBP_PLANES, "no kind");
     fuzz_check(scan->n_views > 0 && scan->views, "a scan without views");
     fuzz_check(scan->panel.n_columns > 0 && scan->panel.n_rows > 0, "no panel");
     for (size_t k = 0; k < scan->n_views; k++)
@@ -151,6 +151,8 @@ static void check_scan(const struct fbp_scan *scan)
             fuzz_check(fbp_view_to_matrix(v, scan->kind, &scan->panel, P) == FBP_OK,
                        "a view that is no set-up");
         }
+    fuzz_check((scan->quadrature == FBP_QUADRATURE_GIVEN) == (scan->plane_weights != NULL),
+               "weights of no kind");
     for (int i = 0; scan->volume.n[0] && i < 3; i++)
         fuzz_check(scan->volume.n[i] > 0 && scan->volume.voxel_mm[i] > 0, "an empty volume");
 }

@@ -235,6 +235,10 @@ static void what_is_no_set_is_refused(void **state)
     assert_non_null(strstr(fbp_message(), "a spiral has no rings"));
     set = set_of(FBP_SET_LINEAR_ANGLE, 100000);
     assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    set = set_of(FBP_SET_FIBONACCI, 1000000);
+    set.order = FBP_ORDER_MSPS;
+    assert_int_equal(fbp_directions_count(&set, &count), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "too long to space"));
     assert_null(fbp_direction_set_name(3));
     assert_null(fbp_direction_order_name(3));
     assert_string_equal(fbp_pole_name(FBP_POLE_Y), "y");
