@@ -78,6 +78,10 @@ struct recon_args {
         .fallback = "none",                                                                       \
         .help = "also filter along columns, with a Hann window; its cut-off is this fraction "    \
                 "of the Nyquist frequency"),                                                      \
+    OPT(R, p.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
+        .fallback = "1",                                                                          \
+        .help = "2: compute filtered plane integrals half way between samples, too, so that "     \
+                "interpolation loses less (kind planes, on cpu and ref)"),                        \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same filter, but slower"),              \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \

@@ -153,6 +153,10 @@ struct fbp_recon_params {
     const char *region;
     /** The same, of a mask as a source, read while the plan is made.  NULL: none. */
     fbp_source *region_mask;
+    /** 2: filtered plane integrals are computed at the measured samples and half way between, with
+     *  the same band of frequencies, so that linear interpolation is as good as a spline.  0 = 1:
+     *  at the samples.  For kind planes, on devices "cpu" and "ref". */
+    size_t oversampling;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

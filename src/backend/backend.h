@@ -51,9 +51,11 @@ struct fbp_job {
     struct fbp_panel panel; /**< as measured */
     /** The panel that is filtered and backprojected.  Of an offset panel only one side was
      * measured; the ramp carries its values over to the other, so rows are widened until it is
-     * symmetric. Column c as measured is column c + pad_left here. */
+     * symmetric. Column c as measured is column c + pad_left here; where filtered samples are
+     * wanted between those measured, of which there are `between` after each, column
+     * (between + 1) c, and what lies between is 0 before the filter. */
     struct fbp_panel wide;
-    size_t pad_left;
+    size_t pad_left, between;
     struct fbp_grid grid; /**< the whole volume, whatever is asked for of it */
     size_t roi[3][2];     /**< the box asked for, plan/roi.h; ends 0: all */
     /** Voxels of that box that are wanted, others may have any value; NULL: all are. */
@@ -180,6 +182,7 @@ struct fbp_backend {
     /** Batches are a multiple of this many views, which is one of 4, anchored at view 0. */
     size_t group_views;
     bool takes_counts; /**< raw samples may be uint16 */
+    bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
     /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
     /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what

@@ -78,9 +78,11 @@ static void widen(struct fbp_job *job)
     job->pad_left = (size_t)ceil(left);
     job->wide = job->panel;
     job->wide.n_columns += job->pad_left + (size_t)ceil(right);
+    job->wide.n_columns += job->between * (job->panel.n_columns - 1);
     for (size_t k = 0; k < job->n_views; k++)
         for (int i = 0; i < 4; i++)
-            job->matrices[k][i] += (double)job->pad_left * job->matrices[k][8 + i];
+            job->matrices[k][i] = (double)(job->between + 1) * job->matrices[k][i] +
+                                  (double)job->pad_left * job->matrices[k][8 + i];
 }
 
 /* Scaled so that w at the iso-centre is 1, or depths[k]. */
@@ -164,6 +166,10 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     struct fbp_job *job = &t->job;
 
     (void)scan;
+    if (job->between)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "oversampling: samples between those measured are for plane integrals "
+                        "(kind planes): leave it out");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
                               p->spatial_filter ? p->half_width : 0));
@@ -210,7 +216,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights)));
     FBP_TRY(fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
-                                p->spatial_filter ? p->half_width : 0, 1));
+                                p->spatial_filter ? p->half_width : 0, job->between + 1));
     job->weights = t->weights;
     job->filter = &t->filter;
     return FBP_OK;
@@ -264,6 +270,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .rows = rows_of,
         .spatial_filter = p->spatial_filter != 0,
         .filtered = scan->filtered,
+        .between = p->oversampling > 1 && !scan->filtered ? p->oversampling - 1 : 0,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
@@ -305,6 +312,11 @@ void fbp_job_clear(struct fbp_job_tables *t)
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
+    if (job->between && !backend->oversamples)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "oversampling: %s filters measured samples only: leave it out, or use "
+                        "device cpu",
+                        backend->name);
     const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
 
     if (name && backend->choose(job, name))
@@ -324,7 +336,7 @@ void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fb
     *out = *job;
     out->filtered = true;
     out->panel = job->wide;
-    out->pad_left = 0;
+    out->pad_left = out->between = 0;
     out->prep = prep;
     out->columns = NULL;
     out->pad = NULL;
@@ -366,6 +378,7 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     const double choices[] = {(double)job->kind,
                               (double)job->filtered,
                               (double)job->spatial_filter,
+                              (double)job->between,
                               job->scale,
                               job->shift,
                               (double)job->precision,
@@ -397,6 +410,8 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->job.between && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", oversampled");
     if (t->job.columns && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
                          t->cutoff_v);

@@ -214,6 +214,50 @@ static void bits_do_not_depend_on_the_division(void **state)
     fbp_scan_clear(&scan);
 }
 
+static float *oversampled(const struct fbp_scan *scan, const float *views, const char *device,
+                          int spatial)
+{
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+
+    OK(fbp_reconstruct(scan,
+                       fbp_recon_params(.device = device, .oversampling = 2, .n_threads = 2,
+                                        .spatial_filter = spatial),
+                       views, out, NULL));
+    return out;
+}
+
+/* Twice as many filtered samples: linear interpolation is as good as a spline.  Computed from the
+ * same samples; the band stays that of the measured ones. */
+static void oversampling_halves_the_error(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = rings_scan(40);
+    const size_t size = grid_size(&scan.volume);
+
+    (void)state;
+    float *views = plane_samples(&scan, &solid, 1);
+    float *a = oversampled(&scan, views, "cpu", 0), *b = oversampled(&scan, views, "cpu", 1);
+    const double error = error_of(&scan.volume, a, &solid);
+    if (!(error < .0023)) /* .0039 without, .0021 from twice as many measured samples */
+        fail_msg("error %.5f", error);
+    assert_true(difference(a, b, size) < 1e-5);
+    free(b);
+    fbp_scan_clear(&scan);
+    free(views);
+    scan = rings_scan(10);
+    views = plane_samples(&scan, &solid, 1);
+    float *reference = oversampled(&scan, views, "ref", 0);
+    b = oversampled(&scan, views, "cpu", 0);
+    const double off = difference(reference, b, size);
+    if (!(off < 1e-5))
+        fail_msg("cpu is off by %.2g", off);
+    free(a);
+    free(b);
+    free(reference);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
 /* Half a sample on the t axis is odd under n -> -n: no shift of the object, but an error. */
 static void the_place_of_samples_counts(void **state)
 {
@@ -243,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_scan_may_be_turned_by_any_angle),
         cmocka_unit_test(samples_may_lie_anywhere),
         cmocka_unit_test(bits_do_not_depend_on_the_division),
+        cmocka_unit_test(oversampling_halves_the_error),
         cmocka_unit_test(the_place_of_samples_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

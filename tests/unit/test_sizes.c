@@ -32,7 +32,7 @@ WHOLE(geometry_known, header_origin_mm);
 WHOLE(picture_params, device);
 WHOLE(plan_summary, region_saves_rows);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, region_mask);
+WHOLE(recon_params, oversampling);
 WHOLE(report, devices_dropped);
 WHOLE(scan, plane_weights);
 WHOLE(scan_known, pitch_mm);

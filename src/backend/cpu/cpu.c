@@ -220,6 +220,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .oversamples = true,
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,

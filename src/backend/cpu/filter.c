@@ -44,6 +44,16 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
         out[c] = in[c] * (float)s->weights[c];
 }
 
+/* n samples at the beginning of a row to where they belong in it, zeros between them. */
+static void spread(float *row, size_t n, size_t between)
+{
+    for (size_t c = n; c-- > 1;) { /* none is overwritten before it has moved */
+        const float value = row[c];
+        memset(row + (between + 1) * (c - 1) + 1, 0, between * sizeof *row);
+        row[(between + 1) * c] = value;
+    }
+}
+
 /* Row `row` of view k (of the batch), prepared and weighted, zeros on both sides of it. */
 static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t half, size_t k,
                       size_t row, float *out)
@@ -61,6 +71,8 @@ static void weigh_row(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memcpy(out + left, in, nc * sizeof *out);
     else
         weigh(dev, s, fbp_batch_view(job, l->batch, k), row, in, out + left);
+    if (job->between)
+        spread(out + left, nc, job->between);
 }
 
 /* How row `row` of a view of the scan, weighted, goes on beyond the panel. */

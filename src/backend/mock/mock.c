@@ -649,6 +649,7 @@ const struct fbp_backend fbp_backend_mock = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
+    .oversamples = true,
     .takes_counts = true,
     .most_staying = 4096,
     .holds = holds,

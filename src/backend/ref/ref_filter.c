@@ -71,7 +71,7 @@ static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_
 
     fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
     for (size_t c = 0; c < job->panel.n_columns; c++)
-        line[c] += times * ((double)in[c] * dev->weights[c]);
+        line[(job->between + 1) * c] += times * ((double)in[c] * dev->weights[c]);
 }
 
 /* Row r and its neighbours as the filter along columns takes them together. */
