@@ -160,7 +160,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
 {
     const bool tilted = a->tilt_deg[0] != 0 || a->tilt_deg[1] != 0 || a->tilt_deg[2] != 0;
-    const bool as_circle = a->trajectory == CIRCLE && !tilted;
+    const bool as_circle = a->trajectory == CIRCLE && !tilted && !a->directions;
     const struct fbp_simulate_params params = {.struct_size = sizeof params,
                                                .noise_i0 = a->noise_i0,
                                                .noise_sd = a->noise_sd,
