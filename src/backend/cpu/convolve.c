@@ -21,8 +21,17 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* Two real rows as one complex: the response is real and even, so nothing needs to be taken apart.
- */
+/* z[i] *= k[i], both complex; n floats. */
+static void multiply_complex(float *z, const float *k, size_t n)
+{
+    for (size_t i = 0; i < n; i += 2) {
+        const float re = z[i] * k[i] - z[i + 1] * k[i + 1];
+        z[i + 1] = z[i] * k[i + 1] + z[i + 1] * k[i];
+        z[i] = re;
+    }
+}
+
+/* Two real rows as one complex: the kernel is real, so nothing needs to be taken apart. */
 static void convolve_pair(const struct cpu_convolution *c, float *work, float *a, float *b)
 {
     const struct fbp_line_dsp *dsp = c->dsp;
@@ -34,7 +43,10 @@ static void convolve_pair(const struct cpu_convolution *c, float *work, float *a
     dsp->pack(a, b, ka, kb, nc, line);
     memset(line + 2 * nc, 0, (n - 2 * nc) * sizeof *line);
     fftwf_execute_dft(c->forward, (fftwf_complex *)line, (fftwf_complex *)spectrum);
-    dsp->multiply(spectrum, c->response, n);
+    if (c->filter->imaginary)
+        multiply_complex(spectrum, c->response, n);
+    else
+        dsp->multiply(spectrum, c->response, n);
     fftwf_execute_dft(c->inverse, (fftwf_complex *)spectrum, (fftwf_complex *)line);
     dsp->unpack(line, back_a, back_b, nc, a, b);
 }
@@ -56,7 +68,7 @@ static void convolve_lanes(const struct cpu_convolution *c, float *work, float *
             lines[l][i] = out[i * lanes + l];
 }
 
-void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
+static void pass(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
 {
     const size_t step = c->spatial ? c->dsp->lanes : 2;
 
@@ -65,6 +77,13 @@ void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *li
             convolve_lanes(c, work, lines + i, n - i < step ? n - i : step);
         else
             convolve_pair(c, work, lines[i], lines[i + 1]);
+}
+
+void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
+{
+    pass(c, work, lines, n);
+    for (unsigned i = 1; i < c->filter->passes; i++)
+        pass(c, work, lines, n);
 }
 
 static size_t n_taps(const struct fbp_filter_design *f)
@@ -95,8 +114,11 @@ static fbp_status open_spatial(struct cpu_convolution *c)
     FBP_TRY(fbp_alloc((void **)&c->taps, n * sizeof(float), "filter kernel"));
     memset(c->taps, 0, n * sizeof(float));
     centre = c->taps + FBP_CONVOLVE_COLUMNS + S;
-    for (size_t i = 0; i <= S; i++)
-        centre[i] = centre[-(ptrdiff_t)i] = (float)c->filter->kernel[i];
+    const double *back = c->filter->kernel_back ? c->filter->kernel_back : c->filter->kernel;
+    for (size_t i = 0; i <= S; i++) {
+        centre[i] = (float)c->filter->kernel[i];
+        centre[-(ptrdiff_t)i] = (float)back[i];
+    }
     return FBP_OK;
 }
 
@@ -123,8 +145,10 @@ static fbp_status open_fft(struct cpu_convolution *c, float *work)
 
     FBP_TRY(fbp_alloc((void **)&c->response, 2 * n * sizeof(float), "filter response"));
     for (size_t i = 0; i < 2 * n; i++) {
-        const size_t k = i / 2;
-        c->response[i] = (float)c->filter->response[k <= n / 2 ? k : n - k];
+        const size_t k = i / 2, at = k <= n / 2 ? k : n - k;
+        const double *imaginary = i % 2 ? c->filter->imaginary : NULL;
+        c->response[i] =
+            (float)(imaginary ? (k == at ? 1 : -1) * imaginary[at] : c->filter->response[at]);
     }
     FBP_TRY(fbp_fft_plan(n, make_plans, &(struct planning){c, work}));
     if (!c->forward || !c->inverse)

@@ -13,8 +13,10 @@ struct cpu_convolution {
     const struct fbp_line_dsp *dsp;
     bool spatial;
     fftwf_plan forward, inverse; /**< complex, out of place; executed on any thread's work */
-    float *response;             /**< n_fft factors, each twice: as many as a spectrum has floats */
-    float *taps;                 /**< 2 S + 1 between FBP_CONVOLVE_COLUMNS zeros on either side */
+    /** n_fft factors, each twice: as many as a spectrum has floats; or complex ones, of a design
+     *  that is not symmetric */
+    float *response;
+    float *taps; /**< 2 S + 1 between FBP_CONVOLVE_COLUMNS zeros on either side */
 };
 
 /** work: of cpu_convolve_work() floats, FBP_ALIGN-aligned, as all that cpu_convolve() gets.

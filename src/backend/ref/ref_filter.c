@@ -32,33 +32,54 @@ static void add_ends(const struct fbp_pad *pad, const struct fbp_pad_end ends[2]
     }
 }
 
-/* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
-static void convolve_fft(struct ref_device *dev, double *out)
+/* The line's spectrum times the response. */
+static void respond(struct ref_device *dev)
 {
     const struct fbp_filter_design *f = dev->job->filter;
 
-    fftw_execute(dev->forward);
     for (size_t i = 0; i <= f->n_fft / 2; i++) {
-        dev->spectrum[i][0] *= f->response[i];
-        dev->spectrum[i][1] *= f->response[i];
+        const double re = dev->spectrum[i][0], im = dev->spectrum[i][1];
+        dev->spectrum[i][0] = re * f->response[i];
+        dev->spectrum[i][1] = im * f->response[i];
+        if (!f->imaginary)
+            continue;
+        dev->spectrum[i][0] -= im * f->imaginary[i];
+        dev->spectrum[i][1] += re * f->imaginary[i];
     }
+}
+
+/* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
+static void convolve_fft(struct ref_device *dev, double *out)
+{
+    fftw_execute(dev->forward);
+    respond(dev);
     fftw_execute(dev->inverse);
-    memcpy(out, dev->line, f->n_columns * sizeof *out);
+    memcpy(out, dev->line, dev->job->filter->n_columns * sizeof *out);
 }
 
 /* The same sum, term by term, with S taps on each side (S0, eq. 1). */
 static void convolve_spatial(const struct ref_device *dev, double *out)
 {
     const struct fbp_filter_design *f = dev->job->filter;
+    const double *back = f->kernel_back ? f->kernel_back : f->kernel;
 
     for (size_t c = 0; c < f->n_columns; c++) {
         const size_t lo = c > f->half_width ? c - f->half_width : 0;
         const size_t hi = c + f->half_width < f->n_columns ? c + f->half_width : f->n_columns - 1;
         double sum = 0;
         for (size_t i = lo; i <= hi; i++)
-            sum += f->kernel[i > c ? i - c : c - i] * dev->line[i];
+            sum += (i > c ? back[i - c] : f->kernel[c - i]) * dev->line[i];
         out[c] = sum;
     }
+}
+
+/* The line through the filter. */
+static void convolve(struct ref_device *dev, double *out)
+{
+    if (dev->job->spatial_filter)
+        convolve_spatial(dev, out);
+    else
+        convolve_fft(dev, out);
 }
 
 /* Add row r of view k of the batch, weighted, `times` to the line. */
@@ -99,10 +120,12 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
         add_row(dev, batch, k, r, 1, raw);
     if (job->pad)
         find_ends(dev, batch, k, r, ends);
-    if (job->spatial_filter)
-        convolve_spatial(dev, out);
-    else
-        convolve_fft(dev, out);
+    convolve(dev, out);
+    for (unsigned i = 1; i < job->filter->passes; i++) {
+        memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
+        memcpy(dev->line, out, job->filter->n_columns * sizeof *out);
+        convolve(dev, out);
+    }
     if (job->pad)
         add_ends(job->pad, ends, out);
 }
