@@ -31,7 +31,7 @@ void add_any(int i, bool windowed, uint origin, vec3 c0, vec3 dz, float tz, inou
     ivec2 at = view[i].at.xy;
 
     for (int k = 0; k < SLICES; k++) {
-        precise float t = tz + float(k), w = fma(t, dz.z, c0.z);
+        precise float t = tz + float(k * LAYERS), w = fma(t, dz.z, c0.z);
         precise float u = fma(t, dz.x, c0.x), v = fma(t, dz.y, c0.y);
         float r = 1.0 / w, tu = whole_of(u, r), tv = whole_of(v, r);
         if (!windowed)
@@ -56,7 +56,7 @@ void add_column(int i, bool windowed, uint origin, vec3 c0, vec3 dz, float tz,
         tu = clamped(tu, at.x, columns);
     precise float a = u + (WHOLE - tu), rr = r * r, right = a * rr, left = rr - right;
     for (int k = 0; k < SLICES; k++) {
-        precise float v = fma(tz + float(k), dv, v0);
+        precise float v = fma(tz + float(k * LAYERS), dv, v0);
         float tv = whole_of(v, 1.0);
         if (!windowed)
             tv = clamped(tv, at.y, rows);

@@ -17,7 +17,7 @@ void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLIC
     precise float v0 = c0.y * r0, dv = dz.y * r0;
 
     for (int k = 0; k < SLICES; k++) {
-        precise float t = tz + float(k), w = fma(t, dz.z, c0.z);
+        precise float t = tz + float(k * LAYERS), w = fma(t, dz.z, c0.z);
         float r = COLUMN ? r0 : 1.0 / w;
         precise float u = COLUMN ? all_u : fma(fma(t, du, u0), r, PARTS) + column;
         precise float v =

@@ -72,15 +72,13 @@ static int take(const int *from, int n, int *out)
     return n;
 }
 
-/* Many slices a thread share what a view's column costs; few of them want less of the group. */
+/* The order is that of an H200. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
-    static const int thin[] = {0, 2}, few[] = {4, 1, 0, 2}, many[] = {4, 3, 1, 2};
+    static const int thin[] = {2, 0}, few[] = {4, 1, 2, 0}, many[] = {4, 1, 2, 3};
 
     (void)job;
-    return n_slices <= 4   ? take(thin, 2, out)
-           : n_slices <= 8 ? take(few, 4, out)
-                           : take(many, 4, out);
+    return n_slices <= 4 ? take(thin, 2, out) : take(n_slices <= 8 ? few : many, 4, out);
 }
 
 /* Does some renderer in hardware, and every such, give a group so much shared memory?  Those in
@@ -101,26 +99,25 @@ static bool windows_pay(int shape)
     return pay;
 }
 
-/* A voxel near the source covers up to a third more pixels, and a window is as wide as its tile's
- * diagonal. */
-static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+/* By windows and by gathers, which are faster where windows are large. */
+static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
+    static const int gathers[] = {1, 2, 4, 3};
+    static const int small[] = {5, 7, 6, 1}, of_columns[] = {6, 7, 5, 1}, large[] = {1, 8, 2, 4};
+    const bool columns = gpu_kernel_of(job)->symmetry & FBP_SYM_COLUMN;
     const double pixels = gpu_pixels_a_voxel(job);
-    const int deep = pixels < 1.3 ? 5 : 7, flat = pixels < 1.3 ? 6 : 8;
-    int n = 0;
 
-    if (n_slices > 8 && pixels < 2.8 && windows_pay(deep))
-        out[n++] = deep;
-    if (n_slices > 4 && pixels < 2.8 && windows_pay(flat))
-        out[n++] = flat;
-    const int n_others = shapes(job, n_slices, out + n);
-    return n == 0 ? n_others : n + (n_others < 2 ? n_others : 2);
+    if (n_slices <= 8)
+        return shapes(job, n_slices, out);
+    if (pixels < 1.3 && windows_pay(5))
+        return take(columns ? of_columns : small, 4, out);
+    return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
 /* Two layers where samples of two lines lie far apart, as on CUDA. */
 static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    static const int thin[] = {0, 1, 3}, apart[] = {3, 1, 4, 2, 0}, near[] = {1, 2, 3, 4, 0};
+    static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
     const struct gpu_kernel *k = gpu_kernel_of(job);
     const bool wide = !k->mirrored && k->channels * k->bits == 64;
 
@@ -132,13 +129,12 @@ static int shapes_of_orbits(const struct fbp_job *job, size_t n_slices, int out[
 
 static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
-    static const int thin[] = {0, 1}, four[] = {1, 2, 3, 0}, two[] = {3, 1, 4, 0},
-                     mirror[] = {4, 2, 3, 0};
+    static const int thin[] = {2, 0}, four[] = {2, 0, 4, 1}, two[] = {4, 2, 3, 0};
     const struct gpu_kernel *k = gpu_kernel_of(job);
 
     if (n_slices <= 4)
         return take(thin, 2, out);
-    return take(k->turns * (k->mirrored ? 2 : 1) == 4 ? four : k->mirrored ? mirror : two, 4, out);
+    return take(k->turns * (k->mirrored ? 2 : 1) == 4 ? four : two, 4, out);
 }
 
 #define PLAIN         .views_bytes = gpu_plain_bytes

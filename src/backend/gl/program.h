@@ -26,8 +26,8 @@
 /** ... with windows, for up to 1.3 pixels a voxel, and for up to 2.8. */
 #define GL_SHAPE_5 16, 16, 1, 16, 8, 40, 40, 0
 #define GL_SHAPE_6 16, 16, 1, 8, 8, 40, 24, 0
-#define GL_SHAPE_7 16, 16, 1, 16, 8, 84, 64, 0
-#define GL_SHAPE_8 16, 16, 1, 8, 8, 84, 40, 0
+#define GL_SHAPE_7 16, 16, 2, 8, 8, 40, 40, 0
+#define GL_SHAPE_8 16, 16, 2, 8, 8, 84, 64, 0
 /** ... of orbits, from textures. */
 #define GL_ORBIT_0 8, 8, 1, 4, 8, 0, 0, 0
 #define GL_ORBIT_1 32, 8, 1, 4, 16, 0, 0, 0

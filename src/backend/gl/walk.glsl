@@ -15,20 +15,21 @@ void add_seen(vec2 t, float tz, inout float sum[SLICES])
 {
     uint left = seen;
     int i = findLSB(left), stage = 0;
+    ivec2 mine = first_piece();
     vec4 pieces[PIECES];
 
-    read_window(i, pieces);
-    store_window(i, 0, pieces);
+    read_window(i, mine, pieces);
+    store_window(i, mine, 0, pieces);
     while (left != 0u) {
         left &= left - 1u;
         int next = left != 0u ? findLSB(left) : i;
         together();
         if (left != 0u)
-            read_window(next, pieces);
+            read_window(next, mine, pieces);
         add_view(i, stage, line_of(i, t), vec3(view[i].u.z, view[i].v.z, view[i].w.z), tz, sum);
         stage = 1 - stage;
         if (left != 0u)
-            store_window(next, stage, pieces);
+            store_window(next, mine, stage, pieces);
         i = next;
     }
 }
@@ -48,7 +49,7 @@ void main()
     ivec3 p = b.low + place_of_thread();
     bool inside = p.x <= b.high.x && p.y <= b.high.y;
     vec2 t = vec2(min(p.xy, b.high.xy)) - vec2(x_ref, y_ref);
-    uint slice = uint(nx * ny), at = volume_skip + uint(p.z * ny + p.y - y0) * uint(nx) + uint(p.x);
+    uint slice = uint(nx * ny * LAYERS), at = volume_skip + uint(p.z * ny + p.y - y0) * uint(nx) + uint(p.x);
     float sum[SLICES];
 
     if (region == 1 && !is_wanted(b))
@@ -57,9 +58,9 @@ void main()
     if (seen == 0u || (WIDTH == 0 && !inside))
         return;
     for (int k = 0; k < SLICES; k++)
-        sum[k] = inside && p.z + k < nz ? volume[at + uint(k) * slice] : 0.0;
+        sum[k] = inside && p.z + k * LAYERS < nz ? volume[at + uint(k) * slice] : 0.0;
     add_seen(t, float(z0 + p.z) - z_ref, sum);
     for (int k = 0; k < SLICES; k++)
-        if (inside && p.z + k < nz)
+        if (inside && p.z + k * LAYERS < nz)
             volume[at + uint(k) * slice] = sum[k];
 }
