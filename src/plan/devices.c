@@ -43,7 +43,9 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
-    d.text[strcspn(d.text, ",")] = '\0'; /* its name */
+    const char *version = strchr(d.text, ')'); /* a name may have a comma between brackets */
+    d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
+        '\0';
     return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
                     index, d.text, d.reason);
 }

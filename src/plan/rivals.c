@@ -178,7 +178,7 @@ static bool compare(const struct fbp_backend *rival, int index, const struct fbp
     one_line(beside.text);
     const int n = snprintf(key, sizeof key, "%s:%d %s; %s %s; fbp %s", rival->name, index,
                            out->rival, other->name, beside.text, FBP_VERSION);
-    tail = strchr(out->rival, ','); /* its name is enough for people */
+    tail = strrchr(out->rival, ','); /* its name is enough for people */
     if (tail)
         *tail = '\0';
     if (n < 0 || (size_t)n >= sizeof key)
