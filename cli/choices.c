@@ -34,6 +34,11 @@ const char *choices_weights(size_t i)
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
+const char *choices_quadrature(size_t i)
+{
+    return i == 0 || i == FBP_QUADRATURE_GIVEN + 1 ? "" : fbp_quadrature_name(i - 1);
+}
+
 const char *choices_precision(size_t i)
 {
     static const char *const names[] = {[FBP_PRECISION_DEFAULT] = "",

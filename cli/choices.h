@@ -8,6 +8,8 @@
 const char *choices_filter(size_t i);
 const char *choices_pad(size_t i);
 const char *choices_weights(size_t i);
+/** Weights of plane integrals, number i being weights i - 1; 0 stands for the scan's. */
+const char *choices_quadrature(size_t i);
 /** Kinds of geometry; those that are not supported can be chosen, and the library says why not. */
 const char *choices_kind(size_t i);
 /** The kinds that are supported, number i being kind i - 1; 0 stands for none. */

@@ -2,6 +2,7 @@
 
 #include "files.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Pictures; the library looks after volumes. */
@@ -27,6 +28,20 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
+/* Another rule for the weights than the scan's. */
+static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
+{
+    if (a->quadrature == 0)
+        return 0;
+    if (fbp_kind_has_lines(scan->kind))
+        return cli_error("--quadrature: %s: kind %s has no directions to weight: leave it out",
+                         a->scan, fbp_kind_name(scan->kind));
+    scan->quadrature = (enum fbp_quadrature)(a->quadrature - 1);
+    free(scan->plane_weights);
+    scan->plane_weights = NULL;
+    return 0;
+}
+
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
     const struct fbp_scan_known known = {.struct_size = sizeof known,
@@ -37,6 +52,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
+    if (choose_quadrature(a, scan) != 0)
+        return 1;
     /* as it should have been read: fbp geometry check says what a flip changes */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;

@@ -22,6 +22,7 @@ struct recon_args {
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
+    unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
     struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
     bool has_centre;
@@ -92,6 +93,10 @@ struct recon_args {
                 "guess) or cosine"),                                                              \
     OPT(R, mask, .name = "mask", .arg = "VALUE|nan", .min = -1e9, .max = 1e9, .fallback = "none", \
         .help = "value for voxels that some views do not see"),                                   \
+    OPT(R, quadrature, .name = "quadrature", .arg = "NAME", .list = choices_quadrature,           \
+        .fallback = "the scan's",                                                                 \
+        .help = "weights of plane integrals (kind planes): exact bands of even rings, Voronoi "   \
+                "cells, exact for harmonics; auto: bands where there are rings, else cells"),     \
     OPT(R, p.angular_weights, .name = "angular-weights", .arg = "NAME", .list = choices_weights,  \
         .fallback = "the scan's, or auto",                                                        \
         .help = "weights of the views: auto uses the angles between neighbours, equal gives "     \
