@@ -183,6 +183,7 @@ struct fbp_backend {
     size_t group_views;
     bool takes_counts; /**< raw samples may be uint16 */
     bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
+    bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
     /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
     /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what

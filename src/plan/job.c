@@ -310,13 +310,27 @@ void fbp_job_clear(struct fbp_job_tables *t)
     *t = (struct fbp_job_tables){0};
 }
 
-fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
+/* Can the backend filter these rows? */
+static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
 {
+    const struct fbp_filter_design *f = job->filter;
+
     if (job->between && !backend->oversamples)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "oversampling: %s filters measured samples only: leave it out, or use "
                         "device cpu",
                         backend->name);
+    if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "filter: %s filters rows once, with a symmetric kernel: choose another "
+                        "filter, or device cpu",
+                        backend->name);
+    return FBP_OK;
+}
+
+fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
+{
+    FBP_TRY(check_rows(job, backend));
     const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
 
     if (name && backend->choose(job, name))
@@ -364,6 +378,10 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
         h = fbp_hash(h, job->matrices, job->n_views * sizeof *job->matrices);
     else
         h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (t->filter.imaginary)
+        h = fbp_hash(h, t->filter.imaginary, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (t->filter.passes > 1)
+        h = fbp_hash(h, &t->filter.passes, sizeof t->filter.passes);
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
     for (size_t k = 0; !job->filtered && k < job->n_views; k++) {
         const double step = fbp_weights_step(job->weights, k);

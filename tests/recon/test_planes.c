@@ -2,6 +2,8 @@
  * half of the sphere was measured, and turned with the object. */
 #include "recon/planes_util.h"
 
+#include "plan/job.h"
+
 static const struct settings ram_lak = {FBP_FILTER_RAM_LAK, 1}, hann = {FBP_FILTER_HANN, 1},
                              soft_hann = {FBP_FILTER_HANN, .5};
 
@@ -277,12 +279,67 @@ static void the_place_of_samples_counts(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* Filters that lines do not have: as exact as the parabola inside a ball, but for the ramps that
+ * lose what lies beyond the row between them, which is seen where it is missing: two passes were
+ * made. */
+static void other_filters(void **state)
+{
+    static const struct {
+        enum fbp_filter filter;
+        double mean, within;
+    } rows[] = {
+        {FBP_FILTER_SECOND_DIFFERENCE, 1, 3e-4},      {FBP_FILTER_3_POINT_DERIVATIVE, 1, 3e-4},
+        {FBP_FILTER_5_POINT_DERIVATIVE, 1, 3e-4},     {FBP_FILTER_TWO_RAMPS, 1, 3e-4},
+        {FBP_FILTER_TWO_RAMPS_UNPADDED, .9984, 2e-4},
+    };
+    static const char *const devices[] = {"cpu", "ref"};
+    const struct solid ball = ball_of_planes(0);
+    struct fbp_scan scan = rings_scan(18);
+    float *views = plane_samples(&scan, &ball, 8);
+
+    (void)state;
+    for (size_t d = 0; d < 2; d++)
+        for (size_t i = d ? 4 : 0; i < 5; i++) {
+            const struct settings settings = {rows[i].filter, 1};
+            float *volume = volume_by(&scan, views, devices[d], &settings);
+            const struct amplitude a = amplitude_of(&scan.volume, volume, &ball);
+            if (!(fabs(a.mean - rows[i].mean) <= rows[i].within))
+                fail_msg("%s on %s: mean inside %.5f, expected %g", fbp_filter_name(rows[i].filter),
+                         devices[d], a.mean, rows[i].mean);
+            free(volume);
+        }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* A device that filters rows once says so, and takes all other filters. */
+static void a_device_may_lack_them(void **state)
+{
+    struct fbp_backend simple = *fbp_backend_find("ref");
+    struct fbp_scan scan = rings_scan(18);
+
+    (void)state;
+    simple.any_filter = false;
+    for (int f = 0; f <= FBP_FILTER_LAST; f++) {
+        struct fbp_job_tables tables;
+        OK(fbp_job_create(&tables, &scan, fbp_recon_params(.filter = (enum fbp_filter)f), false));
+        const fbp_status st = fbp_job_arrange(&tables.job, &simple);
+        assert_int_equal(st, f == FBP_FILTER_TWO_RAMPS_UNPADDED ? FBP_ERR_UNSUPPORTED : FBP_OK);
+        if (st != FBP_OK)
+            assert_non_null(strstr(fbp_message(), "filters rows once"));
+        fbp_job_clear(&tables);
+    }
+    fbp_scan_clear(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_met),
         cmocka_unit_test(the_reference_meets_it),
         cmocka_unit_test(any_half_of_the_sphere_serves),
+        cmocka_unit_test(other_filters),
+        cmocka_unit_test(a_device_may_lack_them),
         cmocka_unit_test(a_turned_scan_has_a_turned_volume),
         cmocka_unit_test(a_scan_may_be_turned_by_any_angle),
         cmocka_unit_test(samples_may_lie_anywhere),

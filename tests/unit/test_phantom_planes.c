@@ -5,7 +5,6 @@
 
 #include "base/status.h"
 #include "base/vec.h"
-#include "geometry/kind.h"
 #include "phantom/euler.h"
 
 #include <setjmp.h>
@@ -577,13 +576,6 @@ static void by_name(void **state)
 enum { VIEWS = 7, SAMPLES = 33 };
 static const char scan_path[] = "phantom_planes_scan.mha";
 
-static fbp_status take_any_view(const struct fbp_view *view, size_t k)
-{
-    (void)view;
-    (void)k;
-    return FBP_OK;
-}
-
 /* Views of some directions, steps and places of the first sample. */
 static void plane_views(struct fbp_view *views)
 {
@@ -593,7 +585,6 @@ static void plane_views(struct fbp_view *views)
     for (int k = 0; k < VIEWS; k++) {
         double n[3];
         random_direction(&seed, n);
-        fbp_cross(n, (double[]){.3, .4, .5}, views[k].v); /* of no meaning */
         for (int i = 0; i < 3; i++) {
             views[k].u[i] = (.05 + .01 * k) * n[i];
             views[k].d[i] = (.1 * k - .2) * n[i];
@@ -615,8 +606,6 @@ static void simulate(const struct fbp_phantom *p, const struct fbp_scan *scan,
 static void whole_scans(void **state)
 {
     (void)state;
-    static const struct fbp_kind_table planes = {
-        .name = "planes", .integral = FBP_OVER_PLANES, .check_view = take_any_view};
     static float centres[VIEWS][SAMPLES], means[VIEWS][SAMPLES], noise[VIEWS][SAMPLES],
         again[VIEWS][SAMPLES];
     struct fbp_view views[VIEWS];
@@ -628,7 +617,6 @@ static void whole_scans(void **state)
                                   .views = views};
     double sum = 0;
 
-    fbp_kind_plug_in(FBP_PLANES, &planes);
     plane_views(views);
     assert_int_equal(fbp_phantom_create(&p, "soft-ball", 1, 3), FBP_OK);
     simulate(&p, &scan, fbp_simulate_params(.at_centres = 1), &centres[0][0]);
@@ -660,7 +648,6 @@ static void whole_scans(void **state)
                      FBP_ERR_UNSUPPORTED);
     assert_non_null(strstr(fbp_message(), "planes cut"));
     fbp_phantom_clear(&p);
-    fbp_kind_plug_in(FBP_PLANES, NULL);
 }
 
 int main(void)

@@ -221,6 +221,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .oversamples = true,
+    .any_filter = true,
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,

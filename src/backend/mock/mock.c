@@ -650,6 +650,7 @@ const struct fbp_backend fbp_backend_mock = {
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .oversamples = true,
+    .any_filter = true,
     .takes_counts = true,
     .most_staying = 4096,
     .holds = holds,
