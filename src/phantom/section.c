@@ -160,6 +160,7 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
     return sum / FBP_SECTION_PLANES;
 }
 
+/* i: its number among the shapes, from 1. */
 static fbp_status check_shape(const struct fbp_body *b, size_t i)
 {
     if (isinf(b->ball_r))
@@ -191,7 +192,7 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
     }
     for (size_t i = phantom->n; i < n; i++) {
         fbp_body_of(&phantom->shapes[i - phantom->n], &(*out)[i]);
-        FBP_TRY(check_shape(&(*out)[i], i));
+        FBP_TRY(check_shape(&(*out)[i], i - phantom->n + 1));
     }
     return FBP_OK;
 }

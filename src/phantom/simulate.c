@@ -196,7 +196,7 @@ static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kin
     if (p->noise_i0 > 0 && !integral_of[fbp_kind_of(kind)->integral].counts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "phantom: kind %s counts no photons: give its noise as a standard "
-                        "deviation (noise_sd)",
+                        "deviation (--noise-sd)",
                         fbp_kind_of(kind)->name);
     return FBP_OK;
 }

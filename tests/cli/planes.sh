@@ -70,5 +70,17 @@ run 1 recon cone.json -o no.mha --quadrature voronoi
 has err 'kind cone has no directions'
 run 1 recon cone.json -o no.mha --oversampling 2
 has err 'for plane integrals'
+run 1 recon cone.json -o no.mha --filter 5-point-derivative
+has err '5-point-derivative is for plane integrals'
 absent no.mha
+
+# What has no plane integrals, or no photons, is refused; Gaussian noise is not.
+run 1 simulate --kind planes --directions fibonacci:20 --size 8 --noise 1000 -o no.json
+has err 'counts no photons: .*--noise-sd'
+printf '%s\n' '[Cylinder] A=100 B=0 C=100 gray=2' >endless.txt
+run 1 simulate --kind planes --directions fibonacci:20 --size 8 --phantom endless.txt -o no.json
+has err 'shape 1 has no end'
+absent no.json
+run 0 simulate --kind planes --directions fibonacci:20 --size 8 --noise-sd 0.1 --phantom bottle \
+    -o noisy.json -q
 finish
