@@ -69,6 +69,7 @@ template <class T> struct sized : T {
 using recon_params = sized<fbp_recon_params>;
 using sink_params = sized<fbp_sink_params>;
 using picture_params = sized<fbp_picture_params>;
+using simulate_params = sized<fbp_simulate_params>;
 using scan_known = sized<fbp_scan_known>;
 using geometry_known = sized<fbp_geometry_known>;
 using circle = sized<fbp_circle>;
