@@ -3,13 +3,10 @@
  * often a device is (failures are recon/gl_faults'), two plans run side by side, and a process that
  * has used one may fork.  Values are recon/device_gl's.
  */
-#include "recon/fixture.h"
+#include "recon/planted.h"
 
-#include "backend/backend.h"
-#include "backend/gl/plant.h"
 #include "backend/rival.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -142,18 +139,6 @@ static void fp16_is_rounded_to_nearest(void **state)
     for (int i = 0; i < 3; i++)
         free(v[i]);
     drop_scan(&scan);
-}
-
-static size_t open_files(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        n++;
-    closedir(folder);
-    return n;
 }
 
 static void nothing_is_left_open(void **state)
@@ -330,13 +315,12 @@ static void check_child(void)
 
 static void a_child_leaves_the_card_alone(void **state)
 {
-    struct gl_plant *plant =
-        (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
     struct stat is, full;
 
     (void)state;
     pretended = open("/dev/full", O_RDWR);
     assert_true(pretended >= 0);
+    find_plant();
     plant->card_files = "/dev/full";
     fork_child(exit);
     assert_true(fstat(pretended, &is) == 0 && stat("/dev/full", &full) == 0);

@@ -2,16 +2,11 @@
  * become current, no memory at any place where it may be lacking, a context that is lost at any
  * time.  Each is one sentence, which names the renderer and the remedy; nothing is written or left
  * open, and the next run has the same bits as ever. */
-#include "recon/fixture.h"
+#include "recon/planted.h"
 
-#include "backend/backend.h"
-#include "backend/gl/plant.h"
-
-#include <dirent.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 
-static struct gl_plant *plant;
 static char renderer[32];
 
 static struct fbp_scan make_scan(void)
@@ -24,29 +19,6 @@ static struct fbp_scan make_scan(void)
     add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
     simulate_head(&scan, 90);
     return scan;
-}
-
-static int lift(void **state)
-{
-    void (*apply)(void) = plant->apply;
-
-    (void)state;
-    memset(plant, 0, sizeof *plant);
-    plant->apply = apply;
-    apply();
-    return 0;
-}
-
-static size_t open_files(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    size_t n = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        n++;
-    closedir(folder);
-    return n;
 }
 
 /* With what is planted; "" in *message: nothing failed. */
@@ -264,8 +236,7 @@ int main(int argc, char **argv)
 
     if (!usable("gl"))
         return 77;
-    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
-    assert_non_null(plant);
+    find_plant();
     struct fbp_device_info d = {.struct_size = sizeof d};
     fbp_backend_find("gl")->describe(0, &d);
     snprintf(renderer, sizeof renderer, "%.*s", (int)strcspn(d.text, ",("), d.text);

@@ -1,12 +1,7 @@
 /* What a renderer's buffers, textures and storage blocks hold is known when a plan is made: then
  * slabs and batches are smaller, with the same bits, or there is a sentence and no plan.  The
  * limits are set low here. */
-#include "recon/fixture.h"
-
-#include "backend/backend.h"
-#include "backend/gl/plant.h"
-
-static struct gl_plant *plant;
+#include "recon/planted.h"
 
 static struct fbp_scan make_scan(size_t side)
 {
@@ -18,17 +13,6 @@ static struct fbp_scan make_scan(size_t side)
     add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {6, 6}});
     simulate_head(&scan, 90);
     return scan;
-}
-
-/* Nothing planted, and what was found with limits is forgotten. */
-static int lift(void **state)
-{
-    void (*apply)(void) = plant->apply;
-
-    (void)state;
-    *plant = (struct gl_plant){.apply = apply};
-    apply();
-    return 0;
 }
 
 struct result {
@@ -71,7 +55,7 @@ static void textures_divide_the_views(void **state)
     const struct result whole = run(&scan, "matrix");
 
     (void)state;
-    plant->texture_bytes = 200000; /* 16 views, of 64 rows each */
+    plant->texture_bytes = 100000; /* 16 views, of 64 rows each */
     plant->apply();
     const struct result few = run(&scan, "matrix");
     assert_true(few.hash == whole.hash);
@@ -174,7 +158,6 @@ int main(int argc, char **argv)
 
     if (!usable("gl"))
         return 77;
-    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
-    assert_non_null(plant);
+    find_plant();
     return run_chosen_tests(tests, argc, argv);
 }

@@ -1,14 +1,10 @@
 /* Rates of renderers: measured by a run, kept, and used by later plans; and the divisions of work
  * that follow from rates have the same bits.  No time decides here. */
-#include "recon/fixture.h"
-
-#include "backend/backend.h"
-#include "backend/gl/plant.h"
 #include "plan/rivals.h"
+#include "recon/planted.h"
 
 #include <sys/stat.h>
 
-static struct gl_plant *plant;
 static char *cache;
 
 static struct fbp_scan make_scan(size_t n_views, size_t side)
@@ -25,13 +21,9 @@ static struct fbp_scan make_scan(size_t n_views, size_t side)
 
 static int start(void **state)
 {
-    void (*apply)(void) = plant->apply;
     char file[4200];
 
-    (void)state;
-    memset(plant, 0, sizeof *plant);
-    plant->apply = apply;
-    apply();
+    lift(state);
     snprintf(file, sizeof file, "%s/fbp/gl-rates", cache);
     remove(file);
     setenv("XDG_CACHE_HOME", cache, 1);
@@ -201,8 +193,7 @@ int main(int argc, char **argv)
         return 77;
     cache = temporary("gl-cache");
     assert_int_equal(mkdir(cache, 0777), 0);
-    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
-    assert_non_null(plant);
+    find_plant();
     const int failed = run_chosen_tests(tests, argc, argv);
     start(NULL);
     free(cache);

@@ -1,13 +1,8 @@
 /* What devices of a renderer share: memory that one plan was given is copied from and to by others
  * directly, for as long as anybody needs it. */
-#include "recon/fixture.h"
-
-#include "backend/backend.h"
-#include "backend/gl/plant.h"
+#include "recon/planted.h"
 
 #include <pthread.h>
-
-static struct gl_plant *plant;
 
 static struct fbp_scan make_scan(size_t side)
 {
@@ -176,7 +171,6 @@ int main(int argc, char **argv)
 
     if (!usable("gl"))
         return 77;
-    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
-    assert_non_null(plant);
+    find_plant();
     return run_chosen_tests(tests, argc, argv);
 }

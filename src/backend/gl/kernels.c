@@ -250,11 +250,16 @@ static const struct gl_kernel kernels[] = {
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
+/* Exact, if nothing else is asked for: what units of other makers round is not known. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name)
 {
+    struct fbp_job asked = *job;
+
+    if (asked.precision == FBP_PRECISION_DEFAULT)
+        asked.precision = FBP_PRECISION_EXACT;
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct gpu_kernel *k = &kernels[i].gpu;
-        if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, job))
+        if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, &asked))
             return k;
     }
     return NULL;

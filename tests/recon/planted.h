@@ -1,0 +1,44 @@
+/** @file planted.h  What tests of OpenGL plant in its module (gl/plant.h), and files left open. */
+#ifndef FBP_TESTS_PLANTED_H
+#define FBP_TESTS_PLANTED_H
+
+#include "recon/fixture.h"
+
+#include "backend/backend.h"
+#include "backend/gl/plant.h"
+
+#include <dirent.h>
+
+static struct gl_plant *plant;
+
+static inline void find_plant(void)
+{
+    plant = (struct gl_plant *)(uintptr_t)fbp_backend_find("gl")->experiment("plant");
+    assert_non_null(plant);
+}
+
+/** Nothing planted, and what was found with it is forgotten. */
+static inline int lift(void **state)
+{
+    void (*apply)(void) = plant->apply;
+
+    (void)state;
+    *plant = (struct gl_plant){.apply = apply};
+    apply();
+    return 0;
+}
+
+/** Descriptors of this process. */
+static inline size_t open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+#endif /* FBP_TESTS_PLANTED_H */
