@@ -42,6 +42,20 @@ static int choose_quadrature(const struct recon_args *a, struct fbp_scan *scan)
     return 0;
 }
 
+/* Another spectrum than the scan's, or one where it has none. */
+static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
+{
+    if (!a->reference)
+        return 0;
+    if (fbp_kind_has_lines(scan->kind))
+        return cli_error("--reference: %s: kind %s has no spectra to divide by one: leave it out",
+                         a->scan, fbp_kind_name(scan->kind));
+    free(scan->reference);
+    scan->reference = strdup(a->reference);
+    fbp_scan_confirm(scan, "reference");
+    return scan->reference ? 0 : cli_error("out of memory for a name: close other programs");
+}
+
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
     const struct fbp_scan_known known = {.struct_size = sizeof known,
@@ -52,7 +66,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
-    if (choose_quadrature(a, scan) != 0)
+    if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0)
         return 1;
     /* as it should have been read: fbp geometry check says what a flip changes */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)

@@ -22,6 +22,7 @@ struct recon_args {
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
+    const char *reference;    /**< of plane integrals; NULL: the scan's */
     unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
     struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
@@ -83,6 +84,12 @@ struct recon_args {
         .fallback = "1",                                                                          \
         .help = "2: compute filtered plane integrals half way between samples, too, so that "     \
                 "interpolation loses less (kind planes, on cpu and ref)"),                        \
+    OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
+        .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
+                "divided by it, up to the cut-off (kind planes, on cpu and ref)"),                \
+    OPT(R, p.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
+        .help = "Wiener's term of that division, as a fraction of the reference's greatest "      \
+                "power"),                                                                         \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same filter, but slower"),              \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \

@@ -157,6 +157,9 @@ struct fbp_recon_params {
      *  the same band of frequencies, so that linear interpolation is as good as a spline.  0 = 1:
      *  at the samples.  For kind planes, on devices "cpu" and "ref". */
     size_t oversampling;
+    /** Of a scan with a reference spectrum h: its transform divides the filter as
+     *  conj(h) / (|h|^2 + wiener max |h|^2); 0 = as 1 / h, which needs a cut-off. */
+    double wiener;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

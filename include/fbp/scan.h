@@ -65,6 +65,9 @@ struct fbp_scan {
     size_t n_assumed;
     enum fbp_quadrature quadrature; /**< of plane integrals: weights of the directions */
     double *plane_weights;          /**< [n_views] solid angles, for FBP_QUADRATURE_GIVEN */
+    /** Of plane integrals that are spectra of a field sweep: file of the spectrum without a
+     *  gradient, at the field values of the views, which they are divided by; or NULL. */
+    char *reference;
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */

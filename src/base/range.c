@@ -39,6 +39,8 @@ const struct fbp_range fbp_range_seconds = {0, FBP_SECONDS_MAX, false,
 const struct fbp_range fbp_range_cutoff = {1e-6, 1, false,
                                            "a number from 1e-6 to 1 (of Nyquist's frequency)"};
 
+const struct fbp_range fbp_range_wiener = {1e-12, 1, false, "a number from 1e-12 to 1"};
+
 const struct fbp_range fbp_range_bytes = {1, FBP_BYTES_MAX, true,
                                           "a whole number from 1 to 9e15 (bytes)"};
 

@@ -110,6 +110,10 @@ static fbp_status check_choices(const struct fbp_scan *scan)
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
     FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
+    if (scan->reference && fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan.reference: kind %s has no spectra to divide by one: leave it NULL",
+                        fbp_kind_name(scan->kind));
     if (scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights)
         FBP_TRY(check_quadrature(scan));
     return fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL);

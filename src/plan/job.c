@@ -11,6 +11,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/roi.h"
+#include "plan/spectra.h"
 #include "plan/wanted.h"
 
 #include <stdio.h>
@@ -166,6 +167,9 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     struct fbp_job *job = &t->job;
 
     (void)scan;
+    if (p->wiener > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
+                                             "reference: leave it out");
     if (job->between)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "oversampling: samples between those measured are for plane integrals "
@@ -206,7 +210,28 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_because(scan->path, st) : st;
 }
 
-/* The filter f^2 and the weights of plane integrals. */
+/* The filter f^2, or that of spectra. */
+static fbp_status design_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
+                                const struct fbp_scan *scan)
+{
+    const struct fbp_job *job = &t->job;
+    const size_t half_width = p->spatial_filter ? p->half_width : 0;
+
+    if (scan->reference) {
+        t->divided = true;
+        t->wiener = p->wiener;
+        return of_file(scan,
+                       fbp_because("reference", fbp_spectra_filter(&t->filter, scan, p, &job->wide,
+                                                                   job->between + 1)));
+    }
+    if (p->wiener > 0)
+        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
+                                         "give one (--reference), or leave it out");
+    return fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns, half_width,
+                               job->between + 1);
+}
+
+/* Filter and weights of plane integrals. */
 static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                 const struct fbp_scan *scan)
 {
@@ -214,9 +239,8 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
 
     FBP_TRY(check_planes(t, p));
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
-                                                scan->plane_weights)));
-    FBP_TRY(fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns,
-                                p->spatial_filter ? p->half_width : 0, job->between + 1));
+                                                scan->plane_weights, scan->reference != NULL)));
+    FBP_TRY(design_planes(t, p, scan));
     job->weights = t->weights;
     job->filter = &t->filter;
     return FBP_OK;
@@ -428,6 +452,10 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->divided && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", divided by the reference spectrum");
+    if (t->wiener > 0 && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
     if (t->job.between && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", oversampled");
     if (t->job.columns && used > 0 && (size_t)used < n)

@@ -18,6 +18,8 @@ struct fbp_job_tables {
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
     double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */
+    double wiener;           /**< of a deconvolution; 0: none */
+    bool divided;            /**< by a spectrum */
     enum fbp_angular_weights angular;
 };
 

@@ -209,7 +209,8 @@ fbp_status fbp_look_sum_up(fbp_look *look, fbp_source *source, bool top_down, co
     FBP_TRY(count_dead(look, source, top_down, &report->dead_views));
     if (report->dead_views == look->job->n_views)
         return look_refuse(look, name);
-    if (look->job->filtered)
+    if (look->job->filtered ||
+        look->job->filter->imaginary) /* spectra: no air, and no object's edge */
         return FBP_OK;
     look_for_exposure(look, report);
     look_for_truncation(look, report);

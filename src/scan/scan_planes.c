@@ -16,8 +16,8 @@
 /* What files with few digits may leave a unit vector short of 1. */
 static const double UNIT = 1e-3;
 
-static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm",
-                                          "gradients",  "weights",    "grid"};
+static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm", "gradients",
+                                          "weights",    "grid",       "reference"};
 static const char *const grids[] = {"symmetric", "eprit"};
 
 bool fbp_scan_has_planes(const struct fbp_scan *scan)
@@ -170,10 +170,11 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
     return st;
 }
 
-/* To length 1; lengths[k] of gradient vectors. */
+/* To length 1; lengths[k] of gradient vectors.  The samples of a field sweep run against these. */
 static fbp_status normalise(const struct fbp_scan_file *f, double *list, double *lengths)
 {
     const bool given = fbp_json_has(&f->top, "directions");
+    const bool against = !given && fbp_json_has(&f->top, "reference");
 
     for (size_t k = 0; k < f->scan->n_views; k++) {
         const double length = fbp_normalise(list + 3 * k);
@@ -188,6 +189,8 @@ static fbp_status normalise(const struct fbp_scan_file *f, double *list, double 
                             "leave that view out",
                             f->top.file, k);
         lengths[k] = length;
+        for (size_t i = 3 * k; against && i < 3 * k + 3; i++)
+            list[i] = -list[i];
     }
     return FBP_OK;
 }

@@ -44,6 +44,7 @@ static const char *const top_keys[] = {
     "gradients",
     "weights",
     "grid",
+    "reference",
     "filtered",
     "flip",
     "assumed",
@@ -326,6 +327,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_sizes(f));
     FBP_TRY(fbp_scan_read_views(f));
     FBP_TRY(apply_flips(f));
+    FBP_TRY(read_path(&f->top, "reference", &scan->reference)); /* the filter looks into it */
     FBP_TRY(fbp_scan_read_volume(f));
     FBP_TRY(read_image(f, "dark", &scan->dark));
     FBP_TRY(read_image(f, "flat", &scan->flat));

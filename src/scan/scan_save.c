@@ -214,7 +214,7 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
     put_common(w, "first_mm", first, scan->n_views);
     put_quadrature(w, scan);
     free(spacing);
-    return FBP_OK;
+    return put_path(w, "reference", scan->reference);
 }
 
 /* A file of matrices has one pitch: it sets the length of all of them. */

@@ -132,9 +132,9 @@ fail:
     return st;
 }
 
-/* Solid angles over tau^2. */
+/* Solid angles over tau^2, or tau^3. */
 static fbp_status weigh_planes(struct fbp_weights *w, enum fbp_quadrature quadrature,
-                               const double *given)
+                               const double *given, bool spectra)
 {
     const size_t n = w->views.n;
     double(*direction)[3] = NULL;
@@ -148,15 +148,17 @@ static fbp_status weigh_planes(struct fbp_weights *w, enum fbp_quadrature quadra
     }
     FBP_TRY_GOTO(fbp_quadrature_of((const double(*)[3])direction, n, quadrature, given, w->plane,
                                    &w->quadrature));
-    for (size_t k = 0; k < n; k++)
-        w->plane[k] /= fbp_dot(w->views.view[k].u, w->views.view[k].u);
+    for (size_t k = 0; k < n; k++) {
+        const double square = fbp_dot(w->views.view[k].u, w->views.view[k].u);
+        w->plane[k] /= spectra ? square * sqrt(square) : square;
+    }
 fail:
     free(direction);
     return st;
 }
 
 fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
-                                 enum fbp_quadrature quadrature, const double *given)
+                                 enum fbp_quadrature quadrature, const double *given, bool spectra)
 {
     void *mem = NULL;
 
@@ -166,7 +168,7 @@ fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
     w->views = views;
     w->rays.delta[0] = 1;
     w->separable = true;
-    const fbp_status st = weigh_planes(w, quadrature, given);
+    const fbp_status st = weigh_planes(w, quadrature, given, spectra);
     if (st == FBP_OK)
         *out = w;
     else

@@ -50,10 +50,12 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
  *
  *     f(x) = sum_q  sum_c'  h(c - c') W_q p_q(c'),      sum_q w_q = 2 pi   (quadrature.h).
  *
- * given: [views.n], for GIVEN, else NULL.
+ * given:   [views.n], for GIVEN, else NULL
+ * spectra: W = w_q / tau_q^3, of spectra that a deconvolution makes plane integrals of
+ *          (filter/deconvolve.h)
  */
 fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
-                                 enum fbp_quadrature quadrature, const double *given);
+                                 enum fbp_quadrature quadrature, const double *given, bool spectra);
 void fbp_weights_destroy(fbp_weights **weights);
 
 /** Angular step of a view [rad], of plane integrals W; the steps of lines add up to the arc

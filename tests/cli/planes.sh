@@ -74,6 +74,15 @@ run 1 recon cone.json -o no.mha --filter 5-point-derivative
 has err '5-point-derivative is for plane integrals'
 absent no.mha
 
+# Spectra of a field sweep are divided by one without a gradient.
+run 1 recon cone.json -o no.mha --reference directions.csv
+has err '^fbp: --reference: cone.json: kind cone has no spectra'
+run 1 recon ball.json -o no.mha --reference directions.csv
+has err 'the reference spectrum has 624 samples, views have 112'
+run 1 recon ball.json -o no.mha --wiener 0.1
+has err 'wiener: there is no reference spectrum'
+absent no.mha
+
 # What has no plane integrals, or no photons, is refused; Gaussian noise is not.
 run 1 simulate --kind planes --directions fibonacci:20 --size 8 --noise 1000 -o no.json
 has err 'counts no photons: .*--noise-sd'

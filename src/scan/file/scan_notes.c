@@ -35,6 +35,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->bad_pixels);
     free(scan->depths);
     free(scan->plane_weights);
+    free(scan->reference);
     free(scan->note);
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);

@@ -1,0 +1,163 @@
+/* Spectra of a field sweep: plane integrals convolved with a line.  Divided by that line, they give
+ * the volume of the plane integrals. */
+#include "recon/planes_util.h"
+
+#include <unistd.h>
+
+enum { S = 240 };
+
+#define LINE FBP_TEST_DIR "/spectra_line.csv"
+
+/* The first derivative of a Gauss line, somewhere in the sweep: the middle of the views is where
+ * the same axis has it. */
+static double line_at(double sample)
+{
+    const double x = (sample - 131.3) / 4;
+
+    return -x * exp(-x * x / 2) / 4;
+}
+
+static void write_line(void)
+{
+    FILE *f = fopen(LINE, "w");
+
+    assert_non_null(f);
+    for (int i = 0; i < S; i++)
+        fprintf(f, "%.17g\n", line_at(i));
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Gradients of four magnitudes, so that samples are closer in some views than in others. */
+static struct fbp_scan sweep(size_t rings)
+{
+    double(*direction)[3];
+    const size_t n = directions_of(FBP_SET_SOLID_ANGLE, rings, &direction);
+    struct fbp_scan scan = planes_scan(direction, n);
+
+    scan.panel.n_columns = S;
+    scan.volume = (struct fbp_grid){.n = {24, 24, 24}, .voxel_mm = {2. / 24, 2. / 24, 2. / 24}};
+    for (size_t k = 0; k < n; k++) {
+        const double step = PLANES_STEP * (.8 + .1 * (double)(k % 4));
+        fbp_plane_view(direction[k], step, -(S - 1) / 2. * step, S, &scan.views[k]);
+    }
+    free(direction);
+    return scan;
+}
+
+/* P(B) = integral of p(s) h(B + mu s) ds; a row runs against s. */
+static float *spectra_of(const struct fbp_scan *scan, const float *planes)
+{
+    float *out = calloc(scan->n_views * S, sizeof *out);
+
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const double *u = scan->views[k].u, step = sqrt(dot3(u, u));
+        for (int c = 0; c < S; c++) {
+            double sum = 0;
+            for (int m = 0; m < S; m++)
+                sum += (double)planes[k * S + (size_t)m] * line_at(c - m + (S - 1) / 2.);
+            out[k * S + (size_t)c] = (float)(sum * step);
+        }
+    }
+    return out;
+}
+
+static float *volume_of(const struct fbp_scan *scan, const float *views, const char *device,
+                        double wiener, size_t oversampling)
+{
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+
+    OK(fbp_reconstruct(scan,
+                       fbp_recon_params(.device = device, .filter = FBP_FILTER_HANN, .cutoff = .25,
+                                        .wiener = wiener, .oversampling = oversampling,
+                                        .n_threads = 2),
+                       views, out, NULL));
+    return out;
+}
+
+static void compare(const char *device, size_t rings, double wiener, size_t oversampling,
+                    double least, double most)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = sweep(rings);
+    float *planes = plane_samples(&scan, &solid, 1), *spectra = spectra_of(&scan, planes);
+    float *wanted = volume_of(&scan, planes, device, 0, oversampling);
+
+    scan.reference = strdup(LINE);
+    float *got = volume_of(&scan, spectra, device, wiener, oversampling);
+    const double wrong = difference(wanted, got, grid_size(&scan.volume));
+    if (!(wrong >= least && wrong <= most))
+        fail_msg("%s, Wiener %g: differs by %.2e of the peak, expected %g to %g", device, wiener,
+                 wrong, least, most);
+    free(planes);
+    free(spectra);
+    free(wanted);
+    free(got);
+    fbp_scan_clear(&scan);
+}
+
+static void the_line_is_taken_out(void **state)
+{
+    (void)state;
+    compare("cpu", 12, 0, 0, 0, 2e-4);
+    compare("cpu", 12, 0, 2, 0, 2e-4);
+    compare("ref", 6, 0, 0, 0, 2e-4);
+}
+
+/* A term that is small changes little, a large one damps what the line has little of. */
+static void wieners_term_is_heard(void **state)
+{
+    (void)state;
+    compare("cpu", 12, 1e-8, 0, 0, 1e-3);
+    compare("cpu", 12, .1, 0, .05, 1);
+}
+
+static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, const char *word)
+{
+    fbp_plan *plan = NULL;
+
+    p->struct_size = sizeof *p;
+    p->device = "cpu";
+    assert_int_not_equal(fbp_plan_create(&plan, scan, p), FBP_OK);
+    if (!strstr(fbp_message(), word))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), word);
+}
+
+static void what_cannot_be_divided_is_refused(void **state)
+{
+    struct fbp_scan scan = sweep(6);
+    fbp_source *source = NULL;
+    const float *views = calloc(scan.n_views * S, sizeof *views);
+
+    (void)state;
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {S, 1, scan.n_views}, .type = FBP_F32};
+    OK(fbp_source_memory(&source, views, &info));
+    refused(&scan, &(struct fbp_recon_params){.source = source, .wiener = .1}, "no reference");
+    scan.reference = strdup(LINE);
+    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = 1}, "nothing left above");
+    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1, .wiener = 2},
+            "wiener");
+    refused(
+        &scan,
+        &(struct fbp_recon_params){.source = source, .cutoff = .1, .filter = FBP_FILTER_TWO_RAMPS},
+        "no deconvolution");
+    for (int i = 0; i < 3; i++)
+        scan.views[3].d[i] += .01 * scan.views[3].u[i];
+    refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1}, "one sweep");
+    fbp_source_close(&source);
+    free((void *)(uintptr_t)views);
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_line_is_taken_out),
+        cmocka_unit_test(wieners_term_is_heard),
+        cmocka_unit_test(what_cannot_be_divided_is_refused),
+    };
+    write_line();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(LINE);
+    return failed;
+}
