@@ -103,7 +103,8 @@ static bool lost_own, lost_foreign, lost_memory;
 void init_lost_scan(const char *path)
 {
     lost_own |= cli_ends_with(path, ".json");
-    lost_foreign |= cli_ends_with(path, ".xtekct") || cli_ends_with(path, ".log");
+    lost_foreign |= cli_ends_with(path, ".xtekct") || cli_ends_with(path, ".log") ||
+                    cli_ends_with(path, ".DSC") || cli_ends_with(path, ".dsc");
 }
 
 bool init_has_scans(bool own)

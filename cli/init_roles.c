@@ -98,7 +98,8 @@ static bool is_whole_scan(const char *path)
 static bool may_be_scan(const struct init_series *s, const struct init_series *projections)
 {
     return s->bytes > 0 && (!projections || s == projections || cli_ends_with(s->path, ".json") ||
-                            cli_ends_with(s->path, ".xtekct") || cli_ends_with(s->path, ".log"));
+                            cli_ends_with(s->path, ".xtekct") || cli_ends_with(s->path, ".log") ||
+                            cli_ends_with(s->path, ".DSC") || cli_ends_with(s->path, ".dsc"));
 }
 
 bool init_is_whole_scan(const struct init_series *s, const struct init_series *projections)

@@ -73,6 +73,16 @@
     }
 #define CAMERA "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"
 
+/* ---- BES3T: 120 zeros of four bytes are beside b.dsc, nothing is beside a.dsc */
+#define DESC   "#DESC\t1.2\nBSEQ\tBIG\nIKKF\tREAL\nIRFMT\tF\n"
+#define POINTS "XPTS\t24\nYPTS\t5\n"
+#define FIELD  "XUNI\t'G'\nXTYP\tIDX\nXMIN\t330\nXWID\t23\n"
+#define ANGLED ".DVC grdUnit, 1.0\nFirstAlpha 36 deg\nNrOfAlpha 5\nNrOfBeta 1\n"
+#define DSC(name, to, text)                                                  \
+    {                                                                        \
+        .what = "BES3T: " name, .command = to, .file = "b.dsc", .data = text \
+    }
+
 /* ---- RabbitCT: magic, version, columns, rows, views, references */
 #define RCT(name, bytes) BYTES("RabbitCT", name, INFO, "a.rctd", bytes)
 
@@ -130,6 +140,40 @@ static const struct damaged_case cases[] = {
         "\16\0\0\0\70\0\0\0" MAT_ARRAY("\13", "\2\0\0\0\0\0\0\5") "\4\0\0\0\10\0\0\0" EIGHT),
     MAT("an array without sizes",
         "\16\0\0\0\30\0\0\0\6\0\0\0\10\0\0\0\6\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0"),
+    DSC("ends behind the byte order", INFO, "#DESC\nBSEQ\tBIG\n"),
+    {.what = "BES3T: a .DSC without its .DTA",
+     .command = INFO,
+     .file = "a.dsc",
+     .data = DESC POINTS},
+    DSC("no number of points", INFO, DESC),
+    DSC("points of 0", INFO, DESC "XPTS\t0\nYPTS\t5\n"),
+    DSC("points that are no number", INFO, DESC "XPTS\t2e\nYPTS\t5\n"),
+    DSC("fewer points than the samples beside it", INFO, DESC "XPTS\t24\nYPTS\t4\n"),
+    DSC("more points than the samples beside it", INFO, DESC "XPTS\t24\nYPTS\t6\n"),
+    DSC("a product that wraps", INFO, DESC "XPTS\t1000000\nYPTS\t1000000\nZPTS\t1000000\n"),
+    DSC("no byte order", INFO, "#DESC\nIKKF\tREAL\nIRFMT\tF\n" POINTS),
+    DSC("an unknown byte order", INFO, "#DESC\nBSEQ\tMIDDLE\nIRFMT\tF\n" POINTS),
+    DSC("an unknown type", INFO, "#DESC\nBSEQ\tBIG\nIRFMT\tA\n" POINTS),
+    DSC("several data sets", INFO, "#DESC\nBSEQ\tBIG\nIKKF\tREAL,REAL\nIRFMT\tF,F\n" POINTS),
+    DSC("complex, where as many real numbers are", INFO,
+        "#DESC\nBSEQ\tBIG\nIKKF\tCPLX\nIRFMT\tF\n" POINTS),
+    DSC("another text", INFO, "#DESCRIPTION\n"),
+    DSC("an image without its kind", RECON, DESC POINTS FIELD "#SPL\nGRAD\t14\n"),
+    DSC("a two-dimensional image", RECON, DESC POINTS FIELD "#SPL\nGRAD\t14\nIMTY\t2D\n" ANGLED),
+    DSC("no gradient", RECON, DESC POINTS FIELD "#SPL\nIMTY\t3D\n#DSL\n" ANGLED),
+    DSC("a gradient of 0", RECON, DESC POINTS FIELD "#SPL\nGRAD\t0.0\nIMTY\t3D\n#DSL\n" ANGLED),
+    DSC("no angles", RECON, DESC POINTS FIELD "#SPL\nGRAD\t14\nIMTY\t3D\n"),
+    DSC("angles of another number", RECON,
+        DESC POINTS FIELD "#SPL\nGRAD\t14\nIMTY\t3D\n#DSL\n.DVC grdUnit, 1.0\n"
+                          "FirstAlpha 36 deg\nNrOfAlpha 4\nNrOfBeta 2\n"),
+    DSC("all gradients in one plane", RECON,
+        DESC POINTS FIELD "#SPL\nGRAD\t14\nIMTY\t3D\n#DSL\n" ANGLED),
+    DSC("a field that does not move", RECON,
+        DESC POINTS "XUNI\t'G'\nXMIN\t330\nXWID\t0\n#SPL\nGRAD\t14\nIMTY\t3D\n"),
+    DSC("a field of unequal steps", RECON,
+        DESC POINTS "XTYP\tIGD\nXUNI\t'G'\n#SPL\nGRAD\t14\nIMTY\t3D\n"),
+    DSC("an axis of times", RECON,
+        DESC POINTS "XUNI\t'ns'\nXMIN\t0\nXWID\t1\n#SPL\nGRAD\t14\nIMTY\t3D\n"),
     RCT("ends in the magic", "Rabb"),
     RCT("ends in the header", "RabbitCT\0\0\0\0\x02\0\0\0"),
     {.what = "unknown: no known name",
@@ -206,11 +250,21 @@ static const struct damaged_case cases[] = {
     SCAN("planes: a negative weight", ROWS STEP ALONG ",\"weights\":[1,2,-3,2,1]}"),
     SCAN("planes: weights of 0", ROWS STEP ALONG ",\"weights\":[0,0,0,0,0]}"),
     SCAN("planes: bands without rings", ROWS STEP ALONG ",\"weights\":\"bands\"}"),
+    SCAN("planes: a reference spectrum of zeros", ROWS STEP ALONG ",\"reference\":\"dark.mha\"}"),
+    SCAN("planes: a reference spectrum of another length",
+         ROWS STEP ALONG ",\"reference\":\"small.mha\"}"),
+    SCAN("planes: a reference spectrum that is not there",
+         ROWS STEP ALONG ",\"reference\":\"none.npy\"}"),
+    SCAN("planes: a reference spectrum without a cut-off",
+         ROWS STEP ALONG ",\"reference\":\"flat.mha\"}"),
+    SCAN("planes: a reference spectrum of views of several sweeps", ROWS STEP ALONG
+         ",\"first_mm\":[-5.75,-5.7,-5.75,-5.75,-5.75],\"reference\":\"flat.mha\"}"),
     SCAN("planes: an unknown grid", ROWS STEP ALONG ",\"grid\":\"paper\"}"),
     SCAN("planes: angles, too", ROWS STEP ALONG "," ANGLES "}"),
     SCAN("planes: pictures of four rows",
          "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.mha\"," STEP ALONG "}"),
     PLUS("directions of a cone", ALONG),
+    PLUS("a reference spectrum of a cone", "\"reference\":\"dark.mha\""),
     PLUS("a voxel of 0", "\"volume\":{\"size\":4,\"voxel_mm\":0}"),
     PLUS("no unattenuated intensity", "\"i0\":0"),
     PLUS("a dark that is not there", "\"dark\":\"none.mha\""),

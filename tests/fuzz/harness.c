@@ -101,6 +101,8 @@ void fuzz_companions(const char *where)
         strcat(lines, line);
     put(in_folder("m.txt"), lines, strlen(lines));
     put(in_folder("input.img"), zeros, sizeof zeros);
+    put(in_folder("input.dta"), zeros, sizeof zeros);
+    put(in_folder("b.dta"), zeros, sizeof zeros);
     put(in_folder("m.json"), ctsimu_scenario, strlen(ctsimu_scenario));
     put_packed(zeros, sizeof zeros);
 }

@@ -220,6 +220,14 @@ static void seed_raw(const char *folder)
 }
 
 /* Formats whose files are text, in the terms of other programs. */
+/* 120 numbers of four bytes are beside inputs. */
+#define bes3t_image                                                                               \
+    "#DESC\t1.2 * DESCRIPTOR\r\n*\r\nBSEQ\tBIG\r\nIKKF\tREAL\r\nXTYP\tIDX\r\nIRFMT\tF\r\n"        \
+    "XPTS\t10\r\nXMIN\t330.5\r\nXWID\t90\r\nYPTS\t12\r\nXUNI\t'G'\r\n#SPL\t1.2\r\nGRAD\t14.0\r\n" \
+    "IMTY\t3D\r\n#DSL\t1.0\r\n.DVC     grdUnit, 1.0\r\nAnglePsi  14.0 G/cm\r\n"                   \
+    "FieldOfView  20.00 mm\r\nFirstAlpha  22.5 deg\r\nImageType  3D\r\nNPixel  4\r\n"             \
+    "NrOfAlpha  4\r\nNrOfBeta  3\r\n"
+
 static void seed_texts(const struct fuzz_target *t, const char *folder)
 {
     const struct {
@@ -243,6 +251,10 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         {"array.nhdr", "pattern.nhdr",
          "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 6 4 5\nencoding: raw\nline skip: 0\n"
          "data file: p.raw%d 1 5 1 2\n"},
+        {"array.dsc", "complex.dsc",
+         "#DESC\t1.2\nBSEQ\tLIT\nIKKF\tCPLX\nIRFMT\tF\nXPTS\t12\nYPTS\t5\nZPTS\t1\n"},
+        {"array.dsc", "image.dsc", bes3t_image},
+        {"geometry.bes3t", "image.dsc", bes3t_image},
         {"phantom", "ball.txt", "0 0 0 80 80 80 0 0.02  # a ball\n1 2 3 4 5 6 7 -1e-3\n"},
         {"geometry.tigre-json", "geo.json", tigre_json},
         {"geometry.ctsimu", "scenario.json", ctsimu_scenario},
