@@ -67,8 +67,11 @@ static inline ptrdiff_t cpu_floor(double a)
     return (ptrdiff_t)(a + 65536) - 65536;
 }
 
-/** Floats of a slab that holds every voxel once (kernel_parts.c). */
+/** Of a slab that holds every voxel once, [z][y][x]: its floats, and how it is fetched
+ * (kernel_parts.c). */
 size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab);
+void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                         size_t z1, size_t y, const float *volume, float *host);
 
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);

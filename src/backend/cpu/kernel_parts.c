@@ -19,3 +19,17 @@ void cpu_clip(double a, double b, double *lo, double *hi)
     else if (!(a > 0))
         *hi = *lo;
 }
+
+void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                         size_t z1, size_t y, const float *volume, float *host)
+{
+    const size_t nx = slab->nx, ny = slab->ny;
+    const float scale = (float)job->scale, shift = (float)job->shift;
+
+    for (size_t z = z0; z < z1; z++) {
+        const float *in = volume + ((z - slab->z0) * ny + y) * nx;
+        float *out = host + ((z - z0) * ny + y) * nx;
+        for (size_t x = 0; x < nx; x++)
+            out[x] = scale * in[x] + shift;
+    }
+}
