@@ -57,7 +57,8 @@ struct recon_args {
         .fallback = "all",                                                                        \
         .help = "only this box of the volume, in voxels from 0, ends excluded. An end that is "   \
                 "left out is the edge. The values are those of the whole volume, bit for bit. "   \
-                "Kernels matrix, column and mirror compute nothing beside the box in its slices"), \
+                "Kernels matrix, column, mirror and planes compute hardly more than the box in "  \
+                "its slices"),                                                                    \
     OPT(R, p.region, .name = "region", .arg = "SHAPE|FILE", .fallback = "all",                    \
         .help = "only what lies in a region of interest: cylinder:R or cylinder:X,Y,R along z, "  \
                 "ball:X,Y,Z,R, box:X0:X1,Y0:Y1,Z0:Z1, all in mm, or a mask of the volume's size, " \
@@ -116,7 +117,7 @@ struct recon_args {
                 "devices of a sort, NAME:all: on all of them"),                                   \
     OPT(R, p.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular "    \
-                "scans without tilt"),                                                            \
+                "scans without tilt, planes for plane integrals"),                                \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
         .fallback = "the device's",                                                               \
         .help = "exact is the most accurate; fast and half can be faster on a GPU"),              \

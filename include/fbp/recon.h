@@ -118,8 +118,8 @@ struct fbp_recon_params {
     /** Only this box of the volume: voxels [first, end) along x, y, z.  end 0 = to the edge; all
      * zero = the whole volume.  Kernel and weights are chosen for the whole volume, and the box has
      * the same bits as in it.  Other slices are not computed, except some mirror images, and
-     * detector rows that only they need are not read.  Of its slices, kernels "matrix", "column"
-     * and "mirror" compute the box alone, others all. */
+     * detector rows that only they need are not read.  Of its slices, kernels "matrix", "column",
+     * "mirror" and "planes" compute the box alone, or up to 3 voxels more a side; others all. */
     size_t roi[3][2];
     int force; /**< the output may replace an input file */
     /** For output_type FBP_U8 and FBP_U16: the range is from the least to the greatest finite value

@@ -56,6 +56,8 @@ static const struct scan_case {
     {"cuda", "s0-4", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "s0-i5-j1", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
     {"cuda", "s0-without-4", true, FAST, 53, 48, 48, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"cpu", "planes", true, EXACT, 53, 48, 1, {{41, 37, 45}, {4.1, 3.9, 4.3}, {3, -2, 5}}},
+    {"cpu", "planes", true, EXACT, 53, 90, 1, {{39, 43, 30}, {7, 4.9, 4.3}, {-3, 2, 0}}},
 };
 
 enum { N_CASES = sizeof cases / sizeof *cases };
@@ -72,6 +74,21 @@ static inline bool can_compute(const struct scan_case *c)
     return usable(c->device);
 }
 
+/** Directions all over the half sphere, samples of 4 mm. */
+static inline void add_planes(struct fbp_scan *scan)
+{
+    const size_t n = scan->n_views, S = scan->panel.n_columns;
+    const struct fbp_directions d = {.struct_size = sizeof d, .set = FBP_SET_FIBONACCI, .n = {n}};
+    double(*direction)[3] = calloc(n, sizeof *direction);
+
+    scan->kind = FBP_PLANES;
+    scan->views = calloc(n, sizeof *scan->views);
+    OK(fbp_directions_make(&d, direction));
+    for (size_t k = 0; k < n; k++)
+        fbp_plane_view(direction[k], 4, -2 * ((double)S - 1) + 0.3, S, &scan->views[k]);
+    free(direction);
+}
+
 static inline struct fbp_scan make_scan(const struct scan_case *c)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan,
@@ -79,7 +96,10 @@ static inline struct fbp_scan make_scan(const struct scan_case *c)
                             .panel = {c->columns, c->rows},
                             .volume = c->grid};
 
-    add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {8, 300. / (double)c->rows}});
+    if (c->kernel && strcmp(c->kernel, "planes") == 0)
+        add_planes(&scan);
+    else
+        add_views(&scan, &(struct orbit){.start_deg = 11, .pitch_mm = {8, 300. / (double)c->rows}});
     simulate_head(&scan, 90);
     return scan;
 }

@@ -114,6 +114,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->kernel = cpu_kernel_of(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
+    dev->planes = fbp_bp_planes_find(fbp_cpu_flags());
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));

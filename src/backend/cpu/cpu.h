@@ -9,6 +9,7 @@
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/line.h"
 #include "backend/cpu/orbit_bp.h"
+#include "backend/cpu/planes_bp.h"
 
 /** Most rows that an item of the filter takes: those of 4 turns and 2 halves. */
 enum { CPU_FILTER_LINES = 8 * CPU_ROWS };
@@ -30,6 +31,7 @@ struct cpu_device {
     fbp_pool *pool;
     struct fbp_bp_dsp dsp;
     struct fbp_orbit_dsp orbit_dsp;
+    fbp_bp_planes_fn *planes;
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
     struct fbp_ledger ledger;

@@ -5,7 +5,7 @@
 /* Fastest first. */
 static const struct cpu_kernel *const kernels[] = {
     &cpu_kernel_orbit[0], &cpu_kernel_orbit[1], &cpu_kernel_orbit[2], &cpu_kernel_pair[0],
-    &cpu_kernel_pair[1],  &cpu_kernel_column,   &cpu_kernel_matrix};
+    &cpu_kernel_pair[1],  &cpu_kernel_column,   &cpu_kernel_planes,   &cpu_kernel_matrix};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
@@ -18,7 +18,7 @@ enum { COLUMN_SLICES = 16, ORBIT_SLICES = 12 };
  * where w = 1) that its windows do not reach. */
 static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
 {
-    if (kernel == &cpu_kernel_matrix)
+    if (kernel == &cpu_kernel_matrix || kernel == &cpu_kernel_planes)
         return true;
     if (kernel == &cpu_kernel_column)
         return job->grid.n[2] >= COLUMN_SLICES;

@@ -47,7 +47,7 @@ struct cpu_kernel {
                       size_t y, const float *volume, float *host);
 };
 
-extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column;
+extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes;
 /** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
 extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 

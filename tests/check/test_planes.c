@@ -1,0 +1,203 @@
+/*
+ * The kernel of plane integrals, every variant against a plain loop in double precision, on guarded
+ * buffers: random, steep, axis-parallel and far views.  `--bench` prints updates a second; another
+ * argument is the seed.
+ */
+#include "backend/cpu/planes_bp.h"
+#include "base/clock.h"
+#include "check/guarded.h"
+#include "check/levels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EDGE = FBP_PLANES_EDGE, BLOCK = FBP_PLANES_BLOCK, VIEWS = FBP_PLANES_VIEWS };
+
+/* Views of some samples, and u of voxel (0, 0, 0) with its steps, in double precision. */
+struct views {
+    struct guarded memory;
+    size_t samples;
+    double origin[VIEWS], step[VIEWS][3];
+    struct fbp_bp_planes planes;
+};
+
+/* Blocks of this view span so many samples at most. */
+static double span(int narrow)
+{
+    const double limit = narrow ? FBP_PLANES_NARROW : FBP_PLANES_SPAN;
+    return rand() % 4 == 0 ? limit : limit * (double)uniform(0, 1);
+}
+
+static void set_steps(struct views *v, size_t k, double most)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        v->step[k][i] = rand() % 5 == 0 ? 0 : (double)uniform(-1, 1);
+        sum += fabs(v->step[k][i]);
+    }
+    for (int i = 0; i < 3; i++) /* what the kernel is given, exactly */
+        v->step[k][i] = (float)(sum > 0 ? v->step[k][i] * most * (1 - 1e-6) / 3 / sum : 0);
+}
+
+/* The block at x = 0 begins on the row or near it; every fourth far away. */
+static void set_view(struct views *v, size_t k, int narrow)
+{
+    struct fbp_bp_planes *p = &v->planes;
+    const double n = (double)v->samples;
+
+    set_steps(v, k, span(narrow));
+    v->origin[k] = rand() % 4 == 0 ? (double)uniform(-1e5f, 1e5f) : n * (double)uniform(-.3f, 1.3f);
+    if (rand() % 4 == 0)
+        v->origin[k] = rint(v->origin[k]);
+    p->along[k] = v->step[k][0];
+    for (int i = 0; i < 3; i++) {
+        p->step[i][k] = (float)v->step[k][i];
+        p->above[k] -= fmin(v->step[k][i], 0) * (EDGE - 1);
+    }
+    p->start[k] = v->origin[k] - p->above[k];
+}
+
+static void make_views(struct views *v, size_t n, size_t samples, int narrow)
+{
+    memset(v, 0, sizeof *v);
+    v->samples = samples;
+    v->planes.n = n;
+    v->planes.stride = samples + 2 * FBP_PLANES_MARGIN;
+    v->planes.last = (double)samples;
+    v->planes.narrow = narrow != 0;
+    v->memory = guarded(n * v->planes.stride);
+    v->planes.samples = v->memory.data + FBP_PLANES_MARGIN;
+    for (size_t k = 0; k < n; k++) {
+        set_view(v, k, narrow);
+        for (size_t i = 0; i < samples; i++)
+            v->memory.data[k * v->planes.stride + FBP_PLANES_MARGIN + i] = uniform(-1, 1);
+    }
+}
+
+/* Between samples, which are 0 beside the row. */
+static double sample(const struct views *v, size_t k, double u)
+{
+    const double n = (double)v->samples, at = floor(u);
+    const float *row = v->planes.samples + k * v->planes.stride;
+
+    if (!(u > -1 && u < n))
+        return 0;
+    const double left = at < 0 ? 0 : (double)row[(size_t)at];
+    const double right = at + 1 < n ? (double)row[(size_t)(at + 1)] : 0;
+    return left + (u - at) * (right - left);
+}
+
+static double wanted(const struct views *v, double x, int i)
+{
+    const double at[3] = {x + i % EDGE, i / EDGE % EDGE, i / EDGE / EDGE};
+    double sum = 0;
+
+    for (size_t k = 0; k < v->planes.n; k++)
+        sum += sample(v, k,
+                      v->origin[k] + at[0] * v->step[k][0] + at[1] * v->step[k][1] +
+                          at[2] * v->step[k][2]);
+    return sum;
+}
+
+/* A block that has values already; it ends at an unmapped page. */
+static double worst_of(fbp_bp_planes_fn *fn, const struct views *v, double x)
+{
+    struct guarded block = guarded(BLOCK);
+    float before[BLOCK];
+    double worst = 0;
+
+    for (int i = 0; i < BLOCK; i++)
+        before[i] = block.data[i] = uniform(-1, 1);
+    fn(block.data, x, &v->planes);
+    for (int i = 0; i < BLOCK; i++) {
+        const double d = fabs((double)block.data[i] - (double)before[i] - wanted(v, x, i));
+        worst = d > worst || isnan(d) ? d : worst;
+    }
+    release(&block);
+    return worst;
+}
+
+static int check(fbp_bp_planes_fn *fn, const char *name, unsigned seed)
+{
+    static struct views v;
+
+    srand(seed);
+    for (int t = 0; t < 3000; t++) {
+        const size_t n = 1 + (size_t)rand() % VIEWS, samples = 1 + (size_t)rand() % 200;
+        const double x = EDGE * (double)(rand() % 60);
+        make_views(&v, n, samples, t % 2);
+        /* A few roundings of u < 16, on slopes of up to 2, and of the sum. */
+        const double worst = worst_of(fn, &v, x), tolerance = 4e-6 * sqrt((double)n) + 1e-6;
+        release(&v.memory);
+        if (!(worst < tolerance)) {
+            fprintf(stderr, "%s: differs by %g (seed %u, case %d: %zu views of %zu)\n", name, worst,
+                    seed, t, n, samples);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Bits depend neither on the windows that the other views need, nor on how many there are. */
+static int check_bits(fbp_bp_planes_fn *fn, const char *name)
+{
+    static struct views v;
+    float one[BLOCK] = {0}, wide[BLOCK] = {0}, parts[BLOCK] = {0};
+
+    make_views(&v, VIEWS, 100, 1);
+    struct fbp_bp_planes *p = &v.planes;
+    fn(one, 40, p);
+    p->narrow = false;
+    fn(wide, 40, p);
+    for (size_t k = 0; k < VIEWS; k++) {
+        struct fbp_bp_planes some = {
+            .samples = p->samples + k * p->stride, .n = 1, .last = p->last, .narrow = k % 2};
+        some.along[0] = p->along[k];
+        some.start[0] = p->start[k];
+        some.above[0] = p->above[k];
+        for (int i = 0; i < 3; i++)
+            some.step[i][0] = p->step[i][k];
+        fn(parts, 40, &some);
+    }
+    release(&v.memory);
+    if (memcmp(one, wide, sizeof one) == 0 && memcmp(one, parts, sizeof one) == 0)
+        return 0;
+    fprintf(stderr, "%s: bits depend on the other views\n", name);
+    return 1;
+}
+
+static double bench(fbp_bp_planes_fn *fn, int narrow)
+{
+    enum { REPEATS = 8000 };
+    static struct views v;
+    float block[BLOCK] = {0};
+
+    srand(1);
+    make_views(&v, VIEWS, 112, narrow);
+    const double start = fbp_seconds();
+    for (int i = 0; i < REPEATS; i++)
+        fn(block, i % 16 * EDGE, &v.planes);
+    const double seconds = fbp_seconds() - start;
+    release(&v.memory);
+    return 1e-9 * BLOCK * VIEWS * REPEATS / seconds;
+}
+
+static int test(const char *name, unsigned flags, unsigned seed, bool timed)
+{
+    fbp_bp_planes_fn *fn = fbp_bp_planes_find(flags);
+    const int bad = check(fn, name, seed) | check_bits(fn, name);
+
+    printf("%-8s %s", name, bad ? "FAIL" : "ok");
+    if (timed)
+        printf("  GUPS: windows of 8 %.3f, of 16 %.3f", bench(fn, 1), bench(fn, 0));
+    putchar('\n');
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    return test_levels(argc, argv, test);
+}
