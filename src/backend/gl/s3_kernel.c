@@ -1,9 +1,10 @@
 /*
  * The variants of S3 in the pipeline.  Filtered views and the slab lie in buffers, as for other
- * kernels.  Some views at a time are copied into textures, at the rows that they have on the panel,
- * and one group of slices after another into targets of whole slices and back; groups begin at
- * multiples of their slices, counted from the grid's first.  So a voxel's bits do not depend on
- * batches, slabs and boxes.  All copies are within the device.
+ * kernels; or in the host's memory, where a renderer can only draw (drawn.c).  Some views at a time
+ * are copied into textures, at the rows that they have on the panel, and one group of slices after
+ * another into targets of whole slices and back; groups begin at multiples of their slices, counted
+ * from the grid's first.  So a voxel's bits do not depend on batches, slabs and boxes.  From
+ * buffers all copies are within the device.
  */
 #include "backend/gl/s3_kernel.h"
 
@@ -26,13 +27,33 @@ struct gl_s3_kernel {
     bool opened; /* the adder */
 };
 
+static size_t view_floats(const struct fbp_job *job)
+{
+    return job->wide.n_columns * job->panel.n_rows;
+}
+
+/* Views whose textures are filled at once: fewer of large ones, as cards are small that draw only;
+ * always whole texels of any variant, so that no bit depends on it. */
+static size_t views_at_once(const struct fbp_job *job)
+{
+    const size_t least = (size_t)GL_S3_FOUR * GL_S3_TEXELS, most = (size_t)256 << 20;
+    const size_t fit = most / (view_floats(job) * sizeof(float)) / least * least;
+
+    return fit < least ? least : fit < GPU_PASS ? fit : GPU_PASS;
+}
+
+size_t gl_s3_kernel_view_bytes(const struct fbp_job *job)
+{
+    return views_at_once(job) * view_floats(job) * sizeof(float);
+}
+
 size_t gl_s3_kernel_bytes(const struct fbp_job *job, const struct fbp_s3_way *way)
 {
     const struct fbp_s3_variant *v = gl_s3_variant(way->variant);
-    const size_t view = job->wide.n_columns * job->panel.n_rows;
+    const size_t view = view_floats(job), n = views_at_once(job);
     const size_t slice = job->grid.n[0] * job->grid.n[1];
     const size_t packed = gl_s3_texel(v) == GL_S3_FOUR ? GL_S3_FOUR : 0;
-    const size_t views = (way->half ? GPU_PASS / 2 : GPU_PASS) + packed;
+    const size_t views = (way->half ? n / 2 : n) + packed;
     const size_t slices = v->slices + (gl_s3_packs_slices(v) ? GL_S3_FOUR : 0);
     const size_t tests = job->region ? 2 : 0; /* depth and stencil, and what is wanted */
 
@@ -59,11 +80,10 @@ static fbp_status open_stacks(struct gl_s3_kernel *k)
     struct gl_s3_run *r = &k->run;
     const struct fbp_s3_variant *v = r->variant;
     const size_t *n = r->job->grid.n;
+    const size_t texel = gl_s3_texel(v), layers = gl_s3_pieces(views_at_once(r->job), texel);
 
-    const size_t texel = gl_s3_texel(v);
-
-    FBP_TRY((k->way.half ? gl_s3_stack_make_half : gl_s3_stack_make)(
-        &r->stack, r->limits, texel, r->panel, gl_s3_pieces(GPU_PASS, texel), "views"));
+    FBP_TRY((k->way.half ? gl_s3_stack_make_half : gl_s3_stack_make)(&r->stack, r->limits, texel,
+                                                                     r->panel, layers, "views"));
     gl_s3_stack_filter(&r->stack, !k->way.exact);
     FBP_TRY(gl_s3_stack_make(&k->sums, r->limits, gl_s3_volume_channels(v), n,
                              gl_s3_volume_layers(v, v->slices), "slices"));
@@ -76,7 +96,7 @@ static fbp_status open_stacks(struct gl_s3_kernel *k)
 
 static fbp_status open_all(struct gl_s3_kernel *k)
 {
-    FBP_TRY(gl_s3_run_open(&k->run, GPU_PASS));
+    FBP_TRY(gl_s3_run_open(&k->run, views_at_once(k->run.job)));
     FBP_TRY(gl_s3_run_programs(&k->run));
     if (k->way.half)
         FBP_TRY(gl_s3_pack_program(&k->run, true, &k->run.pack_half));
@@ -123,33 +143,66 @@ void gl_s3_kernel_close(struct gl_s3_kernel **kernel)
     *kernel = NULL;
 }
 
-/* A rectangle of floats at `at` of a buffer, `stride` from row to row, into a layer. */
+/* What pixels are copied from or to: a buffer, or the host's memory. */
+static void begin_copies(GLenum target, const struct gl_part *part)
+{
+    glBindBuffer(target, part->buffer ? part->buffer->name : 0);
+}
+
+static void end_copies(GLenum target)
+{
+    glBindBuffer(target, 0);
+}
+
+/* Bytes `at` of a part, as such a copy is told of them. */
+static void *place_in(const struct gl_part *part, size_t at)
+{
+    return (void *)((part->buffer ? 0 : (uintptr_t)part->host) + part->at + at);
+}
+
+/* A rectangle of floats from a place on, `stride` from row to row, into a layer. */
 static void copy_in(const struct gl_s3_stack *to, size_t layer, const size_t first[2],
-                    const size_t size[2], size_t stride, size_t at)
+                    const size_t size[2], size_t stride, const void *place)
 {
     const int l = gl_s3_stack_bind(to, layer, 0);
 
     glPixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)stride);
     glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, (GLint)first[0], (GLint)first[1], l, (GLsizei)size[0],
-                    (GLsizei)size[1], 1, GL_RED, GL_FLOAT, (const void *)(uintptr_t)at);
+                    (GLsizei)size[1], 1, GL_RED, GL_FLOAT, place);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+}
+
+/* How views lie in their part, in floats: with borders in a buffer, without in the host's memory.
+ */
+struct layout {
+    size_t stride, view, first; /* from row to row and view to view; before the first sample */
+};
+
+static struct layout layout_of(const struct gl_s3_kernel *k, const struct gl_bp *bp)
+{
+    const struct gpu_plain in = gpu_plain_of(k->run.job, bp->batch->n_rows);
+    const size_t columns = (size_t)in.columns;
+
+    if (!bp->views.buffer)
+        return (struct layout){columns, columns * bp->batch->n_rows, 0};
+    return (struct layout){in.stride, in.group, GPU_BORDER * (size_t)in.stride + GPU_BORDER};
 }
 
 /* Views [first, first + n) of the batch as the variant's texels. */
 static void load_views(struct gl_s3_kernel *k, const struct gl_bp *bp, size_t first, size_t n)
 {
-    const struct gpu_plain in = gpu_plain_of(k->run.job, bp->batch->n_rows);
+    const struct layout in = layout_of(k, bp);
     const size_t rows[2] = {0, bp->batch->row0};
-    const size_t size[2] = {(size_t)in.columns, bp->batch->n_rows};
-    const size_t inner = GPU_BORDER * (size_t)in.stride + GPU_BORDER;
+    const size_t size[2] = {k->run.panel[0], bp->batch->n_rows};
     const bool packs = gl_s3_texel(k->run.variant) == GL_S3_FOUR;
 
     for (size_t i = 0; i < n; i++) {
-        const size_t at = bp->views.at + ((first + i) * in.group + inner) * sizeof(float);
+        const size_t at = ((first + i) * in.view + in.first) * sizeof(float);
         const size_t place = i % GL_S3_FOUR;
-        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->views.buffer->name);
-        copy_in(packs ? &k->views : &k->run.stack, packs ? place : i, rows, size, in.stride, at);
-        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        begin_copies(GL_PIXEL_UNPACK_BUFFER, &bp->views);
+        copy_in(packs ? &k->views : &k->run.stack, packs ? place : i, rows, size, in.stride,
+                place_in(&bp->views, at));
+        end_copies(GL_PIXEL_UNPACK_BUFFER);
         if (packs && (place + 1 == GL_S3_FOUR || i + 1 == n))
             gl_s3_pack(&k->run, &k->views, place + 1, &k->run.stack, i / GL_S3_FOUR);
     }
@@ -160,11 +213,11 @@ struct group {
     size_t z0, first, end;
 };
 
-static size_t place_of(const struct gl_bp *bp, size_t z)
+static void *place_of(const struct gl_bp *bp, size_t z)
 {
     const size_t slice = bp->slab->nx * bp->slab->ny;
 
-    return bp->volume.at + (z - (size_t)bp->grid.z0) * slice * sizeof(float);
+    return place_in(&bp->volume, (z - (size_t)bp->grid.z0) * slice * sizeof(float));
 }
 
 /* Slices that are the channels of target t are loaded and stored together; otherwise one is. */
@@ -182,11 +235,11 @@ static void load_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const stru
 
     for (size_t t = 0; t < k->adder.targets; t++) {
         const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
-        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, bp->volume.buffer->name);
+        begin_copies(GL_PIXEL_UNPACK_BUFFER, &bp->volume);
         for (size_t z = p.first; z < p.end; z++)
             copy_in(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, first, size, size[0],
                     place_of(bp, z));
-        glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        end_copies(GL_PIXEL_UNPACK_BUFFER);
         if (packs && p.first < p.end)
             gl_s3_pack(&k->run, &k->slices, GL_S3_FOUR, &k->sums, t);
     }
@@ -200,16 +253,15 @@ static void store_sums(struct gl_s3_kernel *k, const struct gl_bp *bp, const str
         const struct group p = part_of(g, t, packs ? GL_S3_FOUR : 1);
         if (packs && p.first < p.end)
             gl_s3_volume_apart(&k->run, &k->sums, t, &k->slices);
-        glBindBuffer(GL_PIXEL_PACK_BUFFER, bp->volume.buffer->name);
+        begin_copies(GL_PIXEL_PACK_BUFFER, &bp->volume);
         for (size_t z = p.first; z < p.end; z++) {
             gl_s3_stack_target(packs ? &k->slices : &k->sums, packs ? z - p.z0 : t, 1,
                                k->run.plain);
             glReadBuffer(GL_COLOR_ATTACHMENT0);
             glReadPixels((GLint)bp->slab->x0, (GLint)bp->slab->y0, (GLsizei)bp->slab->nx,
-                         (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT,
-                         (void *)(uintptr_t)place_of(bp, z));
+                         (GLsizei)bp->slab->ny, GL_RED, GL_FLOAT, place_of(bp, z));
         }
-        glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+        end_copies(GL_PIXEL_PACK_BUFFER);
     }
 }
 
@@ -229,14 +281,18 @@ static fbp_status add_views(struct gl_s3_kernel *k, const struct gl_bp *bp)
     return gl_check("the backprojection");
 }
 
-/* What other programs of this context leave behind. */
-static void begin_batch(struct gl_s3_kernel *k, const struct fbp_slab *slab)
+/* What other programs of this context leave behind; of those that compute there are none where the
+ * batch is the host's. */
+static void begin_batch(struct gl_s3_kernel *k, const struct gl_bp *bp)
 {
+    const struct fbp_slab *slab = bp->slab;
+
     for (GLuint i = 0; i < UNITS; i++)
         glBindSampler(i, 0);
     glBindVertexArray(k->run.vertices);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
-    glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);
+    if (bp->views.buffer)
+        glMemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT); /* of OpenGL 4.2 */
     k->adder.box[0][0] = slab->x0;
     k->adder.box[0][1] = slab->x0 + slab->nx;
     k->adder.box[1][0] = slab->y0;
@@ -247,11 +303,12 @@ fbp_status gl_s3_kernel_add(struct gl_s3_kernel *k, const struct gpu_principal *
                             const struct gl_bp *bp)
 {
     struct gl_s3_run *r = &k->run;
+    const size_t most = views_at_once(r->job);
     fbp_status st = FBP_OK;
 
-    begin_batch(k, bp->slab);
-    for (size_t i = 0; st == FBP_OK && i < bp->batch->n_views; i += GPU_PASS) {
-        const size_t left = bp->batch->n_views - i, n = left < GPU_PASS ? left : GPU_PASS;
+    begin_batch(k, bp);
+    for (size_t i = 0; st == FBP_OK && i < bp->batch->n_views; i += most) {
+        const size_t left = bp->batch->n_views - i, n = left < most ? left : most;
         struct gpu_pass pass;
         gpu_make_pass(r->job, principal, bp->batch->view0 + i, n, 0, &pass);
         memcpy(r->numbers, pass.view, n * sizeof *r->numbers);
