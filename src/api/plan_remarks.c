@@ -132,6 +132,13 @@ void fbp_plan_remark(const fbp_plan *p)
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
+    if (!p->backend->own_memory && p->params.device_memory_bytes > 0) {
+        snprintf(line, sizeof line,
+                 "%s has views and volume in the host's memory: --device-memory changes nothing, "
+                 "--memory limits it",
+                 p->backend->name);
+        fbp_plan_note(p, FBP_LOG_NOTE, line);
+    }
     if (p->tables.job.filtered && asks_for_filter(&p->params))
         fbp_plan_note(
             p, FBP_LOG_NOTE,

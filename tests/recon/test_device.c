@@ -294,6 +294,10 @@ static void memory_limits_are_kept(void **state)
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = tested)));
     const uint64_t wants = fbp_plan_info(plan)->device_bytes;
     fbp_plan_destroy(&plan);
+    if (wants == 0) { /* all lies in the host's memory */
+        drop_scan(&scan);
+        skip();
+    }
     const uint64_t whole = reconstruct_hash(&scan, fbp_recon_params(.device = tested));
     const uint64_t limit = wants - (64 << 10);
     OK(fbp_plan_create(&plan, &scan,

@@ -32,6 +32,7 @@ static struct {
     pthread_mutex_t lock; /* users */
     struct entry entries[GL_MOST_RENDERERS];
     int n, n_usable;
+    bool only_draw;
     char why[300];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -126,7 +127,7 @@ static bool make_current(EGLDisplay display, EGLContext beside, struct gl_egl *o
 {
     if (!eglBindAPI(EGL_OPENGL_API)) {
         snprintf(why, n,
-                 "it has OpenGL ES only, and OpenGL 4.3 is needed: another driver may "
+                 "it has OpenGL ES only, and OpenGL 3.3 is needed: another driver may "
                  "have it");
         return false;
     }
@@ -271,14 +272,9 @@ static void ask(struct gl_renderer *r)
     r->texture_bytes = gl_layered_bytes(r->texture_size, r->layers);
     ask_for_memory(r);
     r->draws = 10 * r->major + r->minor >= 33;
-    if (10 * r->major + r->minor < 43) {
-        snprintf(
-            r->reason, sizeof r->reason,
-            "it has OpenGL %d.%d only, enough to draw (fbp bench S3), and 4.3 is needed for all "
-            "else: update the driver, or use --device cpu",
-            r->major, r->minor);
+    r->computes = 10 * r->major + r->minor >= 43;
+    if (!r->computes)
         return;
-    }
     r->block_bytes = integer_of(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     r->alignment = integer_of(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
     r->shared_bytes = (int)integer_of(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
@@ -290,7 +286,7 @@ static bool is_there(const struct entry *e)
 {
     for (int i = 0; i < all.n; i++)
         if (e->is.card[0] && strcmp(e->is.card, all.entries[i].is.card) == 0 &&
-            !all.entries[i].is.reason[0] && !e->is.software && !all.entries[i].is.software)
+            all.entries[i].is.computes && !e->is.software && !all.entries[i].is.software)
             return true;
     return false;
 }
@@ -380,6 +376,33 @@ static void look_for_half_a_driver(void)
     all.entries[all.n++] = e;
 }
 
+/* Is there one in hardware, or in software, of this version? */
+static bool has_any(bool software, bool computes)
+{
+    for (int i = 0; i < all.n; i++) {
+        const struct gl_renderer *r = &all.entries[i].is;
+        if (r->software == software && r->draws && r->computes >= computes)
+            return true;
+    }
+    return false;
+}
+
+/* One backend serves all renderers, and does what the best of them can. */
+static void decide_to_draw(void)
+{
+    const bool software = !has_any(false, false);
+
+    all.only_draw = has_any(software, false) && !has_any(software, true);
+    for (int i = 0; i < all.n; i++) {
+        struct gl_renderer *r = &all.entries[i].is;
+        if (!all.only_draw && r->draws && !r->computes)
+            snprintf(r->reason, sizeof r->reason,
+                     "it has OpenGL %d.%d only, enough to draw (fbp bench S3), and with another "
+                     "renderer here that has 4.3 all need that: update the driver, or use that one",
+                     r->major, r->minor);
+    }
+}
+
 /* What stands first in the list is tried first: hardware, then software, then what is of no use. */
 static int rank(const struct entry *e)
 {
@@ -402,6 +425,7 @@ static void *find(void *unused)
     if (all.n == 0 && is_listed(extensions, "EGL_MESA_platform_surfaceless"))
         look_at(&(struct entry){.platform = EGL_PLATFORM_SURFACELESS_MESA});
     look_for_half_a_driver();
+    decide_to_draw();
     qsort(all.entries, (size_t)all.n, sizeof *all.entries, by_rank);
     for (int i = 0; i < all.n; i++)
         all.n_usable += all.entries[i].is.reason[0] == '\0';
@@ -422,9 +446,15 @@ void gl_renderers_find(void)
     pthread_t thread;
 
     all.n = all.n_usable = 0;
+    all.only_draw = false;
     snprintf(all.why, sizeof all.why, "the system grants no more threads: close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
+}
+
+bool gl_renderers_only_draw(void)
+{
+    return all.only_draw;
 }
 
 int gl_renderers_count(char *why, size_t n)

@@ -22,7 +22,8 @@ struct gl_renderer {
     char card[64];                /**< the file of the system that it is; "" = none is known */
     char bus_id[28];              /**< its place on PCI; "" = not known */
     bool software;
-    bool draws; /**< it has what drawing needs, whatever `reason` says: OpenGL 3.3 */
+    bool draws;    /**< it has what drawing needs, whatever `reason` says: OpenGL 3.3 */
+    bool computes; /**< it has compute shaders, too: OpenGL 4.3 */
     int major, minor;
     int texture_size, layers;          /**< of textures, at most */
     int shared_bytes;                  /**< of a group of threads, at most */
@@ -35,6 +36,10 @@ struct gl_renderer {
 
 /** Look for renderers: usable ones first, those in hardware before those in software. */
 void gl_renderers_find(void);
+
+/** Do all of them only draw?  So they do if no renderer in hardware computes, and one draws; or in
+ *  software, if there are no others.  Otherwise those that only draw have that as their reason. */
+bool gl_renderers_only_draw(void);
 
 /** How many are listed, with or without a reason: none, with the sentence in `why`, if there is
  * none that computes or draws. */

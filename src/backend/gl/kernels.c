@@ -251,16 +251,48 @@ static const struct gl_kernel kernels[] = {
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 /* Exact, if nothing else is asked for: what units of other makers round is not known. */
+static enum fbp_precision precision_of(const struct fbp_job *job)
+{
+    return job->precision == FBP_PRECISION_DEFAULT ? FBP_PRECISION_EXACT : job->precision;
+}
+
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name)
 {
     struct fbp_job asked = *job;
 
-    if (asked.precision == FBP_PRECISION_DEFAULT)
-        asked.precision = FBP_PRECISION_EXACT;
+    asked.precision = precision_of(job);
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct gpu_kernel *k = &kernels[i].gpu;
         if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, &asked))
             return k;
     }
+    return NULL;
+}
+
+/* Is it as exact as asked for, exact where nothing is, and do scan and volume have what it needs?
+ */
+static bool draws(const struct gl_kernel *k, const struct fbp_job *job)
+{
+    return k->draws && k->gpu.precision <= precision_of(job) &&
+           !(job->filtered && k->draws->half) &&
+           (job->facts.symmetry & k->gpu.symmetry) == k->gpu.symmetry;
+}
+
+/* Of a circle: texture units round more than the interpolated terms of s3-f do; s3-g has none, and
+ * blends the least. */
+static const char *best_drawn(const struct fbp_job *job)
+{
+    if (!(job->facts.symmetry & FBP_SYM_COLUMN))
+        return "s3-m";
+    return job->precision == FBP_PRECISION_FAST ? "s3-f" : "s3-g";
+}
+
+const struct gpu_kernel *gl_kernel_find_drawn(const struct fbp_job *job, const char *name)
+{
+    if (!name)
+        name = best_drawn(job);
+    for (size_t i = 0; i < N_KERNELS; i++)
+        if (strcmp(name, kernels[i].gpu.name) == 0 && draws(&kernels[i], job))
+            return &kernels[i].gpu;
     return NULL;
 }
