@@ -46,6 +46,7 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_rtk,
     &fbp_geometry_hdf5,
     &fbp_geometry_helsinki,
+    &fbp_geometry_eprit,
     &fbp_geometry_astra,
     &fbp_geometry_astra_cone,
     &fbp_geometry_astra_parallel,
@@ -365,7 +366,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     fbp_message_clear();
     *out = (struct fbp_scan){.struct_size = sizeof *out};
     FBP_TRY(format_of(path, &format));
-    if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki))
+    if (growing && (format == &fbp_geometry_hdf5 || format == &fbp_geometry_helsinki ||
+                    format == &fbp_geometry_eprit))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: (%s) only a scan file of this program can be followed while its "
                         "projections grow: reconstruct it when it is complete",

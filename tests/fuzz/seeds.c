@@ -290,6 +290,7 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
                   {"geometry.rabbitct", seed_rabbitct},
                   {"geometry.hdf5", fuzz_seeds_hdf5_scans},
                   {"geometry.helsinki", fuzz_seeds_mat_scans},
+                  {"geometry.eprit", fuzz_seeds_mat_eprit},
                   {"geometry.tigre", fuzz_seeds_mat_tigre}};
 
     if (strncmp(t->name, "array.", 6) == 0 || strcmp(t->name, "compare") == 0)

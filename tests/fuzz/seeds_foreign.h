@@ -10,6 +10,7 @@ void fuzz_seeds_hdf5_arrays(const char *folder);
 void fuzz_seeds_hdf5_scans(const char *folder);
 void fuzz_seeds_mat_arrays(const char *folder);
 void fuzz_seeds_mat_scans(const char *folder);
+void fuzz_seeds_mat_eprit(const char *folder);
 void fuzz_seeds_mat_tigre(const char *folder);
 void fuzz_seeds_tiff(const char *folder);
 void fuzz_seeds_png(const char *folder);

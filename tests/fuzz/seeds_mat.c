@@ -27,6 +27,15 @@ void fuzz_seeds_mat_scans(const char *folder)
                    z ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE);
 }
 
+void fuzz_seeds_mat_eprit(const char *folder)
+{
+    for (int i = 0; i < 2; i++) {
+        struct prj prj = prj_usual();
+        prj.complex = i == 1;
+        put_prj(fuzz_seed_path(folder, "prj", i, ".mat"), &prj);
+    }
+}
+
 void fuzz_seeds_mat_tigre(const char *folder)
 {
     for (int columns = 0; columns < 2; columns++)

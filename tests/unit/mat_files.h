@@ -105,4 +105,55 @@ static inline void put_tigre(const char *path, bool columns)
     Mat_Close(f);
 }
 
+/* What an EPR laboratory's prj.mat has: 6 samples, one delay or more, 4 projections. */
+struct prj {
+    double p[2][2 * 6 * 4], b[8], g[3 * 5];
+    size_t n_samples, n_delays, n_views, n_b, n_g;
+    bool complex;
+    const char *without; /* an array that is left out */
+};
+
+static inline struct prj prj_usual(void)
+{
+    static const double g[3][4] = {{2, 0, 0, 1}, {0, 1, 0, 2}, {0, 0, 4, -2}};
+    struct prj prj = {.n_samples = 6, .n_delays = 1, .n_views = 4, .n_b = 6, .n_g = 4};
+
+    for (int i = 0; i < 48; i++) {
+        prj.p[0][i] = i * i % 17;
+        prj.p[1][i] = -1;
+    }
+    for (int i = 0; i < 6; i++)
+        prj.b[i] = -4 + 2 * i;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 4; k++)
+            prj.g[4 * i + k] = g[i][k];
+    return prj;
+}
+
+static inline void put_prj(const char *path, struct prj *prj)
+{
+    size_t p[3] = {prj->n_samples, prj->n_delays, prj->n_views}, b[2] = {prj->n_b, 1},
+           g[2] = {prj->n_g, 3};
+    mat_complex_split_t parts = {prj->p[0], prj->p[1]};
+    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+    const struct {
+        const char *name;
+        int rank;
+        size_t *n;
+        void *values;
+        int flags;
+    } all[] = {
+        {"P", 3, p, prj->complex ? (void *)&parts : prj->p[0], prj->complex ? MAT_F_COMPLEX : 0},
+        {"B", 2, b, prj->b, 0},
+        {"G", 2, g, prj->g, 0}};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!prj->without || strcmp(prj->without, all[i].name) != 0)
+            put(file,
+                Mat_VarCreate(all[i].name, MAT_C_DOUBLE, MAT_T_DOUBLE, all[i].rank, all[i].n,
+                              all[i].values, all[i].flags),
+                MAT_COMPRESSION_ZLIB);
+    Mat_Close(file);
+}
+
 #endif /* FBP_TESTS_MAT_FILES_H */

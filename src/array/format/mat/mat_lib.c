@@ -110,12 +110,22 @@ fbp_status fbp_mat_open(const char *file, mat_t **out)
 
 enum fbp_type fbp_mat_type(const matvar_t *v)
 {
+    return v && !v->isComplex ? fbp_mat_type_of_parts(v) : FBP_TYPE_NONE;
+}
+
+const void *fbp_mat_real(const matvar_t *v)
+{
+    return v->isComplex && v->data ? ((const mat_complex_split_t *)v->data)->Re : v->data;
+}
+
+enum fbp_type fbp_mat_type_of_parts(const matvar_t *v)
+{
     static const enum fbp_type types[] = {
         [MAT_C_DOUBLE] = FBP_F64, [MAT_C_SINGLE] = FBP_F32, [MAT_C_INT8] = FBP_I8,
         [MAT_C_UINT8] = FBP_U8,   [MAT_C_INT16] = FBP_I16,  [MAT_C_UINT16] = FBP_U16,
         [MAT_C_INT32] = FBP_I32,  [MAT_C_UINT32] = FBP_U32};
 
-    if (!v || v->isComplex || (size_t)v->class_type >= sizeof types / sizeof *types)
+    if (!v || (size_t)v->class_type >= sizeof types / sizeof *types)
         return FBP_TYPE_NONE;
     return types[v->class_type];
 }

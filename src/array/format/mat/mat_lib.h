@@ -49,4 +49,8 @@ double fbp_mat_element(const matvar_t *v, size_t i);
 /** Element type; FBP_TYPE_NONE: no real numbers, or integers of 64 bits. */
 enum fbp_type fbp_mat_type(const matvar_t *v);
 
+/** The same of its real and imaginary parts, if it is complex; and where the real ones are. */
+enum fbp_type fbp_mat_type_of_parts(const matvar_t *v);
+const void *fbp_mat_real(const matvar_t *v);
+
 #endif /* FBP_SRC_MAT_LIB_H */

@@ -1,0 +1,245 @@
+/* Whole scans of plane integrals in MAT files of EPR laboratories, prj*.mat: P [samples x delays x
+ * projections], real or complex, their axis B [samples], gradient vectors G [projections x 3] in
+ * gauss a cm. */
+#include "array/format/mat/mat_lib.h"
+#include "scan/file/geometry_format.h"
+
+#include "array/array.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "scan/file/scan_notes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of an electron: MHz a gauss. */
+static const double MHZ = 2.8025;
+
+/* Steps of B that differ by more are no even axis. */
+static const double EVEN = 1e-3;
+
+/* What a child finds; B, then G by columns, follow. */
+struct found {
+    size_t n_samples, n_delays, n_views, n_b, n_g;
+    bool complex;
+};
+
+/* Sizes and classes alone. */
+static bool has_arrays(mat_t *mat, struct found *out)
+{
+    bool p = false, b = false, g = false;
+    matvar_t *v;
+
+    while ((v = Mat_VarReadNextInfo(mat))) {
+        const char *name = v->name ? v->name : "";
+        if (strcmp(name, "P") == 0 && (v->rank == 2 || v->rank == 3)) {
+            p = true;
+            *out = (struct found){.n_samples = v->dims[0],
+                                  .n_delays = v->rank == 3 ? v->dims[1] : 1,
+                                  .n_views = v->dims[v->rank - 1],
+                                  .complex = v->isComplex};
+        }
+        b |= strcmp(name, "B") == 0;
+        g |= strcmp(name, "G") == 0 && v->rank == 2 && v->dims[1] == 3;
+        Mat_VarFree(v);
+    }
+    Mat_Rewind(mat);
+    return p && b && g;
+}
+
+static fbp_status read_list(const char *path, mat_t *mat, const char *name, double **out, size_t *n)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    fbp_status st = FBP_OK;
+
+    *out = NULL;
+    if (v && v->isComplex)
+        st = fbp_fail(FBP_ERR_INVALID, "%s: %s is complex: save its real part", path, name);
+    if (st == FBP_OK)
+        st = fbp_mat_numbers(path, name, v, out, n);
+    for (size_t i = 0; st == FBP_OK && i < *n; i++)
+        if (!isfinite((*out)[i]))
+            st = fbp_fail(FBP_ERR_INVALID, "%s: %s: number %zu is not finite: correct it", path,
+                          name, i);
+    Mat_VarFree(v);
+    return st;
+}
+
+/* In a child. */
+static fbp_status find_scan(void *arg, struct fbp_blob *reply)
+{
+    const char *path = arg;
+    double *b = NULL, *g = NULL;
+    struct found f = {0};
+    fbp_status st;
+    mat_t *mat;
+
+    FBP_TRY(fbp_mat_open(path, &mat));
+    if (!has_arrays(mat, &f))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                              "%s: has no arrays P [samples x delays x projections], B and G "
+                              "[projections x 3]: name its arrays in a scan file (docs/epr.md)",
+                              path));
+    FBP_TRY_GOTO(read_list(path, mat, "B", &b, &f.n_b));
+    FBP_TRY_GOTO(read_list(path, mat, "G", &g, &f.n_g));
+    FBP_TRY_GOTO(fbp_blob_put(reply, &f, sizeof f));
+    FBP_TRY_GOTO(fbp_blob_put(reply, b, f.n_b * sizeof *b));
+    st = fbp_blob_put(reply, g, f.n_g * sizeof *g);
+fail:
+    free(b);
+    free(g);
+    Mat_Close(mat);
+    return st;
+}
+
+static fbp_status contain(fbp_contained_fn *fn, const char *path, struct fbp_blob *reply)
+{
+    const struct fbp_child_limits limits = fbp_mat_limits(path);
+
+    return fbp_mat_contain(path, &limits, fn, (void *)(uintptr_t)path, reply);
+}
+
+static fbp_status check_sizes(const char *path, const struct found *f)
+{
+    if (f->n_b != f->n_samples)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: B has %zu numbers, but P %zu samples: they do not belong together",
+                        path, f->n_b, f->n_samples);
+    if (f->n_g != 3 * f->n_views)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: G has %zu gradients, but P %zu projections: they do not belong "
+                        "together",
+                        path, f->n_g / 3, f->n_views);
+    if (f->n_delays != 1)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: P has %zu delays: several at once are not in this release: save one, "
+                        "P(:,1,:)",
+                        path, f->n_delays);
+    return FBP_OK;
+}
+
+static fbp_status check_axis(const char *path, const double *b, size_t n)
+{
+    const double step = n > 1 ? (b[n - 1] - b[0]) / (double)(n - 1) : 0;
+
+    for (size_t i = 1; i < n; i++)
+        if (!((b[i] - b[i - 1]) * step > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: B is not monotonic: number %zu is %g, the one before %g: sort "
+                            "the samples",
+                            path, i, b[i], b[i - 1]);
+    for (size_t i = 1; i < n; i++)
+        if (!(fabs(b[i] - b[i - 1] - step) <= EVEN * fabs(step)))
+            return fbp_fail(FBP_ERR_UNSUPPORTED,
+                            "%s: B has unequal steps, %g at number %zu and %g on average: "
+                            "resample P",
+                            path, b[i] - b[i - 1], i, step);
+    if (fabs(step) > 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "%s: B has %zu number: two samples or more are needed", path,
+                    n);
+}
+
+/* Frequencies over the gradient are places. */
+static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
+                             const double *b, const double *g)
+{
+    const double step = (b[f->n_b - 1] - b[0]) / (double)(f->n_b - 1);
+
+    for (size_t k = 0; k < f->n_views; k++) {
+        double n[3] = {g[k], g[f->n_views + k], g[2 * f->n_views + k]};
+        const double length = fbp_normalise(n);
+        if (!(length > 0))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: G: gradient %zu is 0, which has no direction: leave that "
+                            "projection out",
+                            path, k);
+        const double mm = 10 / (MHZ * length) * (step > 0 ? 1 : -1);
+        for (int i = 0; i < 3; i++)
+            n[i] *= step > 0 ? 1 : -1;
+        fbp_plane_view(n, mm * step, mm * b[0], f->n_samples, &out->views[k]);
+    }
+    return FBP_OK;
+}
+
+static fbp_status note(struct fbp_scan *out, const char *path)
+{
+    return fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
+                           "programs of laboratories write MHz where their documents say cm");
+}
+
+static fbp_status take(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known, const struct fbp_blob *reply)
+{
+    double *b = NULL, *g = NULL;
+    struct found f;
+    size_t at = 0;
+    fbp_status st;
+
+    if (!fbp_blob_take(reply, &at, &f, sizeof f))
+        return fbp_fail(FBP_ERR_IO, "%s: its description did not come back", path);
+    FBP_TRY(check_sizes(path, &f));
+    FBP_TRY_GOTO(fbp_calloc((void **)&b, f.n_b, sizeof *b, "an axis"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&g, f.n_g, sizeof *g, "gradients"));
+    (void)!fbp_blob_take(reply, &at, b, f.n_b * sizeof *b);
+    (void)!fbp_blob_take(reply, &at, g, f.n_g * sizeof *g);
+    FBP_TRY_GOTO(check_axis(path, b, f.n_b));
+    FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
+    out->kind = FBP_PLANES;
+    out->panel = (struct fbp_panel){f.n_samples, 1};
+    FBP_TRY_GOTO(make_views(out, path, &f, b, g));
+    out->projections = fbp_format("%s:P?spectra", path);
+    if (!out->projections)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+    st = note(out, path);
+fail:
+    free(b);
+    free(g);
+    return st;
+}
+
+static fbp_status load(struct fbp_scan *out, const char *path,
+                       const struct fbp_geometry_known *known)
+{
+    struct fbp_blob reply = {0};
+    fbp_status st = contain(find_scan, path, &reply);
+
+    if (st == FBP_OK)
+        st = take(out, path, known, &reply);
+    free(reply.bytes);
+    return st;
+}
+
+static fbp_status is_one(void *arg, struct fbp_blob *reply)
+{
+    struct found f = {0};
+    mat_t *mat;
+
+    FBP_TRY(fbp_mat_open(arg, &mat));
+    const bool found = has_arrays(mat, &f);
+    Mat_Close(mat);
+    return fbp_blob_put(reply, &found, sizeof found);
+}
+
+/* Other programs keep geometries in MAT files, too: only the arrays tell. */
+static fbp_status look_inside(const char *path, const unsigned char *head, size_t n, bool *is)
+{
+    struct fbp_blob reply = {0};
+
+    if (!fbp_mat_detect(path, head, n))
+        return FBP_OK;
+    const fbp_status st = contain(is_one, path, &reply);
+    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
+    free(reply.bytes);
+    return st;
+}
+
+const struct fbp_geometry_format fbp_geometry_eprit = {
+    .name = "eprit",
+    .about = "MAT file of an EPR image: P, B and G",
+    .extensions = ".mat",
+    .look = look_inside,
+    .load = load,
+};
