@@ -125,18 +125,6 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-static fbp_status find_principal(struct cuda_device *dev)
-{
-    const size_t n = dev->job->n_views;
-
-    dev->principal = malloc(n * sizeof *dev->principal);
-    if (!dev->principal)
-        return gpu_host->fail(FBP_ERR_NOMEM, "cuda: no memory for %zu principal points", n);
-    for (size_t k = 0; k < n; k++)
-        gpu_find_principal(dev->job, k, &dev->principal[k]);
-    return FBP_OK;
-}
-
 static fbp_status build(struct cuda_device *dev)
 {
     CUDA_TRY(cudaSetDevice(dev->index));
@@ -145,7 +133,7 @@ static fbp_status build(struct cuda_device *dev)
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
-    FBP_TRY(find_principal(dev));
+    FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;
     FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* begins anew */

@@ -173,13 +173,8 @@ static void close_device(fbp_device **device)
 static fbp_status open_parts(struct drawn *dev)
 {
     static const struct gl_queue_life life = {.begin = begin, .end = end};
-    const size_t n = dev->job->n_views;
 
-    dev->principal = malloc(n * sizeof *dev->principal);
-    if (!dev->principal)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu principal points", n);
-    for (size_t k = 0; k < n; k++)
-        gpu_find_principal(dev->job, k, &dev->principal[k]);
+    FBP_TRY(gpu_find_principal(dev->job, "gl", &dev->principal));
     FBP_TRY(gpu_host->in_host->open(&dev->rows, 0, &dev->rows_job));
     return gl_queue_open(&dev->queue, &life, dev);
 }

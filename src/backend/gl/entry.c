@@ -163,18 +163,6 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-static fbp_status find_principal(struct gl_device *dev)
-{
-    const size_t n = dev->job->n_views;
-
-    dev->principal = malloc(n * sizeof *dev->principal);
-    if (!dev->principal)
-        return gpu_host->fail(FBP_ERR_NOMEM, "gl: no memory for %zu principal points", n);
-    for (size_t k = 0; k < n; k++)
-        gpu_find_principal(dev->job, k, &dev->principal[k]);
-    return FBP_OK;
-}
-
 /* Open, and what is found of voxels begins anew. */
 static fbp_status open_queue(struct gl_device *dev)
 {
@@ -199,7 +187,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = index;
     dev->renderer = gl_renderer_at(index);
     dev->kernel = (const struct gl_kernel *)job->chosen.own;
-    fbp_status st = find_principal(dev);
+    fbp_status st = gpu_find_principal(dev->job, "gl", &dev->principal);
     if (st == FBP_OK)
         st = open_queue(dev);
     if (st != FBP_OK)

@@ -99,13 +99,11 @@ struct command {
 /* All views as the vertex and fragment stages are told of them. */
 static fbp_status fill_numbers(struct gl_s3_run *r)
 {
-    struct gpu_principal *principal = calloc(r->n_views, sizeof *principal);
+    struct gpu_principal *principal;
     struct gpu_pass pass;
 
-    if (!principal)
-        return gpu_host->fail(FBP_ERR_NOMEM, "S3: cannot allocate a list of %zu views", r->n_views);
+    FBP_TRY(gpu_find_principal(r->job, "S3", &principal));
     for (size_t k = 0; k < r->n_views; k++) {
-        gpu_find_principal(r->job, k, &principal[k]);
         gpu_make_pass(r->job, principal, k, 1, 0, &pass);
         r->numbers[k] = pass.view[0];
     }

@@ -141,7 +141,9 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
 /** Views, or groups, of a pass at most. */
 size_t gpu_pass_views(const struct gpu_kernel *kernel);
 
-void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out);
+/** Of all views; free(*out).  who: the beginning of a message. */
+fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
+                              struct gpu_principal **out);
 
 /** Views `view0` … of the scan as a pass. */
 void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,

@@ -3,6 +3,7 @@
 #include "backend/gpu/host.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 size_t gpu_pass_views(const struct gpu_kernel *kernel)
 {
@@ -32,13 +33,26 @@ struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *sl
                              .y0 = (int)slab->y0};
 }
 
-void gpu_find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)
+static void find_principal(const struct fbp_job *job, size_t view, struct gpu_principal *out)
 {
     const double *m = job->matrices[view];
     const double last[2] = {(double)job->wide.n_columns - 1, (double)job->wide.n_rows - 1};
 
     out->column = (int)fmin(fmax(round(m[3] / m[11]), 0), last[0]);
     out->row = (int)fmin(fmax(round(m[7] / m[11]), 0), last[1]);
+}
+
+fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
+                              struct gpu_principal **out)
+{
+    const size_t n = job->n_views;
+
+    *out = malloc(n * sizeof **out);
+    if (!*out)
+        return gpu_host->fail(FBP_ERR_NOMEM, "%s: no memory for %zu principal points", who, n);
+    for (size_t k = 0; k < n; k++)
+        find_principal(job, k, &(*out)[k]);
+    return FBP_OK;
 }
 
 /* Coefficients in double, rounded once. */

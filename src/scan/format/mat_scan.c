@@ -199,18 +199,11 @@ fail:
     return st;
 }
 
-static fbp_status contain(fbp_contained_fn *fn, const char *path, struct fbp_blob *reply)
-{
-    const struct fbp_child_limits limits = fbp_mat_limits(path);
-
-    return fbp_mat_contain(path, &limits, fn, (void *)(uintptr_t)path, reply);
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
     struct fbp_blob reply = {0};
-    fbp_status st = contain(find_scan, path, &reply);
+    fbp_status st = fbp_mat_ask(path, find_scan, &reply);
 
     if (st == FBP_OK)
         st = take(out, path, known, &reply);
@@ -233,14 +226,7 @@ static fbp_status is_one(void *arg, struct fbp_blob *reply)
 /* Other programs keep geometries in MAT files, too: only the struct tells. */
 static fbp_status look_inside(const char *path, const unsigned char *head, size_t n, bool *is)
 {
-    struct fbp_blob reply = {0};
-
-    if (!fbp_mat_detect(path, head, n))
-        return FBP_OK;
-    const fbp_status st = contain(is_one, path, &reply);
-    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
-    free(reply.bytes);
-    return st;
+    return fbp_mat_look(path, head, n, is_one, is);
 }
 
 const struct fbp_geometry_format fbp_geometry_helsinki = {

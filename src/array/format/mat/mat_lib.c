@@ -96,6 +96,26 @@ fbp_status fbp_mat_contain(const char *path, const struct fbp_child_limits *limi
     return fbp_contain(path, FBP_MAT_NAME, limits, enter, &e, reply);
 }
 
+fbp_status fbp_mat_ask(const char *path, fbp_contained_fn *fn, struct fbp_blob *reply)
+{
+    const struct fbp_child_limits limits = fbp_mat_limits(path);
+
+    return fbp_mat_contain(path, &limits, fn, (void *)(uintptr_t)path, reply);
+}
+
+fbp_status fbp_mat_look(const char *path, const unsigned char *head, size_t n, fbp_contained_fn *fn,
+                        bool *is)
+{
+    struct fbp_blob reply = {0};
+
+    if (!fbp_mat_detect(path, head, n))
+        return FBP_OK;
+    const fbp_status st = fbp_mat_ask(path, fn, &reply);
+    *is = st == FBP_OK && reply.n == 1 && reply.bytes[0];
+    free(reply.bytes);
+    return st;
+}
+
 fbp_status fbp_mat_open(const char *file, mat_t **out)
 {
     FBP_TRY(fbp_mat_check(file));

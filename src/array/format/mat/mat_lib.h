@@ -23,6 +23,14 @@ fbp_status fbp_mat_check(const char *file);
 fbp_status fbp_mat_contain(const char *path, const struct fbp_child_limits *limits,
                            fbp_contained_fn *fn, void *arg, struct fbp_blob *reply);
 
+/** fbp_mat_contain() of a function that gets the path, with fbp_mat_limits(). */
+fbp_status fbp_mat_ask(const char *path, fbp_contained_fn *fn, struct fbp_blob *reply);
+
+/** Is it a MAT file of which `fn`, in a child that gets the path, replies one byte that is not 0?
+ *  *is stays as it is where the head says that it is none. */
+fbp_status fbp_mat_look(const char *path, const unsigned char *head, size_t n, fbp_contained_fn *fn,
+                        bool *is);
+
 /** Check, and open for reading; Mat_Close(). */
 fbp_status fbp_mat_open(const char *file, mat_t **out);
 
