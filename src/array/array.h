@@ -9,9 +9,15 @@
 
 #include "array/file/format.h"
 
-/** fbp_source_open(); `growing`: of a file that is still being written. */
+enum fbp_source_use {
+    FBP_SOURCE_WHOLE,
+    FBP_SOURCE_GROWING, /**< still being written */
+    FBP_SOURCE_LIST,    /**< a list of numbers: one dimension will do */
+};
+
+/** fbp_source_open() for this use. */
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
-                              bool growing);
+                              enum fbp_source_use use);
 
 /** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
  *  fbp_sink_write() says so by fbp_sink_written(). */

@@ -162,7 +162,7 @@ static fbp_status open_file(struct fbp_source *src, const struct fbp_raw *raw)
 }
 
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
-                              bool growing)
+                              enum fbp_source_use use)
 {
     fbp_source *src = NULL;
     fbp_status st;
@@ -173,14 +173,15 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         FBP_TRY(fbp_because(path, fbp_check_raw(raw)));
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
-    src->growing = growing;
+    src->growing = use == FBP_SOURCE_GROWING;
+    src->list = use == FBP_SOURCE_LIST;
     src->path = fbp_strdup(path);
     if (!src->path) {
         st = fbp_fail_nomem(strlen(path), "a path");
         goto fail;
     }
     FBP_TRY_GOTO(open_file(src, raw));
-    for (size_t i = 1; i < src->inputs.n && !growing; i++) /* to which the first has led */
+    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* to which the first has led */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     *out = src;
@@ -192,7 +193,7 @@ fail:
 
 fbp_status fbp_source_open(fbp_source **out, const char *path, const struct fbp_raw *raw)
 {
-    return fbp_source_open_as(out, path, raw, false);
+    return fbp_source_open_as(out, path, raw, FBP_SOURCE_WHOLE);
 }
 
 fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fbp_raw *raw,
@@ -200,7 +201,7 @@ fbp_status fbp_source_follow(fbp_source **out, const char *path, const struct fb
 {
     fbp_status st;
 
-    FBP_TRY(fbp_source_open_as(out, path, raw, true));
+    FBP_TRY(fbp_source_open_as(out, path, raw, FBP_SOURCE_GROWING));
     st = fbp_follow_create(&(*out)->follow, *out, timeout_s);
     if (st != FBP_OK)
         fbp_source_close(out);

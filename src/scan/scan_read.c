@@ -160,9 +160,10 @@ static fbp_status apply_flips(const struct fbp_scan_file *f)
 static fbp_status array_size(const struct fbp_json *top, const char *key, const char *path,
                              const struct fbp_raw *raw, bool growing, struct fbp_array_info *info)
 {
+    const enum fbp_source_use use = growing ? FBP_SOURCE_GROWING : FBP_SOURCE_WHOLE;
     fbp_source *source = NULL;
 
-    FBP_TRY(fbp_json_because(top, key, fbp_source_open_as(&source, path, raw, growing)));
+    FBP_TRY(fbp_json_because(top, key, fbp_source_open_as(&source, path, raw, use)));
     *info = *fbp_source_info(source);
     fbp_source_close(&source);
     return FBP_OK;

@@ -115,9 +115,9 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
         else if (*p != ')')
             fits = false;
     }
-    if (!fits || count < 1)
+    if (!fits || count < (src->list ? 1 : 2))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NPY shape %.*s: one to three dimensions [z][y][x] are needed: "
+                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed: "
                         "reshape the array",
                         src->path, value_length(v), v ? v : "(none)");
     for (size_t i = 0; i < 3; i++)

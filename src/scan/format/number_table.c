@@ -69,7 +69,7 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
     *n = 0;
     if (fbp_has_extension(path, ".csv .txt .tsv .dat"))
         return fbp_number_rows_load(path, width, what, out, n);
-    FBP_TRY(fbp_source_open(&source, path, NULL));
+    FBP_TRY(fbp_source_open_as(&source, path, NULL, FBP_SOURCE_LIST));
     const fbp_status st = take(source, path, width, what, out, n);
     fbp_source_close(&source);
     if (st != FBP_OK) {
