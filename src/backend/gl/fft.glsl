@@ -14,11 +14,13 @@ layout(std430, binding = 1) readonly buffer Response { float response[]; };
 layout(std430, binding = 2) readonly buffer Turns { vec2 turns_of[]; };
 
 const uint INNER = 256u, APART = 17u, PADDED = 272u; /* GPU_CHAIN_... */
-const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u;
+const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u, PEAKS = 16u;
 
 shared vec2 line[RADIX * PADDED];
 shared vec2 root[RADIX]; /* exp(-2 pi i k / RADIX) */
-shared uint peak[2];     /* bits of the greatest magnitudes */
+/* Bits of the greatest magnitudes of both rows, each of every PEAKS-th thread's samples: a single
+ * place would be written by one thread at a time. */
+shared uint peak[2u * PEAKS];
 
 vec2 times(vec2 a, vec2 b)
 {
@@ -31,21 +33,33 @@ uint place(uint i)
     return i + i / 16u;
 }
 
-/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
-vec2 scale_to()
+/* The exponents of the rows' greatest samples, by all threads; 0 for zeros. */
+uvec2 measure(uint at, vec2 samples_[HALF])
 {
-    vec2 s;
-    for (int i = 0; i < 2; i++)
-        s[i] = peak[i] > 0u ? uintBitsToFloat((253u - clamp(peak[i] >> 23, 1u, 251u)) << 23) : 0.0;
-    return s;
+    uvec2 bits = uvec2(0u);
+
+    for (uint k = 0u; k < HALF; k++)
+        bits = max(bits, floatBitsToUint(samples_[k]) & 0x7fffffffu);
+    atomicMax(peak[at % PEAKS], bits.x);
+    atomicMax(peak[PEAKS + at % PEAKS], bits.y);
+    memoryBarrierShared();
+    barrier();
+    for (uint i = 0u; i < PEAKS; i++)
+        bits = max(bits, uvec2(peak[i], peak[PEAKS + i]));
+    return clamp(bits >> 23u, 1u, 251u) * uvec2(greaterThan(bits, uvec2(0u)));
 }
 
-vec2 scale_back()
+/* Powers of two that bring a row's greatest sample into [1/2, 1), and back; 0 for zeros. */
+vec2 scale_to(uvec2 exponent)
 {
-    vec2 s;
-    for (int i = 0; i < 2; i++)
-        s[i] = peak[i] > 0u ? uintBitsToFloat((clamp(peak[i] >> 23, 1u, 251u) + 1u) << 23) : 0.0;
-    return s;
+    return mix(vec2(0.0), uintBitsToFloat((253u - exponent) << 23u),
+               greaterThan(exponent, uvec2(0u)));
+}
+
+vec2 scale_back(uvec2 exponent)
+{
+    return mix(vec2(0.0), uintBitsToFloat((exponent + 1u) << 23u),
+               greaterThan(exponent, uvec2(0u)));
 }
 
 void transform_4(inout vec2 a, inout vec2 b, inout vec2 c, inout vec2 d)
@@ -85,10 +99,8 @@ void transform_16(inout vec2 x[16])
 }
 
 /* The first step: the samples of every INNERth column to RADIX interleaved rows, turned. */
-void take_apart(uint at, vec2 samples_[HALF])
+void take_apart(uint at, vec2 samples_[HALF], vec2 s)
 {
-    vec2 s = scale_to();
-
     for (uint k = 0u; k < HALF; k++)
         samples_[k] *= s;
     for (uint q = 0u; q < RADIX; q++) {
@@ -139,9 +151,9 @@ void step_3(uint x, uint lane)
 }
 
 /* The last step: the interleaved rows become one, of which the first half is wanted. */
-void put_together(uint at, uint row)
+void put_together(uint at, uint row, vec2 s)
 {
-    vec2 spectrum[RADIX], s = scale_back();
+    vec2 spectrum[RADIX];
 
     for (uint q = 0u; q < RADIX; q++) {
         vec2 v = line[q * PADDED + place(at)];
@@ -164,7 +176,7 @@ void main()
     uint row = number * row_length;
     vec2 samples_[HALF];
 
-    if (at < 2u)
+    if (at < 2u * PEAKS)
         peak[at] = 0u;
     if (at < RADIX)
         root[at] = (at < HALF ? 1.0 : -1.0) * turns_of[at % HALF * 2u * INNER + INNER / 2u];
@@ -172,12 +184,9 @@ void main()
     for (uint k = 0u; k < HALF; k++) {
         uint c = at + k * INNER;
         samples_[k] = c < wide_columns ? rows_io[row + c] : vec2(0.0);
-        atomicMax(peak[0], floatBitsToUint(samples_[k].x) & 0x7fffffffu);
-        atomicMax(peak[1], floatBitsToUint(samples_[k].y) & 0x7fffffffu);
     }
-    memoryBarrierShared();
-    barrier();
-    take_apart(at, samples_);
+    uvec2 exponent = measure(at, samples_);
+    take_apart(at, samples_, scale_to(exponent));
     uint lane = at % 16u;
     for (int step = 0; step < 3; step++) {
         memoryBarrierShared();
@@ -194,5 +203,5 @@ void main()
     }
     memoryBarrierShared();
     barrier();
-    put_together(at, row);
+    put_together(at, row, scale_back(exponent));
 }
