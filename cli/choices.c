@@ -44,7 +44,8 @@ const char *choices_precision(size_t i)
     static const char *const names[] = {[FBP_PRECISION_DEFAULT] = "",
                                         [FBP_PRECISION_EXACT] = "exact",
                                         [FBP_PRECISION_FAST] = "fast",
-                                        [FBP_PRECISION_HALF] = "half"};
+                                        [FBP_PRECISION_HALF] = "half",
+                                        [FBP_PRECISION_DOUBLE] = "double"};
 
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }

@@ -120,7 +120,8 @@ struct recon_args {
                 "scans without tilt, planes for plane integrals"),                                \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision,            \
         .fallback = "the device's",                                                               \
-        .help = "exact is the most accurate; fast and half can be faster on a GPU"),              \
+        .help = "exact is the most accurate; fast and half can be faster on a GPU. double, for "  \
+                "plane integrals: samples, filter, sums and voxels in double"),                   \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,          \
         .fallback = "all cores", .help = "number of threads"),                                    \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES",                           \

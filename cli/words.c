@@ -74,7 +74,7 @@ const struct word word_table[] = {
     {"mem ram max-memory memory-limit max-ram", "memory", NULL, WORD_UNKNOWN, false},
     {"tmp tmpdir temp cache cache-dir temporary spill", "scratch", NULL, WORD_UNKNOWN, false},
     {"gpu-memory vram gpu-mem max-gpu-memory", "device-memory", NULL, WORD_UNKNOWN, false},
-    {"fp16 half-precision fp32 single double float32 float16", NULL, "--precision exact, fast or half says how exactly to compute, --output-type how values are stored", WORD_UNKNOWN, false},
+    {"fp16 half-precision fp32 single double float32 float16", NULL, "--precision exact, fast, half or double says how exactly to compute, --output-type how values are stored", WORD_UNKNOWN, false},
 
     {"dry-run dryrun estimate", "plan", NULL, WORD_UNKNOWN, false},
     {"continue restart recover", "resume", NULL, WORD_UNKNOWN, false},

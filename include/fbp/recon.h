@@ -44,12 +44,15 @@ enum fbp_pad_kind {
 /** "none", "cosine", "ellipse"; NULL beyond the last. */
 FBP_API const char *fbp_pad_name(enum fbp_pad_kind kind);
 
-/** Precision against speed.  A backend that has only one precision ignores it, with a note. */
+/** Precision against speed.  A backend that has only one precision ignores it, with a note; but
+ *  double, which it has or has not. */
 enum fbp_precision {
     FBP_PRECISION_DEFAULT = 0,
     FBP_PRECISION_EXACT,
     FBP_PRECISION_FAST,
-    FBP_PRECISION_HALF
+    FBP_PRECISION_HALF,
+    FBP_PRECISION_DOUBLE, /**< samples, filter, sums and voxels in double: for kind planes */
+    FBP_PRECISION_LAST = FBP_PRECISION_DOUBLE
 };
 
 /** Progress of a run.  An update is one view at one voxel.  Where a device failed, its unfinished

@@ -236,7 +236,9 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     job->turns = 1;
     job->mirrored = false;
     FBP_TRY(fbp_job_arrange(job, p->backend));
-    job->raw = p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16 : FBP_F32;
+    job->raw = fbp_in_double(job)                               ? FBP_F64
+               : p->backend->takes_counts && p->type == FBP_U16 ? FBP_U16
+                                                                : FBP_F32;
     return divide(p, &p->work);
 }
 

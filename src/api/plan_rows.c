@@ -42,6 +42,8 @@ static const char *why_not(const fbp_plan *p)
 {
     if (p->tables.job.filtered)
         return "the views are filtered already";
+    if (fbp_in_double(&p->tables.job))
+        return "it holds rows of float, and these are in double";
     if (!p->backend->gives_rows)
         return "this device does not give filtered rows";
     if (p->follow)

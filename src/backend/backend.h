@@ -76,7 +76,7 @@ struct fbp_job {
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
-    enum fbp_type raw;  /**< of raw samples: FBP_U16, or anything else for float */
+    enum fbp_type raw;  /**< of raw samples: FBP_U16, FBP_F64, or anything else for float */
     bool spatial_filter;
     /** Views come weighted and filtered, and are only laid out; weights and filter are NULL. */
     bool filtered;
@@ -92,6 +92,19 @@ struct fbp_job {
     int n_threads;
     void *user; /**< for tests that plug in a geometry of their own */
 };
+
+/** Are samples and voxels double where they are float else: raw ones, filtered rows, slabs, and the
+ *  slices that are fetched?  `raw` is FBP_F64 then. */
+static inline bool fbp_in_double(const struct fbp_job *job)
+{
+    return job->precision == FBP_PRECISION_DOUBLE;
+}
+
+/** Bytes of a voxel, and of a sample that is no count. */
+static inline size_t fbp_value_size(const struct fbp_job *job)
+{
+    return fbp_in_double(job) ? sizeof(double) : sizeof(float);
+}
 
 /** n_views / turns views from view0 on, and so many of each further part of the scan; and the
  *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
@@ -184,6 +197,7 @@ struct fbp_backend {
     bool takes_counts; /**< raw samples may be uint16 */
     bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
     bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
+    bool doubles;      /**< jobs may be in double: fbp_in_double() */
     /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
     /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what

@@ -13,7 +13,7 @@ static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp
 /** Bytes of a raw sample. */
 static inline size_t fbp_raw_size(const struct fbp_job *job)
 {
-    return job->raw == FBP_U16 ? sizeof(uint16_t) : sizeof(float);
+    return job->raw == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
 /** Where the floats that counts become lie in a raw buffer: behind n samples of them. */
@@ -25,7 +25,7 @@ static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 /** Bytes of a device's raw buffer of n samples. */
 static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 {
-    return fbp_raw_floats(job, n) + n * sizeof(float);
+    return fbp_raw_floats(job, n) + n * fbp_value_size(job);
 }
 
 /** Rows beside a filtered one that the filter along columns takes into it. */

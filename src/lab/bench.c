@@ -452,7 +452,7 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
     fbp_status st = FBP_OK;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_choice("bench: precision", (long)precision, FBP_PRECISION_HALF));
+    FBP_TRY(fbp_check_choice("bench: precision", (long)precision, FBP_PRECISION_LAST));
     *out = (struct fbp_kernel_time){.backend = b->backend->name,
                                     .n_threads = b->info.n_threads,
                                     .n_views = b->info.n_views,

@@ -76,7 +76,7 @@ static fbp_status check_params(const struct fbp_feed_params *p)
     FBP_TRY(fbp_check_panel("feed", &p->panel));
     FBP_TRY(fbp_because("feed", fbp_check_grid(&p->volume)));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "feed: n_threads", p->n_threads));
-    FBP_TRY(fbp_check_choice("feed: precision", (long)p->precision, FBP_PRECISION_HALF));
+    FBP_TRY(fbp_check_choice("feed: precision", (long)p->precision, FBP_PRECISION_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "feed: n_views", (double)p->n_views));
     if (p->batch_views % GROUP != 0 || p->batch_views > MOST_BATCH)
         return fbp_fail(FBP_ERR_INVALID, "feed: batches of %zu views: 8, 16 … %d are possible",

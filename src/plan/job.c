@@ -334,6 +334,25 @@ void fbp_job_clear(struct fbp_job_tables *t)
     *t = (struct fbp_job_tables){0};
 }
 
+/* Double is there or not; of the others a backend takes the nearest that it has. */
+static fbp_status check_precision(const struct fbp_job *job, const struct fbp_backend *backend)
+{
+    const struct fbp_kind_table *kind = fbp_kind_of(job->kind);
+
+    if (!fbp_in_double(job))
+        return FBP_OK;
+    if (kind->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "precision: double is for plane integrals (kind planes), not for kind %s: "
+                        "choose exact, or leave it out",
+                        kind->name);
+    if (!backend->doubles)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "precision: %s computes in float: leave double out, or use device cpu",
+                        backend->name);
+    return FBP_OK;
+}
+
 /* Can the backend filter these rows? */
 static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend *backend)
 {
@@ -354,6 +373,7 @@ static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend
 
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend)
 {
+    FBP_TRY(check_precision(job, backend));
     FBP_TRY(check_rows(job, backend));
     const char *name = job->kernel ? job->kernel : fbp_environment(FBP_ENV_KERNEL);
 

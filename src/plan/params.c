@@ -85,7 +85,7 @@ static fbp_status check_resources(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "memory_bytes", (double)p->memory_bytes));
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "device_memory_bytes",
                                (double)p->device_memory_bytes));
-    FBP_TRY(fbp_check_choice("precision", (long)p->precision, FBP_PRECISION_HALF));
+    FBP_TRY(fbp_check_choice("precision", (long)p->precision, FBP_PRECISION_LAST));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "batch_views", (double)p->batch_views));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->slab_slices));
     return fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->follow_timeout_s);

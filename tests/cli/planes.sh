@@ -70,6 +70,10 @@ run 1 recon cone.json -o no.mha --quadrature voronoi
 has err 'kind cone has no directions'
 run 1 recon cone.json -o no.mha --oversampling 2
 has err 'for plane integrals'
+run 1 recon cone.json -o no.mha --precision double
+has err 'precision: double is for plane integrals .kind planes., not for kind cone'
+run 1 recon ball.json -o no.mha --precision double --device mock
+has err 'precision: mock computes in float'
 run 1 recon cone.json -o no.mha --filter 5-point-derivative
 has err '5-point-derivative is for plane integrals'
 absent no.mha
