@@ -1,0 +1,68 @@
+/*
+ * Single-stage backprojection of plane integrals, with the list of arguments that Qiao et al.
+ * (2015) have for a kernel that MATLAB's CUDAKernel launches.  Everything is double, as there.
+ *
+ * object      [N x N x N], column-major: voxel (m, n, k) is object[k N^2 + n N + m]; is added to
+ * projection  [S x Q], column-major: filtered and weighted, sample s of projection q is
+ *             projection[q S + s]
+ * GX, GY, GZ  [Q]: unit vectors of the gradients
+ * d_object    distance of voxels: that of index m, from 0, lies at (m + 1 - N/2) d_object
+ * d_proj      distance of samples, in the same unit: t = 0 is at sample S/2
+ *
+ * This text is also C but for two words, and keeps to what MATLAB reads of a kernel's prototype.
+ */
+
+/*
+ * As the paper describes it: one thread a voxel, blocks of N threads, a grid of N x N blocks; a
+ * branch; every projection is added to the object in global memory; halves are of whole numbers.
+ * Therefore N is at most 1024, and N and S have to be even.
+ */
+extern "C" __global__ void fbp_epr_paper(double *object, const double *projection, const double *GX,
+                                         const double *GY, const double *GZ, double d_object, int N,
+                                         double d_proj, int Q, int S)
+{
+    const int m = (int)threadIdx.x, n = (int)blockIdx.x, k = (int)blockIdx.y;
+    const int index = k * N * N + n * N + m;
+    const double x = (m + 1 - N / 2) * d_object, y = (n + 1 - N / 2) * d_object,
+                 z = (k + 1 - N / 2) * d_object;
+
+    for (int q = 0; q < Q; q++) {
+        const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + S / 2;
+        const int t1 = (int)floor(t), t2 = (int)ceil(t);
+        if (t1 >= 0 && t2 <= S - 1) {
+            const double value1 = projection[q * S + t1], value2 = projection[q * S + t2];
+            object[index] += value1 + (t - t1) * (value2 - value1);
+        }
+    }
+}
+
+/*
+ * The same sums, for any N, S and launch: threads take voxel after voxel, a sum stays in a register
+ * until all projections are in it, samples outside are chosen away, and halves are exact.
+ */
+extern "C" __global__ void fbp_epr(double *object, const double *projection, const double *GX,
+                                   const double *GY, const double *GZ, double d_object, int N,
+                                   double d_proj, int Q, int S)
+{
+    const long long side = N, voxels = side * side * side;
+    const long long threads = (long long)gridDim.x * gridDim.y * blockDim.x;
+    const double middle = 0.5 * N - 1, centre = 0.5 * S, last = S - 1;
+    long long i = ((long long)blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+
+    for (; i < voxels; i += threads) {
+        const double x = ((double)(i % side) - middle) * d_object,
+                     y = ((double)(i / side % side) - middle) * d_object,
+                     z = ((double)(i / side / side) - middle) * d_object;
+        const double *row = projection;
+        double sum = 0;
+
+        for (int q = 0; q < Q; q++, row += S) {
+            const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + centre;
+            const double at = fmin(fmax(floor(t), 0.0), last);
+            const int t1 = (int)at, t2 = t1 + (at < last);
+            const double value = row[t1] + (t - at) * (row[t2] - row[t1]);
+            sum += t >= 0 && t <= last ? value : 0.0;
+        }
+        object[i] += sum;
+    }
+}
