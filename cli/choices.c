@@ -8,6 +8,11 @@ const char *choices_filter(size_t i)
     return fbp_filter_name((enum fbp_filter)i);
 }
 
+const char *choices_interpolation(size_t i)
+{
+    return fbp_interpolation_name((enum fbp_interpolation)i);
+}
+
 const char *choices_pad(size_t i)
 {
     return fbp_pad_name((enum fbp_pad_kind)i);

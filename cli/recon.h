@@ -85,6 +85,10 @@ struct recon_args {
         .fallback = "1",                                                                          \
         .help = "2: compute filtered plane integrals half way between samples, too, so that "     \
                 "interpolation loses less (kind planes, on cpu and ref)"),                        \
+    OPT(R, p.interpolation, .name = "interpolation", .arg = "NAME",                               \
+        .list = choices_interpolation, .fallback = "linear",                                      \
+        .help = "between filtered samples of plane integrals: nearest, linear, or cubic, the "    \
+                "spline through them (kind planes, on cpu and ref)"),                             \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes, on cpu and ref)"),                \

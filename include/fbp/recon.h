@@ -44,6 +44,19 @@ enum fbp_pad_kind {
 /** "none", "cosine", "ellipse"; NULL beyond the last. */
 FBP_API const char *fbp_pad_name(enum fbp_pad_kind kind);
 
+/** How a voxel takes its value from the filtered samples of a plane integral on either side of it;
+ *  beyond the row, samples are 0.  Line integrals have LINEAR alone. */
+enum fbp_interpolation {
+    FBP_INTERPOLATION_LINEAR = 0,
+    FBP_INTERPOLATION_NEAREST, /**< the nearest sample; of two, the one at the greater t */
+    FBP_INTERPOLATION_CUBIC,   /**< the cubic spline through the samples; its coefficients come out
+                                  of the filter, so that it costs four samples a voxel */
+    FBP_INTERPOLATION_LAST = FBP_INTERPOLATION_CUBIC
+};
+
+/** "linear", "nearest", "cubic"; NULL beyond the last. */
+FBP_API const char *fbp_interpolation_name(enum fbp_interpolation interpolation);
+
 /** Precision against speed.  A backend that has only one precision ignores it, with a note; but
  *  double, which it has or has not. */
 enum fbp_precision {
@@ -163,6 +176,10 @@ struct fbp_recon_params {
     /** Of a scan with a reference spectrum h: its transform divides the filter as
      *  conj(h) / (|h|^2 + wiener max |h|^2); 0 = as 1 / h, which needs a cut-off. */
     double wiener;
+    enum fbp_interpolation interpolation; /**< of plane integrals, on devices "cpu" and "ref" */
+    /** For comparison with programs that filter this way: rows of plane integrals, and the
+     *  reference spectrum, count as periodic, the last sample beside the first. */
+    int periodic;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

@@ -75,6 +75,8 @@ struct fbp_job {
     bool sparse;         /**< slices so far apart that no slice may need some rows between two */
     double scale, shift; /**< output = scale * value + shift (HU); 1, 0 otherwise */
     enum fbp_precision precision;
+    enum fbp_interpolation interpolation; /**< of plane integrals; of CUBIC, filtered rows are
+                                           coefficients (filter/spline.h), 0 beyond their ends */
     const char *kernel; /**< the one asked for; NULL = the fastest that can be used */
     enum fbp_type raw;  /**< of raw samples: FBP_U16, FBP_F64, or anything else for float */
     bool spatial_filter;
@@ -198,6 +200,8 @@ struct fbp_backend {
     bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
     bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
     bool doubles;      /**< jobs may be in double: fbp_in_double() */
+    /** How it interpolates plane integrals, beside linearly: bits 1 << enum fbp_interpolation. */
+    unsigned interpolations;
     /** Views of a part that a buffer of filtered views can hold; 0: filtered views are not kept. */
     size_t most_staying;
     /** Can a device have such a buffer at all, however much memory is free; or, buffer NULL, what

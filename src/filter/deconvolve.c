@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/vec.h"
-#include "filter/fft.h"
+#include "filter/from_kernel.h"
 #include "filter/parabola.h"
 
 #include <complex.h>
@@ -112,58 +112,23 @@ static void kernel_at(const struct band *b, double x, double *ahead, double *beh
     *behind = even + odd;
 }
 
-struct circle {
-    struct fbp_filter_design *design;
-    double *row;
-    fftw_complex *spectrum;
-    bool done;
-};
-
-static void transform(void *arg)
+/* The kernel of the design from the band. */
+static fbp_status fill(struct fbp_filter_design *d, const struct band *b, size_t oversampling)
 {
-    struct circle *c = arg;
-    const fftw_plan plan =
-        fftw_plan_dft_r2c_1d((int)c->design->n_fft, c->row, c->spectrum, FFTW_ESTIMATE);
+    double *ahead = NULL, *behind = NULL;
+    fbp_status st;
 
-    if (!plan)
-        return;
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-    c->done = true;
-}
-
-/* The response, of the whole kernel around the circle. */
-static fbp_status respond(struct circle *c)
-{
-    struct fbp_filter_design *d = c->design;
-
-    FBP_TRY(fbp_fft_plan(d->n_fft, transform, c));
-    if (!c->done)
-        return fbp_fail(FBP_ERR_NOMEM, "filter: cannot plan a transform of %zu points", d->n_fft);
-    for (size_t i = 0; i <= d->n_fft / 2; i++) {
-        d->response[i] = c->spectrum[i][0] / (double)d->n_fft;
-        d->imaginary[i] = c->spectrum[i][1] / (double)d->n_fft;
-    }
-    return FBP_OK;
-}
-
-static fbp_status fill(struct circle *c, const struct band *b, size_t oversampling)
-{
-    struct fbp_filter_design *d = c->design;
-
+    FBP_TRY_GOTO(fbp_calloc((void **)&ahead, d->n_columns, sizeof *ahead, "the filter"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&behind, d->n_columns, sizeof *behind, "the filter"));
     for (size_t n = 0; n < d->n_columns; n++) {
-        double ahead, behind;
-        FBP_TRY(fbp_go_on());
-        kernel_at(b, (double)n / (double)oversampling, &ahead, &behind);
-        c->row[n] = ahead;
-        if (n > 0)
-            c->row[d->n_fft - n] = behind;
-        if (n > d->half_width)
-            continue;
-        d->kernel[n] = ahead;
-        d->kernel_back[n] = behind;
+        FBP_TRY_GOTO(fbp_go_on());
+        kernel_at(b, (double)n / (double)oversampling, &ahead[n], &behind[n]);
     }
-    return respond(c);
+    st = fbp_filter_from_kernel(d, ahead, behind);
+fail:
+    free(ahead);
+    free(behind);
+    return st;
 }
 
 static fbp_status check(const struct fbp_reference *r, enum fbp_filter filter, double cutoff,
@@ -196,22 +161,16 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out, const struct 
                                     enum fbp_filter filter, double cutoff, size_t n_columns,
                                     size_t half_width, size_t oversampling)
 {
-    struct circle circle = {.design = out};
     struct band band = {0};
     fbp_status st;
 
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
     FBP_TRY(check(r, filter, cutoff, n_columns));
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, true));
-    FBP_TRY_GOTO(fbp_calloc((void **)&circle.row, out->n_fft, sizeof *circle.row, "the filter"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&circle.spectrum, out->n_fft / 2 + 1, sizeof *circle.spectrum,
-                            "the filter"));
     FBP_TRY_GOTO(make_band(r, cutoff, (double)n_columns / (double)oversampling, &band));
     FBP_TRY_GOTO(divide(r, filter, cutoff, &band));
-    FBP_TRY_GOTO(fill(&circle, &band, oversampling));
+    FBP_TRY_GOTO(fill(out, &band, oversampling));
 fail:
-    free(circle.row);
-    free(circle.spectrum);
     clear_band(&band);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);

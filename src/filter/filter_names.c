@@ -1,4 +1,4 @@
-/* Which filters there are, and what they are for. */
+/* Which filters and interpolations there are, and what they are for. */
 #include "filter/filter.h"
 
 #include "base/status.h"
@@ -22,6 +22,15 @@ const char *fbp_filter_name(enum fbp_filter filter)
 {
     const size_t i = (size_t)filter;
     return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+const char *fbp_interpolation_name(enum fbp_interpolation interpolation)
+{
+    static const char *const all[] = {[FBP_INTERPOLATION_LINEAR] = "linear",
+                                      [FBP_INTERPOLATION_NEAREST] = "nearest",
+                                      [FBP_INTERPOLATION_CUBIC] = "cubic"};
+    const size_t i = (size_t)interpolation;
+    return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 
 bool fbp_filter_is_window(enum fbp_filter filter)

@@ -7,11 +7,10 @@
 #include "base/sizes.h"
 #include "base/stop.h"
 #include "base/vec.h"
-#include "filter/parabola.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
+#include "plan/plane_filter.h"
 #include "plan/roi.h"
-#include "plan/spectra.h"
 #include "plan/wanted.h"
 
 #include <stdio.h>
@@ -63,13 +62,14 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
 }
 
 /*
- * Columns to add so that an offset panel reaches as far to both sides of the iso ray; none
- * otherwise.  The column of the iso ray is where the iso-centre projects to.
+ * Columns to add so that an offset panel reaches as far to both sides of the iso ray; one at either
+ * end where splines have a coefficient beside the last sample; none otherwise.  The column of the
+ * iso ray is where the iso-centre projects to.
  */
 static void widen(struct fbp_job *job)
 {
     const double nc = (double)job->panel.n_columns;
-    double left = 0, right = 0;
+    double left = job->interpolation == FBP_INTERPOLATION_CUBIC, right = left;
 
     for (size_t k = 0; job->facts.offset && !job->filtered && k < job->n_views; k++) {
         const double axis = job->matrices[k][3] / job->matrices[k][11];
@@ -140,6 +140,26 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
     return FBP_OK;
 }
 
+/* Lines are interpolated linearly; and only the filter has a spline's coefficients. */
+static fbp_status check_interpolation(const struct fbp_job *job)
+{
+    const char *name = fbp_interpolation_name(job->interpolation);
+
+    if (job->interpolation == FBP_INTERPOLATION_LINEAR)
+        return FBP_OK;
+    if (fbp_kind_of(job->kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: %s is for plane integrals (kind planes), others are "
+                        "interpolated linearly: leave it out",
+                        name);
+    if (job->filtered && job->interpolation == FBP_INTERPOLATION_CUBIC)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: the coefficients of %s come out of the filter, and these "
+                        "views are filtered already: leave it out",
+                        name);
+    return FBP_OK;
+}
+
 static fbp_status make_pad(struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
     struct fbp_job *job = &t->job;
@@ -167,6 +187,10 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     struct fbp_job *job = &t->job;
 
     (void)scan;
+    if (p->periodic)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "periodic: only rows of plane integrals (kind planes) may count as "
+                        "periodic: leave it out");
     if (p->wiener > 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
                                              "reference: leave it out");
@@ -210,27 +234,6 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_because(scan->path, st) : st;
 }
 
-/* The filter f^2, or that of spectra. */
-static fbp_status design_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
-                                const struct fbp_scan *scan)
-{
-    const struct fbp_job *job = &t->job;
-    const size_t half_width = p->spatial_filter ? p->half_width : 0;
-
-    if (scan->reference) {
-        t->divided = true;
-        t->wiener = p->wiener;
-        return of_file(scan,
-                       fbp_because("reference", fbp_spectra_filter(&t->filter, scan, p, &job->wide,
-                                                                   job->between + 1)));
-    }
-    if (p->wiener > 0)
-        return fbp_fail(FBP_ERR_INVALID, "wiener: there is no reference spectrum to divide by: "
-                                         "give one (--reference), or leave it out");
-    return fbp_parabola_design(&t->filter, p->filter, t->cutoff, job->wide.n_columns, half_width,
-                               job->between + 1);
-}
-
 /* Filter and weights of plane integrals. */
 static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                 const struct fbp_scan *scan)
@@ -240,7 +243,10 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     FBP_TRY(check_planes(t, p));
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights, scan->reference != NULL)));
-    FBP_TRY(design_planes(t, p, scan));
+    const fbp_status st = fbp_plane_filter(&t->filter, scan, p, &job->wide);
+    FBP_TRY(scan->reference ? of_file(scan, st) : st);
+    t->divided = scan->reference != NULL;
+    t->wiener = p->wiener;
     job->weights = t->weights;
     job->filter = &t->filter;
     return FBP_OK;
@@ -298,6 +304,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : 1,
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
+        .interpolation = p->interpolation,
         .kernel = p->kernel,
         .turns = 1,
         .n_threads = p->n_threads > 0 ? p->n_threads : fbp_core_count(),
@@ -310,6 +317,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(of_file(scan, fbp_facts_of(fbp_scan_views(scan), &job->grid, &job->facts)));
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
+    FBP_TRY_GOTO(check_interpolation(job));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
@@ -363,6 +371,11 @@ static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend
                         "oversampling: %s filters measured samples only: leave it out, or use "
                         "device cpu",
                         backend->name);
+    if (!(1u << job->interpolation & (backend->interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "interpolation: %s interpolates linearly only: leave %s out, or use device "
+                        "cpu",
+                        backend->name, fbp_interpolation_name(job->interpolation));
     if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s filters rows once, with a symmetric kernel: choose another "
@@ -444,6 +457,7 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
                               job->scale,
                               job->shift,
                               (double)job->precision,
+                              (double)job->interpolation,
                               (double)t->angular,
                               (double)t->prep.inverse_i0,
                               (double)t->prep.intensity};
@@ -478,6 +492,9 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
     if (t->job.between && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", oversampled");
+    if (t->job.interpolation && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", %s interpolation",
+                         fbp_interpolation_name(t->job.interpolation));
     if (t->job.columns && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", Hann along columns, cut-off %.3g",
                          t->cutoff_v);

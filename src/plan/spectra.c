@@ -41,7 +41,7 @@ static fbp_status check(const struct fbp_scan *scan, size_t n)
 }
 
 fbp_status fbp_spectra_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                              const struct fbp_recon_params *p, const struct fbp_panel *wide,
+                              const struct fbp_recon_params *p, size_t n_columns, size_t half_width,
                               size_t oversampling)
 {
     double *h = NULL;
@@ -52,10 +52,9 @@ fbp_status fbp_spectra_filter(struct fbp_filter_design *out, const struct fbp_sc
     FBP_TRY_GOTO(check(scan, n));
     const struct fbp_reference reference = {
         .h = h, .n = n, .centre = middle_of(scan, 0), .wiener = p->wiener};
-    st = fbp_because(scan->reference,
-                     fbp_deconvolution_design(out, &reference, p->filter,
-                                              p->cutoff > 0 ? p->cutoff : 1, wide->n_columns,
-                                              p->spatial_filter ? p->half_width : 0, oversampling));
+    st = fbp_because(scan->reference, fbp_deconvolution_design(
+                                          out, &reference, p->filter, p->cutoff > 0 ? p->cutoff : 1,
+                                          n_columns, half_width, oversampling));
     if (st == FBP_OK && !(p->cutoff > 0 || p->wiener > 0))
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: to divide by a reference spectrum without a limit gives noise: give a "

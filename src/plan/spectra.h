@@ -10,12 +10,12 @@
 /**
  * Read scan->reference, which has a number for each sample of a view, and design the filter.
  *
- * wide:         rows that are filtered, as long as those of the scan times the oversampling
+ * n_columns, oversampling  as in fbp_parabola_design()
  * @return FBP_ERR_INVALID: another number of samples, views whose samples do not all lie at the
  * same fields, a binned scan, and as fbp_deconvolution_design(); FBP_ERR_IO; FBP_ERR_NOMEM.
  */
 fbp_status fbp_spectra_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                              const struct fbp_recon_params *params, const struct fbp_panel *wide,
-                              size_t oversampling);
+                              const struct fbp_recon_params *params, size_t n_columns,
+                              size_t half_width, size_t oversampling);
 
 #endif /* FBP_SRC_SPECTRA_H */

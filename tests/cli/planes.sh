@@ -29,6 +29,8 @@ run 0 recon ball.json -o over.mha --device cpu --oversampling 2
 has err 'filter ram-lak, oversampled'
 run 0 compare over.mha truth.mha --json
 is "$(json nrmse) < 0.016"
+run 0 recon ball.json -o spline.mha --device ref --interpolation cubic --size 24
+has err 'filter ram-lak, cubic interpolation'
 run 0 view volume.mha -o ball.png
 exists ball.png
 
@@ -74,6 +76,12 @@ run 1 recon cone.json -o no.mha --precision double
 has err 'precision: double is for plane integrals .kind planes., not for kind cone'
 run 1 recon ball.json -o no.mha --precision double --device mock
 has err 'precision: mock computes in float'
+run 1 recon cone.json -o no.mha --interpolation nearest
+has err 'interpolation: nearest is for plane integrals'
+run 1 recon ball.json -o no.mha --interpolation cubic --filter two-ramps-unpadded
+has err 'two-ramps-unpadded has no cubic interpolation'
+run 1 recon ball.json -o no.mha --interpolation cubic --device mock
+has err 'interpolation: mock interpolates linearly only: leave cubic out'
 run 1 recon cone.json -o no.mha --filter 5-point-derivative
 has err '5-point-derivative is for plane integrals'
 absent no.mha

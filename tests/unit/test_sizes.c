@@ -32,7 +32,7 @@ WHOLE(geometry_known, header_origin_mm);
 WHOLE(picture_params, device);
 WHOLE(plan_summary, region_saves_rows);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, wiener);
+WHOLE(recon_params, periodic);
 WHOLE(report, devices_dropped);
 WHOLE(scan, reference);
 WHOLE(scan_known, pitch_mm);

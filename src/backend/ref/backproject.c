@@ -2,6 +2,7 @@
 #include "backend/slab.h"
 
 #include "base/stop.h"
+#include "filter/spline.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -44,6 +45,41 @@ static double bilinear(const struct fbp_job *job, const struct fbp_batch *batch,
     return (1 - fv) * ((1 - fu) * q[0] + fu * q[1]) + fv * ((1 - fu) * q[2] + fu * q[3]);
 }
 
+/* The row at u, 0 beyond its ends. */
+static double nearest(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                      double u)
+{
+    return tap(job, batch, view, floor(u + FBP_NEAREST), 0);
+}
+
+static double cubic(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                    double u)
+{
+    const double first = floor(u);
+    double w[4], sum = 0;
+
+    fbp_spline_weights(u - first, w);
+    for (int i = 0; i < 4; i++)
+        sum += w[i] * tap(job, batch, view, first + i - 1, 0);
+    return sum;
+}
+
+static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
+                       double u, double v)
+{
+    switch (job->interpolation) {
+    case FBP_INTERPOLATION_NEAREST: /* of plane integrals, which have one row */
+        return nearest(job, batch, view, u);
+    case FBP_INTERPOLATION_CUBIC:
+        return cubic(job, batch, view, u);
+    default:
+        break;
+    }
+    if (u > -1 && u < (double)job->wide.n_columns && v > -1 && v < (double)job->wide.n_rows)
+        return bilinear(job, batch, view, u, v);
+    return 0;
+}
+
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3])
 {
@@ -57,8 +93,7 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
             continue;
         const double u = (m[0] * x[0] + m[1] * x[1] + m[2] * x[2] + m[3]) / w;
         const double v = (m[4] * x[0] + m[5] * x[1] + m[6] * x[2] + m[7]) / w;
-        if (u > -1 && u < (double)job->wide.n_columns && v > -1 && v < (double)job->wide.n_rows)
-            sum += bilinear(job, batch, filtered + k * view_size, u, v) / (w * w);
+        sum += value_at(job, batch, filtered + k * view_size, u, v) / (w * w);
     }
     return sum;
 }

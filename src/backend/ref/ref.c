@@ -135,6 +135,7 @@ const struct fbp_backend fbp_backend_ref = {
     .group_views = 8,
     .oversamples = true,
     .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,
     .filter = ref_filter,
