@@ -257,7 +257,7 @@ static void open_series(struct init_series *s)
     lost_memory |= !pattern;
     if (s->bytes > 0 && pattern && init_tried(fbp_source_open(&source, pattern, NULL))) {
         s->info = *fbp_source_info(source);
-        s->volume = strcmp(s->info.unit, "1/mm") == 0 || strcmp(s->info.unit, "HU") == 0;
+        s->volume = strncmp(s->info.unit, "1/mm", 4) == 0 || strcmp(s->info.unit, "HU") == 0;
     } else if (s->bytes > 0 && cli_is_volume(s->path)) {
         s->why = strdup(fbp_message());
     }

@@ -67,7 +67,7 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
     if (a->p.auto_range)
         fprintf(f, "range of %s: %.9g to %.9g %s, the least and the greatest value\n",
                 fbp_type_name(a->p.output_type), result->report.output_range[0],
-                result->report.output_range[1], a->p.mu_water > 0 ? "HU" : "1/mm");
+                result->report.output_range[1], result->plan->unit);
     if (a->water[3] > 0)
         fprintf(f, "water: %.6g 1/mm, standard deviation %.3g (%.3g HU), %zu voxels\n",
                 a->found.mean, a->found.sd, 1000 * a->found.sd / a->found.mean, a->found.n);
@@ -107,7 +107,7 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;
     FILE *f = strcmp(a->output, "hash:") == 0 ? stderr : stdout;
-    const char *unit = a->p.mu_water > 0 ? "HU" : "1/mm";
+    const char *unit = result->plan->unit;
     char t[6][24];
 
     if (f == stderr)
@@ -207,7 +207,7 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddNumberToObject(root, "threads", p->n_threads);
     cJSON_AddStringToObject(root, "weights", p->weights);
     cJSON_AddStringToObject(root, "output", a->output);
-    cJSON_AddStringToObject(root, "unit", a->p.mu_water > 0 ? "HU" : "1/mm");
+    cJSON_AddStringToObject(root, "unit", p->unit);
     print_output_type(root, a, r);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);

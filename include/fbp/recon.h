@@ -98,7 +98,7 @@ struct fbp_recon_params {
     size_t half_width;  /**< values on each side of a spatial filter (0 = the whole row) */
     enum fbp_angular_weights angular_weights;
     enum fbp_precision precision;
-    double mu_water; /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm] */
+    double mu_water; /**< > 0: output in HU = 1000 (mu - mu_water) / mu_water [1/mm]; lines only */
     /** Size and voxel.  If one of them is 0, the extent of the scan's volume is kept.  The centre
      * is that of the scan. */
     struct fbp_grid volume;
@@ -250,6 +250,7 @@ struct fbp_plan_summary {
     uint64_t region_voxels;
     size_t region_slices[2];
     double region_saves_updates, region_saves_rows;
+    char unit[16]; /**< of the values: "1/mm"; of plane integrals "1/mm^3"; "HU" */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

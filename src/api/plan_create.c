@@ -15,6 +15,7 @@
 #include "plan/roi.h"
 #include "plan/wanted.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Of a model, whose cards copy from and to the caller's memory where no rate of a file is given. */
@@ -78,6 +79,10 @@ static void fill_info(fbp_plan *p)
     i->struct_size = sizeof *i;
     i->facts = &job->facts;
     fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+    snprintf(i->unit, sizeof i->unit, "%s",
+             p->params.mu_water > 0          ? "HU"
+             : fbp_kind_has_lines(job->kind) ? "1/mm"
+                                             : "1/mm^3");
     i->n_slabs = p->work.n_slabs;
     i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
     i->batch_views = p->work.batch_views;

@@ -67,7 +67,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
         /* of the whole volume, so that boxes of one volume lie exactly side by side */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
-    snprintf(info.unit, sizeof info.unit, "%s", p->params.mu_water > 0 ? "HU" : "1/mm");
+    snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
     st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:
     fbp_inputs_clear(&inputs);

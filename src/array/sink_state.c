@@ -12,7 +12,7 @@
 
 uint64_t fbp_sink_part_bytes(const struct fbp_sink *s)
 {
-    return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2];
+    return s->part_offset + (uint64_t)s->slice_bytes * s->info.n[2] + s->layout.tail_bytes;
 }
 
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped)

@@ -214,6 +214,10 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
 /* Options of a turn of lines. */
 static fbp_status check_planes(const struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
+    if (p->mu_water > 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "mu_water: plane integrals are no attenuations: leave Hounsfield units "
+                        "out");
     if (p->pad != FBP_PAD_NONE)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "pad: rows of plane integrals end where the object does: leave it out");

@@ -3,6 +3,8 @@
 
 #include "fbp/scan.h"
 
+#include <math.h>
+
 #define MAT FBP_TEST_DIR "/io_mat.mat"
 #define BAD FBP_TEST_DIR "/io_mat_bad.mat"
 
@@ -260,13 +262,102 @@ static void damage(void **state)
     remove(BAD);
 }
 
+#define VOL FBP_TEST_DIR "/io_mat_volume.mat"
+
+/* 3 x 5 x 3 voxels: an odd number, so that the file ends with a filling. */
+static void write_volume(const char *path, enum fbp_type type)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {3, 5, 3},
+                                        .spacing_mm = {0.5, 1, 2},
+                                        .origin_mm = {-1, 2, -3},
+                                        .unit = "1/mm^3"};
+    const struct fbp_sink_params params = {
+        .struct_size = sizeof params, .type = type, .range = {0, type ? 44 : 0}};
+    fbp_sink *sink;
+    float values[45];
+
+    for (int i = 0; i < 45; i++)
+        values[i] = (float)i;
+    if (fbp_sink_open(&sink, path, &info, &params) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    assert_int_equal(fbp_sink_write(sink, 0, 3, values), FBP_OK);
+    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    fbp_sink_close(&sink);
+}
+
+static void written_volumes_come_back(void **state)
+{
+    static const enum fbp_type types[] = {FBP_F32, FBP_U16, FBP_U8};
+    static const char *const names[] = {"", ":vol", ":a_b2"};
+    float out[45];
+
+    (void)state;
+    remove(VOL);
+    for (int t = 0; t < 3; t++) {
+        char path[600];
+        snprintf(path, sizeof path, VOL "%s", names[t]);
+        write_volume(path, types[t]);
+        mat_t *file = Mat_Open(VOL, MAT_ACC_RDONLY);
+        matvar_t *v = Mat_VarRead(file, t ? names[t] + 1 : "mat_recFXD");
+        assert_non_null(v); /* MATLAB's (x, y, z) */
+        assert_true(v->rank == 3 && v->dims[0] == 3 && v->dims[1] == 5 && v->dims[2] == 3);
+        Mat_VarFree(v);
+        v = Mat_VarRead(file, "rec_info"); /* cm */
+        const matvar_t *size =
+            Mat_VarGetStructFieldByName(Mat_VarGetStructFieldByName(v, "rec", 0), "Size", 0);
+        assert_true(size->nbytes == 24 && ((double *)size->data)[1] == 0.5);
+        Mat_VarFree(v);
+        Mat_Close(file);
+        fbp_source *src = open_source(t ? path : VOL, NULL);
+        const struct fbp_array_info *i = fbp_source_info(src);
+        assert_true(i->n[0] == 3 && i->n[1] == 5 && i->n[2] == 3 && i->type == types[t]);
+        assert_true(i->has_spacing && i->spacing_mm[1] == 1 && i->origin_mm[2] == -3);
+        assert_string_equal(i->unit, "1/mm^3");
+        assert_int_equal(i->row_order, FBP_ROWS_BOTTOM_UP);
+        assert_int_equal(fbp_source_read(src, 0, 3, 0, 5, out), FBP_OK);
+        for (int k = 0; k < 45; k++)
+            assert_true(fabs((double)out[k] - k) < (t == 2 ? 0.1 : 1e-3));
+        fbp_source_close(&src);
+    }
+}
+
+static void no_variable_is_lost(void **state)
+{
+    static const struct {
+        const char *path, *says;
+    } rows[] = {{VOL, "which another program has written"},
+                {VOL ":voxel_mm", "\"voxel_mm\" cannot be the name of the volume"},
+                {VOL ":2x", "use letters, digits and '_'"},
+                {VOL ":a-b", "use letters, digits and '_'"}};
+    struct fbp_array_info info = {.struct_size = sizeof info, .n = {2, 2, 2}};
+    fbp_sink *sink;
+
+    (void)state;
+    put_struct(VOL, 400, VIEWS, MAT_COMPRESSION_ZLIB);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(fbp_sink_open(&sink, rows[i].path, &info, NULL), FBP_ERR_INVALID);
+        assert_says(rows[i].says);
+        assert_says("io_mat_volume.mat");
+    }
+    remove(VOL);
+    info.n[0] = info.n[1] = info.n[2] = 1000;
+    assert_int_equal(fbp_sink_open(&sink, VOL, &info, NULL), FBP_ERR_INVALID);
+    assert_says("less than 2 GiB: write .h5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_class),      cmocka_unit_test(fields_by_dots),
-        cmocka_unit_test(whole_scan),       cmocka_unit_test(wrong_arrays),
-        cmocka_unit_test(what_is_not_read), cmocka_unit_test(facts_are_not_passed_over),
+        cmocka_unit_test(every_class),
+        cmocka_unit_test(fields_by_dots),
+        cmocka_unit_test(whole_scan),
+        cmocka_unit_test(wrong_arrays),
+        cmocka_unit_test(what_is_not_read),
+        cmocka_unit_test(facts_are_not_passed_over),
         cmocka_unit_test(damage),
+        cmocka_unit_test(written_volumes_come_back),
+        cmocka_unit_test(no_variable_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

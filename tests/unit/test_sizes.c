@@ -30,7 +30,7 @@ WHOLE(geometry_facts, alias_free_mm);
 WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);
 WHOLE(picture_params, device);
-WHOLE(plan_summary, region_saves_rows);
+WHOLE(plan_summary, unit);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, periodic);
 WHOLE(report, devices_dropped);

@@ -76,7 +76,8 @@ struct fbp_layout {
     size_t header_bytes;
     /** All these bytes, where they are too many to be held; NULL: they are `header`. */
     fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_piece *to);
-    char *side_path; /**< a second, small text file (MHD header), or NULL; malloc'ed */
+    size_t tail_bytes; /**< zeros behind the samples */
+    char *side_path;   /**< a second, small text file (MHD header), or NULL; malloc'ed */
     char *side_text;
     char *data_path; /**< final name of the file with the samples; malloc'ed */
 };

@@ -3,7 +3,7 @@
  * A(k, r, c) of size [views rows columns] is [view][row][column]; A(r, c) is one image, or with
  * "?sinogram" behind its name A(k, c) the views of one row.  With "?spectra", A(c, k) and A(c, r,
  * k) are such views as EPR laboratories have them, already [view][row][column]; of complex numbers,
- * the real parts. */
+ * the real parts.  A volume vol(x, y, z) that this program has written is one (mat_write.c). */
 #include "array/file/bytes.h"
 #include "array/file/column_major.h"
 #include "array/format/mat/mat_lib.h"
@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ struct wanted {
 };
 
 /* What stands behind the array's name. */
-enum layout { PLAIN, IS_SINOGRAM, IS_SPECTRA };
+enum layout { PLAIN, IS_SINOGRAM, IS_SPECTRA, IS_VOLUME };
 
 static fbp_status check_array(const char *path, const matvar_t *v, enum layout layout)
 {
@@ -58,10 +59,10 @@ static fbp_status take(const char *path, const matvar_t *v, enum layout layout,
     info->n[0] = v->dims[three ? 2 : 1];
     info->n[1] = three ? v->dims[1] : sinogram ? 1 : v->dims[0];
     info->n[2] = three || sinogram ? v->dims[0] : 1;
-    if (layout == IS_SPECTRA) {
+    if (layout == IS_SPECTRA || layout == IS_VOLUME) {
         info->n[0] = v->dims[0];
-        info->n[1] = three ? v->dims[1] : 1;
-        info->n[2] = v->dims[v->rank - 1];
+        info->n[1] = three || layout == IS_VOLUME ? v->dims[1] : 1;
+        info->n[2] = three || layout == IS_SPECTRA ? v->dims[v->rank - 1] : 1;
     }
     info->type = fbp_mat_type_of_parts(v);
     FBP_TRY(fbp_array_bytes(path, info, &bytes));
@@ -72,11 +73,61 @@ static fbp_status take(const char *path, const matvar_t *v, enum layout layout,
     return FBP_OK;
 }
 
+/* `n` numbers of a variable; false: it has others, or is not there. */
+static bool numbers(mat_t *mat, const char *name, double *out, size_t n)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    const bool there = v && v->class_type == MAT_C_DOUBLE && !v->isComplex && v->data &&
+                       v->nbytes == n * sizeof *out;
+
+    if (there)
+        memcpy(out, v->data, n * sizeof *out);
+    Mat_VarFree(v);
+    return there;
+}
+
+/* A short text, as char or in MATLAB's 16 bits; "" if there is none. */
+static void text(mat_t *mat, const char *name, char *out, size_t n)
+{
+    matvar_t *v = Mat_VarRead(mat, name);
+    const size_t size = v && v->class_type == MAT_C_CHAR && v->data ? (size_t)v->data_size : 0;
+    size_t i = 0;
+
+    for (; size > 0 && i + 1 < n && (i + 1) * size <= v->nbytes; i++)
+        out[i] = ((const char *)v->data)[i * size];
+    out[i] = '\0';
+    Mat_VarFree(v);
+}
+
+/* What stands beside a volume; false: it is none of ours. */
+static bool read_place(mat_t *mat, struct fbp_array_info *info)
+{
+    char axes[16];
+
+    text(mat, FBP_MAT_AXES, axes, sizeof axes);
+    if (strcmp(axes, FBP_MAT_XYZ) != 0)
+        return false;
+    text(mat, FBP_MAT_UNIT, info->unit, sizeof info->unit);
+    info->row_order = FBP_ROWS_BOTTOM_UP;
+    info->has_spacing = numbers(mat, FBP_MAT_VOXEL, info->spacing_mm, 3) &&
+                        numbers(mat, FBP_MAT_ORIGIN, info->origin_mm, 3);
+    for (int i = 0; i < 3; i++)
+        info->has_spacing = info->has_spacing && info->spacing_mm[i] > 0 &&
+                            isfinite(info->spacing_mm[i]) && isfinite(info->origin_mm[i]);
+    if (!numbers(mat, FBP_MAT_SCALE, &info->scale, 1) ||
+        !numbers(mat, FBP_MAT_OFFSET, &info->offset, 1) || !isfinite(info->scale) ||
+        !isfinite(info->offset))
+        info->scale = info->offset = 0;
+    return true;
+}
+
 static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *member,
                            enum layout layout, struct fbp_blob *reply)
 {
     const char *path = w->src->path;
-    struct fbp_array_info info = {0};
+    struct fbp_array_info info = {.row_order = FBP_ROWS_TOP_DOWN};
+    if (layout == PLAIN && read_place(mat, &info))
+        layout = IS_VOLUME;
     matvar_t *top = NULL;
     const matvar_t *v = fbp_mat_find(mat, member, &top);
 
@@ -84,7 +135,7 @@ static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *membe
     if (v && st == FBP_OK && v->isComplex)
         snprintf(info.taken, sizeof info.taken,
                  "%.240s: the real parts of complex samples are taken", path);
-    if (v && st == FBP_OK && layout == IS_SPECTRA)
+    if (v && st == FBP_OK && (layout == IS_SPECTRA || layout == IS_VOLUME))
         st = fbp_write_at(w->fd, path, 0, fbp_mat_real(v),
                           info.n[0] * info.n[1] * info.n[2] * fbp_type_size(info.type));
     else if (v && st == FBP_OK)
@@ -141,13 +192,12 @@ static fbp_status open_mat(struct fbp_source *src)
         st = fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
     free(reply.bytes);
     FBP_TRY(st);
-    memcpy(src->info.n, info.n, sizeof info.n);
-    memcpy(src->info.taken, info.taken, sizeof info.taken);
-    src->info.type = info.type;
+    memcpy(info.format, src->info.format, sizeof info.format);
+    info.struct_size = src->info.struct_size;
+    src->info = info;
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &src->held_bytes));
     src->info.big_endian = fbp_is_foreign(false);
-    src->info.row_order = FBP_ROWS_TOP_DOWN;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && !info.has_spacing; i++)
         src->info.spacing_mm[i] = 1;
     return FBP_OK;
 }
@@ -159,4 +209,5 @@ const struct fbp_format fbp_format_mat = {
     .detect = fbp_mat_detect,
     .open = open_mat,
     .has_members = true,
+    .files = fbp_mat_files,
 };
