@@ -101,6 +101,10 @@ static void the_line_is_taken_out(void **state)
     compare("cpu", 12, 0, 0, 0, 2e-4);
     compare("cpu", 12, 0, 2, 0, 2e-4);
     compare("ref", 6, 0, 0, 0, 2e-4);
+    if (usable("gl"))
+        compare("gl", 6, 0, 2, 0, 2e-4);
+    if (usable("cuda"))
+        compare("cuda", 12, 0, 2, 0, 2e-4);
 }
 
 /* A term that is small changes little, a large one damps what the line has little of. */

@@ -85,7 +85,7 @@ static bool choose(struct fbp_job *job, const char *name)
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     gpu_remark_precision(job, line, n);
-    if (!job->spatial_filter && gpu_way_of(job, &cuda_offer) == GPU_IN_SPACE)
+    if (!job->filtered && !gpu_wants_space(job) && gpu_way_of(job, &cuda_offer) == GPU_IN_SPACE)
         gpu_remark_add(line, n,
                        "cuFFT was not found: rows are filtered in space, which is slower; "
                        "LD_LIBRARY_PATH may name its folder");
@@ -244,6 +244,8 @@ static const struct fbp_backend backend = {
     .fixed_bytes = fixed_bytes,
     .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
+    .oversamples = true,
+    .any_filter = true,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
     .open = open_device,

@@ -115,6 +115,23 @@ static fbp_status filter_columns(const struct cuda_device *dev, const struct fbp
     return FBP_OK;
 }
 
+/* Rows in space, from one place to the other and, in a second pass, back; *out: the last. */
+static fbp_status convolve(const struct cuda_device *dev, unsigned n, float2 *rows, float2 *work,
+                           const float2 **out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+    const float *taps = (const void *)(dev->memory + dev->tables.filter);
+    const unsigned length = (unsigned)dev->tables.row_length;
+
+    for (unsigned i = 0; i < f->passes; i++) {
+        float2 *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
+        CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
+            from, n, length, taps, (unsigned)f->half_width, to, filter_stream(dev)));
+        *out = to;
+    }
+    return FBP_OK;
+}
+
 /* Rows one after another, as spectra or in space; filtered ones are where *out says. */
 static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                   const float2 **out)
@@ -129,12 +146,8 @@ static fbp_status filter_in_steps(const struct cuda_device *dev, const struct cu
     *out = rows;
     if (t->way == GPU_NO_FILTER)
         return FBP_OK;
-    if (t->way == GPU_IN_SPACE) {
-        CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
-            rows, pairs->n, length, filter, (unsigned)dev->job->filter->half_width, work, stream));
-        *out = work;
-        return FBP_OK;
-    }
+    if (t->way == GPU_IN_SPACE)
+        return convolve(dev, pairs->n, rows, work, out);
     FBP_TRY(cuda_fft_run(dev->plan, rows, false));
     CUDA_TRY(cuda_multiply_rows(rows, pairs->n, length, filter, stream));
     return cuda_fft_run(dev->plan, rows, true);
@@ -176,7 +189,8 @@ static struct cuda_pairs pairs_of(const struct cuda_device *dev, const struct fb
                                .row0 = (unsigned)b->row0,
                                .panel_rows = (unsigned)job->panel.n_rows,
                                .view0 = (unsigned)b->view0,
-                               .pad_left = (unsigned)job->pad_left};
+                               .pad_left = (unsigned)job->pad_left,
+                               .apart = (unsigned)job->between + 1};
 }
 
 /* How prepared rows go on beyond the panel. */

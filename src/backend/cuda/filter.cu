@@ -146,9 +146,10 @@ static __global__ void __launch_bounds__(THREADS)
     cuda_find_rays(p.weights, rows, rays);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < row_length; i += THREADS) {
-        const unsigned c = i - p.pad_left; /* beside the panel: beyond its columns */
+        const unsigned at = i - p.pad_left; /* beside the panel: beyond its columns */
+        const unsigned c = at / p.apart;
         float2 v = make_float2(0, 0);
-        if (c < nc) {
+        if (c < nc && at - c * p.apart == 0) {
             v.x = cuda_raw_sample(p.raw, rows.first[0] + c);
             if (rows.n > 1)
                 v.y = cuda_raw_sample(p.raw, rows.first[1] + c);

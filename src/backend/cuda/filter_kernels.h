@@ -60,6 +60,7 @@ struct cuda_pairs {
     unsigned first, n, pairs, turns, part_views; /**< part_views: of the scan */
     unsigned n_groups, n_rows, row0, panel_rows; /**< row0: of the detector, in half 0 */
     unsigned view0, pad_left;
+    unsigned apart; /**< columns of a filtered row from one measured to the next */
 };
 
 /** The whole chain of pairs of rows in one launch. */

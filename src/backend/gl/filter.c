@@ -210,10 +210,8 @@ static fbp_status filter_pairs(struct gl_pass *p)
         FBP_TRY(gl_pass_transform(p));
     if (t->way == GPU_BY_FFT)
         FBP_TRY(gl_pass_transform_in_steps(p, &at));
-    if (t->way == GPU_IN_SPACE) {
-        FBP_TRY(gl_pass_convolve(p));
-        at = t->work;
-    }
+    if (t->way == GPU_IN_SPACE)
+        FBP_TRY(gl_pass_convolve(p, &at));
     if (p->dev->job->pad)
         FBP_TRY(add_ends(p, at));
     return !p->plain && p->out.buffer->texture ? store_texture(p, at) : store(p, at);

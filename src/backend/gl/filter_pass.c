@@ -63,6 +63,7 @@ struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_bat
                         .has_gain = p->gain != NULL,
                         .use_ledger = dev->counts_once,
                         .pad_left = (uint32_t)job->pad_left,
+                        .apart = (uint32_t)job->between + 1,
                         .turns = (uint32_t)job->turns,
                         .n_rows = (uint32_t)b->n_rows,
                         .row0 = (uint32_t)b->row0,

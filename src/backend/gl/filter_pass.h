@@ -46,9 +46,9 @@ size_t gl_pass_fit_block(const struct gl_pass *p, size_t bytes);
 /** Run a call for n, so many a group. */
 fbp_status gl_pass_run_groups(struct gl_pass *p, struct gl_call *c, size_t n, size_t a_group);
 
-/** filter_transform.c: rows of this call convolved in space, out of `rows` into `work`; in a
- * group's memory, in place; or step by step, *at tells where they are. */
-fbp_status gl_pass_convolve(struct gl_pass *p);
+/** filter_transform.c: rows of this call convolved in space, *at tells where they are then;
+ * transformed in a group's memory, in place; or step by step, *at as before. */
+fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at);
 fbp_status gl_pass_transform(struct gl_pass *p);
 fbp_status gl_pass_transform_in_steps(struct gl_pass *p, size_t *at);
 /** The program for transforms of this length in a group's memory. */

@@ -21,7 +21,7 @@ struct gl_rows {
     uint32_t stride, group, views_skip, lanes;
     uint32_t edge, fit, ends[2];
     uint32_t n_lengths, first_view, texels, height;
-    uint32_t span, radix, exchange, spare;
+    uint32_t span, radix, exchange, apart; /* columns from one measured to the next */
     float inverse_i0, scale, shift, spare2;
     double delta[2], inverse_overlap, spare3;
     float lengths[FBP_PAD_LENGTHS];

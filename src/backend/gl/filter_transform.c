@@ -3,8 +3,8 @@
 
 #include "backend/gpu/chain.h"
 
-/* In space: out of `rows` into `work`. */
-fbp_status gl_pass_convolve(struct gl_pass *p)
+/* In space, from one place to another. */
+static fbp_status convolve(struct gl_pass *p, size_t from, size_t to)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
@@ -12,12 +12,27 @@ fbp_status gl_pass_convolve(struct gl_pass *p)
     struct gl_call c = gl_pass_call_of(p, GL_P_CONVOLVE);
 
     p->rows.half_width = (uint32_t)half_width;
-    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, t->rows, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
     FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * sizeof(float)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, t->work, gl_pass_complex_bytes(p)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 2, true, to, gl_pass_complex_bytes(p)));
     const fbp_status st = gl_pass_run_groups(p, &c, n * pieces, 1);
     p->rows.n = (uint32_t)n;
     return st;
+}
+
+fbp_status gl_pass_convolve(struct gl_pass *p, size_t *at)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+    size_t other = t->work;
+
+    *at = t->rows;
+    for (unsigned i = 0; i < p->dev->job->filter->passes; i++) {
+        const size_t from = *at;
+        FBP_TRY(convolve(p, from, other));
+        *at = other;
+        other = from;
+    }
+    return FBP_OK;
 }
 
 /* The program for transforms of this length. */

@@ -17,9 +17,10 @@ void main()
         find_rays(p.view, p.row);
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < row_length; i += 64u) {
-        uint c = i - pad_left; /* beside the panel: beyond its columns */
+        uint at = i - pad_left; /* beside the panel: beyond its columns */
+        uint c = at / apart;
         float x = 0.0;
-        if (p.there && c < n_columns)
+        if (p.there && c < n_columns && c * apart == at)
             x = samples[from + c] * (weights != 0u ? weight_of(p.view, p.row, c) : 1.0);
         rows_out[to + 2u * i] = x;
     }

@@ -15,7 +15,7 @@ layout(std140, binding = 0) uniform Rows
     uint stride, group, views_skip, lanes;
     uint edge, fit, end0, end1;
     uint n_lengths, first_view, texels, height;
-    uint span, radix, exchange, spare0;
+    uint span, radix, exchange, apart; /* columns from one measured to the next */
     float inverse_i0, scale, shift, spare2;
     double delta0, delta1, inverse_overlap, spare3;
     vec4 lengths[16];

@@ -78,6 +78,14 @@ fail:
     return st;
 }
 
+/* Tap i of 2 S + 1, of sample i - S before the one that it is for. */
+static double tap_of(const struct fbp_filter_design *f, size_t i)
+{
+    const size_t s = f->half_width;
+
+    return i >= s ? f->kernel[i - s] : (f->kernel_back ? f->kernel_back : f->kernel)[s - i];
+}
+
 static fbp_status put_filter(const struct writer *w)
 {
     const struct fbp_filter_design *f = w->job->filter;
@@ -88,7 +96,7 @@ static fbp_status put_filter(const struct writer *w)
     if (!values)
         return no_memory(n * sizeof *values);
     for (size_t i = 0; i < n; i++)
-        values[i] = (float)(!space ? f->response[i] : f->kernel[i > s ? i - s : s - i]);
+        values[i] = (float)(space ? tap_of(f, i) : f->response[i]);
     const fbp_status st = put(w, w->tables->filter, values, n * sizeof *values);
     free(values);
     return st;

@@ -27,11 +27,18 @@ static size_t chain_length(const struct fbp_job *job, const struct gpu_offer *of
     return gpu_chain_length(job->wide.n_columns, offer->row_bytes());
 }
 
+bool gpu_wants_space(const struct fbp_job *job)
+{
+    const struct fbp_filter_design *f = job->filter;
+
+    return job->spatial_filter || job->between > 0 || f->passes > 1 || f->kernel_back;
+}
+
 enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer)
 {
     if (job->filtered)
         return GPU_NO_FILTER;
-    if (job->spatial_filter)
+    if (gpu_wants_space(job))
         return GPU_IN_SPACE;
     if (chain_length(job, offer) > 0)
         return GPU_AT_ONCE;

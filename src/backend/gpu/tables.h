@@ -66,6 +66,10 @@ FBP_BEGIN
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer,
                         struct gpu_tables *out);
 
+/** Was the filter in space asked for, or is it the only one that takes the job: samples between
+ *  those measured, two passes, a kernel that is not symmetric? */
+bool gpu_wants_space(const struct fbp_job *job);
+
 /** The fastest that can be used. */
 enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer);
 
