@@ -6,7 +6,8 @@
 
 FBP_BEGIN
 
-/** Types of stored elements.  Sources return float, and sinks take float, whatever the type is. */
+/** Types of stored elements.  Sources return float or double, and sinks take float or double,
+ *  whatever the type is. */
 enum fbp_type {
     FBP_TYPE_NONE = 0,
     FBP_U8,
@@ -131,6 +132,11 @@ FBP_API const struct fbp_array_info *fbp_source_info(const fbp_source *src);
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices,
                                                   size_t row0, size_t n_rows, float *out);
+
+/** The same as double: samples of all types, and what scaled ones stand for, without rounding. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_source_read_double(fbp_source *src, size_t slice0,
+                                                         size_t n_slices, size_t row0,
+                                                         size_t n_rows, double *out);
 /**
  * Are the files of a source unchanged since they were opened (the same files, sizes and times)? Ask
  * when everything has been read, before results are used.  fbp_plan_run() does so itself.
@@ -154,8 +160,9 @@ struct fbp_sink_params {
     /** Input files, which must not be replaced; entries may be NULL. */
     const char *const *keep;
     size_t n_keep;
-    /** NONE and FBP_F32: values as they are.  FBP_U8 and FBP_U16: range[0] … range[1] are mapped
-     *  to 0 … 255 or 65535, and rounded.  Values outside become the nearer end, NaN becomes 0. */
+    /** NONE and FBP_F32: values as they are; FBP_F64: the same in double.  FBP_U8 and FBP_U16:
+     * range[0] … range[1] are mapped to 0 … 255 or 65535, and rounded.  Values outside become the
+     * nearer end, NaN becomes 0. */
     enum fbp_type type;
     double range[2];
 };
@@ -182,6 +189,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_open(fbp_sink **out, const char *path
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory(fbp_sink **out, float *samples,
                                                   const size_t n[3]);
 
+/** The same, of doubles. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples,
+                                                         const size_t n[3]);
+
 /** Were slices [z0, z0+nz) written by the interrupted run that is resumed, and are they intact? */
 FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
 
@@ -189,6 +200,11 @@ FBP_API bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz);
  * threads may write at the same time. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size_t nz,
                                                  const float *data);
+
+/** The same, of doubles.  All sinks take both; what is stored as float32 or as integers is rounded
+ *  to float first. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write_double(fbp_sink *sink, size_t z0, size_t nz,
+                                                        const double *data);
 
 /** All slices are written: give the file its final name.  Replaces an existing file. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);

@@ -59,6 +59,9 @@ struct fbp_sink_functions {
     size_t at_once;    /**< greatest number of slices in one call; 0 = 1 */
     size_t concurrent; /**< 1: several threads may call write() at the same time; 0: one after
                             another */
+    /** In place of write(), which is NULL then: takes slices of doubles. */
+    int (*write_double)(void *user, size_t z0, size_t nz, const double *slices, char *why,
+                        size_t n_why);
 };
 
 /**

@@ -237,6 +237,18 @@ class source : public handle<fbp_source, fbp_source_close>
     {
         return read(0, info().n[2]);
     }
+    /** [n_slices][n[1]][n[0]], without rounding */
+    std::vector<double> read_double(std::size_t slice0, std::size_t n_slices)
+    {
+        const fbp_array_info &i = info();
+        std::vector<double> out(n_slices * i.n[1] * i.n[0]);
+        check(fbp_source_read_double(p_, slice0, n_slices, 0, i.n[1], out.data()));
+        return out;
+    }
+    std::vector<double> read_double()
+    {
+        return read_double(0, info().n[2]);
+    }
 
   private:
     struct reader : callbacks {
@@ -271,6 +283,12 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     {
         sink s;
         s.check(fbp_sink_memory(&s.p_, samples, n));
+        return s;
+    }
+    static sink memory(double *samples, const std::size_t (&n)[3])
+    {
+        sink s;
+        s.check(fbp_sink_memory_double(&s.p_, samples, n));
         return s;
     }
     /** A sink of the caller's functions (fbp_sink_callback()), which are copied.  If end() throws

@@ -19,9 +19,10 @@ enum fbp_source_use {
 fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct fbp_raw *raw,
                               enum fbp_source_use use);
 
-/** Where a volume in the caller's memory lies; NULL for other sinks.  Who fills it without
+/** Where a volume in the caller's memory lies, float or double as its info says; NULL for other
+ *  sinks.  Who fills it without
  *  fbp_sink_write() says so by fbp_sink_written(). */
-float *fbp_sink_samples(const fbp_sink *sink);
+void *fbp_sink_samples(const fbp_sink *sink);
 void fbp_sink_written(fbp_sink *sink, size_t z0, size_t nz);
 const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 

@@ -51,27 +51,36 @@ static fbp_status begin(struct fbp_sink *s)
     return c->status;
 }
 
-static fbp_status write_some(struct fbp_called_sink *c, size_t z, size_t n, const float *data)
+static int give(const struct fbp_called_sink *c, size_t z, size_t n, const void *data, char *why,
+                size_t n_why)
+{
+    const struct fbp_sink_functions *f = &c->callback;
+
+    return f->write_double ? f->write_double(f->user, z, n, data, why, n_why)
+                           : f->write(f->user, z, n, data, why, n_why);
+}
+
+static fbp_status write_some(struct fbp_called_sink *c, size_t z, size_t n, const void *data)
 {
     char why[FBP_WHY_BYTES] = "", what[100];
 
     FBP_TRY(fbp_go_on());
     snprintf(what, sizeof what, "output: slices %zu to %zu", z, z + n - 1);
-    return fbp_called_status(c->callback.write(c->callback.user, z, n, data, why, sizeof why), what,
-                             why);
+    return fbp_called_status(give(c, z, n, data, why, sizeof why), what, why);
 }
 
-static fbp_status write_called(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+static fbp_status write_called(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     struct fbp_called_sink *c = s->called;
-    const size_t at_once = c->callback.at_once, slice = s->info.n[0] * s->info.n[1];
+    const size_t at_once = c->callback.at_once, slice = fbp_sink_given_bytes(s);
 
     pthread_mutex_lock(&c->turn);
     fbp_status st = begin(s);
     if (c->callback.concurrent)
         pthread_mutex_unlock(&c->turn);
     for (size_t k = 0; k < nz && st == FBP_OK; k += at_once)
-        st = write_some(c, z0 + k, nz - k < at_once ? nz - k : at_once, data + k * slice);
+        st = write_some(c, z0 + k, nz - k < at_once ? nz - k : at_once,
+                        (const char *)data + k * slice);
     if (!c->callback.concurrent)
         pthread_mutex_unlock(&c->turn);
     return st;
@@ -112,7 +121,7 @@ static fbp_status fill_in(struct fbp_sink *s, const struct fbp_sink_functions *c
     uint64_t bytes;
 
     FBP_TRY(fbp_array_bytes("output", &s->info, &bytes));
-    s->slice_bytes = s->info.n[0] * s->info.n[1] * sizeof(float);
+    s->slice_bytes = fbp_sink_given_bytes(s);
     FBP_TRY(fbp_calloc((void **)&s->have, s->info.n[2], 1, "a table of slices"));
     FBP_TRY(fbp_calloc((void **)&s->called, 1, sizeof *s->called, "a sink"));
     s->calls = &calls;
@@ -131,15 +140,18 @@ fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *gi
     fbp_message_clear();
     *out = NULL;
     FBP_TRY(FBP_TAKE(sink_functions, &callback, given));
-    if (!callback.write)
-        return fbp_fail(FBP_ERR_INVALID, "fbp_sink_functions: write: found NULL, expected a "
-                                         "function");
+    if (!callback.write == !callback.write_double)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "fbp_sink_functions: write: found %s, expected one function, for float or "
+                        "for double",
+                        callback.write ? "two" : "NULL");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->kind = FBP_SINK_CALLED;
     s->process = getpid();
     s->fd = s->log_fd = s->lock_fd = -1;
-    s->info = (struct fbp_array_info){
-        .struct_size = sizeof s->info, .n = {n[0], n[1], n[2]}, .type = FBP_F32};
+    s->info = (struct fbp_array_info){.struct_size = sizeof s->info,
+                                      .n = {n[0], n[1], n[2]},
+                                      .type = callback.write ? FBP_F32 : FBP_F64};
     pthread_mutex_init(&s->lock, NULL);
     const fbp_status st = fill_in(s, &callback);
     if (st == FBP_OK)

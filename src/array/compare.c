@@ -10,7 +10,7 @@
 
 struct pair {
     fbp_source *a, *b;
-    float *row_a, *row_b;
+    double *row_a, *row_b;
     double spacing[2];
 };
 
@@ -32,8 +32,8 @@ static fbp_status open_pair(struct pair *p, const char *path_a, const char *path
     const struct fbp_array_info *known = a->has_spacing ? a : b;
     for (int i = 0; i < 2; i++)
         p->spacing[i] = known->has_spacing ? known->spacing_mm[i] : 0;
-    FBP_TRY(fbp_alloc((void **)&p->row_a, a->n[0] * sizeof(float), "a row"));
-    return fbp_alloc((void **)&p->row_b, a->n[0] * sizeof(float), "a row");
+    FBP_TRY(fbp_alloc((void **)&p->row_a, a->n[0] * sizeof(double), "a row"));
+    return fbp_alloc((void **)&p->row_b, a->n[0] * sizeof(double), "a row");
 }
 
 static void close_pair(struct pair *p)
@@ -66,10 +66,10 @@ static void inside(const struct pair *p, const size_t n[3], size_t y, double rad
 
 /* What is masked in both does not count; in one of them it is no number, and so is what is found.
  */
-static void add(struct sums *s, const float *a, const float *b, size_t n)
+static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const double va = (double)a[i], vb = (double)b[i], d = va - vb;
+        const double va = a[i], vb = b[i], d = va - vb;
         if (isnan(va) && isnan(vb))
             continue;
         s->count++;
@@ -94,8 +94,8 @@ static fbp_status sum_up(struct pair *p, double radius, struct sums *s)
             inside(p, n, y, radius, &x0, &x1);
             if (x0 >= x1)
                 continue;
-            FBP_TRY(fbp_source_read(p->a, z, 1, y, 1, p->row_a));
-            FBP_TRY(fbp_source_read(p->b, z, 1, y, 1, p->row_b));
+            FBP_TRY(fbp_source_read_double(p->a, z, 1, y, 1, p->row_a));
+            FBP_TRY(fbp_source_read_double(p->b, z, 1, y, 1, p->row_b));
             add(s, p->row_a + x0, p->row_b + x0, x1 - x0);
         }
     return FBP_OK;

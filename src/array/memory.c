@@ -54,7 +54,8 @@ fail:
     return st;
 }
 
-fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
+/* type: FBP_F32 or FBP_F64. */
+static fbp_status open_sink(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3])
 {
     struct fbp_sink *s = NULL;
     uint64_t bytes;
@@ -67,10 +68,10 @@ fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
     s->process = getpid();
     s->fd = s->log_fd = -1;
     s->memory = samples;
-    s->info = (struct fbp_array_info){.n = {n[0], n[1], n[2]}, .type = FBP_F32};
+    s->info = (struct fbp_array_info){.n = {n[0], n[1], n[2]}, .type = type};
     pthread_mutex_init(&s->lock, NULL);
     FBP_TRY_GOTO(fbp_array_bytes("memory", &s->info, &bytes));
-    s->slice_bytes = n[0] * n[1] * sizeof(float);
+    s->slice_bytes = n[0] * n[1] * fbp_type_size(type);
     FBP_TRY_GOTO(fbp_calloc((void **)&s->have, n[2], 1, "a table of slices"));
     *out = s;
     return FBP_OK;
@@ -79,12 +80,22 @@ fail:
     return st;
 }
 
+fbp_status fbp_sink_memory(fbp_sink **out, float *samples, const size_t n[3])
+{
+    return open_sink(out, FBP_F32, samples, n);
+}
+
+fbp_status fbp_sink_memory_double(fbp_sink **out, double *samples, const size_t n[3])
+{
+    return open_sink(out, FBP_F64, samples, n);
+}
+
 const void *fbp_source_samples(const fbp_source *src)
 {
     return src->memory;
 }
 
-float *fbp_sink_samples(const fbp_sink *sink)
+void *fbp_sink_samples(const fbp_sink *sink)
 {
     return sink->kind == FBP_SINK_MEMORY ? sink->memory : NULL;
 }

@@ -166,7 +166,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     return st;
 }
 
-/* float32, or integers that stand for a range. */
+/* Values as they are, or integers that stand for a range. */
 static fbp_status take_type(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params)
 {
@@ -177,11 +177,13 @@ static fbp_status take_type(struct fbp_sink *s, const char *path,
     s->info.type = type;
     s->info.scale = s->info.offset = 0;
     s->info.row_order = FBP_ROWS_BOTTOM_UP;
-    if (type == FBP_F32)
+    if (type == FBP_F64 && s->fingerprint)
+        s->fingerprint = fbp_hash(s->fingerprint, &type, sizeof type);
+    if (type == FBP_F32 || type == FBP_F64)
         return FBP_OK;
     if (type != FBP_U8 && type != FBP_U16)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s is not written: choose float32, uint16 or uint8", path,
+                        "%s: %s is not written: choose float32, float64, uint16 or uint8", path,
                         fbp_type_name(type));
     if (!(lo < hi) || !isfinite((hi - lo) / top))
         return fbp_fail(FBP_ERR_INVALID,
@@ -265,7 +267,7 @@ fail:
     return st;
 }
 
-static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+static fbp_status write_as_is(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
 
@@ -280,10 +282,11 @@ uint64_t fbp_sink_thread_bytes(enum fbp_type type)
 {
     const uint64_t packer = 512 << 10; /* zlib and rows of a PNG file */
 
-    return type == FBP_F32 || type == FBP_TYPE_NONE ? 0 : FBP_PIECE_BYTES + packer;
+    return type == FBP_F32 || type == FBP_F64 || type == FBP_TYPE_NONE ? 0
+                                                                       : FBP_PIECE_BYTES + packer;
 }
 
-static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+static fbp_status write_converted(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const uint64_t at = s->part_offset + (uint64_t)z0 * s->slice_bytes;
     const size_t n = nz * s->info.n[0] * s->info.n[1];
@@ -303,9 +306,9 @@ fail:
     return st;
 }
 
-fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
+/* Doubles for FBP_F64, else floats. */
+static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
-    fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "output"));
     if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
         return fbp_fail(FBP_ERR_INVALID, "output: slices [%zu, +%zu) of %zu cannot be written%s",
@@ -329,6 +332,46 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
         FBP_TRY(write_as_is(s, z0, nz, data));
     fbp_sink_mark(s, z0, nz);
     return FBP_OK;
+}
+
+/* Values of the other precision than the sink takes. */
+static void convert(bool to_double, const void *data, size_t n, void *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (to_double)
+            ((double *)out)[i] = (double)((const float *)data)[i];
+        else
+            ((float *)out)[i] = (float)((const double *)data)[i];
+}
+
+/* A slice at a time, so that little memory is enough. */
+static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
+{
+    const bool to_double = s->info.type == FBP_F64;
+    const size_t n = s->info.n[0] * s->info.n[1];
+    const size_t given = n * (to_double ? sizeof(float) : sizeof(double));
+    fbp_status st = FBP_OK;
+    void *slice = NULL;
+
+    FBP_TRY(fbp_alloc(&slice, fbp_sink_given_bytes(s), "a slice of the output"));
+    for (size_t z = 0; z < nz && st == FBP_OK; z++) {
+        convert(to_double, (const char *)data + z * given, n, slice);
+        st = write_given(s, z0 + z, 1, slice);
+    }
+    fbp_free(slice);
+    return st;
+}
+
+fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, const float *data)
+{
+    fbp_message_clear();
+    return (s->info.type == FBP_F64 ? write_other : write_given)(s, z0, nz, data);
+}
+
+fbp_status fbp_sink_write_double(fbp_sink *s, size_t z0, size_t nz, const double *data)
+{
+    fbp_message_clear();
+    return (s->info.type == FBP_F64 ? write_given : write_other)(s, z0, nz, data);
 }
 
 fbp_status fbp_sink_finish(fbp_sink *s)

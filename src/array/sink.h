@@ -21,7 +21,7 @@ enum fbp_sink_kind {
 
 /** What a sink of kind FBP_SINK_CALLED does. */
 struct fbp_sink_calls {
-    fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+    fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
     fbp_status (*finish)(struct fbp_sink *s);
     void (*close)(struct fbp_sink *s);
 };
@@ -39,7 +39,7 @@ struct fbp_sink {
     bool passing;                   /**< read again and removed: it need not reach a disk */
     size_t slice_bytes;             /**< as stored */
     uint64_t *hash;                 /**< of each slice; HASH only */
-    float *memory;                  /**< of the caller; MEMORY only */
+    void *memory;                   /**< of the caller; MEMORY only */
     struct fbp_called_sink *called; /**< and the next: CALLED only (array/called_sink.c) */
     const struct fbp_sink_calls *calls;
     pthread_mutex_t lock;
@@ -61,6 +61,14 @@ struct fbp_sink {
     size_t part_offset; /**< of the samples in the temporary file */
     int fd, log_fd, lock_fd;
 };
+
+/** Bytes of a slice as the sink takes it: doubles for FBP_F64, else floats. */
+static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
+{
+    const size_t size = s->info.type == FBP_F64 ? sizeof(double) : sizeof(float);
+
+    return s->info.n[0] * s->info.n[1] * size;
+}
 
 /** Bytes of the temporary file. */
 uint64_t fbp_sink_part_bytes(const struct fbp_sink *s);

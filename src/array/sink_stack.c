@@ -29,11 +29,11 @@ static fbp_status check_kind(const struct fbp_sink *s)
 {
     const struct fbp_slice_format *f = s->slices->slices;
 
-    if (f->integers_only && s->info.type == FBP_F32)
+    if (f->integers_only && (s->info.type == FBP_F32 || s->info.type == FBP_F64))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s holds no float32: choose uint8 or uint16 and the range that it "
+                        "%s: %s holds no %s: choose uint8 or uint16 and the range that it "
                         "stands for (--output-type uint16 --output-range LO,HI), or write TIFF",
-                        s->path, s->slices->title);
+                        s->path, s->slices->title, fbp_type_name(s->info.type));
     if (!s->pattern.suffix && s->info.n[2] != 1)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: a %s file holds one slice, the volume has %zu: name a stack, such as "
@@ -420,7 +420,7 @@ static struct fbp_array_info slice_info(const struct fbp_sink *s, size_t z)
     return one;
 }
 
-static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, const float *values)
+static fbp_status write_file(struct fbp_sink *s, size_t z, const char *name, const void *values)
 {
     const struct fbp_array_info slice = slice_info(s, z);
     struct fbp_piece p = {0};
@@ -448,7 +448,7 @@ fail:
 
 /* What a run that is resumed has left may be computed again, with slices beside it that are
  * missing. */
-static fbp_status write_slice(struct fbp_sink *s, size_t z, const float *values)
+static fbp_status write_slice(struct fbp_sink *s, size_t z, const void *values)
 {
     if (fbp_sink_has(s, z, 1))
         return FBP_OK;
@@ -464,19 +464,24 @@ static fbp_status write_slice(struct fbp_sink *s, size_t z, const float *values)
 struct slices {
     struct fbp_sink *sink;
     size_t z0;
-    const float *data;
+    const void *data;
 };
+
+/* A slice of what a sink is given. */
+static const void *slice_of(const struct fbp_sink *s, const void *data, size_t z)
+{
+    return (const char *)data + z * fbp_sink_given_bytes(s);
+}
 
 static fbp_status write_item(void *user, size_t item, int worker)
 {
     const struct slices *w = user;
 
     (void)worker;
-    return write_slice(w->sink, w->z0 + item,
-                       w->data + item * w->sink->info.n[0] * w->sink->info.n[1]);
+    return write_slice(w->sink, w->z0 + item, slice_of(w->sink, w->data, item));
 }
 
-static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     struct slices w = {.sink = s, .z0 = z0, .data = data};
     const size_t cores = (size_t)fbp_core_count();
@@ -488,12 +493,12 @@ static fbp_status write_together(struct fbp_sink *s, size_t z0, size_t nz, const
     return st;
 }
 
-fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const float *data)
+fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     if (nz > 1 && s->slices->slices->compressed)
         return write_together(s, z0, nz, data);
     for (size_t z = 0; z < nz; z++)
-        FBP_TRY(write_slice(s, z0 + z, data + z * s->info.n[0] * s->info.n[1]));
+        FBP_TRY(write_slice(s, z0 + z, slice_of(s, data, z)));
     return FBP_OK;
 }
 

@@ -10,7 +10,7 @@
 
 fbp_status fbp_sink_stack_open(struct fbp_sink *s, const char *path,
                                const struct fbp_sink_params *params);
-fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const float *data);
+fbp_status fbp_sink_stack_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
 fbp_status fbp_sink_stack_publish(struct fbp_sink *s);
 /** Remove what is there of an unfinished stack. */
 void fbp_sink_stack_remove(struct fbp_sink *s);

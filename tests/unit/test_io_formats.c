@@ -58,7 +58,7 @@ static fbp_status toy_layout(const char *path, const struct fbp_array_info *info
 }
 
 static fbp_status toy_encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                             const float *values, uint64_t *clipped)
+                             const void *values, uint64_t *clipped)
 {
     char head[TOY_BYTES];
 

@@ -38,7 +38,7 @@ WHOLE(scan, reference);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);
 WHOLE(simulate_params, at_centres);
-WHOLE(sink_functions, concurrent);
+WHOLE(sink_functions, write_double);
 WHOLE(sink_params, range);
 WHOLE(source_functions, concurrent);
 

@@ -278,7 +278,24 @@ void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out)
 }
 
 void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
-                   float *out){FBP_BY_TYPE(type, FBP_SCALED)}
+                   float *out)
+{
+    FBP_BY_TYPE(type, FBP_SCALED)
+}
+
+/* A sample is taken before its double is stored, which covers none that is still to come: those
+ * that `in` and `out` share lie at the end of both. */
+#define FBP_DOUBLE(T)                                                             \
+    for (size_t i = 0; i < n; i++) {                                              \
+        T x;                                                                      \
+        memcpy(&x, (const char *)in + i * sizeof x, sizeof x);                    \
+        const double value = scale == 0 ? (double)x : scale * (double)x + offset; \
+        memcpy((char *)out + i * sizeof value, &value, sizeof value);             \
+    }                                                                             \
+    break
+
+void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                   double *out){FBP_BY_TYPE(type, FBP_DOUBLE)}
 
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes)
 {

@@ -59,6 +59,11 @@ void fbp_to_float(enum fbp_type type, const void *in, size_t n, float *out);
 void fbp_to_scaled(enum fbp_type type, double scale, double offset, const void *in, size_t n,
                    float *out);
 
+/** n samples in native byte order to the doubles that they stand for: scaled, unless scale is 0.
+ * `in` may end where `out` does. */
+void fbp_to_double(enum fbp_type type, double scale, double offset, const void *in, size_t n,
+                   double *out);
+
 /** Bytes of all samples of a header; FBP_ERR_INVALID if a size is 0 or the product overflows. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 

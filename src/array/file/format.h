@@ -113,9 +113,9 @@ struct fbp_sink_format {
  */
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
 
-/** One slice as a file: all of it goes through `p`. */
+/** One slice as a file: all of it goes through `p`.  values: double for FBP_F64, else float. */
 typedef fbp_status fbp_encode_fn(struct fbp_piece *p, const struct fbp_array_info *slice,
-                                 const float *values, uint64_t *clipped);
+                                 const void *values, uint64_t *clipped);
 
 /** How stacks are written, a file a slice: "out/slice_%04d.tif".  Where no fbp_sink_format of the
  *  format has such an extension, a name without a number is a file of one slice, too. */

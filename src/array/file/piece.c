@@ -75,16 +75,17 @@ uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size
 }
 
 fbp_status fbp_piece_put_values(struct fbp_piece *p, const struct fbp_array_info *info,
-                                const float *values, size_t n, uint64_t *clipped)
+                                const void *values, size_t n, uint64_t *clipped)
 {
     enum { AT_ONCE = 2048 };
+    const float *floats = values;
     uint16_t some[AT_ONCE];
 
-    if (info->type == FBP_F32)
-        return fbp_piece_put(p, values, n * sizeof *values);
+    if (info->type == FBP_F32 || info->type == FBP_F64)
+        return fbp_piece_put(p, values, n * fbp_type_size(info->type));
     for (size_t i = 0; i < n; i += AT_ONCE) {
         const size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
-        *clipped += fbp_from_float(info, values + i, count, some);
+        *clipped += fbp_from_float(info, floats + i, count, some);
         FBP_TRY(fbp_piece_put(p, some, count * fbp_type_size(info->type)));
     }
     return FBP_OK;

@@ -24,9 +24,10 @@ struct fbp_piece {
 
 fbp_status fbp_piece_open(struct fbp_piece *p, int fd, const char *path, uint64_t at);
 fbp_status fbp_piece_put(struct fbp_piece *p, const void *data, size_t n);
-/** n values as info->type, by its scale; *clipped grows. */
+/** n values as info->type, by its scale; *clipped grows.  values: double for FBP_F64, else float.
+ */
 fbp_status fbp_piece_put_values(struct fbp_piece *p, const struct fbp_array_info *info,
-                                const float *values, size_t n, uint64_t *clipped);
+                                const void *values, size_t n, uint64_t *clipped);
 /** The rest to the file: hash is that of all. */
 fbp_status fbp_piece_flush(struct fbp_piece *p);
 void fbp_piece_close(struct fbp_piece *p);

@@ -143,3 +143,19 @@ fbp_status fbp_source_read(fbp_source *src, size_t slice0, size_t n_slices, size
     }
     return FBP_OK;
 }
+
+/* Samples as they are fill the end of `out`, and are converted from its beginning on. */
+fbp_status fbp_source_read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
+                                  size_t n_rows, double *out)
+{
+    const struct fbp_array_info *info = &src->info;
+    const size_t n = n_slices * n_rows * info->n[0];
+    char *samples = (char *)out + n * (sizeof *out - fbp_type_size(info->type));
+
+    fbp_message_clear();
+    FBP_TRY(check_range(src, slice0, n_slices, row0, n_rows));
+    FBP_TRY(fbp_source_read_as_is(src, slice0, n_slices, row0, n_rows, samples));
+    if (info->type != FBP_F64 || info->scale != 0)
+        fbp_to_double(info->type, info->scale, info->offset, samples, n, out);
+    return FBP_OK;
+}

@@ -159,7 +159,10 @@ static fbp_status open_npy(struct fbp_source *src)
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
-    const char *code = info->type == FBP_U8 ? "|u1" : info->type == FBP_U16 ? "<u2" : "<f4";
+    const char *code = info->type == FBP_U8    ? "|u1"
+                       : info->type == FBP_U16 ? "<u2"
+                       : info->type == FBP_F64 ? "<f8"
+                                               : "<f4";
     char dict[160];
     const int n = snprintf(dict, sizeof dict,
                            "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",

@@ -26,6 +26,7 @@ static fbp_status header(const char *path, const struct fbp_array_info *info,
     char size[64] = "", place[400] = "", unit[32] = "", scale[160] = "", a[32], b[32];
     const char *element = info->type == FBP_U8    ? "MET_UCHAR"
                           : info->type == FBP_U16 ? "MET_USHORT"
+                          : info->type == FBP_F64 ? "MET_DOUBLE"
                                                   : "MET_FLOAT";
     bool given = false;
 

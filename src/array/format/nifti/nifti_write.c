@@ -62,6 +62,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 {
     const int type = info->type == FBP_U8    ? NIFTI_TYPE_UINT8
                      : info->type == FBP_U16 ? NIFTI_TYPE_UINT16
+                     : info->type == FBP_F64 ? NIFTI_TYPE_FLOAT64
                                              : NIFTI_TYPE_FLOAT32;
     nifti_1_header h = {.sizeof_hdr = sizeof h,
                         .regular = 'r',

@@ -29,7 +29,10 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
                          const char *data_file, char **out)
 {
     char *where = NULL, unit[40] = "", scale[160] = "", a[32], b[32];
-    const char *type = info->type == FBP_U8 ? "uint8" : info->type == FBP_U16 ? "uint16" : "float";
+    const char *type = info->type == FBP_U8    ? "uint8"
+                       : info->type == FBP_U16 ? "uint16"
+                       : info->type == FBP_F64 ? "double"
+                                               : "float";
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));

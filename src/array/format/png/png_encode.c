@@ -25,7 +25,7 @@ static const void *next_row(void *user, size_t y)
 }
 
 static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                         const float *values, uint64_t *clipped)
+                         const void *values, uint64_t *clipped)
 {
     struct rows rows = {slice, values, NULL, clipped};
     struct fbp_png_image image = {.n_columns = slice->n[0],

@@ -85,7 +85,7 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
         entry(o, 283, RATIONAL, 1, o->big ? x->resolution[1] : x->resolution_at + 8);
         entry(o, 296, SHORT, 1, 1); /* that of the description */
     }
-    entry(o, 339, SHORT, 1, info->type == FBP_F32 ? 3 : 1);
+    entry(o, 339, SHORT, 1, info->type == FBP_F32 || info->type == FBP_F64 ? 3 : 1);
     const uint64_t next = x->second_at + page * x->page_bytes;
     put(o, page + 1 < info->n[2] ? next : 0, o->big ? 8 : 4);
 }
@@ -208,7 +208,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 }
 
 static fbp_status encode(struct fbp_piece *p, const struct fbp_array_info *slice,
-                         const float *values, uint64_t *clipped)
+                         const void *values, uint64_t *clipped)
 {
     struct fbp_layout file = {0};
     fbp_status st;

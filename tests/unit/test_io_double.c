@@ -1,0 +1,259 @@
+/* Values in double: read without rounding from every type, stored in every format that floats are
+ * stored in, and rounded only where the output is of floats or integers. */
+#include "unit/some_volume.h"
+
+#include "fbp/callback.h"
+
+#include "array/array.h"
+#include "array/file/bytes.h"
+
+#define STEM  FBP_TEST_DIR "/io_double"
+#define STACK STEM "_stack"
+
+static double values[N];
+
+/* No float has any of them. */
+static int fill_doubles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        values[i] = sin((double)i) * 1e-2;
+    return fill(state);
+}
+
+static fbp_sink *sink(const char *path, enum fbp_type type, uint64_t print, bool resume)
+{
+    const struct fbp_array_info info = some_info();
+    const struct fbp_sink_params p = {
+        .struct_size = sizeof p, .resume = resume, .fingerprint = print, .type = type};
+    fbp_sink *s = NULL;
+
+    if (fbp_sink_open(&s, path, &info, &p) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    return s;
+}
+
+static void finish(fbp_sink *s)
+{
+    if (fbp_sink_finish(s) != FBP_OK)
+        fail_msg("%s", fbp_message());
+    fbp_sink_close(&s);
+}
+
+static void put(fbp_sink *s, size_t z0, size_t nz)
+{
+    if (fbp_sink_write_double(s, z0, nz, values + z0 * SLICE) != FBP_OK)
+        fail_msg("%s", fbp_message());
+}
+
+static void assert_holds(const char *path, enum fbp_type type, const double *wanted)
+{
+    fbp_source *src = open_source(path, NULL);
+    double out[N];
+
+    assert_int_equal(fbp_source_info(src)->type, type);
+    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, out), FBP_OK);
+    for (size_t i = 0; i < N; i++)
+        if (memcmp(&out[i], &wanted[i], sizeof out[i]) != 0)
+            fail_msg("%s: %zu: %.17g instead of %.17g", path, i, out[i], wanted[i]);
+    assert_int_equal(fbp_source_read_double(src, 2, 3, 1, 2, out), FBP_OK);
+    for (size_t z = 0; z < 3; z++)
+        assert_memory_equal(out + z * 2 * NX, wanted + (z + 2) * SLICE + NX, 2 * NX * sizeof *out);
+    fbp_source_close(&src);
+}
+
+static void every_format_stores_doubles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *read;
+    } cases[] = {{STEM ".mha", STEM ".mha"},       {STEM ".mhd", STEM ".mhd"},
+                 {STEM ".npy", STEM ".npy"},       {STEM ".nrrd", STEM ".nrrd"},
+                 {STEM ".nhdr", STEM ".nhdr"},     {STEM ".tif", STEM ".tif"},
+                 {STEM ".h5", STEM ".h5"},         {STEM ".nii", STEM ".nii"},
+                 {STEM ".nii.gz", STEM ".nii.gz"}, {STACK "/s_%03d.tif", STACK}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t print = 0; print < 2; print++) {
+            fbp_sink *s = sink(cases[i].path, FBP_F64, print, false);
+            put(s, 4, 2);
+            put(s, 0, 4);
+            finish(s);
+            assert_holds(cases[i].read, FBP_F64, values);
+        }
+    const struct fbp_raw raw = {.type = FBP_F64, .n = {NX, NY, NZ}};
+    fbp_sink *s = sink(STEM ".raw", FBP_F64, 0, false);
+    fbp_source *src;
+    double out[N];
+    put(s, 0, NZ);
+    finish(s);
+    src = open_source(STEM ".raw", &raw);
+    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, out), FBP_OK);
+    assert_memory_equal(out, values, sizeof out);
+    fbp_source_close(&src);
+}
+
+static void sinks_take_both(void **state)
+{
+    (void)state;
+    double rounded[N], widened[N];
+    fbp_sink *s = sink(STEM ".npy", FBP_F32, 0, false);
+
+    for (size_t i = 0; i < N; i++) {
+        rounded[i] = (double)(float)values[i];
+        widened[i] = (double)volume[i];
+    }
+    put(s, 0, NZ);
+    finish(s);
+    assert_holds(STEM ".npy", FBP_F32, rounded);
+    s = sink(STEM ".npy", FBP_F64, 0, false);
+    assert_int_equal(fbp_sink_write(s, 0, NZ, volume), FBP_OK);
+    finish(s);
+    assert_holds(STEM ".npy", FBP_F64, widened);
+}
+
+static void a_stopped_run_goes_on(void **state)
+{
+    (void)state;
+    fbp_sink *s = sink(STEM "_half.mha", FBP_F64, 7, false);
+
+    put(s, 0, 3);
+    fbp_sink_close(&s);
+    s = sink(STEM "_half.mha", FBP_F64, 7, true);
+    assert_true(fbp_sink_has(s, 0, 3));
+    assert_false(fbp_sink_has(s, 3, 1));
+    put(s, 3, 3);
+    finish(s);
+    assert_holds(STEM "_half.mha", FBP_F64, values);
+}
+
+static uint64_t hash_of(const double *x)
+{
+    fbp_sink *s = sink("hash:", FBP_F64, 0, false);
+
+    for (size_t z = 0; z < NZ; z++)
+        assert_int_equal(fbp_sink_write_double(s, z, 1, x + z * SLICE), FBP_OK);
+    assert_int_equal(fbp_sink_finish(s), FBP_OK);
+    const uint64_t h = fbp_sink_hash(s);
+    fbp_sink_close(&s);
+    return h;
+}
+
+static void a_hash_sees_the_last_bit(void **state)
+{
+    (void)state;
+    double other[N];
+
+    memcpy(other, values, sizeof other);
+    assert_true(hash_of(values) == hash_of(other));
+    other[N - 1] = nextafter(other[N - 1], 1);
+    assert_true(hash_of(values) != hash_of(other));
+}
+
+static void memory_of_doubles(void **state)
+{
+    (void)state;
+    const size_t n[3] = {NX, NY, NZ};
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {NX, NY, NZ}, .type = FBP_F64};
+    double out[N] = {0}, again[N];
+    fbp_source *src = NULL;
+    fbp_sink *s = NULL;
+
+    assert_int_equal(fbp_sink_memory_double(&s, out, n), FBP_OK);
+    put(s, 0, NZ);
+    finish(s);
+    assert_memory_equal(out, values, sizeof out);
+    assert_int_equal(fbp_source_memory(&src, out, &info), FBP_OK);
+    assert_int_equal(fbp_source_read_double(src, 0, NZ, 0, NY, again), FBP_OK);
+    assert_memory_equal(again, values, sizeof again);
+    fbp_source_close(&src);
+}
+
+static int take(void *user, size_t z0, size_t nz, const double *slices, char *why, size_t n_why)
+{
+    (void)why, (void)n_why;
+    memcpy((double *)user + z0 * SLICE, slices, nz * SLICE * sizeof *slices);
+    return 0;
+}
+
+static int take_floats(void *user, size_t z0, size_t nz, const float *slices, char *why,
+                       size_t n_why)
+{
+    (void)user, (void)z0, (void)nz, (void)slices, (void)why, (void)n_why;
+    return 0;
+}
+
+static void a_function_takes_doubles(void **state)
+{
+    (void)state;
+    const size_t n[3] = {NX, NY, NZ};
+    double out[N] = {0};
+    struct fbp_sink_functions f = {
+        .struct_size = sizeof f, .write_double = take, .user = out, .at_once = 4};
+    fbp_sink *s = NULL;
+
+    assert_int_equal(fbp_sink_callback(&s, &f, n), FBP_OK);
+    put(s, 0, NZ);
+    finish(s);
+    assert_memory_equal(out, values, sizeof out);
+    f.write = take_floats;
+    assert_int_equal(fbp_sink_callback(&s, &f, n), FBP_ERR_INVALID);
+    assert_says("write: found two, expected one function");
+}
+
+/* The samples lie where the doubles will be. */
+static void numbers_become_doubles_in_place(void **state)
+{
+    (void)state;
+    const int32_t numbers[5] = {INT32_MIN, -1, 0, 16777217, INT32_MAX};
+    double out[5];
+    char *end = (char *)out + sizeof out - sizeof numbers;
+
+    memcpy(end, numbers, sizeof numbers);
+    fbp_to_double(FBP_I32, 0, 0, end, 5, out);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(out[i] == (double)numbers[i]);
+    memcpy(end, numbers, sizeof numbers);
+    fbp_to_double(FBP_I32, 0.1, 3, end, 5, out);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(out[i] == 0.1 * (double)numbers[i] + 3);
+    for (size_t i = 0; i < 5; i++)
+        out[i] = (double)i;
+    fbp_to_double(FBP_F64, 2, 1, out, 5, out);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(out[i] == 2 * (double)i + 1);
+}
+
+static void volumes_are_compared_in_double(void **state)
+{
+    (void)state;
+    struct fbp_comparison c = {.struct_size = sizeof c};
+    fbp_sink *s = sink(STEM "_a.npy", FBP_F64, 0, false);
+
+    put(s, 0, NZ);
+    finish(s);
+    const double was = values[40];
+    values[40] += 1e-14;
+    s = sink(STEM "_b.npy", FBP_F64, 0, false);
+    put(s, 0, NZ);
+    finish(s);
+    const double by = values[40] - was;
+    values[40] = was;
+    assert_int_equal(fbp_array_compare(STEM "_a.npy", STEM "_b.npy", 0, &c), FBP_OK);
+    assert_true(c.max == by && by > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_format_stores_doubles),
+                                       cmocka_unit_test(sinks_take_both),
+                                       cmocka_unit_test(a_stopped_run_goes_on),
+                                       cmocka_unit_test(a_hash_sees_the_last_bit),
+                                       cmocka_unit_test(memory_of_doubles),
+                                       cmocka_unit_test(a_function_takes_doubles),
+                                       cmocka_unit_test(numbers_become_doubles_in_place),
+                                       cmocka_unit_test(volumes_are_compared_in_double)};
+
+    return cmocka_run_group_tests(tests, fill_doubles, NULL);
+}
