@@ -66,7 +66,7 @@ static fbp_status open_sink(fbp_sink **out, enum fbp_type type, void *samples, c
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a sink"));
     s->kind = FBP_SINK_MEMORY;
     s->process = getpid();
-    s->fd = s->log_fd = -1;
+    s->fd = s->log_fd = s->lock_fd = -1;
     s->memory = samples;
     s->info = (struct fbp_array_info){.n = {n[0], n[1], n[2]}, .type = type};
     pthread_mutex_init(&s->lock, NULL);

@@ -1,10 +1,14 @@
 /* Sinks: what is written is read back; nothing half-written is left; a killed run goes on. */
 #include "unit/some_volume.h"
 
+#include "fbp/callback.h"
+
+#include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define STEM  FBP_TEST_DIR "/io_sink"
 #define PLAIN STEM "_plain.mha"
@@ -508,6 +512,50 @@ static void nothing(void **state)
     assert_no_leftovers("null:");
 }
 
+static int take_slices(void *user, size_t z0, size_t nz, const float *slices, char *why, size_t n)
+{
+    (void)user, (void)z0, (void)nz, (void)slices, (void)why, (void)n;
+    return 0;
+}
+
+/* Descriptors 0 to 63 that are open, as bits. */
+static uint64_t open_descriptors(void)
+{
+    uint64_t open = 0;
+
+    for (int fd = 0; fd < 64; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            open |= (uint64_t)1 << fd;
+    return open;
+}
+
+/* Sinks without files close no descriptor: 0 is the program's standard input. */
+static void the_callers_descriptors_stay_open(void **state)
+{
+    const struct fbp_sink_functions functions = {.struct_size = sizeof functions,
+                                                 .write = take_slices};
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {4, 3, 2}};
+    const int input = open("/dev/null", O_RDONLY); /* 0, should it be closed */
+    const uint64_t before = open_descriptors();
+    float samples[24];
+    fbp_sink *sink;
+
+    (void)state;
+    assert_true(input >= 0 && (before & 1));
+    assert_int_equal(fbp_sink_memory(&sink, samples, info.n), FBP_OK);
+    fbp_sink_close(&sink);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(fbp_sink_callback(&sink, &functions, info.n), FBP_OK);
+    fbp_sink_close(&sink);
+    assert_int_equal(open_descriptors(), before);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fbp_sink_open(&sink, i ? "hash:" : "null:", &info, NULL), FBP_OK);
+        fbp_sink_close(&sink);
+        assert_int_equal(open_descriptors(), before);
+    }
+    close(input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +572,7 @@ int main(void)
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(hashes),
         cmocka_unit_test(nothing),
+        cmocka_unit_test(the_callers_descriptors_stay_open),
     };
     return cmocka_run_group_tests(tests, fill, NULL);
 }
