@@ -162,9 +162,9 @@ static void the_papers_kernel(void **state)
 static void the_kernel_without_its_faults(void **state)
 {
     (void)state;
-    check("fbp_epr", 32, 56, 32, 32);
-    check("fbp_epr", 33, 57, 33, 33);
-    check("fbp_epr", 33, 57, 7, 256); /* any launch */
+    check("fbp_epr_registers", 32, 56, 32, 32);
+    check("fbp_epr_registers", 33, 57, 33, 33);
+    check("fbp_epr_registers", 33, 57, 7, 256); /* any launch */
 }
 
 /* One thread a voxel of a row would want blocks of 1030.  The object stays on the card; some voxels
@@ -182,7 +182,7 @@ static void more_than_1024_voxels_a_side(void **state)
         return;
     }
     ok(cu.clear(object, 0, voxels * sizeof(double)), "zeros");
-    launch_on("fbp_epr", &c, 1030, 256, object);
+    launch_on("fbp_epr_registers", &c, 1030, 256, object);
     for (size_t m = 0; m < n; m++) {
         const size_t y = n - 1 - m, z = m / 2;
         double value;

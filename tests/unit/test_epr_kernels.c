@@ -42,7 +42,7 @@ static double *new_object(const struct epr_case *c, double value)
 
 static void both_kernels_give_the_sums_and_what_ref_gives(void **state)
 {
-    static kernel *const kernels[] = {fbp_epr_paper, fbp_epr};
+    static kernel *const kernels[] = {fbp_epr_paper, fbp_epr_registers};
 
     (void)state;
     for (int ends = 0; ends < 2; ends++)
@@ -72,7 +72,7 @@ static void the_better_kernel_takes_any_launch_and_any_size(void **state)
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         struct epr_case c = epr_make(13, 17, i % 2 ? 21 : 19, true);
         double *object = new_object(&c, 0);
-        launch(fbp_epr, &c, launches[i].grid, launches[i].block, object);
+        launch(fbp_epr_registers, &c, launches[i].grid, launches[i].block, object);
         epr_check_sums(&c, object, 0);
         epr_check_ref(&c, object);
         free(object);

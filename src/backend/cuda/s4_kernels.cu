@@ -40,9 +40,9 @@ extern "C" __global__ void fbp_epr_paper(double *object, const double *projectio
  * The same sums, for any N, S and launch: threads take voxel after voxel, a sum stays in a register
  * until all projections are in it, samples outside are chosen away, and halves are exact.
  */
-extern "C" __global__ void fbp_epr(double *object, const double *projection, const double *GX,
-                                   const double *GY, const double *GZ, double d_object, int N,
-                                   double d_proj, int Q, int S)
+extern "C" __global__ void fbp_epr_registers(double *object, const double *projection,
+                                             const double *GX, const double *GY, const double *GZ,
+                                             double d_object, int N, double d_proj, int Q, int S)
 {
     const long long side = N, voxels = side * side * side;
     const long long threads = (long long)gridDim.x * gridDim.y * blockDim.x;
