@@ -1,0 +1,124 @@
+% Run by epr.sh, in a folder with what the command has made.
+1;
+
+function check(what, ok)
+    if ~ok
+        error('FAILED: %s', what);
+    end
+end
+
+% A call that has to fail, by its identifier and a part of its sentence.
+function fails(id, part, varargin)
+    try
+        fbp_epr(varargin{:});
+    catch e
+        if ~strcmp(e.identifier, id) || isempty(strfind(e.message, part))
+            error('FAILED: expected %s "%s", got %s "%s"', id, part, e.identifier, e.message);
+        end
+        return
+    end
+    error('FAILED: no error %s "%s"', id, part);
+end
+
+% The last numbers of a file.
+function x = read_floats(name, n)
+    f = fopen(name);
+    fseek(f, -4 * prod(n), 'eof');
+    x = reshape(fread(f, prod(n), 'single=>single'), n);
+    fclose(f);
+end
+
+% The sums of the paper's kernel, as they are defined.
+function object = sums(p, GX, GY, GZ, d, N, tau)
+    [S, Q] = size(p);
+    at = ((0:N - 1) + 1 - N / 2) * d;
+    [x, y, z] = ndgrid(at, at, at);
+    object = zeros(N, N, N);
+    for q = 1:Q
+        t = (x * GX(q) + y * GY(q) + z * GZ(q)) / tau + S / 2;
+        object = object + interp1(0:S - 1, p(:, q), t, 'linear', 0);
+    end
+end
+
+% The command's bits, from float and from double samples.
+[GX, GY, GZ] = fbp_epr_directions('solid-angle', 9, 'Order', 'flip');
+Q = numel(GX);
+S = str2double(regexp(fileread('bottle.json'), '"columns": (\d+)', 'tokens'){1}{1});
+p = read_floats('bottle.mha', [S Q]);
+d = 0.125;
+plain = read_floats('plain.raw', [22 22 22]);
+[object, info] = fbp_epr(p, GX, GY, GZ, d, 22, d, 'Device', 'cpu');
+check('class', isa(object, 'single') && isequal(size(object), [22 22 22]));
+check('the command''s bits', isequal(object, plain));
+check('of double samples', isequal(fbp_epr(double(p), GX, GY, GZ, d, 22, d, Q, S, 'device', 'cpu'), plain));
+check('of columns of directions', isequal(fbp_epr(p, GX', GY', GZ', d, 22, d, 'Device', 'cpu'), plain));
+check('places that are given', isequal(fbp_epr(p, GX, GY, GZ, d, 22, d * ones(1, Q), 'Device', 'cpu', ...
+    'First', -(S - 1) / 2 * d, 'Centre', [0 0 0], 'Threads', 1), plain));
+check('info', strcmp(info.device, 'cpu') && ~isempty(strfind(info.weights, 'sum 2 pi')) && ...
+    info.max == max(object(:)) && info.seconds > 0);
+other = read_floats('other.raw', [17 22 12]);
+check('other options', isequal(fbp_epr(p, GX, GY, GZ, 0.14, [17 22 12], d, 'Filter', 'hann', 'Cutoff', 0.6, ...
+    'Oversampling', 2, 'Quadrature', 'voronoi', 'Device', 'cpu'), other));
+weights = 2 * pi / Q * ones(1, Q);
+check('given weights', ~isequal(fbp_epr(p, GX, GY, GZ, d, 22, d, 'Quadrature', weights, 'Device', 'cpu'), plain));
+
+% Filtered projections are only backprojected, in the paper's places.
+rand('seed', 1);
+raw = rand(41, 12) - 0.5;
+raw([1 end], :) = 0;
+for N = [16 17]
+    wanted = sums(raw, GX(1:12), GY(1:12), GZ(1:12), 0.7, N, 0.9);
+    got = fbp_epr(raw, GX(1:12), GY(1:12), GZ(1:12), 0.7, N, 0.9, 'Filter', 'none', 'Grid', 'eprit');
+    check('the paper''s sums', max(abs(got(:) - wanted(:))) < 1e-6 * max(abs(wanted(:))));
+end
+
+% Amplitude: the example, which also writes its pictures.
+result = fbp_epr_example(pwd, 48);
+check('amplitude', abs(result.amplitude - 1) < 5e-3);
+check('pictures', exist('slices.png', 'file') && exist('profile.csv', 'file'));
+check('profile', isequal(size(csvread('profile.csv')), [48 3]));
+
+% The host's files are its own: a library that closed one would give its number to the next.
+f = fopen('plain.raw');
+check('standard input stays open', f > 2);
+fclose(f);
+
+% Bad input.
+ok = {p, GX, GY, GZ, d, 22, d};
+bad = @(i, value) [ok(1:i - 1), {value}, ok(i + 1:end)];
+call = bad(1, complex(double(p), 1)); fails('fbp:type', 'complex', call{:});
+call = bad(1, 'text'); fails('fbp:type', 'projection: expected double', call{:});
+call = bad(1, []); fails('fbp:size', 'projection', call{:});
+call = bad(1, p(:, 2:end)); fails('fbp:size', 'GX: expected', call{:});
+call = bad(2, 2 * GX); fails('fbp:directions', 'direction 1 is of length', call{:});
+call = bad(3, GY(2:end)); fails('fbp:size', 'GY: expected', call{:});
+call = bad(4, NaN(size(GZ))); fails('fbp:directions', 'of length nan', call{:});
+call = bad(5, 0); fails('fbp:value', 'd_object: expected a distance above 0', call{:});
+call = bad(6, 22.5); fails('fbp:value', 'N: expected a whole number', call{:});
+call = bad(6, [3 3]); fails('fbp:size', 'N: expected 1 number, got 2', call{:});
+call = bad(7, [d * ones(1, Q - 1), 0]); fails('fbp:value', sprintf('got 0 for projection %d', Q), call{:});
+fails('fbp:arguments', 'got 3 arguments', ok{1:3});
+fails('fbp:size', 'Q: is 5', ok{:}, 5);
+fails('fbp:size', 'S: is 7', ok{:}, Q, 7);
+fails('fbp:option', 'no option "Fliter"', ok{:}, 'Fliter', 'hann');
+fails('fbp:option', 'Cutoff: its value is missing', ok{:}, 'Cutoff');
+fails('fbp:value', 'Filter: expected one of ram-lak', ok{:}, 'Filter', 'han');
+fails('fbp:value', 'Cutoff: expected', ok{:}, 'Cutoff', 2);
+fails('fbp:size', 'Quadrature', ok{:}, 'Quadrature', [1 2]);
+fails('fbp:library', 'not in this build', ok{:}, 'Device', 'abacus');
+fails('fbp:library', 'even rings', {p(:, 1:9)}{:}, GX(2:10), GY(2:10), GZ(2:10), d, 22, d, 'Quadrature', 'bands');
+
+% The paper's kernel and odd numbers are refused before a GPU is asked for.
+try
+    fbp_epr_gpu(zeros(57, 3), [1 0 0], [0 1 0], [0 0 1], 1, 8, 1, 'paper');
+    check('odd samples', false);
+catch e
+    check('odd samples', strcmp(e.identifier, 'fbp:size') && ~isempty(strfind(e.message, 'even number of samples')));
+end
+try
+    fbp_epr_gpu(zeros(56, 3), [1 0 0], [0 1 0], [0 0 1], 1, 2000, 1, 'paper');
+    check('large sides', false);
+catch e
+    check('large sides', strcmp(e.identifier, 'fbp:size') && ~isempty(strfind(e.message, 'at most 1024')));
+end
+disp('passed');
