@@ -29,8 +29,12 @@ run 0 recon ball.json -o over.mha --device cpu --oversampling 2
 has err 'filter ram-lak, oversampled'
 run 0 compare over.mha truth.mha --json
 is "$(json nrmse) < 0.016"
-run 0 recon ball.json -o spline.mha --device ref --interpolation cubic --size 24
+run 0 recon ball.json -o spline.mha --device cpu --interpolation cubic
 has err 'filter ram-lak, cubic interpolation'
+run 0 compare spline.mha over.mha --json
+is "$(json nrmse) < 0.003"
+run 0 compare spline.mha volume.mha --json
+is "$(json nrmse) > 0.003"
 run 0 view volume.mha -o ball.png
 exists ball.png
 

@@ -2,6 +2,8 @@
 #ifndef FBP_SRC_BP_H
 #define FBP_SRC_BP_H
 
+#include "fbp/recon.h"
+
 #include <stddef.h>
 
 /** Zeros around a filtered view: columns left and right, rows above and below its rows. */
@@ -32,6 +34,17 @@ struct fbp_bp_line {
  */
 typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *view, size_t stride,
                               const struct fbp_bp_line *line);
+
+/** The same of one row of plane integrals, whose w is 1, interpolated otherwise than linearly: to
+ *  the nearest sample, and by the spline of which the row has the coefficients (filter/spline.h).
+ *  Of the latter u may be from -2 to 1 beyond the last column, and a view has more zeros beside its
+ *  row. */
+fbp_bp_matrix_fn fbp_bp_nearest_c, fbp_bp_nearest_avx2, fbp_bp_nearest_avx512;
+fbp_bp_matrix_fn fbp_bp_cubic_c, fbp_bp_cubic_avx2, fbp_bp_cubic_avx512;
+enum { FBP_CUBIC_LEFT = 3, FBP_CUBIC_RIGHT = 4 };
+
+/** The fastest of these that `flags` allow. */
+fbp_bp_matrix_fn *fbp_bp_row_find(unsigned flags, enum fbp_interpolation how);
 
 /** Zeros below and, at least, above the rows of a detector column in transposed views; stored
  * columns are multiples of FBP_COLUMN_MULTIPLE samples. */

@@ -1,5 +1,6 @@
 /* Compiled with -mavx2 -mfma; must not be reached unless the CPU has both. */
 #include "backend/cpu/bp.h"
+#include "filter/spline.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>
@@ -97,6 +98,7 @@ static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
 #    define LARGE_STEP               (0.999f * 11.0f / 3.0f) /* 3 dv / 2 + 2 < 7.5 */
 #    define DEINTERLEAVE(a, b, e, o) deinterleave(a, b, &(e), &(o))
 
+#    include "backend/cpu/bp_row_tmpl.h"
 #    include "backend/cpu/bp_tmpl.h"
 #    include "backend/cpu/column_tmpl.h"
 

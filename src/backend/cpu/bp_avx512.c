@@ -1,5 +1,6 @@
 /* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be reached without them. */
 #include "backend/cpu/bp.h"
+#include "filter/spline.h"
 
 #if defined(__x86_64__)
 #    include <immintrin.h>
@@ -78,6 +79,7 @@ static inline void deinterleave(__m512 a, __m512 b, __m512 *even, __m512 *odd)
 
 #    define DEINTERLEAVE(a, b, e, o) deinterleave(a, b, &(e), &(o))
 
+#    include "backend/cpu/bp_row_tmpl.h"
 #    include "backend/cpu/bp_tmpl.h"
 #    include "backend/cpu/column_tmpl.h"
 #endif

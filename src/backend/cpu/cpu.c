@@ -114,7 +114,9 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->kernel = cpu_kernel_of(job);
     fbp_bp_dsp_init(&dev->dsp, fbp_cpu_flags());
     fbp_orbit_dsp_init(&dev->orbit_dsp, fbp_cpu_flags());
-    dev->planes = fbp_bp_planes_find(fbp_cpu_flags());
+    if (job->interpolation != FBP_INTERPOLATION_LINEAR)
+        dev->dsp.matrix = fbp_bp_row_find(fbp_cpu_flags(), job->interpolation);
+    dev->planes = fbp_bp_planes_find(fbp_cpu_flags(), job->interpolation);
     fbp_line_dsp_init(&dev->line, fbp_cpu_flags());
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));
@@ -223,6 +225,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .group_views = 8,
     .oversamples = true,
     .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,

@@ -27,10 +27,18 @@ static bool worth_it(const struct fbp_job *job, const struct cpu_kernel *kernel)
     return job->grid.n[2] >= ORBIT_SLICES;
 }
 
+/* Is the scan one for it, and does it interpolate so? */
+static bool takes(const struct fbp_job *job, const struct cpu_kernel *kernel)
+{
+    const bool any = kernel == &cpu_kernel_matrix || kernel == &cpu_kernel_planes;
+
+    return (any || job->interpolation == FBP_INTERPOLATION_LINEAR) && kernel->usable(job);
+}
+
 const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name)
 {
     for (size_t i = 0; i < N_KERNELS; i++)
-        if (kernels[i]->usable(job) &&
+        if (takes(job, kernels[i]) &&
             (name ? strcmp(name, kernels[i]->name) == 0 : worth_it(job, kernels[i])))
             return kernels[i];
     return NULL;

@@ -12,10 +12,22 @@ static bool usable(const struct fbp_job *job)
     return true;
 }
 
+static bool is_cubic(const struct fbp_job *job)
+{
+    return job->interpolation == FBP_INTERPOLATION_CUBIC;
+}
+
+/* Zeros before the first sample of a row. */
+static size_t left_of(const struct fbp_job *job)
+{
+    return is_cubic(job) ? FBP_CUBIC_LEFT : FBP_VIEW_LEFT;
+}
+
 /* Samples from row to row. */
 static size_t stride_of(const struct fbp_job *job)
 {
-    const size_t n = FBP_VIEW_LEFT + job->wide.n_columns + FBP_VIEW_RIGHT;
+    const size_t right = is_cubic(job) ? FBP_CUBIC_RIGHT : FBP_VIEW_RIGHT;
+    const size_t n = left_of(job) + job->wide.n_columns + right;
     return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
 }
 
@@ -28,23 +40,24 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
                   const float *rows, float *view)
 {
     const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
+    const size_t left = left_of(dev->job);
     float *at = view + (FBP_VIEW_BELOW + first) * stride;
 
     if (first == 0)
         memset(view, 0, FBP_VIEW_BELOW * stride * sizeof *view);
     for (size_t i = 0; i < n; i++, at += stride, rows += nc) {
-        memset(at, 0, FBP_VIEW_LEFT * sizeof *at);
-        memcpy(at + FBP_VIEW_LEFT, rows, nc * sizeof *at);
-        memset(at + FBP_VIEW_LEFT + nc, 0, (stride - FBP_VIEW_LEFT - nc) * sizeof *at);
+        memset(at, 0, left * sizeof *at);
+        memcpy(at + left, rows, nc * sizeof *at);
+        memset(at + left + nc, 0, (stride - left - nc) * sizeof *at);
     }
     if (first + n == n_rows)
         memset(at, 0, FBP_VIEW_ABOVE * stride * sizeof *at);
 }
 
 /*
- * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0.  Each is
- * linear in x once multiplied by w.  Global indices and whole-detector bounds only, so that no
- * split of the work can change the answer.
+ * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0; splines
+ * reach one sample farther.  Each is linear in x once multiplied by w.  Global indices and
+ * whole-detector bounds only, so that no split of the work can change the answer.
  */
 static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struct fbp_bp_line *l,
                     size_t *x0, size_t *x1)
@@ -54,6 +67,7 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
     const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
+    const double beside = is_cubic(job) ? 2 : 1, beyond = nc - 1 + beside;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
                          fbp_grid_coordinate(g, 2, (double)z)};
@@ -68,8 +82,8 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     }
     double lo = -x_ref, hi = (double)g->n[0] - x_ref;
     cpu_clip(value[2] - 1e-6, slope[2], &lo, &hi);
-    cpu_clip(value[0] + value[2], slope[0] + slope[2], &lo, &hi);
-    cpu_clip(nc * value[2] - value[0], nc * slope[2] - slope[0], &lo, &hi);
+    cpu_clip(value[0] + beside * value[2], slope[0] + beside * slope[2], &lo, &hi);
+    cpu_clip(beyond * value[2] - value[0], beyond * slope[2] - slope[0], &lo, &hi);
     cpu_clip(value[1] + value[2], slope[1] + slope[2], &lo, &hi);
     cpu_clip(nr * value[2] - value[1], nr * slope[2] - slope[1], &lo, &hi);
     const double first = ceil(lo + x_ref), last = ceil(hi + x_ref);
@@ -87,8 +101,8 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
         .v1 = (float)(slope[1] - row * slope[2]),
         .w0 = (float)value[2],
         .w1 = (float)slope[2],
-        .u_lo = (float)(-1 - column),
-        .u_hi = (float)(nc - column),
+        .u_lo = (float)(-beside - column),
+        .u_hi = (float)(beyond - column),
         .v_lo = (float)(r0 - 1 - row),
         .v_hi = (float)(r1 - row),
         .column = (int)column,
@@ -160,7 +174,7 @@ static void item(void *user, size_t index, int worker)
 
     (void)worker;
     for (size_t k = 0; k < bp->batch->n_views; k++) {
-        const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + FBP_VIEW_LEFT;
+        const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + left_of(job);
         for (size_t y = y0; y < y1; y++) {
             struct fbp_bp_line line;
             size_t x0, x1;

@@ -6,6 +6,7 @@
  */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
+#include "filter/spline.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void set_view(const struct fbp_job *job, const double *m, size_t k, struc
     const struct fbp_grid *g = &job->grid;
     double step[3], above = 0;
 
-    t->origin[k] = m[3];
+    t->origin[k] = m[3] + (job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0);
     for (int i = 0; i < 3; i++) {
         step[i] = m[i] * g->voxel_mm[i];
         above -= fmin(step[i], 0) * (EDGE - 1);
@@ -97,7 +98,7 @@ static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile 
     t->planes.samples = bp->filtered + k0 * stride + FBP_PLANES_MARGIN;
     t->planes.stride = stride;
     t->planes.n = n;
-    t->planes.last = (double)job->wide.n_columns;
+    t->planes.last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
     t->planes.narrow = true;
     for (size_t k = 0; k < n; k++) {
         set_view(job, job->matrices[view0 + k], k, t);

@@ -77,6 +77,83 @@ static inline __m256 wide_look(const struct wide *t, __m256 u)
     return VFMA(either(t->low.slope, t->high.slope, i), u, either(t->low.value, t->high.value, i));
 }
 
+struct narrow_nearest {
+    __m256 value;
+};
+
+struct wide_nearest {
+    __m256 low, high;
+};
+
+static inline void narrow_nearest_load(const float *p, struct narrow_nearest *t)
+{
+    t->value = VLOAD(p);
+}
+
+static inline void wide_nearest_load(const float *p, struct wide_nearest *t)
+{
+    t->low = VLOAD(p);
+    t->high = VLOAD(p + 8);
+}
+
+static inline __m256 narrow_nearest_look(const struct narrow_nearest *t, __m256 u)
+{
+    return _mm256_permutevar8x32_ps(t->value, _mm256_cvttps_epi32(u));
+}
+
+static inline __m256 wide_nearest_look(const struct wide_nearest *t, __m256 u)
+{
+    return either(t->low, t->high, _mm256_cvttps_epi32(u));
+}
+
+/* A spline as a polynomial of the fraction, for each place between two samples. */
+struct narrow_cubic {
+    __m256 a[4];
+};
+
+struct wide_cubic {
+    struct narrow_cubic low, high;
+};
+
+static inline void narrow_cubic_load(const float *p, struct narrow_cubic *t)
+{
+    const __m256 before = VLOAD(p - 1), at = VLOAD(p), next = VLOAD(p + 1), after = VLOAD(p + 2);
+    const __m256 beside = VADD(before, next), sixth = VSET1(1.0f / 6), half = VSET1(.5f);
+
+    t->a[0] = VMUL(sixth, VFMA(VSET1(4), at, beside));
+    t->a[1] = VMUL(half, _mm256_sub_ps(next, before));
+    t->a[2] = VFMA(half, beside, _mm256_sub_ps(_mm256_setzero_ps(), at));
+    t->a[3] = VFMA(half, _mm256_sub_ps(at, next), VMUL(sixth, _mm256_sub_ps(after, before)));
+}
+
+static inline void wide_cubic_load(const float *p, struct wide_cubic *t)
+{
+    narrow_cubic_load(p, &t->low);
+    narrow_cubic_load(p + 8, &t->high);
+}
+
+static inline __m256 narrow_cubic_look(const struct narrow_cubic *t, __m256 u)
+{
+    const __m256i i = _mm256_cvttps_epi32(u);
+    const __m256 f = _mm256_sub_ps(u, _mm256_cvtepi32_ps(i));
+    __m256 value = _mm256_permutevar8x32_ps(t->a[3], i);
+
+    for (int k = 2; k >= 0; k--)
+        value = VFMA(value, f, _mm256_permutevar8x32_ps(t->a[k], i));
+    return value;
+}
+
+static inline __m256 wide_cubic_look(const struct wide_cubic *t, __m256 u)
+{
+    const __m256i i = _mm256_cvttps_epi32(u);
+    const __m256 f = _mm256_sub_ps(u, _mm256_cvtepi32_ps(i));
+    __m256 value = either(t->low.a[3], t->high.a[3], i);
+
+    for (int k = 2; k >= 0; k--)
+        value = VFMA(value, f, either(t->low.a[k], t->high.a[k], i));
+    return value;
+}
+
 #    define HAS_NARROW 1
 
 #    include "backend/cpu/planes_tmpl.h"

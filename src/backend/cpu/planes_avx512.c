@@ -49,6 +49,47 @@ static inline __m512 wide_look(const struct wide *t, __m512 u)
     return VFMA(_mm512_permutexvar_ps(i, t->slope), u, _mm512_permutexvar_ps(i, t->value));
 }
 
+struct wide_nearest {
+    __m512 value;
+};
+
+static inline void wide_nearest_load(const float *p, struct wide_nearest *t)
+{
+    t->value = VLOAD(p);
+}
+
+static inline __m512 wide_nearest_look(const struct wide_nearest *t, __m512 u)
+{
+    return _mm512_permutexvar_ps(_mm512_cvttps_epi32(u), t->value);
+}
+
+/* A spline as a polynomial of the fraction, for each place between two samples. */
+struct wide_cubic {
+    __m512 a[4];
+};
+
+static inline void wide_cubic_load(const float *p, struct wide_cubic *t)
+{
+    const __m512 before = VLOAD(p - 1), at = VLOAD(p), next = VLOAD(p + 1), after = VLOAD(p + 2);
+    const __m512 beside = VADD(before, next), sixth = VSET1(1.0f / 6), half = VSET1(.5f);
+
+    t->a[0] = VMUL(sixth, VFMA(VSET1(4), at, beside));
+    t->a[1] = VMUL(half, _mm512_sub_ps(next, before));
+    t->a[2] = VFMA(half, beside, _mm512_sub_ps(_mm512_setzero_ps(), at));
+    t->a[3] = VFMA(half, _mm512_sub_ps(at, next), VMUL(sixth, _mm512_sub_ps(after, before)));
+}
+
+static inline __m512 wide_cubic_look(const struct wide_cubic *t, __m512 u)
+{
+    const __m512i i = _mm512_cvttps_epi32(u);
+    const __m512 f = _mm512_sub_ps(u, _mm512_cvtepi32_ps(i));
+    __m512 value = _mm512_permutexvar_ps(i, t->a[3]);
+
+    for (int k = 2; k >= 0; k--)
+        value = VFMA(value, f, _mm512_permutexvar_ps(i, t->a[k]));
+    return value;
+}
+
 #    define HAS_NARROW 0 /* one permutation reaches all 16 samples */
 
 #    include "backend/cpu/planes_tmpl.h"

@@ -2,6 +2,8 @@
 #ifndef FBP_SRC_PLANES_BP_H
 #define FBP_SRC_PLANES_BP_H
 
+#include "fbp/recon.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,14 +32,17 @@ struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */
     size_t stride;        /**< from view to view */
     size_t n;             /**< views */
-    double last;          /**< number of samples: beyond, all are 0 */
+    double last;          /**< from this window on all samples are 0, and so are the ones before */
     bool narrow;          /**< no block of these views spans more than FBP_PLANES_NARROW */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
     float step[3][FBP_PLANES_VIEWS];
 };
 
 /**
- *     block[l][j][i] += sum_k lerp(view_k, u_k(i, j, l))
+ *     block[l][j][i] += sum_k value(view_k, u_k(i, j, l))
+ *
+ * value: between two samples linearly; or sample floor(u), for the nearest one of u - FBP_NEAREST;
+ * or of four samples, the coefficients of a spline (filter/spline.h).
  *
  * x  the block's first voxel, a multiple of FBP_PLANES_EDGE.  Bits depend on it alone, not on the
  *    other views or blocks.
@@ -45,8 +50,10 @@ struct fbp_bp_planes {
 typedef void fbp_bp_planes_fn(float *block, double x, const struct fbp_bp_planes *p);
 
 /** The fastest that `flags` allow (base/cpu_features.h; 0 = C only). */
-fbp_bp_planes_fn *fbp_bp_planes_find(unsigned flags);
+fbp_bp_planes_fn *fbp_bp_planes_find(unsigned flags, enum fbp_interpolation how);
 
 fbp_bp_planes_fn fbp_bp_planes_c, fbp_bp_planes_avx2, fbp_bp_planes_avx512;
+fbp_bp_planes_fn fbp_bp_planes_nearest_c, fbp_bp_planes_nearest_avx2, fbp_bp_planes_nearest_avx512;
+fbp_bp_planes_fn fbp_bp_planes_cubic_c, fbp_bp_planes_cubic_avx2, fbp_bp_planes_cubic_avx512;
 
 #endif /* FBP_SRC_PLANES_BP_H */

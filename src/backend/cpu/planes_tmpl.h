@@ -8,8 +8,9 @@
  *   struct wide    a window of 16 samples in registers, with wide_load(p, &w), and
  *                  wide_look(&w, u): the line through the two samples around u, where u counts
  *                  from p and is truncated
+ *   struct wide_nearest, struct wide_cubic   the same, of sample u and of the spline at u
  *   HAS_NARROW     1: there is a struct narrow, too, of 8 samples, which is quicker and gives the
- *                  same bits
+ *                  same bits; and narrow_nearest, narrow_cubic
  *
  * A block is a cube, as its voxels then lie within few samples of any view: all of them take these
  * from one window, which stays in registers.  A row is tabulated as lines, value[i] + u slope[i]
@@ -49,25 +50,35 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes *p, double x, int *w
         }                                                                                         \
     }
 
+#define FBP_PLANES_KERNEL(name, add_narrow, add_wide)                        \
+    void SUFFIX(name)(float *block, double x, const struct fbp_bp_planes *p) \
+    {                                                                        \
+        int window[FBP_PLANES_VIEWS];                                        \
+        float first[FBP_PLANES_VIEWS];                                       \
+        V sum[FBP_PLANES_BLOCK / VL];                                        \
+        SUFFIX(place)(p, x, window, first);                                  \
+        for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)                      \
+            sum[i] = VLOAD(block + i * VL);                                  \
+        if (p->narrow)                                                       \
+            SUFFIX(add_narrow)(p, window, first, sum);                       \
+        else                                                                 \
+            SUFFIX(add_wide)(p, window, first, sum);                         \
+        for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)                      \
+            VSTORE(block + i * VL, sum[i]);                                  \
+    }
+
 FBP_PLANES_ADD(add_wide, wide)
+FBP_PLANES_ADD(add_wide_nearest, wide_nearest)
+FBP_PLANES_ADD(add_wide_cubic, wide_cubic)
 #if HAS_NARROW
 FBP_PLANES_ADD(add_narrow, narrow)
-#endif
-
-void SUFFIX(fbp_bp_planes)(float *block, double x, const struct fbp_bp_planes *p)
-{
-    int window[FBP_PLANES_VIEWS];
-    float first[FBP_PLANES_VIEWS];
-    V sum[FBP_PLANES_BLOCK / VL];
-
-    SUFFIX(place)(p, x, window, first);
-    for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)
-        sum[i] = VLOAD(block + i * VL);
-#if HAS_NARROW
-    (p->narrow ? SUFFIX(add_narrow) : SUFFIX(add_wide))(p, window, first, sum);
+FBP_PLANES_ADD(add_narrow_nearest, narrow_nearest)
+FBP_PLANES_ADD(add_narrow_cubic, narrow_cubic)
+FBP_PLANES_KERNEL(fbp_bp_planes, add_narrow, add_wide)
+FBP_PLANES_KERNEL(fbp_bp_planes_nearest, add_narrow_nearest, add_wide_nearest)
+FBP_PLANES_KERNEL(fbp_bp_planes_cubic, add_narrow_cubic, add_wide_cubic)
 #else
-    SUFFIX(add_wide)(p, window, first, sum);
+FBP_PLANES_KERNEL(fbp_bp_planes, add_wide, add_wide)
+FBP_PLANES_KERNEL(fbp_bp_planes_nearest, add_wide_nearest, add_wide_nearest)
+FBP_PLANES_KERNEL(fbp_bp_planes_cubic, add_wide_cubic, add_wide_cubic)
 #endif
-    for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)
-        VSTORE(block + i * VL, sum[i]);
-}

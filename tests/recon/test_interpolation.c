@@ -1,0 +1,232 @@
+/* Plane integrals by the nearest sample, linearly and by cubic splines: published errors, kernels
+ * and devices against each other, and bits. */
+#include "recon/planes_util.h"
+
+#include "plan/job.h"
+
+struct way {
+    const char *device, *kernel;
+    enum fbp_interpolation how;
+    size_t oversampling;
+    int spatial;
+};
+
+static float *volume_of(const struct fbp_scan *scan, const float *views, const struct way *way)
+{
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+
+    OK(fbp_reconstruct(scan,
+                       fbp_recon_params(.device = way->device, .kernel = way->kernel,
+                                        .interpolation = way->how, .n_threads = 2,
+                                        .oversampling = way->oversampling,
+                                        .spatial_filter = way->spatial),
+                       views, out, NULL));
+    return out;
+}
+
+/* Rows of S samples, or of twice as many that are half as far apart. */
+static struct fbp_scan finer(size_t rings, size_t times)
+{
+    struct fbp_scan scan = rings_scan(rings);
+
+    scan.panel.n_columns = times * PLANES_S;
+    for (size_t k = 0; k < scan.n_views; k++) {
+        double n[3];
+        for (int i = 0; i < 3; i++)
+            n[i] = scan.views[k].u[i] / PLANES_STEP;
+        const double step = PLANES_STEP / (double)times;
+        fbp_plane_view(n, step, -((double)scan.panel.n_columns - 1) / 2 * step,
+                       scan.panel.n_columns, &scan.views[k]);
+    }
+    return scan;
+}
+
+/* Errors of a smooth ball of a computation in double precision from 1020 directions, to all
+ * published digits. */
+static void published_errors_are_met(void **state)
+{
+    static const struct {
+        enum fbp_interpolation how;
+        double error[2];
+    } rows[] = {{FBP_INTERPOLATION_NEAREST, {.0100, .0054}},
+                {FBP_INTERPOLATION_LINEAR, {.00385, .0021}},
+                {FBP_INTERPOLATION_CUBIC, {.00184, .0021}}};
+    const struct solid solid = ball_of_planes(2);
+
+    (void)state;
+    for (size_t times = 1; times <= 2; times++) {
+        struct fbp_scan scan = finer(40, times);
+        float *views = plane_samples(&scan, &solid, 1);
+        for (size_t i = 0; i < 3; i++) {
+            const struct way way = {.device = "cpu", .how = rows[i].how};
+            float *volume = volume_of(&scan, views, &way);
+            const double error = error_of(&scan.volume, volume, &solid);
+            if (!(fabs(error - rows[i].error[times - 1]) < 1e-4))
+                fail_msg("%s, %zu samples: error %.5f, expected %.5f",
+                         fbp_interpolation_name(rows[i].how), scan.panel.n_columns, error,
+                         rows[i].error[times - 1]);
+            free(volume);
+        }
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
+/* Voxels that differ by more than 2e-5 of the peak: transforms are in single precision, and most of
+ * the ellipsoid is outside of the grids.  The nearest sample is another one where
+ * roundings decide. */
+static size_t count_off(const float *a, const float *b, size_t n)
+{
+    double peak = 0;
+    size_t off = 0;
+
+    for (size_t i = 0; i < n; i++)
+        peak = fmax(peak, fabs((double)a[i]));
+    for (size_t i = 0; i < n; i++)
+        off += !(fabs((double)a[i] - (double)b[i]) <= 2e-5 * peak);
+    return off;
+}
+
+static void compare(const struct fbp_scan *scan, const float *views, const struct way *one,
+                    const struct way *other)
+{
+    const size_t n = grid_size(&scan->volume);
+    float *a = volume_of(scan, views, one), *b = volume_of(scan, views, other);
+    const size_t off = count_off(a, b, n);
+
+    if (off > (one->how == FBP_INTERPOLATION_NEAREST ? n / 100 : 0))
+        fail_msg("%s, grid %zu x %zu x %zu: %s %s and %s %s differ in %zu voxels",
+                 fbp_interpolation_name(one->how), scan->volume.n[0], scan->volume.n[1],
+                 scan->volume.n[2], one->device, one->kernel, other->device, other->kernel, off);
+    free(a);
+    free(b);
+}
+
+static const double s = PLANES_STEP;
+
+/* Windows of 8 and 16 samples, odd grids beside the middle, rows that end inside the volume. */
+static void kernels_agree(void **state)
+{
+    const struct {
+        struct fbp_grid grid;
+        size_t oversampling;
+    } rows[] = {
+        {{{20, 20, 20}, {s, s, s}, {0, 0, 0}}, 1},
+        {{{20, 20, 20}, {s, s, s}, {0, 0, 0}}, 2},
+        {{{37, 22, 29}, {1.2 * s, s, 1.7 * s}, {.1, -.2, .05}}, 1},
+        {{{45, 13, 31}, {1.8 * s, 2.4 * s, 2 * s}, {-.3, .2, .2}}, 1},
+        {{{1, 2, 131}, {.3 * s, s, .7 * s}, {0, .1, 0}}, 2},
+    };
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = rings_scan(10);
+
+    (void)state;
+    for (size_t k = 0; k < scan.n_views; k += 3)
+        for (int i = 0; i < 3; i++)
+            scan.views[k].u[i] *= .9;
+    float *views = plane_samples(&scan, &solid, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int how = FBP_INTERPOLATION_NEAREST; how <= FBP_INTERPOLATION_LAST; how++) {
+            const size_t o = rows[i].oversampling;
+            const struct way planes = {"cpu", "planes", (enum fbp_interpolation)how, o, 0};
+            const struct way matrix = {"cpu", "matrix", (enum fbp_interpolation)how, o, 0};
+            const struct way ref = {"ref", "matrix", (enum fbp_interpolation)how, o, 0};
+            const struct way space = {"cpu", "planes", (enum fbp_interpolation)how, o, 1};
+            scan.volume = rows[i].grid;
+            compare(&scan, views, &ref, &planes);
+            compare(&scan, views, &ref, &matrix);
+            if (how == FBP_INTERPOLATION_CUBIC) /* another filter than that of linear */
+                compare(&scan, views, &planes, &space);
+        }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* Half way between two samples, as in every view along an axis of this symmetric grid, all take the
+ * upper one. */
+static void nearest_of_two_is_the_upper_one(void **state)
+{
+    double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, -1}};
+    struct fbp_scan scan = planes_scan(axes, 3);
+    float *views = calloc(3 * PLANES_S, sizeof *views);
+
+    (void)state;
+    scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 33;
+    for (size_t i = 0; i < 3 * PLANES_S; i++)
+        views[i] = (float)((i * 37) % 101);
+    for (int kernel = 0; kernel < 2; kernel++) {
+        const struct way ref = {.device = "ref", .how = FBP_INTERPOLATION_NEAREST};
+        const struct way cpu = {"cpu", kernel ? "planes" : "matrix", FBP_INTERPOLATION_NEAREST, 0,
+                                0};
+        float *a = volume_of(&scan, views, &ref), *b = volume_of(&scan, views, &cpu);
+        assert_int_equal(count_off(a, b, grid_size(&scan.volume)), 0);
+        free(a);
+        free(b);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void bits_do_not_depend_on_the_division(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = rings_scan(10);
+
+    (void)state;
+    scan.volume.n[1] = 30;
+    const size_t size = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1), *out = calloc(size, sizeof *out);
+    for (int how = FBP_INTERPOLATION_NEAREST; how <= FBP_INTERPOLATION_LAST; how++)
+        for (int kernel = 0; kernel < 2; kernel++) {
+            const struct way way = {"cpu", kernel ? "planes" : "matrix",
+                                    (enum fbp_interpolation)how, 0, 0};
+            float *wanted = volume_of(&scan, views, &way);
+            OK(fbp_reconstruct(&scan,
+                               fbp_recon_params(.device = "cpu", .kernel = way.kernel,
+                                                .interpolation = way.how, .n_threads = 3,
+                                                .batch_views = 14, .slab_slices = 9),
+                               views, out, NULL));
+            assert_memory_equal(out, wanted, size * sizeof *out);
+            free(wanted);
+        }
+    free(views);
+    free(out);
+    fbp_scan_clear(&scan);
+}
+
+/* Who cannot do it says so, and never interpolates linearly instead. */
+static void it_is_refused_where_it_is_missing(void **state)
+{
+    struct fbp_backend simple = *fbp_backend_find("ref");
+    struct fbp_scan scan = rings_scan(10);
+    struct fbp_job_tables tables;
+
+    (void)state;
+    simple.interpolations = 1u << FBP_INTERPOLATION_CUBIC;
+    for (int how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
+        OK(fbp_job_create(&tables, &scan,
+                          fbp_recon_params(.interpolation = (enum fbp_interpolation)how), false));
+        assert_int_equal(fbp_job_arrange(&tables.job, &simple),
+                         how == FBP_INTERPOLATION_NEAREST ? FBP_ERR_UNSUPPORTED : FBP_OK);
+        fbp_job_clear(&tables);
+    }
+    scan.filtered = true;
+    assert_int_equal(fbp_job_create(&tables, &scan,
+                                    fbp_recon_params(.interpolation = FBP_INTERPOLATION_CUBIC),
+                                    false),
+                     FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "views are filtered already"));
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_errors_are_met),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(nearest_of_two_is_the_upper_one),
+        cmocka_unit_test(bits_do_not_depend_on_the_division),
+        cmocka_unit_test(it_is_refused_where_it_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
