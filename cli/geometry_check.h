@@ -20,6 +20,7 @@ struct check_planes {
     double enough_at; /**< greatest cut-off that the directions there are serve */
     double sum;       /**< of the weights, of 2 pi */
     char weights[160];
+    struct fbp_meridians meridians; /**< n_planes 0: there are none */
 };
 
 struct check {

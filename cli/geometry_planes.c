@@ -26,6 +26,14 @@ static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, 
     return st;
 }
 
+/* Planes through one axis, for two stages; that there are none is no failure. */
+static void find_meridians(const double (*n)[3], size_t count, struct check *c)
+{
+    c->planes.meridians = (struct fbp_meridians){.struct_size = sizeof c->planes.meridians};
+    if (fbp_meridians_find(n, count, &c->planes.meridians) != FBP_OK)
+        c->planes.meridians.n_planes = 0;
+}
+
 /* n rings, 2 n^2 / pi directions, serve a radius of n spacing / (pi cut-off). */
 static void count_directions(struct check *c)
 {
@@ -74,6 +82,8 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
     double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
     const fbp_status st = n && w ? weigh(scan, n, w, c) : FBP_ERR_NOMEM;
 
+    if (st == FBP_OK)
+        find_meridians((const double(*)[3])n, scan->n_views, c);
     free(n);
     free(w);
     if (st != FBP_OK)
@@ -81,6 +91,16 @@ int check_planes(const struct fbp_scan *scan, struct check *c)
     count_directions(c);
     warn_all(scan, c);
     return 0;
+}
+
+static void print_meridians(const struct fbp_meridians *m)
+{
+    if (m->n_planes)
+        printf("meridians   %zu planes through (%.5g, %.5g, %.5g), of up to %zu directions: two "
+               "stages serve (--stages 2)\n",
+               m->n_planes, m->axis[0], m->axis[1], m->axis[2], m->most);
+    else
+        printf("meridians   none: the directions do not share planes through one axis\n");
 }
 
 int check_planes_text(const struct fbp_scan *scan, const struct check *c)
@@ -98,6 +118,7 @@ int check_planes_text(const struct fbp_scan *scan, const struct check *c)
     printf("            the volume's %.5g mm take %.0f at cut-off %.3g\n", 2 * c->planes.reach_mm,
            c->planes.needed, c->planes.cutoff);
     printf("weights     %s\n", c->planes.weights);
+    print_meridians(&c->planes.meridians);
     printf("samples     from %.6g to %.6g mm; the field of view has a radius of %.5g mm\n",
            f->edge_mm[0], f->edge_mm[1], f->fov_radius_mm);
     printf("volume      %s%s\n", cli_grid(grid, sizeof grid, &c->grid),
@@ -127,6 +148,9 @@ int check_planes_json(const struct fbp_scan *scan, const struct check *c)
     cJSON_AddNumberToObject(root, "gap_deg", cli_degrees(f->gap_rad));
     cJSON_AddStringToObject(root, "weights", c->planes.weights);
     cJSON_AddNumberToObject(root, "weights_sum", c->planes.sum);
+    cJSON_AddNumberToObject(root, "meridians", (double)c->planes.meridians.n_planes);
+    if (c->planes.meridians.n_planes)
+        cli_json_numbers(root, "meridians_axis", c->planes.meridians.axis, 3);
     cli_json_sizes(root, "size", c->grid.n, 3);
     cli_json_numbers(root, "voxel_mm", c->grid.voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", c->grid.centre_mm, 3);

@@ -89,6 +89,10 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
     if (p->scratch_bytes)
         printf("views     filtered once, into a file of %s, from which a row is read %.3g times\n",
                fbp_bytes_text(a, sizeof a, p->scratch_bytes), p->scratch_reads);
+    else if (p->n_pictures)
+        printf("views     filtered once, and added up to %zu pictures of %zu x %zu pixels: %.4g "
+               "giga-updates\n",
+               p->n_pictures, p->picture[0], p->picture[1], (double)p->picture_updates * 1e-9);
     else
         printf("views     %s\n", how_often_filtered(p));
     printf("writing   %s\n", fbp_bytes_text(a, sizeof a, p->output_bytes));
@@ -101,7 +105,8 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
     if (p->device_bytes)
         printf("on device %s a device, without the driver's own context (some 300 MiB on a GPU)\n",
                fbp_bytes_text(a, sizeof a, p->device_bytes));
-    printf("work      %.4g giga-updates (voxels x views)\n", (double)p->updates * 1e-9);
+    printf("work      %.4g giga-updates (voxels x %s\n", (double)p->updates * 1e-9,
+           p->n_pictures ? "pictures) in the second stage" : "views)");
     if (p->predicted.open > 0)
         print_predicted(&p->predicted);
     else
@@ -142,6 +147,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
         {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
         {"updates", offsetof(struct fbp_plan_summary, updates)},
+        {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
+        {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
     };
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "one loop prints both");
     cJSON *root = cJSON_CreateObject();

@@ -89,6 +89,12 @@ struct recon_args {
         .list = choices_interpolation, .fallback = "linear",                                      \
         .help = "between filtered samples of plane integrals: nearest, linear, or cubic, the "    \
                 "spline through them (kind planes, on cpu and ref)"),                             \
+    OPT(R, p.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
+        .help = "2: backproject plane integrals to pictures of the meridian planes first, and "    \
+                "these to the volume: several times as fast, for directions in planes through one " \
+                "axis (kind planes)"),                                                            \
+    OPT(R, p.picture_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
+        .fallback = "2", .help = "with --stages 2: columns of a picture a voxel"),                \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes, on cpu and ref)"),                \

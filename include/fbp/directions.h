@@ -90,6 +90,25 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*directio
                                                          double *weights, char *words,
                                                          size_t n_words);
 
+/** Directions that lie in planes through a common axis, as a grid in two angles does: plane
+ *  integrals of these can be backprojected in two stages (fbp_recon_params.stages). */
+struct fbp_meridians {
+    size_t struct_size;
+    double axis[3]; /**< unit vector */
+    size_t n_planes;
+    size_t most; /**< directions in one of them */
+};
+
+/**
+ * The axis that needs the fewest planes, for unit vectors in any order and from any half of the
+ * sphere.
+ *
+ * @return FBP_ERR_UNSUPPORTED if there is none with three directions a plane on average.
+ * FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_meridians_find(const double (*direction)[3], size_t n,
+                                                     struct fbp_meridians *out);
+
 FBP_END
 
 #endif /* FBP_DIRECTIONS_H */

@@ -180,6 +180,13 @@ struct fbp_recon_params {
     /** For comparison with programs that filter this way: rows of plane integrals, and the
      *  reference spectrum, count as periodic, the last sample beside the first. */
     int periodic;
+    /** 2: plane integrals are backprojected in two stages, first to a picture of each meridian
+     *  plane, then from these pictures as parallel views.  Takes a fraction of the updates, and
+     *  interpolates once more; for directions in planes through one axis (fbp_meridians_find()).
+     *  0 = 1: in one. */
+    int stages;
+    /** Of these pictures: columns a voxel, 1 to 4; 0 = 2. */
+    size_t picture_oversampling;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -251,6 +258,11 @@ struct fbp_plan_summary {
     size_t region_slices[2];
     double region_saves_updates, region_saves_rows;
     char unit[16]; /**< of the values: "1/mm"; of plane integrals "1/mm^3"; "HU" */
+    /** Of two stages: n_pictures pictures of picture[0] columns and picture[1] rows, for which
+     * stage one does picture_updates updates (views x samples of a picture); `updates` are those of
+     *  stage two.  All 0: there is one stage. */
+    size_t n_pictures, picture[2];
+    uint64_t picture_updates;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p)
+{
+    return p->stages.used ? &p->stages.first : &p->tables;
+}
+
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line)
 {
     char safe[1200]; /* words of files may be in it */

@@ -10,6 +10,8 @@
 #include "plan/devices.h"
 #include "plan/job.h"
 #include "plan/model.h"
+#include "plan/stages.h"
+#include "run/pictures.h"
 #include "run/run.h"
 #include "run/scratch_rows.h"
 #include "scan/reduce.h"
@@ -33,6 +35,9 @@ struct fbp_plan {
     struct fbp_scan whole_scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
+    struct fbp_stages stages;       /**< if plane integrals are backprojected in two: `tables` are
+                                         those of the second */
+    fbp_pictures *pictures;         /**< of the first, once the plan is open, or has run */
     struct fbp_reduction reduction; /**< of stored views to the scan's */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
@@ -60,12 +65,24 @@ struct fbp_plan {
     atomic_bool stop;           /**< the run that goes on, or the next one, is to end */
 };
 
-/** A line for the caller's log (plan.c). */
+/** Tables of the views as they were measured: of two stages those of the first (plan.c). */
+const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
+/** A line for the caller's log. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *line);
 /** Views as they are stored, before any are left out or summed up. */
 size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views in messages. */
 const char *fbp_plan_source_name(const fbp_plan *p);
+
+/** Two stages, where they are asked for, and the job that is divided and run (plan_stages.c). */
+fbp_status fbp_plan_make_stages(fbp_plan *p);
+fbp_status fbp_plan_make_job(fbp_plan *p, const struct fbp_scan *scan);
+/** The device of the first of two stages, if there are two and it is not open; looks at views as
+ *  they pass, or not: NULL. */
+fbp_status fbp_plan_open_stages(fbp_plan *p);
+void fbp_plan_stages_look(const fbp_plan *p, fbp_look *look);
+/** What the first stage did, into the report of the second. */
+fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report);
 
 /** Choose the kernel and divide the work (plan_arrange.c). */
 fbp_status fbp_plan_arrange(fbp_plan *p);

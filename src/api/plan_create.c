@@ -58,6 +58,25 @@ static void fill_region(fbp_plan *p)
     i->region_saves_rows = rows > 0 ? 1 - (double)fbp_work_all(job).load_rows / rows : 0;
 }
 
+/* Of two stages the filter is that of the first. */
+static void describe(fbp_plan *p)
+{
+    struct fbp_plan_summary *i = &p->info;
+    const struct fbp_job *first = &fbp_plan_measured(p)->job;
+
+    i->filtered = first->filtered;
+    i->fft_length = first->filtered || first->spatial_filter ? 0 : first->filter->n_fft;
+    if (!p->stages.used) {
+        fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+        return;
+    }
+    fbp_stages_describe(&p->stages, i->weights, sizeof i->weights);
+    i->n_pictures = p->stages.pictures.n_planes;
+    i->picture[0] = p->stages.pictures.n_columns;
+    i->picture[1] = p->stages.pictures.n_rows;
+    i->picture_updates = fbp_stages_updates(&p->stages);
+}
+
 static void fill_info(fbp_plan *p)
 {
     struct fbp_plan_summary *i = &p->info;
@@ -77,19 +96,17 @@ static void fill_info(fbp_plan *p)
     i->n_threads = job->n_threads;
     memcpy(i->roi, job->roi, sizeof i->roi);
     i->struct_size = sizeof *i;
-    i->facts = &job->facts;
-    fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+    i->facts = &fbp_plan_measured(p)->job.facts;
+    describe(p);
     snprintf(i->unit, sizeof i->unit, "%s",
-             p->params.mu_water > 0          ? "HU"
-             : fbp_kind_has_lines(job->kind) ? "1/mm"
-                                             : "1/mm^3");
+             p->params.mu_water > 0                               ? "HU"
+             : fbp_kind_has_lines(fbp_plan_measured(p)->job.kind) ? "1/mm"
+                                                                  : "1/mm^3");
     i->n_slabs = p->work.n_slabs;
     i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
     i->batch_views = p->work.batch_views;
     i->n_batches = p->work.n_batches;
     i->view_reads = p->work.view_reads;
-    i->filtered = job->filtered;
-    i->fft_length = job->filtered || job->spatial_filter ? 0 : job->filter->n_fft;
     if (p->rows.used) {
         i->view_reads = p->rows.filtering.view_reads;
         i->scratch_reads = p->work.view_reads;
@@ -97,7 +114,8 @@ static void fill_info(fbp_plan *p)
     }
     i->memory_bytes = p->work.memory_bytes;
     i->device_bytes = p->work.device_bytes;
-    i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
+    if (!p->stages.used) /* which read once */
+        i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * job->n_views;
@@ -159,7 +177,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
         FBP_TRY(fbp_scratch_check(params->scratch));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
-    FBP_TRY(fbp_job_create(&p->tables, scan, params, p->top_down));
+    FBP_TRY(fbp_plan_make_job(p, scan));
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange(p));
@@ -214,8 +232,13 @@ fbp_status fbp_plan_estimate(const fbp_plan *p, double *seconds)
         *seconds = p->info.predicted.total;
         return FBP_OK;
     }
-    return fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
-                        seconds);
+    double first = 0;
+    if (p->stages.used)
+        FBP_TRY(fbp_pictures_estimate(&p->stages, &first));
+    FBP_TRY(fbp_estimate(&p->tables.job, p->backend, p->devices[0], &p->work, p->info.view_reads,
+                         seconds));
+    *seconds += first;
+    return FBP_OK;
 }
 
 void fbp_plan_destroy(fbp_plan **plan)
@@ -224,7 +247,10 @@ void fbp_plan_destroy(fbp_plan **plan)
         return;
     if ((*plan)->process == getpid()) /* a child has neither its threads nor its devices */
         fbp_workers_close(&(*plan)->workers);
+    if ((*plan)->process == getpid())
+        fbp_pictures_close(&(*plan)->pictures);
     fbp_job_clear(&(*plan)->tables);
+    fbp_stages_clear(&(*plan)->stages);
     free(*plan);
     *plan = NULL;
 }

@@ -24,6 +24,10 @@ static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint6
     if (p->params.source || p->follow)
         return FBP_OK;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
+    if (p->stages.used) {
+        const uint64_t first = fbp_job_fingerprint(&p->stages.first, p->stages.backend);
+        h = fbp_hash(h, &first, sizeof first);
+    }
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
     if (p->params.mask) {

@@ -75,7 +75,7 @@ static double side_reach(const struct fbp_grid *g)
 /* Who asks for more than can be seen, and more than the default volume, is told so. */
 static void warn_about_volume(const fbp_plan *p)
 {
-    const struct fbp_geometry_facts *f = &p->tables.job.facts;
+    const struct fbp_geometry_facts *f = &fbp_plan_measured(p)->job.facts;
     const struct fbp_grid *g = &p->info.volume;
     const double *z = f->fov_half_height_mm, slack = 0.51 * g->voxel_mm[2];
     const double lo = fbp_grid_coordinate(g, 2, 0),
@@ -107,6 +107,7 @@ static void warn_about_volume(const fbp_plan *p)
 
 void fbp_plan_remark(const fbp_plan *p)
 {
+    const struct fbp_job_tables *measured = fbp_plan_measured(p);
     char line[600];
 
     if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
@@ -116,14 +117,14 @@ void fbp_plan_remark(const fbp_plan *p)
     fbp_reduction_describe(&p->reduction, fbp_stored_views(p->scan), line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
-    if (p->tables.prep.n_left_out > 0) {
+    if (measured->prep.n_left_out > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are left out of the means",
-                 p->tables.prep.n_left_out);
+                 measured->prep.n_left_out);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
     warn_about_volume(p);
     for (size_t i = 0;
-         !p->tables.job.filtered && fbp_geometry_remark(&p->tables.job.facts, i, line, sizeof line);
+         !measured->job.filtered && fbp_geometry_remark(&measured->job.facts, i, line, sizeof line);
          i++)
         fbp_plan_note(p, FBP_LOG_WARNING, line);
     if (!p->backend->has_precisions &&
@@ -139,7 +140,7 @@ void fbp_plan_remark(const fbp_plan *p)
                  p->backend->name);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
-    if (p->tables.job.filtered && asks_for_filter(&p->params))
+    if (measured->job.filtered && asks_for_filter(&p->params))
         fbp_plan_note(
             p, FBP_LOG_NOTE,
             "the views are weighted and filtered already: choices of filter and weights change "
@@ -157,9 +158,9 @@ void fbp_plan_remark(const fbp_plan *p)
     }
     note_kernel(p);
     note_box(p);
-    if (p->tables.prep.n_bridges > 0) {
+    if (measured->prep.n_bridges > 0) {
         snprintf(line, sizeof line, "%zu bad pixels are bridged from their neighbours",
-                 p->tables.prep.n_bridges);
+                 measured->prep.n_bridges);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
 }

@@ -50,14 +50,25 @@ struct plan_run {
     fbp_mask *mask;
 };
 
+/* What views see is a fact of those that were measured. */
+static fbp_status make_mask(struct plan_run *r)
+{
+    const fbp_plan *p = r->plan;
+    struct fbp_job job = p->tables.job;
+
+    job.kind = fbp_plan_measured(p)->job.kind;
+    job.facts = fbp_plan_measured(p)->job.facts;
+    return fbp_mask_create(&r->mask, &job, p->params.mask != 0, fbp_outside_value(&p->params));
+}
+
 static fbp_status make_parts(struct plan_run *r)
 {
     const fbp_plan *p = r->plan;
 
-    FBP_TRY(fbp_look_create(&r->look, &p->tables.job));
+    FBP_TRY(fbp_look_create(&r->look, &fbp_plan_measured(p)->job));
+    fbp_plan_stages_look(p, r->look);
     if (p->params.mask || p->tables.region)
-        FBP_TRY(fbp_mask_create(&r->mask, &p->tables.job, p->params.mask != 0,
-                                fbp_outside_value(&p->params)));
+        FBP_TRY(make_mask(r));
     return p->timeline ? fbp_timeline_create(&r->timeline) : FBP_OK;
 }
 
@@ -69,14 +80,14 @@ static struct fbp_run_request request_of(const struct plan_run *r)
                                     .backend = p->backend,
                                     .work = &p->work,
                                     .source = r->source,
-                                    .top_down = p->top_down,
+                                    .top_down = p->top_down && !p->stages.used,
                                     .sink = r->sink,
                                     .devices = p->devices,
                                     .n_devices = p->n_devices,
                                     .workers = p->workers.n ? &p->workers : NULL,
                                     .no_overlap = p->params.no_overlap != 0,
                                     .timeline = r->timeline,
-                                    .look = r->look,
+                                    .look = p->stages.used ? NULL : r->look,
                                     .mask = r->mask,
                                     .sum = p->sum,
                                     .stop = &p->stop,
@@ -121,6 +132,7 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     const struct fbp_run_request request = request_of(r);
 
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
+    FBP_TRY(fbp_plan_report_stages(r->plan, report));
     return fbp_go_on(); /* else the last block may lack something */
 }
 
@@ -133,7 +145,8 @@ static fbp_status check_run(struct plan_run *r, struct fbp_report *report)
         fbp_sink_forget(r->sink);
         return st;
     }
-    st = fbp_plan_tell_look(r->plan, r->look, r->source, report);
+    st = fbp_plan_tell_look(r->plan, r->look, r->plan->stages.used ? r->source->below : r->source,
+                            report);
     if (st == FBP_ERR_INVALID) /* slices of nothing are no beginning of a volume */
         fbp_sink_forget(r->sink);
     return st;
@@ -173,6 +186,7 @@ static fbp_status run_to(fbp_plan *p, fbp_source *source, fbp_sink *sink, const 
     FBP_TRY_GOTO(finish_output(&r, report, start));
 fail:
     fbp_timeline_destroy(&r.timeline);
+    fbp_plan_stages_look(p, NULL);
     fbp_look_destroy(&r.look);
     fbp_mask_destroy(&r.mask);
     return st;
@@ -199,6 +213,7 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
     fbp_message_clear();
     FBP_TRY(begin_report(report));
     FBP_TRY(check_usable(p));
+    FBP_TRY(fbp_plan_open_stages(p));
     if (source)
         FBP_TRY(fbp_plan_check_source(p, source));
     else
@@ -237,6 +252,7 @@ static fbp_status run_file(fbp_plan *p, const char *output, struct fbp_report *r
     fbp_message_clear();
     FBP_TRY(begin_report(report));
     FBP_TRY(check_usable(p));
+    FBP_TRY(fbp_plan_open_stages(p));
     FBP_TRY_GOTO(fbp_plan_source_open(p, &source));
     FBP_TRY_GOTO(fbp_plan_check_source(p, source));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
@@ -285,6 +301,7 @@ fbp_status fbp_plan_open(fbp_plan *p)
     if (p->workers.n)
         return FBP_OK;
     FBP_TRY(fbp_plan_open_rows(p));
+    FBP_TRY(fbp_plan_open_stages(p));
     return fbp_workers_open(&p->workers, p->backend, fbp_plan_run_job(p), &p->work, p->devices,
                             p->n_devices);
 }

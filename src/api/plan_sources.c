@@ -25,8 +25,10 @@ fbp_status fbp_plan_source_reduce(const fbp_plan *p, fbp_source *stored, fbp_sou
 {
     *out = stored;
     if (fbp_reduces(&p->reduction))
-        FBP_TRY(
-            fbp_source_reduce(out, stored, &p->reduction, p->top_down, p->tables.prep.left_out));
+        FBP_TRY(fbp_source_reduce(out, stored, &p->reduction, p->top_down,
+                                  fbp_plan_measured(p)->prep.left_out));
+    if (p->stages.used)
+        FBP_TRY(fbp_source_pictures(out, p->pictures, &p->stages, *out, *out != stored));
     return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
 }
 
@@ -99,6 +101,7 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = order_of(p->scan, info) == FBP_ROWS_TOP_DOWN;
+    FBP_TRY_GOTO(fbp_plan_make_stages(p));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
     take_facts(p, reduced);
     fbp_plan_source_drop(source, &reduced);

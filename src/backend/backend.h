@@ -25,6 +25,7 @@
 #include "fbp/recon.h"
 
 #include "backend/ledger.h"
+#include "backend/meridian.h"
 #include "base/pool.h"
 #include "base/private.h"
 #include "filter/pad_design.h"
@@ -92,6 +93,8 @@ struct fbp_job {
     bool mirrored;
     bool boxes; /**< it computes boxes of slices, and not whole ones only */
     int n_threads;
+    /** Filtered views are not for the volume, but for pictures: `meridian`.  NULL: they are. */
+    const struct fbp_meridian_pictures *pictures;
     void *user; /**< for tests that plug in a geometry of their own */
 };
 
@@ -238,6 +241,11 @@ struct fbp_backend {
      *  halves, in memory as for raw floats (FBP_FOR_RAW).  NULL: cannot, see `gives_rows`. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
+    /** Rows [row0, row0 + n_rows) of picture `plane` of job->pictures as [n_rows][n_columns], in
+     *  the host's memory, from filtered views of the job's only row in the order of their planes.
+     *  Returns when it is done.  Thread-safe.  NULL: cannot, see `draws_meridians`. */
+    fbp_status (*meridian)(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
+                           size_t n_rows, float *out);
     /** n of these floats to the host, in the order of OUT.  NULL: they are there. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
     /** Filtered views of a batch that are kept on another device of this backend, whose filter is
@@ -286,11 +294,12 @@ struct fbp_backend {
     const void *(*experiment)(const char *name);
 
     /** Facts that follow from what is given above; a backend leaves them alone. */
-    bool own_memory;     /**< views are uploaded to it: `alloc` */
-    bool shares;         /**< devices copy filtered views from one another: `share` */
-    bool gives_rows;     /**< it gives filtered rows as they are: `filter_rows` */
-    bool has_statistics; /**< it looks at voxels itself: `statistics` */
-    bool own_clock;      /**< kernels are timed by it: `time` */
+    bool own_memory;      /**< views are uploaded to it: `alloc` */
+    bool shares;          /**< devices copy filtered views from one another: `share` */
+    bool gives_rows;      /**< it gives filtered rows as they are: `filter_rows` */
+    bool draws_meridians; /**< it has the first of two stages: `meridian` */
+    bool has_statistics;  /**< it looks at voxels itself: `statistics` */
+    bool own_clock;       /**< kernels are timed by it: `time` */
 };
 
 /** All backends as they are given, best last resort last; ended by NULL.  One line each in

@@ -119,6 +119,18 @@ static fbp_status no_rows(fbp_device *dev, const struct fbp_batch *batch, void *
     return fbp_fail(FBP_ERR_UNSUPPORTED, "this device does not give filtered rows");
 }
 
+static fbp_status no_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
+                              size_t n_rows, float *out)
+{
+    (void)dev;
+    (void)filtered;
+    (void)plane;
+    (void)row0;
+    (void)n_rows;
+    (void)out;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "this device has no first of two stages");
+}
+
 static fbp_status no_share(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                            fbp_device *from, const void *theirs)
 {
@@ -222,6 +234,9 @@ static void fill_rows(struct fbp_backend *b)
     b->gives_rows = b->filter_rows != NULL;
     if (!b->filter_rows)
         b->filter_rows = no_rows;
+    b->draws_meridians = b->meridian != NULL;
+    if (!b->meridian)
+        b->meridian = no_meridian;
     b->shares = b->share != NULL;
     if (!b->share)
         b->share = no_share;

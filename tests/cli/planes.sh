@@ -60,6 +60,32 @@ has out '^warning     no direction lies in a circle of'
 run 0 geometry show ball.json -o sphere.svg
 [ "$(grep -c '<circle' sphere.svg)" -eq 626 ] || say "$last: $(grep -c '<circle' sphere.svg) circles"
 
+# Two stages: for directions in meridian planes, and refused for others.
+run 0 simulate --kind planes --directions linear-angle:18x18 --pole x --order flip --samples 112 \
+    --phantom soft-ball --size 64 --voxel 0.03125 --at-centres -o grid.json -q
+run 0 geometry check grid.json
+has out '^meridians   18 planes through .1, 0, 0., of up to 18 directions: two stages serve'
+run 0 geometry check ball.json --json
+is "$(json meridians) == 0"
+run 0 recon grid.json -o one.mha --device cpu --filter hann --cutoff 0.5 -q
+run 0 recon grid.json -o two.mha --device cpu --filter hann --cutoff 0.5 --stages 2
+has err 'two stages: 18 planes through x'
+run 0 compare two.mha one.mha --json
+is "$(json nrmse) < 0.001"
+run 0 recon grid.json -o two.mha --device cpu --filter hann --cutoff 0.5 --stages 2 \
+    --picture-oversampling 1 -q
+run 0 compare two.mha one.mha --json
+is "$(json nrmse) < 0.003 && $(json nrmse) > 0.001"
+run 0 plan grid.json --device cpu --stages 2
+has out '^views     filtered once, and added up to 18 pictures of 183 x 64 pixels: 0.003795 giga-updates'
+has out '^work      0.004719 giga-updates .voxels x pictures. in the second stage'
+run 0 plan grid.json --device cpu --stages 2 --json
+is "$(json pictures) == 18 && $(json picture_updates) == 3794688"
+run 1 recon ball.json -o no.mha --stages 2
+has err 'ball.json: .*these 208 lie in 93 planes.*--angles N'
+run 1 plan grid.json --stages 2 --scratch /nowhere
+run 2 recon grid.json -o no.mha --stages 3
+
 # What belongs to lines is refused.
 run 1 recon ball.json -o no.mha --centre auto
 has err 'kind planes has no line integrals'

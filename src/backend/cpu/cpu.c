@@ -230,6 +230,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .close = close_device,
     .filter = cpu_filter,
     .filter_rows = cpu_filter_rows,
+    .meridian = cpu_meridian,
     .clear = clear,
     .backproject = backproject,
     .fetch = fetch,

@@ -49,5 +49,8 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
 void cpu_filter_close(struct cpu_device *dev);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
+/** See fbp_backend.meridian; filtered views lie as kernel planes has them. */
+fbp_status cpu_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
+                        size_t n_rows, float *out);
 
 #endif /* FBP_SRC_CPU_DEVICE_H */

@@ -73,6 +73,9 @@ size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab);
 void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                          size_t z1, size_t y, const float *volume, float *host);
 
+/** Floats from row to row of filtered views that lie as kernel planes has them (planes.c). */
+size_t cpu_planes_stride(const struct fbp_job *job);
+
 /** Narrow [lo, hi) to where a + b x > 0. */
 void cpu_clip(double a, double b, double *lo, double *hi);
 

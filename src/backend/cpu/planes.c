@@ -33,14 +33,14 @@ static bool usable(const struct fbp_job *job)
         for (int i = 0; i < 8; i++)
             if (fabs(job->matrices[k][4 + i] - others[i]) > 0)
                 return false;
-        if (!(span_of(job, k) <= FBP_PLANES_SPAN))
+        if (!job->pictures && !(span_of(job, k) <= FBP_PLANES_SPAN))
             return false;
     }
     return true;
 }
 
 /* Samples from row to row. */
-static size_t stride_of(const struct fbp_job *job)
+size_t cpu_planes_stride(const struct fbp_job *job)
 {
     const size_t n = FBP_PLANES_MARGIN + job->wide.n_columns + FBP_PLANES_MARGIN;
     return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
@@ -48,13 +48,13 @@ static size_t stride_of(const struct fbp_job *job)
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return n_rows * stride_of(job);
+    return n_rows * cpu_planes_stride(job);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *view)
 {
-    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
+    const size_t nc = dev->job->wide.n_columns, stride = cpu_planes_stride(dev->job);
 
     (void)n_rows;
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static void set_view(const struct fbp_job *job, const double *m, size_t k, struc
 static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile *t)
 {
     const struct fbp_job *job = bp->dev->job;
-    const size_t stride = stride_of(job), view0 = bp->batch->view0 + k0;
+    const size_t stride = cpu_planes_stride(job), view0 = bp->batch->view0 + k0;
 
     memset(t, 0, sizeof *t);
     t->planes.samples = bp->filtered + k0 * stride + FBP_PLANES_MARGIN;

@@ -80,6 +80,13 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
     return 0;
 }
 
+double ref_row_value(const struct fbp_job *job, const double *row, double u)
+{
+    const struct fbp_batch one = {.n_views = 1, .n_rows = 1};
+
+    return value_at(job, &one, row, u, 0);
+}
+
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3])
 {

@@ -139,6 +139,7 @@ const struct fbp_backend fbp_backend_ref = {
     .open = open_device,
     .close = close_device,
     .filter = ref_filter,
+    .meridian = ref_meridian,
     .clear = clear,
     .backproject = ref_backproject,
     .fetch = fetch,

@@ -32,4 +32,11 @@ FBP_PRIVATE_API double ref_value(const struct fbp_job *job, const struct fbp_bat
 fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
 
+/** A filtered row of plane integrals at u, as the job interpolates. */
+double ref_row_value(const struct fbp_job *job, const double *row, double u);
+
+/** A picture of a meridian plane, sample by sample; see fbp_backend.meridian. */
+fbp_status ref_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
+                        size_t n_rows, float *out);
+
 #endif /* FBP_SRC_REF_H */

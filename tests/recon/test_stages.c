@@ -1,0 +1,383 @@
+/* Plane integrals in two stages: as one stage, about any axis, with the same bits however the work
+ * is divided. */
+#include "recon/planes_util.h"
+
+static struct fbp_scan grid_scan(size_t n_theta, size_t n_phi, enum fbp_pole pole)
+{
+    const struct fbp_directions d = {
+        .struct_size = sizeof d, .set = FBP_SET_LINEAR_ANGLE, .pole = pole, .n = {n_theta, n_phi}};
+    double(*direction)[3];
+    size_t count;
+
+    OK(fbp_directions_count(&d, &count));
+    direction = calloc(count, sizeof *direction);
+    OK(fbp_directions_make(&d, direction));
+    const struct fbp_scan scan = planes_scan(direction, count);
+    free(direction);
+    return scan;
+}
+
+/* Parameters of a run: of stages, with so many columns of a picture a voxel. */
+#define STAGES(n, columns, ...)                                                    \
+    fbp_recon_params(.stages = n, .picture_oversampling = columns, .n_threads = 2, \
+                     .filter = FBP_FILTER_HANN, .cutoff = .5, __VA_ARGS__)
+
+static float *by_params(const struct fbp_scan *scan, const float *views,
+                        const struct fbp_recon_params *params)
+{
+    struct fbp_grid grid;
+
+    OK(fbp_grid_resolve(&params->volume, scan, &grid));
+    float *out = calloc(grid_size(&grid), sizeof *out);
+    OK(fbp_reconstruct(scan, params, views, out, NULL));
+    return out;
+}
+
+/* |a - b| / |a| */
+static double apart(const float *a, const float *b, size_t n)
+{
+    double wrong = 0, all = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        wrong += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+        all += (double)a[i] * (double)a[i];
+    }
+    return sqrt(wrong / all);
+}
+
+/* Within these of one stage, with one column of a picture a voxel and with two. */
+static void expect_near(const struct fbp_scan *scan, const char *what, const double most[2])
+{
+    const struct solid solid = ball_of_planes(2);
+    float *views = plane_samples(scan, &solid, 1);
+    float *one = by_params(scan, views, STAGES(1, 0, .device = "cpu"));
+
+    for (size_t columns = 1; columns <= 2; columns++) {
+        float *two = by_params(scan, views, STAGES(2, columns, .device = "cpu"));
+        const double error = apart(one, two, grid_size(&scan->volume));
+        if (!(error <= most[columns - 1]))
+            fail_msg("%s, %zu columns a voxel: %.5f from one stage, expected %.5f", what, columns,
+                     error, most[columns - 1]);
+        free(two);
+    }
+    free(one);
+    free(views);
+}
+
+static const double usual[2] = {.003, .001};
+
+static void two_stages_are_as_one(void **state)
+{
+    static const char *const names[] = {"z", "x", "y"};
+
+    (void)state;
+    for (int pole = 0; pole < 3; pole++) {
+        struct fbp_scan scan = grid_scan(18, 18, (enum fbp_pole)pole);
+        expect_near(&scan, names[pole], usual);
+        fbp_scan_clear(&scan);
+    }
+}
+
+/* No axis of the grid: there is an interpolation along the axis, too. */
+static void an_axis_may_lie_anywhere(void **state)
+{
+    static const double most[2] = {.0045, .0013};
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    double R[9];
+
+    (void)state;
+    turn_of(.3, .7, -.2, R);
+    for (size_t k = 0; k < scan.n_views; k++) {
+        const struct fbp_view was = scan.views[k];
+        turned(R, was.u, scan.views[k].u);
+        turned(R, was.d, scan.views[k].d);
+    }
+    expect_near(&scan, "a turned axis", most);
+    fbp_scan_clear(&scan);
+}
+
+/* Other numbers of samples, starts and steps of each view; a volume beside the middle, its voxels
+ * no cubes; rings at the pole; few directions on the other side. */
+static void views_and_volume_may_be_any(void **state)
+{
+    struct fbp_scan scan = grid_scan(15, 14, FBP_POLE_Z);
+
+    (void)state;
+    scan.panel.n_columns = 131;
+    scan.volume = (struct fbp_grid){{50, 37, 41}, {.031, .036, .042}, {.21, -.13, .08}};
+    for (size_t k = 0; k < scan.n_views; k++) {
+        const double step = PLANES_STEP * (1 - .2 * (double)(k % 5) / 4), side = k % 7 ? 1 : -1;
+        const double n[3] = {side * scan.views[k].u[0] / PLANES_STEP,
+                             side * scan.views[k].u[1] / PLANES_STEP,
+                             side * scan.views[k].u[2] / PLANES_STEP};
+        fbp_plane_view(n, step, -(65 + .3 * (double)(k % 3)) * step, 131, &scan.views[k]);
+    }
+    expect_near(&scan, "uneven views", usual);
+    fbp_scan_clear(&scan);
+}
+
+/* Amplitudes are those of one stage, and so right: an ellipsoid from many directions. */
+static void amplitudes_are_right(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = grid_scan(40, 40, FBP_POLE_Z);
+
+    (void)state;
+    float *views = plane_samples(&scan, &solid, 8);
+    for (int i = 0; i < 2; i++) {
+        const double cutoff = i ? .5 : 1;
+        float *volume = by_params(&scan, views,
+                                  fbp_recon_params(.stages = 2, .device = "cpu", .n_threads = 2,
+                                                   .filter = FBP_FILTER_HANN, .cutoff = cutoff));
+        const struct amplitude a = amplitude_of(&scan.volume, volume, &solid);
+        if (!(fabs(a.mean - 1) <= 2e-3 && a.outside <= (i ? .0014 : .0046)))
+            fail_msg("cut-off %g: mean inside %.5f, rms outside %.5f", cutoff, a.mean, a.outside);
+        free(volume);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* Twice as many filtered samples, and twice as many columns: windows of the kernel do not hold them
+ * without computing columns between. */
+static void oversampling_goes_with_it(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    const size_t size = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1);
+
+    (void)state;
+    float *one = by_params(&scan, views, STAGES(1, 0, .device = "cpu", .oversampling = 2));
+    for (size_t columns = 1; columns <= 4; columns++) {
+        float *two =
+            by_params(&scan, views, STAGES(2, columns, .device = "cpu", .oversampling = 2));
+        float *ref =
+            by_params(&scan, views, STAGES(2, columns, .device = "ref", .oversampling = 2));
+        assert_true(apart(one, two, size) < (columns > 1 ? .001 : .003));
+        assert_true(difference(ref, two, size) < 3e-6);
+        free(two);
+        free(ref);
+    }
+    free(one);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* Interpolation between samples is that of one stage: splines differ by the columns alone, and the
+ * nearest samples, whose steps columns smooth, are about as wrong as without. */
+static void splines_go_with_it(void **state)
+{
+    static const enum fbp_interpolation kinds[] = {FBP_INTERPOLATION_NEAREST,
+                                                   FBP_INTERPOLATION_CUBIC};
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    const size_t size = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        float *one =
+            by_params(&scan, views, STAGES(1, 0, .device = "ref", .interpolation = kinds[i]));
+        float *two =
+            by_params(&scan, views, STAGES(2, 0, .device = "ref", .interpolation = kinds[i]));
+        const double errors[2] = {error_of(&scan.volume, one, &solid),
+                                  error_of(&scan.volume, two, &solid)};
+        if (!(errors[1] <= 1.02 * errors[0] && apart(one, two, size) <= (i ? .001 : .02)))
+            fail_msg("%s: errors %.5f, %.5f", fbp_interpolation_name(kinds[i]), errors[0],
+                     errors[1]);
+        free(one);
+        free(two);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* Of voxels that measure many samples no window holds a block: one by one. */
+static void large_voxels_are_computed_too(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    const double voxels[] = {3, 7};
+
+    (void)state;
+    float *views = plane_samples(&scan, &solid, 1);
+    for (size_t i = 0; i < 2; i++) {
+        const double d = voxels[i] * PLANES_STEP;
+        scan.volume = (struct fbp_grid){.n = {9, 9, 9}, .voxel_mm = {d, d, d}};
+        float *two = by_params(&scan, views, STAGES(2, 1, .device = "cpu"));
+        float *ref = by_params(&scan, views, STAGES(2, 1, .device = "ref"));
+        assert_true(difference(ref, two, 9 * 9 * 9) < 3e-6);
+        free(two);
+        free(ref);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void bits_do_not_depend_on_the_division(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    const enum fbp_pole poles[] = {FBP_POLE_Z, FBP_POLE_X};
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        struct fbp_scan scan = grid_scan(18, 18, poles[p]);
+        const size_t size = grid_size(&scan.volume);
+        float *views = plane_samples(&scan, &solid, 1);
+        float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
+        for (int i = 0; i < 6; i++) {
+            struct fbp_recon_params params = *STAGES(2, 0, .device = i == 5 ? "mock:0,1" : "cpu");
+            params.n_threads = i % 2 ? 1 : 3;
+            params.batch_views = i ? 5 : 0;
+            params.slab_slices = i > 1 ? 7 : 0;
+            float *out = by_params(&scan, views, &params);
+            assert_memory_equal(out, wanted, size * sizeof *out);
+            free(out);
+        }
+        float *ref = by_params(&scan, views, STAGES(2, 0, .device = "ref"));
+        assert_true(difference(ref, wanted, size) < 2e-6);
+        free(ref);
+        free(wanted);
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
+/* Little memory makes many slabs, for which rows of pictures are computed as they are needed. */
+static void memory_may_be_little(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    float *views = plane_samples(&scan, &solid, 1);
+    uint64_t hash[2];
+
+    (void)state;
+    scan.projections = write_array("planes.mha", PLANES_S, 1, scan.n_views, views);
+    for (int little = 0; little < 2; little++) {
+        struct fbp_report report = {.struct_size = sizeof report};
+        struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
+        fbp_plan *plan;
+        params.volume = (struct fbp_grid){.n = {160, 160, 160}};
+        params.memory_bytes = little ? (size_t)26 << 20 : 0;
+        OK(fbp_plan_create(&plan, &scan, &params));
+        const struct fbp_plan_summary *p = fbp_plan_info(plan);
+        assert_true((p->n_slabs > 2) == little);
+        assert_true(!little || (p->memory_limit > 0 && p->memory_bytes <= p->memory_limit));
+        OK(fbp_plan_run(plan, "hash:", &report));
+        hash[little] = report.hash;
+        fbp_plan_destroy(&plan);
+    }
+    assert_true(hash[0] == hash[1]);
+    free(views);
+    drop_scan(&scan);
+}
+
+/* A box and a region have the bits of the whole. */
+static void a_part_has_the_bits_of_the_whole(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    float *views = plane_samples(&scan, &solid, 1);
+    float *wanted = by_params(&scan, views, STAGES(2, 0, .device = "cpu"));
+    float *box = calloc(20 * 10 * 14, sizeof *box);
+
+    (void)state;
+    OK(fbp_reconstruct(&scan, STAGES(2, 0, .device = "cpu", .roi = {{11, 31}, {40, 50}, {33, 47}}),
+                       views, box, NULL));
+    for (size_t z = 0; z < 14; z++)
+        for (size_t y = 0; y < 10; y++)
+            assert_memory_equal(box + (z * 10 + y) * 20,
+                                wanted + ((z + 33) * PLANES_N + y + 40) * PLANES_N + 11,
+                                20 * sizeof *box);
+    free(box);
+    free(wanted);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* A plan that is run twice, and one whose views have samples that are no numbers. */
+static void a_plan_runs_again(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
+    float *views = plane_samples(&scan, &solid, 1), *out = calloc(grid_size(&scan.volume), 4);
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {PLANES_S, 1, scan.n_views},
+                                        .type = FBP_F32,
+                                        .row_order = FBP_ROWS_BOTTOM_UP};
+    struct fbp_report report = {.struct_size = sizeof report};
+    struct fbp_recon_params params = *STAGES(2, 0, .device = "cpu");
+    fbp_source *source;
+    fbp_sink *sink;
+    fbp_plan *plan;
+
+    (void)state;
+    float *wanted = by_params(&scan, views, &params);
+    OK(fbp_source_memory(&source, views, &info));
+    params.source = source;
+    OK(fbp_plan_create(&plan, &scan, &params));
+    const struct fbp_plan_summary *p = fbp_plan_info(plan);
+    assert_int_equal(p->n_pictures, 18);
+    assert_true(p->picture[0] > 2 * 90 && p->picture[1] == PLANES_N);
+    assert_true(p->picture_updates == 324 * p->picture[0] * PLANES_N);
+    assert_true(strstr(p->weights, "two stages: 18 planes through z") && !p->filtered);
+    OK(fbp_plan_open(plan));
+    for (int i = 0; i < 2; i++) {
+        OK(fbp_sink_memory(&sink, out, scan.volume.n));
+        OK(fbp_plan_run_to(plan, NULL, sink, &report));
+        fbp_sink_close(&sink);
+        assert_int_equal(report.not_finite, i ? 2 : 0);
+        assert_true((memcmp(out, wanted, grid_size(&scan.volume) * 4) == 0) == (i == 0));
+        views[5 * PLANES_S + 50] = NAN; /* in the second run */
+        views[7 * PLANES_S + 60] = INFINITY;
+    }
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&source);
+    free(out);
+    free(views);
+    free(wanted);
+    fbp_scan_clear(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                    const char *says)
+{
+    float *views = calloc(scan->n_views * scan->panel.n_columns * scan->panel.n_rows, 4), out;
+
+    assert_int_equal(fbp_reconstruct(scan, params, views, &out, NULL), FBP_ERR_UNSUPPORTED);
+    if (!strstr(fbp_message(), says))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
+    free(views);
+}
+
+static void what_has_no_planes_is_refused(void **state)
+{
+    struct fbp_scan rings = rings_scan(18), circle = circle_scan(24, 16, 12);
+
+    (void)state;
+    refused(&rings, STAGES(2, 0, .device = "cpu"), "these 208 lie in 93 planes");
+    refused(&circle, STAGES(2, 0, .device = "cpu"), "kind planes");
+    fbp_scan_clear(&rings);
+    fbp_scan_clear(&circle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_stages_are_as_one),
+        cmocka_unit_test(an_axis_may_lie_anywhere),
+        cmocka_unit_test(views_and_volume_may_be_any),
+        cmocka_unit_test(amplitudes_are_right),
+        cmocka_unit_test(oversampling_goes_with_it),
+        cmocka_unit_test(splines_go_with_it),
+        cmocka_unit_test(large_voxels_are_computed_too),
+        cmocka_unit_test(bits_do_not_depend_on_the_division),
+        cmocka_unit_test(memory_may_be_little),
+        cmocka_unit_test(a_part_has_the_bits_of_the_whole),
+        cmocka_unit_test(a_plan_runs_again),
+        cmocka_unit_test(what_has_no_planes_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
