@@ -186,7 +186,7 @@ struct fbp_backend {
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
 
     /** Set job->chosen, ->turns, ->mirrored and ->boxes: to the kernel of this name, false if there
-     * is none that takes the job; or, name NULL, to the fastest, which there always is.  Decided
+     * is none that takes the job; or, name NULL, to the fastest of all.  Decided
      * from scan and volume alone, never per slab.  NULL: there is only "matrix", of one view and
      * slice. */
     bool (*choose)(struct fbp_job *job, const char *name);

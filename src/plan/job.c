@@ -401,7 +401,11 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
                         "kernel: %s has no \"%s\" for this scan and volume: leave the choice to "
                         "the plan, or use \"matrix\", which takes any geometry",
                         backend->name, job->kernel);
-    (void)backend->choose(job, NULL);
+    if (!backend->choose(job, NULL))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "kernel: %s has none for this scan, volume and interpolation: use device "
+                        "ref",
+                        backend->name);
     return FBP_OK;
 }
 

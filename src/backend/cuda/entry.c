@@ -246,6 +246,7 @@ static const struct fbp_backend backend = {
     .takes_counts = true,
     .oversamples = true,
     .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
     .open = open_device,

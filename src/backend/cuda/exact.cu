@@ -9,6 +9,7 @@
  * are clamped, not coordinates.  Both ways do the same arithmetic, so that shapes have the same
  * bits.
  */
+#include "backend/cuda/copies.h"
 #include "backend/cuda/plain.h"
 #include "backend/cuda/seen.h"
 #include "backend/gpu/gpu_known.h"
@@ -19,46 +20,6 @@ template <class Tile_, class Window_, int BLOCKS_> struct shape {
     typedef Window_ Window;
     enum { BLOCKS = BLOCKS_ };
 };
-
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-enum { CAN_COPY = 0 };
-#else
-enum { CAN_COPY = 1 };
-#endif
-
-/* 16 bytes to shared memory, or zeros. */
-[[maybe_unused]] static __device__ inline void copy_piece(unsigned to, const float *from,
-                                                          bool there)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :
-                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
-                 : "memory");
-#endif
-}
-
-[[maybe_unused]] static __device__ inline void end_of_copy(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" : : : "memory");
-#endif
-}
-
-/* All but the latest `LEFT` copies of this thread are there. */
-template <int LEFT> [[maybe_unused]] static __device__ inline void wait_for_copies(void)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
-#endif
-}
-
-template <int OFFSET> static __device__ inline float load_shared(unsigned at)
-{
-    float value;
-    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
-    return value;
-}
 
 /* This thread's pieces of the window of s. */
 template <class Tile, class Window>
@@ -78,8 +39,8 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
         const int column = s.first_column + (piece - line * Window::PIECES) * 4;
         const bool there = (unsigned)row < (unsigned)rows && (unsigned)column < in.stride;
         if (piece < n)
-            copy_piece(to + piece * 16, view + (there ? (unsigned)row * in.stride + column : 0),
-                       there);
+            cuda_copy_piece(to + piece * 16,
+                            view + (there ? (unsigned)row * in.stride + column : 0), there);
     }
 }
 
@@ -91,7 +52,8 @@ struct taps {
 template <class Window> static __device__ inline taps taps_in_window(unsigned at)
 {
     enum { ROW = Window::WIDTH * sizeof(float) };
-    return {load_shared<0>(at), load_shared<4>(at), load_shared<ROW>(at), load_shared<ROW + 4>(at)};
+    return {cuda_load_shared<0>(at), cuda_load_shared<4>(at), cuda_load_shared<ROW>(at),
+            cuda_load_shared<ROW + 4>(at)};
 }
 
 static __device__ inline taps taps_in_view(const float *__restrict__ at, unsigned stride)
@@ -234,7 +196,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
 {
     typedef typename Shape::Tile Tile;
     typedef typename Shape::Window Window;
-    enum { COPIES = CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
+    enum { COPIES = CUDA_CAN_COPY && Window::WIDTH > 0, STAGES = Window::STAGES };
     extern __shared__ __align__(128) char windows[];
     __shared__ cuda_seen list[2 * GPU_PASS];
     if (REGION && !cuda_is_wanted<Tile>(g, g.nx, g.ny))
@@ -254,17 +216,17 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
         for (int i = 0; i < STAGES - 1; i++) {
             if (i < n)
                 copy_window<Tile, Window>(list[i], in, views, ring + i * Window::BYTES);
-            end_of_copy();
+            cuda_end_of_copy();
         }
     cuda_load_sums(volume, p, g.nx, g.ny, g.nz, sum);
     for (int i = 0; i < n; i++) {
         if constexpr (COPIES) {
-            wait_for_copies<STAGES - 2>();
+            cuda_wait_for_copies<STAGES - 2>();
             __syncthreads();
             if (i + STAGES - 1 < n)
                 copy_window<Tile, Window>(list[i + STAGES - 1], in, views,
                                           ring + (at == 0 ? STAGES - 1 : at - 1) * Window::BYTES);
-            end_of_copy();
+            cuda_end_of_copy();
         }
         const line l = line_of(list[i], tx, ty);
         if (COPIES && list[i].reach == CUDA_WINDOW)

@@ -36,13 +36,14 @@ struct cuda_rows {
     unsigned group0; /**< of the texture, that group 0 of the batch is */
 };
 
-/** One pass over slices (layers) of a slab. */
+/** One pass over slices (layers) of a slab; or a batch, of kernels of planes. */
 struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
     size_t first; /**< group of `views` that view[0] is of */
     struct gpu_pass pass;
+    const struct gpu_plane *planes; /**< of the batch's first view; then there is no pass */
     struct gpu_grid grid;
     float *volume; /**< from slice (layer) grid.z0 on */
     const struct fbp_slab *slab;
@@ -77,6 +78,7 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
+extern const struct cuda_kernel cuda_kernel_planes_exact;
 extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
     cuda_kernel_matrix_exact;
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
@@ -86,8 +88,8 @@ extern const struct cuda_kernel cuda_kernel_rot180_half, cuda_kernel_rot180_fast
     cuda_kernel_rot180_exact;
 extern const struct cuda_kernel cuda_kernel_mirror_half, cuda_kernel_mirror_exact;
 
-/** The fastest kernel of the job's precision that scan and volume allow; of that name, or NULL, if
- *  one is given. */
+/** The fastest kernel of the job's precision that scan and volume allow; of that name, if one is
+ *  given.  NULL: there is none. */
 const struct gpu_kernel *cuda_kernel_find(const struct fbp_job *job, const char *name);
 
 /** The kernel that was chosen for the job. */

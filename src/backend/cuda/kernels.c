@@ -8,6 +8,7 @@
 
 /* Fastest first, as they are known. */
 static const struct gpu_kernel *const kernels[] = {
+    [GPU_PLANES_EXACT] = &cuda_kernel_planes_exact.gpu,
     [GPU_ROT90_HALF] = &cuda_kernel_rot90_half.gpu,
     [GPU_ROT180_MIRROR_HALF] = &cuda_kernel_rot180_mirror_half.gpu,
     [GPU_ROT90_EXACT] = &cuda_kernel_rot90_exact.gpu,
@@ -38,9 +39,7 @@ const struct gpu_kernel *cuda_kernel_find(const struct fbp_job *job, const char 
 {
     const struct gpu_kernel *found = gpu_kernel_find(kernels, job, name);
 
-    if (found)
-        return found;
-    return name ? find_by_name(job, name) : &cuda_kernel_matrix_exact.gpu; /* takes any matrix */
+    return found || !name ? found : find_by_name(job, name);
 }
 
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,

@@ -1,6 +1,7 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
 
+#include "backend/gpu/gpu_planes.h"
 #include "backend/slab.h"
 
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
@@ -13,12 +14,42 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
     return FBP_OK;
 }
 
+static fbp_status add_pass(struct cuda_device *dev, int n, struct cuda_bp *bp)
+{
+    bp->shape = gpu_tuner_begin(&dev->tuner, n, &bp->grid);
+    CUDA_TRY(dev->kernel->backproject(bp));
+    gpu_tuner_end(&dev->tuner, n, &bp->grid);
+    return FBP_OK;
+}
+
+static fbp_status add_passes(struct cuda_device *dev, unsigned group0, struct cuda_bp *bp)
+{
+    const struct fbp_batch *batch = bp->batch;
+    const size_t n = batch->n_views / dev->job->turns, most = gpu_pass_views(&dev->kernel->gpu);
+
+    for (size_t k = 0; k < n; k += most) {
+        bp->first = group0 + k;
+        gpu_make_pass(dev->job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
+                      batch->row0, &bp->pass);
+        FBP_TRY(add_pass(dev, bp->pass.n, bp));
+    }
+    return FBP_OK;
+}
+
+/* All views in one. */
+static fbp_status add_planes(struct cuda_device *dev, struct cuda_bp *bp)
+{
+    const struct gpu_plane *planes = (const void *)(dev->memory + dev->tables.planes);
+
+    bp->planes = planes + bp->batch->view0;
+    return add_pass(dev, (int)bp->batch->n_views, bp);
+}
+
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
-    const size_t n = batch->n_views / job->turns, most = gpu_pass_views(&dev->kernel->gpu);
     struct fbp_slab below = *slab;
     unsigned group0;
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
@@ -37,15 +68,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     below.nz = z0 - slab->z0;
     bp.volume += gpu_volume_size(&dev->kernel->gpu, job, &below);
     CUDA_TRY(cudaSetDevice(dev->index));
-    for (size_t k = 0; k < n; k += most) {
-        bp.first = group0 + k;
-        gpu_make_pass(job, dev->principal, batch->view0 + k, n - k < most ? n - k : most,
-                      batch->row0, &bp.pass);
-        bp.shape = gpu_tuner_begin(&dev->tuner, bp.pass.n, &bp.grid);
-        CUDA_TRY(dev->kernel->backproject(&bp));
-        gpu_tuner_end(&dev->tuner, bp.pass.n, &bp.grid);
-    }
-    return FBP_OK;
+    return dev->kernel->gpu.planes ? add_planes(dev, &bp) : add_passes(dev, group0, &bp);
 }
 
 static struct gpu_found *found_of(const struct cuda_device *dev)

@@ -74,6 +74,9 @@ struct gpu_kernel {
     int channels, bits;
     /** The texture may have two texels a column (gpu_texels_a_column()). */
     bool halves_columns;
+    /** Of plane integrals: it takes all views of a batch at once, as struct gpu_plane, and
+     * interpolates in every way (gpu_planes.h); others do so linearly. */
+    bool planes;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Floats of a slab, layer after layer; NULL: every voxel once, [z][y][x]. */

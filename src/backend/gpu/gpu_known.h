@@ -8,10 +8,12 @@
 
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/gpu_planes.h"
 
 /** Fastest first: X(id, name, precision, turns, mirrored, symmetry, usable, bits of a texture's
  *  channel).  bits 0: views lie in plain memory. */
 #define GPU_KNOWN(X)                                                                               \
+    X(PLANES_EXACT, "planes", EXACT, 1, false, 0, gpu_planes_usable, 0)                            \
     X(ROT90_HALF, "rot90", HALF, 4, false, FBP_SYM_ROT90, NULL, 16)                                \
     X(ROT180_MIRROR_HALF, "rot180+mirror", HALF, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL,   \
       16)                                                                                          \
@@ -45,7 +47,10 @@ enum gpu_id {
      .channels = (BITS) ? (TURNS) * ((MIRRORED) ? 2 : 1) : 0,                   \
      .bits = (BITS),                                                            \
      .halves_columns = (BITS) != 0,                                             \
-     .views_bytes = (BITS) ? NULL : gpu_plain_bytes,                            \
+     .planes = GPU_##ID == GPU_PLANES_EXACT,                                    \
+     .views_bytes = (BITS)                         ? NULL                       \
+                    : GPU_##ID == GPU_PLANES_EXACT ? gpu_planes_bytes           \
+                                                   : gpu_plain_bytes,           \
      .volume_size = (TURNS) * ((MIRRORED) ? 2 : 1) > 1 ? gpu_orbit_volume_size : NULL},
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* What the tables of a device hold: converted from the host's, part after part. */
 #include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_planes.h"
 #include "backend/gpu/host.h"
 #include "backend/gpu/tables.h"
 #include "backend/orbit_layers.h"
@@ -226,12 +226,28 @@ static fbp_status put_wanted(const struct writer *w)
     return st;
 }
 
+static fbp_status put_planes(const struct writer *w)
+{
+    const size_t n = w->job->n_views, bytes = n * sizeof(struct gpu_plane);
+    struct gpu_plane *planes = malloc(bytes);
+
+    if (!planes)
+        return no_memory(bytes);
+    for (size_t k = 0; k < n; k++)
+        gpu_plane_of(w->job, k, &planes[k]);
+    const fbp_status st = put(w, w->tables->planes, planes, bytes);
+    free(planes);
+    return st;
+}
+
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put_at, void *user)
 {
     const struct writer w = {job, tables, put_at, user};
 
     FBP_TRY(put_prep(&w));
+    if (gpu_kernel_of(job)->planes)
+        FBP_TRY(put_planes(&w));
     if (job->region)
         FBP_TRY(put_wanted(&w));
     if (tables->way == GPU_NO_FILTER)

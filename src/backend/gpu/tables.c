@@ -1,7 +1,7 @@
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/chain.h"
-#include "backend/gpu/gpu_kernel.h"
+#include "backend/gpu/gpu_planes.h"
 #include "backend/gpu/host.h"
 #include "backend/partners.h"
 #include "backend/slab.h"
@@ -157,6 +157,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
         t->pad = place(t, sizeof(float) * 2 * job->pad->rule.n_lengths * job->pad->n_columns);
         t->ends = place(t, t->rows_a_call * 4 * sizeof(struct fbp_pad_end));
     }
+    if (gpu_kernel_of(job)->planes)
+        t->planes = place(t, job->n_views * sizeof(struct gpu_plane));
     if (job->region)
         t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
                                  sizeof(struct gpu_wanted));

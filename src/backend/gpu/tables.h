@@ -52,6 +52,7 @@ struct gpu_tables {
     size_t weighted;   /**< views_a_call views that it is applied to */
     size_t pad;        /**< tables of rows that are carried on beyond the panel */
     size_t ends;       /**< struct fbp_pad_end [rows_a_call][row of the pair][end] */
+    size_t planes;     /**< struct gpu_plane, one a view, of kernels that take them */
     size_t wanted;     /**< struct gpu_wanted [y][x] of the cells of a volume with a region */
     size_t counters;   /**< two 64-bit counts */
     size_t ledger;     /**< words of struct fbp_ledger */

@@ -45,9 +45,9 @@ static bool choose(struct fbp_job *job, const char *name)
     for (size_t i = 0; i < GPU_N_KNOWN; i++)
         kernels[i] = &gpu_known[i];
     const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);
-    if (!k && name)
+
+    if (!k)
         return false;
-    k = k ? k : &gpu_known[GPU_MATRIX_EXACT];
     gpu_kernel_take(k, precisions[k->precision], job);
     return true;
 }
@@ -133,6 +133,7 @@ const struct fbp_backend fbp_backend_model = {
     .takes_counts = true,
     .oversamples = true,
     .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
     .open = open_nothing,

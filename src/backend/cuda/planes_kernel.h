@@ -1,0 +1,341 @@
+/** @file planes_kernel.h  Backprojection of plane integrals: the kernel (internal; CUDA C++).
+ *
+ * Views are rows, and the sample of a voxel is linear in its place: u = u0 + a x + b y + c z.  A
+ * block takes a box of voxels that lies in a cube of EDGE voxels a side of the whole grid, and a
+ * thread SLICES voxels along z.  Of each view a box sees a window of few samples.  Windows of some
+ * views are copied to shared memory while those before them are added; a warp's voxels lie near
+ * each other, so that its loads find their samples in different banks, or in one word.
+ *
+ * Where a cube's first voxel lies is found in double, once a view and block; from there coordinates
+ * are small, and their roundings, too.  They depend on the cube and the voxel's place in it alone:
+ * no shape, slab, box or batch changes a bit.
+ *
+ * Frames (delays) lie innermost in memory, FRAMES of them in a thread, which computes places and
+ * weights once for all.  This text is compiled for the host, too, by a test that has no device
+ * (tests/cuda/planes_host.h).
+ */
+#ifndef FBP_SRC_CUDA_PLANES_KERNEL_H
+#define FBP_SRC_CUDA_PLANES_KERNEL_H
+
+#include "backend/gpu/gpu_planes.h"
+
+#ifdef FBP_PLANES_HOST
+#    include FBP_PLANES_HOST
+#else
+#    include "backend/cuda/planes_parts.h"
+#endif
+
+/** Views of a stage of the ring at most: a warp finds their windows. */
+enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
+
+/** Voxels of a block, and of a thread along z.  A warp covers 8 x 4 columns. */
+template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
+    enum { X = X_, Y = Y_, SLICES = SLICES_, THREADS = X_ * Y_, BLOCKS = BLOCKS_ };
+    static_assert(GPU_PLANES_EDGE % X_ == 0 && GPU_PLANES_EDGE % Y_ == 0 &&
+                      GPU_PLANES_EDGE % SLICES_ == 0,
+                  "a block lies in one cube");
+    static_assert(X_ % 8 == 0 && Y_ % 4 == 0, "of whole warps");
+};
+
+/** What a launch has beside its grid. */
+template <class T> struct planes_in {
+    const gpu_plane *planes; /**< of the batch's first view */
+    const T *views;          /**< [view][group of frames][column][frame] */
+    T *volume;               /**< from slice grid.z0 on */
+    size_t frame;            /**< voxels from frame to frame */
+    int n;                   /**< views */
+    int columns;             /**< of a row, with zeros behind it */
+    int groups, frames;      /**< of frames, and frames that there are */
+    int window;              /**< samples of a window: a multiple of 4 */
+    int chunk;               /**< views of a stage */
+};
+
+/** A view as a block sees it. */
+template <class T> struct alignas(16) planes_seen {
+    T first, a, b, c; /**< u of the cube's first voxel from a whole sample on, and its steps */
+    unsigned origin;  /**< added to floor(u) as FLOOR has it: the place in the window */
+    int column, view; /**< the window's first sample */
+    int unused;
+};
+
+/** Taps: which samples, from floor(u) on, and with which weights. */
+template <class T, enum fbp_interpolation HOW> struct planes_taps;
+
+template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
+    static constexpr int N = 2, FIRST = 0;
+    static constexpr double SHIFT = 0;
+
+    static PLANES_DEVICE void weigh(T f, T (&w)[N])
+    {
+        w[0] = 1 - f;
+        w[1] = f;
+    }
+};
+
+/** A little more than a half: filter/spline.h has the reason. */
+template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
+    static constexpr int N = 1, FIRST = 0;
+    static constexpr double SHIFT = .5 + 1. / 4096;
+
+    static PLANES_DEVICE void weigh(T, T (&w)[N])
+    {
+        w[0] = 1;
+    }
+};
+
+/** Of coefficients of B-splines. */
+template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
+    static constexpr int N = 4, FIRST = -1;
+    static constexpr double SHIFT = 0;
+
+    static PLANES_DEVICE void weigh(T f, T (&w)[N])
+    {
+        const T g = 1 - f, sixth = (T)(1. / 6), two_thirds = (T)(2. / 3), half = (T).5;
+
+        w[0] = g * g * (g * sixth);
+        w[1] = planes_fma(f * f, planes_fma(half, f, (T)-1), two_thirds);
+        w[2] = planes_fma(g * g, planes_fma(half, g, (T)-1), two_thirds);
+        w[3] = f * f * (f * sixth);
+    }
+};
+
+/** Blocks of a launch. */
+template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int groups)
+{
+    const auto of = [](int first, int n, int size) {
+        return (unsigned)((first + n - 1) / size - first / size + 1);
+    };
+
+    return {of(g.x0, g.nx, Shape::X), of(g.y0, g.ny, Shape::Y),
+            of(g.z0, g.nz, Shape::SLICES) * groups};
+}
+
+/** The first voxel of a block, in the whole grid. */
+struct planes_corner {
+    int x, y, z;
+};
+
+template <class Shape>
+static PLANES_DEVICE planes_corner planes_corner_of(const gpu_grid &g, int groups)
+{
+    return {(int)(blockIdx.x + g.x0 / Shape::X) * Shape::X,
+            (int)(blockIdx.y + g.y0 / Shape::Y) * Shape::Y,
+            (int)(blockIdx.z / groups + g.z0 / Shape::SLICES) * Shape::SLICES};
+}
+
+/** Is anything of the block wanted, of a job with a region? */
+template <class Shape>
+static PLANES_DEVICE bool planes_is_wanted(const gpu_grid &g, const planes_corner &at)
+{
+    const int x0 = max(at.x, g.x0), x1 = min(at.x + Shape::X, g.x0 + g.nx) - 1;
+    const int y0 = max(at.y, g.y0), y1 = min(at.y + Shape::Y, g.y0 + g.ny) - 1;
+
+    for (int y = y0 / GPU_CELL; y <= y1 / GPU_CELL; y++)
+        for (int x = x0 / GPU_CELL; x <= x1 / GPU_CELL; x++) {
+            const gpu_wanted cell = g.wanted[y * g.cells + x];
+            if (cell.first < at.z + Shape::SLICES && cell.end > at.z)
+                return true;
+        }
+    return false;
+}
+
+/** What lies between the least and the greatest of an axis's part of u, in a box of n voxels that
+ *  begins `off` voxels from its cube's first. */
+static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low, double *high)
+{
+    const double from = off * step, to = (off + n - 1) * step;
+
+    *low += fmin(from, to);
+    *high += fmax(from, to);
+}
+
+/** Floors are taken a little apart, as threads round otherwise. */
+static constexpr double PLANES_ROUNDING = 1. / 64;
+
+/** View `view` of the batch, as the block at `at` sees it, in place `slot` of a stage; false: it
+ *  does not. */
+template <class T, class Taps, class Shape>
+static PLANES_DEVICE bool planes_look(const planes_in<T> &in, const planes_corner &at, int view,
+                                      planes_seen<T> *out)
+{
+    enum { EDGE = GPU_PLANES_EDGE };
+    const double *const u = in.planes[view].u;
+    const int ox = at.x % EDGE, oy = at.y % EDGE, oz = at.z % EDGE;
+    const double start = fma((double)(at.x - ox), u[0],
+                             fma((double)(at.y - oy), u[1], fma((double)(at.z - oz), u[2], u[3]))) +
+                         Taps::SHIFT;
+    const double base = floor(start);
+    double low = start, high = start;
+
+    planes_widen(u[0], ox, Shape::X, &low, &high);
+    planes_widen(u[1], oy, Shape::Y, &low, &high);
+    planes_widen(u[2], oz, Shape::SLICES, &low, &high);
+    low = floor(low - PLANES_ROUNDING) + Taps::FIRST;
+    high = floor(high + PLANES_ROUNDING) + Taps::FIRST + Taps::N - 1;
+    if (!(high >= 0 && low < in.columns))
+        return false;
+    const int first = (int)floor(low / 4) * 4; /* copies are of 16 bytes */
+    *out = {(T)(start - base),
+            (T)u[0],
+            (T)u[1],
+            (T)u[2],
+            (unsigned)((int)base + Taps::FIRST - first) - planes_real<T>::FLOOR_BITS,
+            first,
+            view,
+            0};
+    return true;
+}
+
+/** Views [k, k + in.chunk) of the batch that the block sees, in their order; by the first warp. */
+template <class T, class Taps, class Shape>
+static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
+                                      planes_seen<T> *list, int *n)
+{
+    const int i = threadIdx.x;
+    planes_seen<T> one;
+
+    if (i >= PLANES_CHUNK)
+        return;
+    const bool seen =
+        i < in.chunk && k + i < in.n && planes_look<T, Taps, Shape>(in, at, k + i, &one);
+    const unsigned all = planes_ballot(seen);
+    if (seen)
+        list[planes_count(all & ((1u << i) - 1))] = one;
+    if (i == 0)
+        *n = planes_count(all);
+}
+
+/** This thread's pieces of the windows of a list, of one group of frames. */
+template <class T, int FRAMES, class Shape>
+static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const planes_seen<T> *list,
+                                      int n, unsigned to)
+{
+    enum { SAMPLE = FRAMES * sizeof(T), PIECE = 16 };
+    const unsigned pieces = in.window * SAMPLE / PIECE, all = n * pieces;
+    const unsigned row = in.columns * SAMPLE;
+
+    for (unsigned i = threadIdx.x; i < all; i += Shape::THREADS) {
+        const unsigned v = i / pieces, at = (i - v * pieces) * PIECE;
+        const unsigned from = list[v].column * SAMPLE + at; /* before the row: beyond its end */
+        const size_t line = (size_t)list[v].view * in.groups + group;
+        const bool there = from < row;
+        planes_copy_piece(to + i * PIECE, (const char *)in.views + line * row + (there ? from : 0),
+                          there);
+    }
+}
+
+/** One view: all frames of a thread's voxels. */
+template <class T, class Taps, int FRAMES, int SLICES>
+static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T tx, T ty,
+                                     const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
+{
+    typedef planes_real<T> real;
+    const T across = planes_fma(tx, s.a, planes_fma(ty, s.b, s.first));
+    const unsigned origin = window + s.origin * (unsigned)(FRAMES * sizeof(T));
+
+    PLANES_UNROLL
+    for (int k = 0; k < SLICES; k++) {
+        const T u = planes_fma(tz[k], s.c, across), t = real::add_down(u, real::FLOOR);
+        const unsigned at = real::low_bits(t) * (unsigned)(FRAMES * sizeof(T)) + origin;
+        T w[Taps::N], q[Taps::N][FRAMES];
+
+        Taps::weigh(u - (t - real::FLOOR), w);
+        planes_load<Taps::N>(at, q);
+        PLANES_UNROLL
+        for (int j = 0; j < Taps::N; j++)
+            PLANES_UNROLL
+        for (int f = 0; f < FRAMES; f++)
+            sum[k][f] = planes_fma(w[j], q[j][f], sum[k][f]);
+    }
+}
+
+/** Where a thread's first voxel is in the whole grid, and its group of frames. */
+struct planes_place {
+    int x, y, z, group;
+};
+
+template <class Shape>
+static PLANES_DEVICE planes_place planes_place_of(const gpu_grid &g, int groups)
+{
+    const planes_corner at = planes_corner_of<Shape>(g, groups);
+    const int thread = planes_anew(threadIdx.x), lane = thread % 32, warp = thread / 32;
+
+    return {at.x + warp % (Shape::X / 8) * 8 + lane % 8,
+            at.y + warp / (Shape::X / 8) * 4 + lane / 8, at.z, (int)(blockIdx.z % groups)};
+}
+
+/** each(voxel, sum) of those of a thread's voxels that are there. */
+template <class T, class Shape, int FRAMES, class Each>
+static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_grid &g,
+                                            T (&sum)[Shape::SLICES][FRAMES], Each each)
+{
+    const planes_place p = planes_place_of<Shape>(g, in.groups);
+    const int x = p.x - g.x0, y = p.y - g.y0, z = p.z - g.z0, frames = in.frames - p.group * FRAMES;
+    const size_t slice = (size_t)g.nx * g.ny;
+    T *const at = in.volume + (size_t)p.group * FRAMES * in.frame +
+                  (ptrdiff_t)z * (ptrdiff_t)slice + (ptrdiff_t)y * g.nx + x;
+
+    if (x < 0 || x >= g.nx || y < 0 || y >= g.ny)
+        return;
+    PLANES_UNROLL
+    for (int k = 0; k < Shape::SLICES; k++)
+        PLANES_UNROLL
+    for (int f = 0; f < FRAMES; f++)
+        if (z + k >= 0 && z + k < g.nz && f < frames)
+            each(at[k * slice + f * in.frame], sum[k][f]);
+}
+
+/** All views of a batch.  While those of one stage of the ring are added, those of the other are on
+ *  their way.  Lists are a ring of three, as a warp may find the next views while others still add
+ * the last. */
+template <class T, class Taps, int FRAMES, class Shape>
+static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid &g, unsigned ring,
+                                         T (&sum)[Shape::SLICES][FRAMES])
+{
+    __shared__ planes_seen<T> lists[PLANES_LISTS][PLANES_CHUNK];
+    __shared__ int seen[PLANES_LISTS];
+    const planes_corner at = planes_corner_of<Shape>(g, in.groups);
+    const planes_place p = planes_place_of<Shape>(g, in.groups);
+    const T tx = (T)(p.x % GPU_PLANES_EDGE), ty = (T)(p.y % GPU_PLANES_EDGE);
+    const unsigned window = in.window * FRAMES * sizeof(T);
+    T tz[Shape::SLICES];
+
+    PLANES_UNROLL
+    for (int k = 0; k < Shape::SLICES; k++)
+        tz[k] = (T)(p.z % GPU_PLANES_EDGE + k);
+    for (int k = -in.chunk, i = 0; k < in.n; k += in.chunk, i++) {
+        const int now = i % PLANES_LISTS, next = (i + 1) % PLANES_LISTS;
+        const unsigned here = ring + i % PLANES_STAGES * in.chunk * window;
+        const bool more = k + in.chunk < in.n;
+        if (more)
+            planes_find<T, Taps, Shape>(in, at, k + in.chunk, lists[next], &seen[next]);
+        __syncthreads(); /* all have added what lay in the other stage */
+        if (more)
+            planes_copy<T, FRAMES, Shape>(in, p.group, lists[next], seen[next],
+                                          ring + (i + 1) % PLANES_STAGES * in.chunk * window);
+        planes_end_of_copy();
+        if (k < 0)
+            continue;
+        planes_wait_but_for_one();
+        __syncthreads();
+        for (int v = 0; v < seen[now]; v++)
+            planes_add<T, Taps, FRAMES>(lists[now][v], here + v * window, tx, ty, tz, sum);
+    }
+}
+
+/** Views of a batch into a pass's slices: sums begin with what is there. */
+template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
+static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
+    planes_backproject(const __grid_constant__ planes_in<T> in, const __grid_constant__ gpu_grid g)
+{
+    PLANES_SHARED_WINDOWS(ring);
+    T sum[Shape::SLICES][FRAMES] = {};
+
+    if (g.wanted && !planes_is_wanted<Shape>(g, planes_corner_of<Shape>(g, in.groups)))
+        return;
+    planes_each_voxel<T, Shape>(in, g, sum, [](const T &voxel, T &s) { s = voxel; });
+    planes_add_all<T, planes_taps<T, HOW>, FRAMES, Shape>(in, g, ring, sum);
+    planes_each_voxel<T, Shape>(in, g, sum, [](T &voxel, const T &s) { voxel = s; });
+}
+
+#endif /* FBP_SRC_CUDA_PLANES_KERNEL_H */

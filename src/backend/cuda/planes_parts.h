@@ -1,0 +1,152 @@
+/** @file planes_parts.h  What the kernel of plane integrals is made of: arithmetic, and copies to
+ * shared memory and loads from there (internal; CUDA C++).
+ *
+ * A test without a device has its own (tests/cuda/planes_host.h), for the same names.
+ */
+#ifndef FBP_SRC_CUDA_PLANES_PARTS_H
+#define FBP_SRC_CUDA_PLANES_PARTS_H
+
+#include "backend/cuda/copies.h"
+
+#define PLANES_DEVICE __device__ inline
+#define PLANES_UNROLL _Pragma("unroll")
+
+/** `name`: where a block's dynamic shared memory begins. */
+#define PLANES_SHARED_WINDOWS(name)                         \
+    extern __shared__ __align__(128) char planes_windows[]; \
+    const unsigned name = (unsigned)__cvta_generic_to_shared(planes_windows)
+
+/** With FLOOR added and rounded downwards, floor(x) is in the lowest bits, beside FLOOR_BITS. */
+template <class T> struct planes_real;
+
+template <> struct planes_real<float> {
+    static constexpr float FLOOR = 12582912.0f; /* |x| < 2^22 */
+    static constexpr unsigned FLOOR_BITS = 0x4b400000u;
+
+    static __device__ inline float add_down(float a, float b)
+    {
+        return __fadd_rd(a, b);
+    }
+    static __device__ inline unsigned low_bits(float x)
+    {
+        return __float_as_uint(x);
+    }
+};
+
+template <> struct planes_real<double> {
+    static constexpr double FLOOR = 6755399441055744.0; /* 1.5 * 2^52 */
+    static constexpr unsigned FLOOR_BITS = 0;
+
+    static __device__ inline double add_down(double a, double b)
+    {
+        return __dadd_rd(a, b);
+    }
+    static __device__ inline unsigned low_bits(double x)
+    {
+        return (unsigned)__double2loint(x);
+    }
+};
+
+static __device__ inline float planes_fma(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
+static __device__ inline double planes_fma(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+
+/** x, of which the compiler does not know that it had it: what follows from it is computed again,
+ *  instead of being kept. */
+static __device__ inline int planes_anew(int x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+static __device__ inline unsigned planes_ballot(bool x)
+{
+    return __ballot_sync(~0u, x);
+}
+
+static __device__ inline int planes_count(unsigned bits)
+{
+    return __popc(bits);
+}
+
+/** 16 bytes to shared memory, or zeros. */
+static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
+{
+    if constexpr (CUDA_CAN_COPY) {
+        cuda_copy_piece(to, from, there);
+    } else {
+        const float4 q = there ? __ldg((const float4 *)from) : make_float4(0, 0, 0, 0);
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "r"(to), "f"(q.x), "f"(q.y), "f"(q.z), "f"(q.w)
+                     : "memory");
+    }
+}
+
+/** The copies of this thread so far are one group; all groups but the latest are there. */
+static __device__ inline void planes_end_of_copy(void)
+{
+    cuda_end_of_copy();
+}
+
+static __device__ inline void planes_wait_but_for_one(void)
+{
+    cuda_wait_for_copies<1>();
+}
+
+/** The frames of one sample, from shared memory. */
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[1])
+{
+    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(q[0]) : "r"(at), "n"(OFFSET));
+}
+
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[2])
+{
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2 + %3];"
+                 : "=f"(q[0]), "=f"(q[1])
+                 : "r"(at), "n"(OFFSET));
+}
+
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[4])
+{
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
+                 : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
+                 : "r"(at), "n"(OFFSET));
+}
+
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[1])
+{
+    asm volatile("ld.shared.f64 %0, [%1 + %2];" : "=d"(q[0]) : "r"(at), "n"(OFFSET));
+}
+
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[2])
+{
+    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2 + %3];"
+                 : "=d"(q[0]), "=d"(q[1])
+                 : "r"(at), "n"(OFFSET));
+}
+
+template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[4])
+{
+    asm volatile("ld.shared.v2.f64 {%0, %1}, [%4 + %5];\n\t"
+                 "ld.shared.v2.f64 {%2, %3}, [%4 + %6];"
+                 : "=d"(q[0]), "=d"(q[1]), "=d"(q[2]), "=d"(q[3])
+                 : "r"(at), "n"(OFFSET), "n"(OFFSET + 16));
+}
+
+/** N samples, one behind the other. */
+template <int N, int J = 0, class T, int FRAMES>
+static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
+{
+    if constexpr (J < N) {
+        planes_sample<J * FRAMES *(int)sizeof(T)>(at, q[J]);
+        planes_load<N, J + 1>(at, q);
+    }
+}
+#endif /* FBP_SRC_CUDA_PLANES_PARTS_H */

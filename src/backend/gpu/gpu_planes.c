@@ -1,0 +1,79 @@
+#include "backend/gpu/gpu_planes.h"
+
+#include "backend/gpu/host.h"
+
+#include <math.h>
+
+/* Samples between the voxels of a box that are farthest apart, in view k. */
+static double span_of(const struct fbp_job *job, size_t k, const int box[3])
+{
+    double span = 0;
+
+    for (int i = 0; i < 3; i++)
+        span += (box[i] - 1) * fabs(job->matrices[k][i]) * job->grid.voxel_mm[i];
+    return span;
+}
+
+/* A box spans `span` samples, less than one more at either end by rounding; its voxels' first taps
+ * may then lie in one more, and the window begins up to 3 before. */
+static size_t window_of(double span, size_t taps)
+{
+    const double samples = ceil(span + .5) + 1 + (double)taps + 3;
+
+    return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
+}
+
+size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps)
+{
+    double span = 0;
+
+    for (size_t k = 0; k < job->n_views; k++)
+        span = fmax(span, span_of(job, k, box));
+    return window_of(span, taps);
+}
+
+bool gpu_planes_usable(const struct fbp_job *job)
+{
+    static const int cube[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
+    static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
+    enum { TAPS = 4 };
+
+    if (job->wide.n_rows != 1)
+        return false;
+    for (size_t k = 0; k < job->n_views; k++) {
+        for (int i = 0; i < 8; i++)
+            if (fabs(job->matrices[k][4 + i] - others[i]) > 0)
+                return false;
+        if (window_of(span_of(job, k, cube), TAPS) > GPU_PLANES_WINDOW)
+            return false;
+    }
+    return true;
+}
+
+void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double *m = job->matrices[view];
+
+    out->u[3] = m[3];
+    for (int i = 0; i < 3; i++) {
+        out->u[i] = m[i] * g->voxel_mm[i];
+        out->u[3] += m[i] * gpu_host->coordinate(g, i, 0);
+    }
+}
+
+struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
+{
+    const size_t group = n_rows < 2 ? 1 : (n_rows + 1) / 2 % 2 ? 2 : 4;
+
+    return (struct gpu_planes){.columns = (job->wide.n_columns + 3) / 4 * 4,
+                               .groups = (n_rows + group - 1) / group,
+                               .frames = group};
+}
+
+size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_planes p = gpu_planes_of(job, n_rows);
+
+    return n_views * p.groups * p.columns * p.frames * sizeof(float);
+}
