@@ -57,6 +57,9 @@ struct fbp_array_info {
     /** value = scale * stored number + offset.  scale 0: the stored numbers are the values. */
     double scale, offset;
     char taken[304]; /**< of a folder: a sentence that says which files were taken; else "" */
+    /** Of a series: how many volumes lie one behind the other, of n[2] / frames slices each, such
+     * as the delays of one measurement.  0 and 1: it is no series. */
+    size_t frames;
 };
 
 /** A format of arrays.  Extensions in a list are separated by blanks: ".mha .mhd".  "": none. Upper

@@ -238,7 +238,7 @@ struct fbp_plan_summary {
                                              context; 0 if it is host memory */
     uint64_t input_bytes, output_bytes; /**< on disk; input counts as often as it is read */
     uint64_t updates; /**< voxels x views, of all that is computed: see params.roi; of a region,
-                         of its voxels alone */
+                         of its voxels alone; of all frames */
     bool filtered;    /**< the views have already been filtered */
     /** The views are still being written.  There are n_batches batches, of the smallest size; if
      * the computation has fallen behind, they are joined to at most batch_views views. */
@@ -263,6 +263,10 @@ struct fbp_plan_summary {
      *  stage two.  All 0: there is one stage. */
     size_t n_pictures, picture[2];
     uint64_t picture_updates;
+    /** Volumes that are made of these views: of plane integrals, rows of a view are frames
+     * (delays), and frame f is made of rows f.  The output is [frame][z][y][x]: a sink of
+     * volume.n[2] * frames slices, the first frame's first.  Of line integrals 1. */
+    size_t frames;
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless
@@ -381,7 +385,8 @@ FBP_API void fbp_plan_timeline(fbp_plan *plan, const char *path);
 
 /**
  * Reconstruct from a source with the same size and type as the plan's (NULL: the plan's own) into a
- * sink with the size of the plan's volume.  The sink is finished; the caller closes it.
+ * sink with the size of the plan's volume (of several frames, one behind the other: `frames` of
+ * fbp_plan_info()).  The sink is finished; the caller closes it.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *source,
                                                   fbp_sink *sink, struct fbp_report *report);
@@ -389,8 +394,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_run_to(fbp_plan *plan, fbp_source *so
 /**
  * Plan and run in one call, from memory to memory.  views: [n_views][n_rows][n_columns], before
  * fbp_scan_reduce(), rows as in scan->row_order (AUTO: row 0 at the bottom).  volume: [z][y][x];
- * its size is that of fbp_grid_resolve(), or of the box params->roi.  The scan's projections are
- * not used. To reconstruct more than once, keep a plan.
+ * its size is that of fbp_grid_resolve(), or of the box params->roi.  Of plane integrals, rows are
+ * frames (delays), and the volume is [n_rows][z][y][x].  The scan's projections are not used. To
+ * reconstruct more than once, keep a plan.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct(const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params,

@@ -26,7 +26,7 @@ static void complete_predicted(fbp_plan *p)
     const uint64_t samples =
         (uint64_t)job->n_views * job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
     const uint64_t voxels =
-        (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * sizeof(float);
+        (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames * sizeof(float);
 
     if (i->predicted.total > 0)
         i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
@@ -49,8 +49,8 @@ static void fill_region(fbp_plan *p)
     whole.region = NULL;
     fbp_roi_layers(&whole, &first, &n);
     const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
-    const double updates =
-        (double)fbp_wanted_voxels(&whole, &all, first, first + n) * (double)job->n_views;
+    const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
+                           (double)job->n_views * (double)fbp_frames(job);
     const double rows = (double)fbp_work_all(&whole).load_rows;
     fbp_roi_wanted(job, &i->region_slices[0], &i->region_slices[1]);
     i->region_voxels = fbp_region_count(job->region, i->region_slices[0], i->region_slices[1]);
@@ -116,9 +116,10 @@ static void fill_info(fbp_plan *p)
     i->device_bytes = p->work.device_bytes;
     if (!p->stages.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
-    i->output_bytes = (uint64_t)v[0] * v[1] * v[2] *
+    i->frames = fbp_frames(job);
+    i->output_bytes = (uint64_t)v[0] * v[1] * v[2] * fbp_frames(job) *
                       fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
-    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * job->n_views;
+    i->updates = fbp_wanted_voxels(job, &any, first, first + n) * fbp_frames(job) * job->n_views;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
     i->shares_views = p->work.shared;

@@ -71,6 +71,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
         /* of the whole volume, so that boxes of one volume lie exactly side by side */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.roi[i][0]);
     }
+    info.frames = p->info.frames;
+    info.n[2] *= info.frames;
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
     st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:
@@ -110,13 +112,17 @@ fbp_status fbp_plan_convert(fbp_plan *p, const fbp_source *source, const fbp_sin
 fbp_status fbp_plan_check_sink(const fbp_plan *p, const fbp_sink *sink)
 {
     const size_t *n = fbp_sink_info(sink)->n, *wanted = p->info.volume.n;
+    const size_t slices = wanted[2] * p->info.frames;
+    char frames[80] = "";
 
-    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == wanted[2])
+    if (n[0] == wanted[0] && n[1] == wanted[1] && n[2] == slices)
         return FBP_OK;
+    if (p->info.frames > 1)
+        snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.frames, wanted[2]);
     return fbp_fail(FBP_ERR_INVALID,
-                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu: see "
+                    "output: has %zu x %zu x %zu voxels, the plan's volume %zu x %zu x %zu%s: see "
                     "fbp_plan_info()",
-                    n[0], n[1], n[2], wanted[0], wanted[1], wanted[2]);
+                    n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
 /* What became of the output. */

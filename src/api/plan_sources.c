@@ -4,6 +4,7 @@
 #include "array/array.h"
 #include "array/file/growing.h"
 #include "array/hold.h"
+#include "geometry/kind.h"
 
 /* The caller's source, or the scan's projections: views as they are stored. */
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
@@ -44,9 +45,12 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
         fbp_source_close(source);
 }
 
-static enum fbp_row_order order_of(const struct fbp_scan *s, const struct fbp_array_info *info)
+/* Frames are in the order of the file, whatever rows of pictures are. */
+static bool is_top_down(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
-    return s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+    const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
+
+    return order == FBP_ROWS_TOP_DOWN && !fbp_kind_of(s->kind)->row_is_frame;
 }
 
 /* Are there as many stored views and pixels as the scan says? */
@@ -100,7 +104,7 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     if (info->taken[0])
         fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
     FBP_TRY_GOTO(check_size(p, info));
-    p->top_down = order_of(p->scan, info) == FBP_ROWS_TOP_DOWN;
+    p->top_down = is_top_down(p->scan, info);
     FBP_TRY_GOTO(fbp_plan_make_stages(p));
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, source, &reduced));
     take_facts(p, reduced);
@@ -116,8 +120,7 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
     const struct fbp_panel *panel = &p->reduction.stored;
 
     if (info->n[0] == panel->n_columns && info->n[1] == panel->n_rows &&
-        info->n[2] == fbp_stored_views(p->scan) &&
-        (order_of(p->scan, info) == FBP_ROWS_TOP_DOWN) == p->top_down &&
+        info->n[2] == fbp_stored_views(p->scan) && is_top_down(p->scan, info) == p->top_down &&
         ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.raw != FBP_U16))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,

@@ -28,7 +28,9 @@ fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_
     p.source = NULL;
     FBP_TRY_GOTO(fbp_source_memory(&p.source, views, &info));
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, &p));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, fbp_plan_info(plan)->volume.n));
+    const struct fbp_plan_summary *made = fbp_plan_info(plan);
+    const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->frames * v[2]};
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
     if (report) /* one of its first fields, which every release has */
         report->total = fbp_seconds() - start;

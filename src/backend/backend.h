@@ -12,7 +12,7 @@
  *       | backproject (BP), batch after batch, into
  *     volume     device layout, `volume_bytes` a slab
  *       | fetch (OUT)
- *     host float [z][y][x]                                    written by array/sink.c
+ *     host float [frame][z][y][x]                             written by array/sink.c
  *
  * A backend leaves out the slots (and facts) that it has nothing to say to: the line beside each
  * says what "NULL" then means.  Callers see a completed copy (backend/device.h), in which every
@@ -50,6 +50,8 @@ struct fbp_job {
     enum fbp_kind kind;
     size_t n_views;
     struct fbp_panel panel; /**< as measured */
+    size_t frames; /**< volumes that are made of these views, frame f of their rows f; 0, 1: one of
+                        all rows.  Frames share all that follows, and none has a bit of another */
     /** The panel that is filtered and backprojected.  Of an offset panel only one side was
      * measured; the ramp carries its values over to the other, so rows are widened until it is
      * symmetric. Column c as measured is column c + pad_left here; where filtered samples are
@@ -111,6 +113,12 @@ static inline size_t fbp_value_size(const struct fbp_job *job)
     return fbp_in_double(job) ? sizeof(double) : sizeof(float);
 }
 
+/** Of a job: volumes that are made of its views. */
+static inline size_t fbp_frames(const struct fbp_job *job)
+{
+    return job->frames > 1 ? job->frames : 1;
+}
+
 /** n_views / turns views from view0 on, and so many of each further part of the scan; and the
  *  detector rows [row0, row0 + n_rows) of them that are filtered.  Read are [load_row0, load_row0 +
  *  load_rows): a few more where bad pixels or a filter along columns need it.  With mirrored halves
@@ -125,7 +133,8 @@ struct fbp_batch {
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of the
- *  grid's slices [z0, z0 + nz), or layers where halves are mirrored (backend/partners.h). */
+ *  grid's slices [z0, z0 + nz), or layers where halves are mirrored (backend/partners.h); of all
+ *  frames, one behind the other. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
 };
@@ -201,6 +210,7 @@ struct fbp_backend {
     size_t group_views;
     bool takes_counts; /**< raw samples may be uint16 */
     bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
+    bool frames;       /**< jobs may have several: fbp_job.frames */
     bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
     bool doubles;      /**< jobs may be in double: fbp_in_double() */
     /** How it interpolates plane integrals, beside linearly: bits 1 << enum fbp_interpolation. */
@@ -260,7 +270,7 @@ struct fbp_backend {
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Slices [z0, z1) of one half of a slab as output floats, scaled and shifted:
-     *  host[z1 - z0][slab->ny][slab->nx]. */
+     *  host[job->frames][z1 - z0][slab->ny][slab->nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, float *host);
     /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the

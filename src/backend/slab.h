@@ -31,7 +31,7 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
 FBP_PRIVATE_API fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2],
                                         struct fbp_slab *out);
 
-/** Voxels of a slice of a slab. */
+/** Voxels of a slice of a slab, in one frame. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {
     return slab->nx * slab->ny;

@@ -55,6 +55,11 @@ size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST
     return n;
 }
 
+size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
+{
+    return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
+}
+
 /* "cone or parallel" */
 static const char *supported(char *buf, size_t size)
 {

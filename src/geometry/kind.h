@@ -26,8 +26,10 @@ struct fbp_kind_table {
     const char *refused; /**< why no call takes it, a clause for messages; NULL: it is supported.
                               Of a kind that is refused no function below is called */
     enum fbp_integral integral;
-    bool has_source; /**< rays meet in a source, s; otherwise s is the direction towards it, views
-                          half a turn apart see the same rays, and distances have no meaning */
+    bool has_source;   /**< rays meet in a source, s; otherwise s is the direction towards it, views
+                            half a turn apart see the same rays, and distances have no meaning */
+    bool row_is_frame; /**< a row is no place but a frame: the same measurement again, later.  Each
+                            frame is a volume of its own, from these rows of all views */
 
     /** Of one view. */
     fbp_status (*check_view)(const struct fbp_view *view, size_t k);
@@ -85,6 +87,9 @@ fbp_status fbp_facts_of(struct fbp_views views, const struct fbp_grid *grid,
 /** The matrix of fbp_view_to_matrix(); false, without a message, if there is none. */
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                      double P[12]);
+
+/** Volumes that views of this panel are of: its rows where each is a frame, else 1. */
+size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
 /** Kinds that are supported, in the order of their numbers; names may be NULL.  How many. */
 size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST_KINDS]);

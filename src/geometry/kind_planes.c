@@ -2,6 +2,7 @@
  * Plane integrals along one direction a view, as EPR imaging measures them: p(t, n) is the integral
  * over the plane x . n = t.  A view is a row: sample c stands for t = d . n + (c - (nc-1)/2) tau,
  * with u = tau n.  There is no source, s = 0, and rows are not places: v = 0.
+ * Several rows are frames: the same plane integrals at several delays, each a volume of its own.
  */
 #include "geometry/kind.h"
 
@@ -132,11 +133,6 @@ static fbp_status facts(const struct fbp_kind_table *kind, const struct fbp_view
     fbp_status st;
 
     FBP_TRY(fbp_check_views(views));
-    if (views->panel.n_rows != 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "geometry: views of plane integrals have one row, not %zu: give them as "
-                        "[view][1][sample]; several at once (delays) are not in this release",
-                        views->panel.n_rows);
     out->axis[2] = out->magnification = 1;
     FBP_TRY(fbp_calloc((void **)&direction, views->n, sizeof *direction, "directions"));
     FBP_TRY_GOTO(look_at_views(kind, views, out, direction));
@@ -191,6 +187,7 @@ const struct fbp_kind_table fbp_kind_planes = {
     .name = "planes",
     .integral = FBP_OVER_PLANES,
     .has_source = false,
+    .row_is_frame = true,
     .check_view = check_view,
     .matrix = matrix,
     .facts = facts,

@@ -299,6 +299,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .kind = scan->kind,
         .n_views = scan->n_views,
         .panel = scan->panel,
+        .frames = fbp_kind_frames(scan->kind, &scan->panel),
         .views = scan->views,
         .prep = &t->prep,
         .rows = rows_of,
@@ -380,6 +381,11 @@ static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend
                         "interpolation: %s interpolates linearly only: leave %s out, or use device "
                         "cpu",
                         backend->name, fbp_interpolation_name(job->interpolation));
+    if (job->frames > 1 && !backend->frames)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "scan: views have %zu frames (delays), and %s reconstructs one: use device "
+                        "cpu, or give frames one by one",
+                        fbp_frames(job), backend->name);
     if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s filters rows once, with a symmetric kernel: choose another "

@@ -95,8 +95,8 @@ static void load_step(struct course *c, struct lane *l, struct step *out)
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
-    const double voxels =
-        (double)fbp_slab_slice(&t->slab) * (double)fbp_layer_slices(c->job, z0, z1);
+    const double voxels = (double)fbp_slab_slice(&t->slab) *
+                          (double)fbp_layer_slices(c->job, z0, z1) * (double)fbp_frames(c->job);
     size_t a, e;
 
     *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};

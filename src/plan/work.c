@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -97,7 +98,7 @@ static size_t device_blocks(const struct fbp_work *w, const struct fbp_work_requ
  */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
-    return (uint64_t)fbp_roi_size(job, 2) * SLICE_BYTES +
+    return (uint64_t)fbp_roi_size(job, 2) * fbp_frames(job) * SLICE_BYTES +
            (uint64_t)w->n_slabs *
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
@@ -142,7 +143,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
-    const size_t slice = fbp_slab_slice(&any) * sizeof(float);
+    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * sizeof(float);
     const bool own_memory = rq->backend->own_memory;
 
     count_rows(w, job);
@@ -402,15 +403,17 @@ static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct f
 static fbp_status check_slice(const struct fbp_work_request *rq)
 {
     const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
-    const double bytes = (double)s.nx * (double)s.ny * sizeof(float);
-    char has[32], needs[32];
+    const double bytes = (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * sizeof(float);
+    char has[32], needs[32], frames[64] = "";
 
     if (bytes <= (double)rq->memory_limit)
         return FBP_OK;
+    if (rq->job->frames > 1)
+        snprintf(frames, sizeof frames, ", %zu frames of it,", fbp_frames(rq->job));
     return fbp_fail(FBP_ERR_NOMEM,
-                    "memory: a single slice of %zu x %zu voxels needs %s, the limit is %s: "
+                    "memory: a single slice of %zu x %zu voxels%s needs %s, the limit is %s: "
                     "raise --memory or lower the volume's size",
-                    s.nx, s.ny, fbp_bytes_about(needs, sizeof needs, bytes),
+                    s.nx, s.ny, frames, fbp_bytes_about(needs, sizeof needs, bytes),
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 

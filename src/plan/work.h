@@ -47,7 +47,7 @@ struct fbp_work {
     struct fbp_cut cut;
     size_t n_batches, batch_views; /**< views of the largest; the first ones are smaller */
     bool follow;                   /**< batches are one group each; joined, up to batch_views */
-    size_t block_slices;           /**< written at once */
+    size_t block_slices;           /**< written at once, of all frames */
     size_t finish_slices; /**< of a slab's last batch, computed before they are handed over */
     bool kept;            /**< filtered views are kept on the device */
     struct fbp_batch all; /**< all of them, fbp_work_all(); only if they are kept */

@@ -11,6 +11,7 @@
 #include "plan/wanted.h"
 #include "run/follow.h"
 #include "run/worker.h"
+#include "run/writers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +24,9 @@ static bool has_layer(const struct fbp_run_request *rq, size_t layer)
         size_t z0, z1;
         fbp_layer_range(rq->job, half, layer, layer + 1, &z0, &z1);
         fbp_roi_clip(rq->job, &z0, &z1);
-        if (z0 < z1 && !fbp_sink_has(rq->sink, z0 - fbp_roi_first(rq->job, 2), z1 - z0))
-            return false;
+        for (size_t f = 0; z0 < z1 && f < fbp_frames(rq->job); f++)
+            if (!fbp_sink_has(rq->sink, fbp_written_slice(rq->job, f, z0), z1 - z0))
+                return false;
     }
     return true;
 }
@@ -58,7 +60,7 @@ static void add_slab(struct run_state *run, size_t at)
         return;
     }
     run->n_slabs++;
-    run->updates_total += voxels * job->n_views;
+    run->updates_total += voxels * fbp_frames(job) * job->n_views;
     fbp_slabs_add(&run->slabs, slab);
 }
 

@@ -85,7 +85,8 @@ static fbp_status backproject_block(struct worker *w, struct step *s)
 {
     const struct fbp_job *job = w->run->rq->job;
     const struct fbp_batch *all = &s->at->task->batch;
-    const uint64_t voxels = fbp_wanted_voxels(job, &s->at->task->slab, s->z0, s->z1);
+    const uint64_t voxels =
+        fbp_frames(job) * fbp_wanted_voxels(job, &s->at->task->slab, s->z0, s->z1);
     const size_t at_once = fbp_work_views_at_once(w->work, (double)voxels);
 
     for (size_t k = 0; k < all->n_views; k += at_once) {

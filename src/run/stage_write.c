@@ -25,9 +25,9 @@ static fbp_status write_piece(struct worker *w, size_t piece)
 
     FBP_TRY(fbp_stage_wait(w, p->fetched));
     w->fetched_at = fbp_seconds();
-    fbp_roi_crop(rq->job, p->nz, p->host);
+    fbp_roi_crop(rq->job, fbp_frames(rq->job) * p->nz, p->host);
     if (!fbp_run_finishes(rq) && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
-        fbp_statistics_add(&w->found, p->host, p->nz * fbp_written_values(w));
+        fbp_statistics_add(&w->found, p->host, fbp_frames(rq->job) * p->nz * fbp_written_values(w));
     return fbp_writers_put(w, piece);
 }
 
@@ -79,7 +79,8 @@ static fbp_status write_pieces(struct worker *w, const struct block_slot *b, siz
     return FBP_OK;
 }
 
-/* Slices [z0, z1) to where the caller wants them; they are there when the slab is. */
+/* Slices [z0, z1) to where the caller wants them; they are there when the slab is.  There is one
+ * frame. */
 static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, size_t z0,
                                   size_t z1)
 {
@@ -97,7 +98,7 @@ static fbp_status written_to_caller(struct worker *w, size_t z0, size_t z1)
 
     if (fbp_run_finishes(rq))
         FBP_TRY(
-            fbp_finish_slices(w, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w)));
+            fbp_finish_slices(w, 0, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w)));
     fbp_sink_written(rq->sink, z0 - first, z1 - z0);
     return FBP_OK;
 }
@@ -133,7 +134,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
             continue;
         FBP_TRY((w->volume ? fetch_to_caller : write_pieces)(w, b, z0, z1));
         if (!fbp_run_finishes(rq))
-            w->n_found += (z1 - z0) * fbp_written_values(w);
+            w->n_found += fbp_frames(rq->job) * (z1 - z0) * fbp_written_values(w);
     }
     if (w->run->rq->no_overlap)
         FBP_TRY(fbp_writers_settle(w));

@@ -10,7 +10,8 @@
 #include "backend/backend.h"
 
 struct fbp_sum {
-    /** Add what others have of slices [z, z + n) of the box asked for to x[n][y][x].  Called by
+    /** Add what others have of slices [z, z + n) of the box asked for (of frames, one behind the
+     *  other) to x[n][y][x].  Called by
      *  several threads at once, and again for slices that a device failed with; the order of terms
      *  is its own to fix. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);

@@ -86,7 +86,7 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
-    if (!fbp_roi_crops(rq->job) &&
+    if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
         (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float))))
         w->volume = volume;
 }

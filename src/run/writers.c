@@ -13,7 +13,12 @@ size_t fbp_written_values(const struct worker *w)
     return fbp_roi_size(w->run->rq->job, 0) * fbp_roi_size(w->run->rq->job, 1);
 }
 
-fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x)
+size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
+{
+    return frame * fbp_roi_size(job, 2) + z - fbp_roi_first(job, 2);
+}
+
+fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, float *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = fbp_written_values(w);
@@ -21,7 +26,7 @@ fbp_status fbp_finish_slices(struct worker *w, size_t z, size_t n, float *x)
     size_t inside = n * slice;
 
     if (rq->sum)
-        FBP_TRY(fbp_sum_finish(rq->sum, z - fbp_roi_first(rq->job, 2), n, slice, x));
+        FBP_TRY(fbp_sum_finish(rq->sum, fbp_written_slice(rq->job, frame, z), n, slice, x));
     if (rq->mask)
         inside = fbp_mask_apply(rq->mask, z, n, x, &found);
     else
@@ -46,14 +51,15 @@ static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice
     return FBP_OK;
 }
 
-/* Slices [z0, z1) of the volume. */
+/* Slices [z0, z1) of all frames of the volume. */
 static fbp_status write_blank(const struct fbp_run_request *rq, size_t z0, size_t z1, size_t slice)
 {
-    for (size_t z = z0; z < z1; z++) {
-        FBP_TRY(fbp_go_on());
-        FBP_TRY(write_missing(rq->sink, z - fbp_roi_first(rq->job, 2), 1, slice,
-                              fbp_mask_blank(rq->mask)));
-    }
+    for (size_t f = 0; f < fbp_frames(rq->job); f++)
+        for (size_t z = z0; z < z1; z++) {
+            FBP_TRY(fbp_go_on());
+            FBP_TRY(write_missing(rq->sink, fbp_written_slice(rq->job, f, z), 1, slice,
+                                  fbp_mask_blank(rq->mask)));
+        }
     return FBP_OK;
 }
 
@@ -91,16 +97,19 @@ fbp_status fbp_writers_blank(struct worker *w)
     return write_blank(rq, z1, end, slice);
 }
 
-/* Slices [z, z+n) of a piece. */
+/* Slices [z, z+n) of all frames of a piece. */
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = fbp_written_values(w);
-    float *x = p->host + z * slice;
 
-    if (fbp_run_finishes(w->run->rq))
-        FBP_TRY(fbp_finish_slices(w, p->z0 + z, n, x));
-    return write_missing(rq->sink, p->z0 - fbp_roi_first(rq->job, 2) + z, n, slice, x);
+    for (size_t f = 0; f < fbp_frames(rq->job); f++) {
+        float *x = p->host + (f * p->nz + z) * slice;
+        if (fbp_run_finishes(w->run->rq))
+            FBP_TRY(fbp_finish_slices(w, f, p->z0 + z, n, x));
+        FBP_TRY(write_missing(rq->sink, fbp_written_slice(rq->job, f, p->z0 + z), n, slice, x));
+    }
+    return FBP_OK;
 }
 
 /* All of it is written. */

@@ -28,6 +28,8 @@ void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out)
                                   .panel = scan->panel};
     if (out->bin[1] > out->stored.n_rows)
         out->bin[1] = out->stored.n_rows;
+    if (fbp_kind_of(scan->kind)->row_is_frame) /* each is a volume of its own */
+        out->bin[1] = 1;
     out->first[0] = (out->stored.n_columns - bin * out->panel.n_columns) / 2;
     out->first[1] = (out->stored.n_rows - out->bin[1] * out->panel.n_rows) / 2;
 }
@@ -117,7 +119,8 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     scan->every = every;
     scan->bin = bin;
     scan->panel.n_columns /= bin;
-    scan->panel.n_rows = at_least_one(scan->panel.n_rows / bin);
+    if (!fbp_kind_of(scan->kind)->row_is_frame)
+        scan->panel.n_rows = at_least_one(scan->panel.n_rows / bin);
     scan->n_views = (scan->n_views - 1) / every + 1;
     fbp_reduction_of(scan, &r);
     for (size_t k = 0; k < scan->n_views; k++) {

@@ -16,8 +16,8 @@
 /* What files with few digits may leave a unit vector short of 1. */
 static const double UNIT = 1e-3;
 
-static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm", "gradients",
-                                          "weights",    "grid",       "reference"};
+static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm", "frames",
+                                          "gradients",  "weights",    "grid",     "reference"};
 static const char *const grids[] = {"symmetric", "eprit"};
 
 bool fbp_scan_has_planes(const struct fbp_scan *scan)
@@ -307,25 +307,29 @@ fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
     return check_count(f, "weights", n);
 }
 
-/* A table [view][sample] is one picture for other programs. */
+/* Rows of a view are frames, as many as the file may say.  A table [view][sample] is one picture
+ * for other programs. */
 static fbp_status check_rows(const struct fbp_scan_file *f)
 {
     const struct fbp_scan *scan = f->scan;
+    double frames = 0;
+    size_t found = 0;
 
-    if (scan->panel.n_rows == 1)
-        return FBP_OK;
-    if (scan->n_views == 1)
+    FBP_TRY(fbp_json_numbers(&f->top, "frames", &fbp_range_side, 1, 1, &frames, &found));
+    if (found > 0 && (size_t)frames != scan->panel.n_rows)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: projections: %s is one picture of %zu x %zu samples: views of plane "
-                        "integrals have one row: store it as [%zu][1][%zu]",
-                        f->top.file, scan->projections ? scan->projections : "detector",
-                        scan->panel.n_rows, scan->panel.n_columns, scan->panel.n_rows,
-                        scan->panel.n_columns);
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: projections: views of plane integrals have one row, %s has %zu: several "
-                    "at once (delays) are not in this release",
+                        "%s: frames: found %zu, but %s has %zu: as many as a view has rows",
+                        f->top.file, (size_t)frames,
+                        scan->projections ? scan->projections : "detector", scan->panel.n_rows);
+
+    if (scan->panel.n_rows == 1 || scan->n_views > 1)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: projections: %s is one picture of %zu x %zu samples: rows of a view of "
+                    "plane integrals are frames (delays): store one frame as [%zu][1][%zu]",
                     f->top.file, scan->projections ? scan->projections : "detector",
-                    scan->panel.n_rows);
+                    scan->panel.n_rows, scan->panel.n_columns, scan->panel.n_rows,
+                    scan->panel.n_columns);
 }
 
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)

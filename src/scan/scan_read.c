@@ -41,6 +41,7 @@ static const char *const top_keys[] = {
     "directions",
     "spacing_mm",
     "first_mm",
+    "frames",
     "gradients",
     "weights",
     "grid",

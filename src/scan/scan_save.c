@@ -210,6 +210,10 @@ static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
         fbp_put_numbers(w, n, 3);
     }
     fputs("\n  ]", w->f);
+    if (scan->panel.n_rows > 1) {
+        fbp_put_key(w, "frames");
+        fprintf(w->f, "%zu", scan->panel.n_rows);
+    }
     put_common(w, "spacing_mm", spacing, scan->n_views);
     put_common(w, "first_mm", first, scan->n_views);
     put_quadrature(w, scan);

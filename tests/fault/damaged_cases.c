@@ -261,9 +261,11 @@ static const struct damaged_case cases[] = {
          ",\"first_mm\":[-5.75,-5.7,-5.75,-5.75,-5.75],\"reference\":\"flat.mha\"}"),
     SCAN("planes: an unknown grid", ROWS STEP ALONG ",\"grid\":\"paper\"}"),
     SCAN("planes: angles, too", ROWS STEP ALONG "," ANGLES "}"),
-    SCAN("planes: pictures of four rows",
-         "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.mha\"," STEP ALONG "}"),
+    SCAN("planes: four rows, and three frames",
+         "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.mha\",\"frames\":3," STEP ALONG
+         "}"),
     PLUS("directions of a cone", ALONG),
+    PLUS("frames of a cone", "\"frames\":4"),
     PLUS("a reference spectrum of a cone", "\"reference\":\"dark.mha\""),
     PLUS("a voxel of 0", "\"volume\":{\"size\":4,\"voxel_mm\":0}"),
     PLUS("no unattenuated intensity", "\"i0\":0"),

@@ -240,7 +240,8 @@ static void what_is_wrong_is_named(void **state)
         {"direction", "1", "direction: unknown key: did you mean \"directions\"?"},
         {"angles_deg", "[1]", "angles_deg: plane integrals have \"directions\" instead"},
         {"detector", "{\"pitch_mm\": 1}", "detector.pitch_mm: plane integrals have \"spacing_mm\""},
-        {"projections", "\"p.mha\"", "views of plane integrals have one row"},
+        {"frames", "2", "frames: found 2, but "},
+        {"frames", "0", "frames: "},
         {"projections", "\"dark.mha\"", "is one picture of 4 x 6 samples"},
     };
 

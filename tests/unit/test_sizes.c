@@ -19,7 +19,7 @@
     _Static_assert(sizeof(struct fbp_##what) == FBP_BYTES_TO(struct fbp_##what, last),  \
                    "nothing behind the last field")
 
-WHOLE(array_info, taken);
+WHOLE(array_info, frames);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(comparison, mean_b);
@@ -31,7 +31,7 @@ WHOLE(geometry_format_info, extensions);
 WHOLE(geometry_known, header_origin_mm);
 WHOLE(meridians, most);
 WHOLE(picture_params, device);
-WHOLE(plan_summary, picture_updates);
+WHOLE(plan_summary, frames);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, picture_oversampling);
 WHOLE(report, devices_dropped);

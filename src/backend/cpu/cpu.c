@@ -180,9 +180,13 @@ static void fetch_row(void *user, size_t item, int worker)
     const size_t nx = l->slab->nx, ny = l->slab->ny;
 
     (void)worker;
-    l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item, l->volume, l->host);
-    for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
-        fbp_statistics_add(&l->dev->found[item], l->host + ((z - l->z0) * ny + item) * nx, nx);
+    for (size_t f = 0; f < fbp_frames(l->dev->job); f++) {
+        float *host = l->host + f * (l->z1 - l->z0) * ny * nx;
+        l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item,
+                                  l->volume + f * l->slab->nz * ny * nx, host);
+        for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
+            fbp_statistics_add(&l->dev->found[item], host + ((z - l->z0) * ny + item) * nx, nx);
+    }
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
@@ -224,6 +228,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .oversamples = true,
+    .frames = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,

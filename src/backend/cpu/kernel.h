@@ -41,8 +41,8 @@ struct cpu_kernel {
     fbp_pool_fn *item;
     /** Scratch of a thread [floats]; NULL: none. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Row y of the slab's slices [z0, z1) of one half into host[z1 - z0][ny][nx], scaled and
-     * shifted. */
+    /** Row y of the slices [z0, z1) of one half of a slab, one frame of it, into
+     * host[z1 - z0][ny][nx], scaled and shifted. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host);
 };
@@ -67,8 +67,8 @@ static inline ptrdiff_t cpu_floor(double a)
     return (ptrdiff_t)(a + 65536) - 65536;
 }
 
-/** Of a slab that holds every voxel once, [z][y][x]: its floats, and how it is fetched
- * (kernel_parts.c). */
+/** Of a slab that holds every voxel once, [frame][z][y][x]: its floats, and how a frame of it is
+ * fetched (kernel_parts.c). */
 size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab);
 void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                          size_t z1, size_t y, const float *volume, float *host);

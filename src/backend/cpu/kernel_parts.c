@@ -6,8 +6,7 @@
 
 size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    (void)job;
-    return slab->nz * fbp_slab_slice(slab);
+    return fbp_frames(job) * slab->nz * fbp_slab_slice(slab);
 }
 
 void cpu_clip(double a, double b, double *lo, double *hi)

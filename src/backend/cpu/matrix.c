@@ -1,5 +1,6 @@
 /* Any 3x4 matrix: rows of voxels along x, clipped to the detector first. */
 #include "backend/cpu/cpu.h"
+#include "backend/slab.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,13 +32,19 @@ static size_t stride_of(const struct fbp_job *job)
     return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
 }
 
-static size_t view_size(const struct fbp_job *job, size_t n_rows)
+/* Rows that belong together, with zeros on either side: those of a view, or of one frame. */
+static size_t picture_size(const struct fbp_job *job, size_t n_rows)
 {
     return (FBP_VIEW_BELOW + n_rows + FBP_VIEW_ABOVE) * stride_of(job);
 }
 
-static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                  const float *rows, float *view)
+static size_t view_size(const struct fbp_job *job, size_t n_rows)
+{
+    return job->frames > 1 ? n_rows * picture_size(job, 1) : picture_size(job, n_rows);
+}
+
+static void store_picture(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                          const float *rows, float *view)
 {
     const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
     const size_t left = left_of(dev->job);
@@ -54,6 +61,20 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
         memset(at, 0, FBP_VIEW_ABOVE * stride * sizeof *at);
 }
 
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                  const float *rows, float *view)
+{
+    const struct fbp_job *job = dev->job;
+
+    if (job->frames <= 1) {
+        store_picture(dev, n_rows, first, n, rows, view);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        store_picture(dev, 1, 0, 1, rows + i * job->wide.n_columns,
+                      view + (first + i) * picture_size(job, 1));
+}
+
 /*
  * The voxels [x0, x1) of row (y, z) that a view sees: -1 < u < nc, -1 < v < nr, w > 0; splines
  * reach one sample farther.  Each is linear in x once multiplied by w.  Global indices and
@@ -66,7 +87,8 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     const struct fbp_batch *batch = bp->batch;
     const double *m = job->matrices[batch->view0 + k];
     const struct fbp_grid *g = &job->grid;
-    const double nc = (double)job->wide.n_columns, nr = (double)job->wide.n_rows;
+    const bool frames = job->frames > 1; /* each of one row */
+    const double nc = (double)job->wide.n_columns, nr = frames ? 1 : (double)job->wide.n_rows;
     const double beside = is_cubic(job) ? 2 : 1, beyond = nc - 1 + beside;
     const double x_ref = floor(((double)g->n[0] - 1) / 2);
     const double p[3] = {fbp_grid_coordinate(g, 0, x_ref), fbp_grid_coordinate(g, 1, (double)y),
@@ -92,7 +114,8 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
     if (*x1 > g->n[0])
         *x1 = g->n[0];
 
-    const double r0 = (double)batch->row0, r1 = (double)(batch->row0 + batch->n_rows);
+    const double r0 = frames ? 0 : (double)batch->row0;
+    const double r1 = frames ? 1 : (double)(batch->row0 + batch->n_rows);
     *l = (struct fbp_bp_line){
         .x_ref = (float)x_ref,
         .u0 = (float)(value[0] - column * value[2]),
@@ -131,6 +154,18 @@ static size_t items(const struct cpu_bp *bp)
     return (bp->z1 - bp->z0) * tiles_y(bp->slab);
 }
 
+/* All frames of a view into the voxels [x0, x1) of a row; dst: the first frame's. */
+static void add_run(const struct cpu_bp *bp, const struct fbp_bp_line *line, size_t x0, size_t x1,
+                    const float *view, float *dst)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const size_t picture = picture_size(job, 1);
+    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab);
+
+    for (size_t f = 0; f < fbp_frames(job); f++)
+        bp->dev->dsp.matrix(dst + f * volume, x0, x1, view + f * picture, stride_of(job), line);
+}
+
 /* A view into the voxels [x0, x1) of row (y, z) of the slab, counted from its first; only into
  * those that are wanted. */
 static void add_line(const struct cpu_bp *bp, size_t y, size_t z, const struct fbp_bp_line *line,
@@ -149,7 +184,7 @@ static void add_line(const struct cpu_bp *bp, size_t y, size_t z, const struct f
         const size_t end = runs[i].end > s->x0 ? runs[i].end - s->x0 : 0;
         const size_t first = x0 > begin ? x0 : begin, last = x1 < end ? x1 : end;
         if (first < last)
-            bp->dev->dsp.matrix(dst, first, last, view, stride_of(job), line);
+            add_run(bp, line, first, last, view, dst);
     }
 }
 

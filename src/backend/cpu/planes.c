@@ -27,7 +27,7 @@ static bool usable(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
 
-    if (job->wide.n_rows != 1)
+    if (job->wide.n_rows != fbp_frames(job))
         return false;
     for (size_t k = 0; k < job->n_views; k++) {
         for (int i = 0; i < 8; i++)
@@ -88,15 +88,15 @@ static void set_view(const struct fbp_job *job, const double *m, size_t k, struc
     t->z[k] = step[2];
 }
 
-/* Views [k0, k0 + n) of the batch. */
+/* Frame 0 of views [k0, k0 + n) of the batch. */
 static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile *t)
 {
     const struct fbp_job *job = bp->dev->job;
-    const size_t stride = cpu_planes_stride(job), view0 = bp->batch->view0 + k0;
+    const size_t size = view_size(job, bp->batch->n_rows), view0 = bp->batch->view0 + k0;
 
     memset(t, 0, sizeof *t);
-    t->planes.samples = bp->filtered + k0 * stride + FBP_PLANES_MARGIN;
-    t->planes.stride = stride;
+    t->planes.samples = bp->filtered + k0 * size + FBP_PLANES_MARGIN;
+    t->planes.stride = size;
     t->planes.n = n;
     t->planes.last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
     t->planes.narrow = true;
@@ -192,9 +192,27 @@ static void wanted(const struct cpu_bp *bp, size_t y0, size_t z0, size_t *x0, si
     *x1 = end < s->x0 + s->nx ? end : s->x0 + s->nx;
 }
 
+/* All frames of some views into a cube whose first voxel is `at`. */
+static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
+{
+    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab),
+                 stride = cpu_planes_stride(bp->dev->job);
+    float block[FBP_PLANES_BLOCK] __attribute__((aligned(64)));
+    const float *const first = t->planes.samples;
+    struct part part;
+
+    part_of(bp, at, &part);
+    for (size_t f = 0; f < fbp_frames(bp->dev->job); f++) {
+        t->planes.samples = first + f * stride;
+        take(&part, bp->volume + f * volume, block);
+        bp->dev->planes(block, (double)at[0], &t->planes);
+        give(&part, block, bp->volume + f * volume);
+    }
+    t->planes.samples = first;
+}
+
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
-    float block[FBP_PLANES_BLOCK] __attribute__((aligned(64)));
     size_t x0, x1;
 
     wanted(bp, y, z, &x0, &x1);
@@ -203,11 +221,7 @@ static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
     set_row((double)y, (double)z, t);
     for (size_t x = x0 / EDGE * EDGE; x < x1; x += EDGE) {
         const size_t at[3] = {x, y, z};
-        struct part part;
-        part_of(bp, at, &part);
-        take(&part, bp->volume, block);
-        bp->dev->planes(block, (double)x, &t->planes);
-        give(&part, block, bp->volume);
+        add_cube(bp, at, t);
     }
 }
 

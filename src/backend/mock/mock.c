@@ -495,7 +495,7 @@ static fbp_status run_fetch(void *user)
     const fbp_status st =
         fbp_backend_cpu.fetch(c->dev->inner, &c->slab, c->z0, c->z1, c->volume, c->dst);
 
-    look_at(c->dev, c->dst, (c->z1 - c->z0) * fbp_slab_slice(&c->slab));
+    look_at(c->dev, c->dst, fbp_frames(job) * (c->z1 - c->z0) * fbp_slab_slice(&c->slab));
     /* Nobody may count on what is left in a slab that was fetched. */
     c->dev->n_fetched += c->z1 - c->z0;
     if (c->dev->n_fetched == fbp_layer_slices(job, c->slab.z0, c->slab.z0 + c->slab.nz)) {
@@ -509,9 +509,10 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
                         const void *volume, float *host)
 {
     FBP_TRY(called(device));
-    poison(host, (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
+    struct mock_device *dev = (struct mock_device *)(void *)device;
+    poison(host, fbp_frames(dev->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
     return submit(
-        (struct mock_device *)(void *)device, FBP_STAGE_OUT, run_fetch,
+        dev, FBP_STAGE_OUT, run_fetch,
         &(struct command){
             .dst = host, .volume = (void *)(uintptr_t)volume, .slab = *slab, .z0 = z0, .z1 = z1});
 }
@@ -650,6 +651,7 @@ const struct fbp_backend fbp_backend_mock = {
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .oversamples = true,
+    .frames = true,
     .any_filter = true,
     .takes_counts = true,
     .most_staying = 4096,

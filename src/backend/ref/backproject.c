@@ -87,10 +87,9 @@ double ref_row_value(const struct fbp_job *job, const double *row, double u)
     return value_at(job, &one, row, u, 0);
 }
 
-double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
-                 const double x[3])
+static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
+                     const double *filtered, size_t view_size, const double x[3])
 {
-    const size_t view_size = batch->n_rows * job->wide.n_columns;
     double sum = 0;
 
     for (size_t k = 0; k < batch->n_views; k++) {
@@ -105,54 +104,81 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum;
 }
 
-/* Views into a slab. */
+double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
+                 const double x[3])
+{
+    return sum_at(job, batch, filtered, batch->n_rows * job->wide.n_columns, x);
+}
+
+/* Views into a frame of a slab.  Where there are several, `batch` has one row, as has `job`, and
+ * `filtered` begins with the frame's. */
 struct step {
+    const struct fbp_job *job;
     const struct fbp_batch *batch;
     const double *filtered;
+    size_t view_size;
     const struct fbp_slab *slab;
 };
 
 /* Voxels [x0, x1) of a row; out: that of x0. */
-static void add_run(const struct ref_device *dev, const struct step *s, size_t y, size_t z,
-                    size_t x0, size_t x1, double *out)
+static void add_run(const struct step *s, size_t y, size_t z, size_t x0, size_t x1, double *out)
 {
-    const struct fbp_grid *g = &dev->job->grid;
+    const struct fbp_grid *g = &s->job->grid;
 
     for (size_t x = x0; x < x1; x++) {
         const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
                              fbp_grid_coordinate(g, 1, (double)y),
                              fbp_grid_coordinate(g, 2, (double)z)};
-        *out++ += ref_value(dev->job, s->batch, s->filtered, p);
+        *out++ += sum_at(s->job, s->batch, s->filtered, s->view_size, p);
     }
 }
 
 /* What is wanted of row y of slice z of the slab. */
-static void add_row(const struct ref_device *dev, const struct step *s, size_t y, size_t z,
-                    double *out)
+static void add_row(const struct step *s, size_t y, size_t z, double *out)
 {
     const size_t x0 = s->slab->x0, x1 = x0 + s->slab->nx;
     const struct fbp_interval all = {(uint32_t)x0, (uint32_t)x1}, *runs = &all;
     size_t n = 1;
 
-    if (dev->job->region)
-        runs = fbp_region_row(dev->job->region, y, z, &n);
+    if (s->job->region)
+        runs = fbp_region_row(s->job->region, y, z, &n);
     for (size_t i = 0; i < n; i++) {
         const size_t first = runs[i].first > x0 ? runs[i].first : x0;
-        add_run(dev, s, y, z, first, runs[i].end < x1 ? runs[i].end : x1, out + (first - x0));
+        add_run(s, y, z, first, runs[i].end < x1 ? runs[i].end : x1, out + (first - x0));
     }
+}
+
+/* Slices [z0, z1) of frame i; out: the first of them. */
+static void add_frame(const struct fbp_job *job, size_t i, const struct fbp_batch *batch,
+                      const double *filtered, const struct fbp_slab *slab, size_t z0, size_t z1,
+                      double *out)
+{
+    struct step s = {job, batch, filtered, batch->n_rows * job->wide.n_columns, slab};
+    struct fbp_job one_row = *job;
+    struct fbp_batch row = *batch;
+
+    if (job->frames > 1) {
+        one_row.wide.n_rows = row.n_rows = 1;
+        s.job = &one_row;
+        s.batch = &row;
+        s.filtered += i * job->wide.n_columns;
+    }
+    for (size_t z = z0; z < z1; z++)
+        for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++, out += slab->nx)
+            add_row(&s, y, z, out);
 }
 
 fbp_status ref_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
     struct ref_device *dev = (struct ref_device *)(void *)device;
-    const struct step s = {batch, filtered, slab};
-    double *out = (double *)volume + (z0 - slab->z0) * fbp_slab_slice(slab);
+    const struct fbp_job *job = dev->job;
+    const size_t slice = fbp_slab_slice(slab);
+    double *out = (double *)volume + (z0 - slab->z0) * slice;
 
     pthread_mutex_lock(&dev->lock);
-    for (size_t z = z0; z < z1; z++)
-        for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++, out += slab->nx)
-            add_row(dev, &s, y, z, out);
+    for (size_t i = 0; i < fbp_frames(job); i++, out += slab->nz * slice)
+        add_frame(job, i, batch, filtered, slab, z0, z1, out);
     pthread_mutex_unlock(&dev->lock);
     return fbp_go_on();
 }

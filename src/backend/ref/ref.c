@@ -13,8 +13,7 @@ static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n
 
 static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    (void)job;
-    return slab->nz * fbp_slab_slice(slab) * sizeof(double);
+    return fbp_frames(job) * slab->nz * fbp_slab_slice(slab) * sizeof(double);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
@@ -105,11 +104,12 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
                         const void *volume, float *host)
 {
     const struct fbp_job *job = ((const struct ref_device *)(const void *)device)->job;
-    const size_t slice = fbp_slab_slice(slab);
+    const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;
     const double *in = (const double *)volume + (z0 - slab->z0) * slice;
 
-    for (size_t i = 0; i < (z1 - z0) * slice; i++)
-        host[i] = (float)(job->scale * in[i] + job->shift);
+    for (size_t f = 0; f < fbp_frames(job); f++, in += slab->nz * slice, host += n)
+        for (size_t i = 0; i < n; i++)
+            host[i] = (float)(job->scale * in[i] + job->shift);
     return FBP_OK;
 }
 
@@ -134,6 +134,7 @@ const struct fbp_backend fbp_backend_ref = {
     .fixed_bytes = fixed_bytes,
     .group_views = 8,
     .oversamples = true,
+    .frames = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,

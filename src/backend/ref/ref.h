@@ -28,7 +28,7 @@ fbp_status ref_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw,
 FBP_PRIVATE_API double ref_value(const struct fbp_job *job, const struct fbp_batch *batch,
                                  const double *filtered, const double x[3]);
 
-/** volume: double [nz][ny][nx] of the slab. */
+/** volume: double [frames][nz][ny][nx] of the slab. */
 fbp_status ref_backproject(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                            const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
 
