@@ -12,7 +12,7 @@ foreach(name fbp_epr fbp_epr_directions fbp_epr_simulate)
             ${FBP_MKOCTFILE} --mex -o ${FBP_MEX_DIR}/${name}.mex ${sources}/${name}.c
             ${sources}/mex_args.c -I${CMAKE_SOURCE_DIR}/include -L$<TARGET_FILE_DIR:fbp> -lfbp
             "-Wl,-rpath,'$ORIGIN/../../../${CMAKE_INSTALL_LIBDIR}:$ORIGIN/../../../lib'"
-        DEPENDS ${sources}/${name}.c ${sources}/mex_args.c ${sources}/mex_args.h ${headers} fbp
+        DEPENDS ${sources}/${name}.c ${sources}/mex_args.c ${sources}/mex_args.h ${headers}
         COMMENT "MEX file ${name}" VERBATIM)
     list(APPEND mex_files ${FBP_MEX_DIR}/${name}.mex)
 endforeach()
@@ -22,6 +22,7 @@ foreach(script ${scripts})
     configure_file(${script} ${FBP_MEX_DIR}/${name} COPYONLY)
 endforeach()
 add_custom_target(fbp_mex ALL DEPENDS ${mex_files})
+add_dependencies(fbp_mex fbp) # before them; they need not be made anew with it
 if(FBP_MATLAB)
     install(FILES ${mex_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/fbp/matlab)
 endif()
