@@ -11,8 +11,8 @@
 extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
     cmd_init, cmd_devices, cmd_geometry_show, cmd_geometry_check, cmd_geometry_convert,
     cmd_bench_follow, cmd_bench_host, cmd_bench_kernel, cmd_bench_links, cmd_bench_pipeline,
-    cmd_bench_s0, cmd_bench_s1, cmd_bench_s2, cmd_bench_s3, cmd_bench_write, cmd_rabbitct_make,
-    cmd_rabbitct_run, cmd_rabbitct_compare, cmd_rabbitct_convert;
+    cmd_bench_s0, cmd_bench_s1, cmd_bench_s2, cmd_bench_s3, cmd_bench_s4, cmd_bench_write,
+    cmd_rabbitct_make, cmd_rabbitct_run, cmd_rabbitct_compare, cmd_rabbitct_convert;
 
 /** All commands, in the order of the help. */
 extern const struct command *const commands[];

@@ -20,6 +20,7 @@ const struct command *const commands[] = {
     &cmd_bench_s1,
     &cmd_bench_s2,
     &cmd_bench_s3,
+    &cmd_bench_s4,
     &cmd_bench_write,
     &cmd_devices,
     &cmd_rabbitct_make,

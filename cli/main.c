@@ -108,18 +108,6 @@ static bool is_help(const char *word)
     return kind_of(word) == WORD_HELP;
 }
 
-static bool is_planned(const char *group, const char *word)
-{
-    static const char *const planned[] = {"bench S4"};
-    char both[80];
-
-    snprintf(both, sizeof both, "%s %s", group, word);
-    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
-        if (strcmp(both, planned[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Somebody has left the command out. */
 static int is_a_file(const char *path, bool folder)
 {
@@ -141,9 +129,7 @@ static int unknown_of_group(int argc, char **argv)
         list_group(stdout, argv[0]);
         return OPT_DONE;
     }
-    if (argc > 1 && is_planned(argv[0], argv[1]))
-        cli_error("%s %s is not in this release; there is: %s", argv[0], argv[1], there);
-    else if (argc > 1 && argv[1][0] != '-' && access(argv[1], F_OK) != 0)
+    if (argc > 1 && argv[1][0] != '-' && access(argv[1], F_OK) != 0)
         cli_error("unknown command \"%s %s\"; there is: %s", argv[0], argv[1], there);
     else
         cli_error("%s: which one? There is: %s", argv[0], there);

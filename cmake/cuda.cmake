@@ -12,6 +12,7 @@ find_package(CUDAToolkit REQUIRED)
 
 file(GLOB FBP_CUDA_SOURCES CONFIGURE_DEPENDS src/backend/cuda/*.c src/backend/cuda/*.cu)
 list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/load\\.c$")
+list(FILTER FBP_CUDA_SOURCES EXCLUDE REGEX "/s4_kernels\\.cu$") # part of s4.cu, and PTX by itself
 add_library(fbp_cuda MODULE ${FBP_CUDA_SOURCES})
 target_include_directories(fbp_cuda PRIVATE include src)
 target_compile_definitions(fbp_cuda PRIVATE _GNU_SOURCE)

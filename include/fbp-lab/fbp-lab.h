@@ -13,5 +13,6 @@
 #include "fbp-lab/s1.h"
 #include "fbp-lab/s2.h"
 #include "fbp-lab/s3.h"
+#include "fbp-lab/s4.h"
 
 #endif /* FBP_LAB_FBP_LAB_H */

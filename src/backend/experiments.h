@@ -10,6 +10,7 @@
 #include "fbp-lab/bench.h"
 #include "fbp-lab/s1.h"
 #include "fbp-lab/s3.h"
+#include "fbp-lab/s4.h"
 
 #include "backend/backend.h"
 
@@ -54,6 +55,23 @@ struct fbp_s3_kernels {
      *  NULL: all; others are 0. */
     fbp_status (*run)(struct fbp_s3_device *dev, const struct fbp_s3_way *way, const float *views,
                       const uint8_t *wanted, float *voxels, struct fbp_s3_time *out);
+};
+
+/** Arguments of the kernels of S4: arrays of the host, [Q][S] and [Q] each. */
+struct fbp_s4_arguments {
+    const double *projection, *gx, *gy, *gz;
+    double d_object, d_proj;
+    int n, q, s; /**< the paper's N, Q and S */
+};
+
+/** "s4": kernels with the arguments of S4's paper. */
+struct fbp_s4_kernels {
+    fbp_status (*describe)(int index, struct fbp_s4_gpu *out);
+    fbp_status (*occupancy)(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                            unsigned block, struct fbp_s4_occupancy *out);
+    /** object: [N][N][N], of the host. */
+    fbp_status (*run)(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                      unsigned block, double *object, struct fbp_s4_launch *out);
 };
 
 #endif /* FBP_SRC_EXPERIMENTS_H */

@@ -52,6 +52,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     "bench S1") one 1 bench S1 --device cpu ;;
     "bench S2") fine bench S2 --size 16 --views 12 --device cpu && fine bench S2 --size 16 --views 12 --device cpu --plan && one 1 bench S2 --size 16 --device cpu --count 2 ;;
     "bench S3") one 1 bench S3 --size 16 --views 8 --device cpu ;;
+    "bench S4") fine bench S4 --size 8 --rings 4 --runs 1 && one 1 bench S4 --size 8 --device no ;;
     "bench write") fine bench write --size 16 --threads 2 && one 1 bench write --dir no ;;
     *) say "no case for fbp $1: give it --json and add one here" ;;
     esac

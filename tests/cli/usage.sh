@@ -59,7 +59,8 @@ wrong_line '--score: expected NAME, one of sharpness, negativity' recon s.json -
 wrong_line '--slice: expected K.FROM:TO, whole numbers from 0, a TO above its FROM' recon s.json -o s.png --slice -1
 wrong_line '"s.png" is a picture: give --slice K' recon s.json -o s.png
 wrong_line '-o FILE.svg is missing' geometry show s.json
-wrong 'S4 is not in this release' bench S4
+wrong 'unknown command "bench S5"' bench S5
+wrong 'needs an even number, got 57' bench S4 --samples 57
 wrong 'expected A, B, C, D, E, F, G or M' bench S3 --variant K
 wrong_line '--case: expected a or b' bench S2 --case S2
 wrong_line '--count: expected 1, 2 or 4' bench S2 --count 3

@@ -3,6 +3,7 @@
 #include "backend/cuda/limits.h"
 #include "backend/cuda/links.h"
 #include "backend/cuda/s1.h"
+#include "backend/cuda/s4.h"
 #include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_cards.h"
 #include "backend/gpu/gpu_limits.h"
@@ -212,8 +213,27 @@ static fbp_status open_links(void **out, const int *devices, size_t n)
     return cuda_link_open(out, ordinals, n);
 }
 
+static fbp_status s4_describe(int index, struct fbp_s4_gpu *out)
+{
+    return cuda_s4_describe(found.ordinal[index], out);
+}
+
+static fbp_status s4_occupancy(int index, const struct fbp_s4_arguments *a,
+                               enum fbp_s4_kernel kernel, unsigned block,
+                               struct fbp_s4_occupancy *out)
+{
+    return cuda_s4_occupancy(found.ordinal[index], a, kernel, block, out);
+}
+
+static fbp_status s4_run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
+                         unsigned block, double *object, struct fbp_s4_launch *out)
+{
+    return cuda_s4_run(found.ordinal[index], a, kernel, block, object, out);
+}
+
 static const void *experiment(const char *name)
 {
+    static const struct fbp_s4_kernels s4 = {s4_describe, s4_occupancy, s4_run};
     static const struct fbp_limit_kernels all = {limits, gpu_kernel_limit};
     static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
                                                 .device_bytes = CUDA_LINK_DEVICE_BYTES,
@@ -228,6 +248,7 @@ static const void *experiment(const char *name)
            : strcmp(name, "links") == 0  ? (const void *)&links
            : strcmp(name, "shapes") == 0 ? (const void *)&gpu_shapes
            : strcmp(name, "s1") == 0     ? (const void *)&cuda_s1
+           : strcmp(name, "s4") == 0     ? (const void *)&s4
                                          : NULL;
 }
 

@@ -9,7 +9,7 @@
  * d_object    distance of voxels: that of index m, from 0, lies at (m + 1 - N/2) d_object
  * d_proj      distance of samples, in the same unit: t = 0 is at sample S/2
  *
- * This text is also C but for two words, and keeps to what MATLAB reads of a kernel's prototype.
+ * This text is also C but for a few words, and keeps to what MATLAB reads of a kernel's prototype.
  */
 
 /*
@@ -36,9 +36,28 @@ extern "C" __global__ void fbp_epr_paper(double *object, const double *projectio
     }
 }
 
+/* What all projections have for the place (x, y, z).  A projection has nothing outside its samples:
+ * it is taken at the nearest one and chosen away, without a branch. */
+static __device__ double fbp_epr_sum(const double *projection, const double *GX, const double *GY,
+                                     const double *GZ, double x, double y, double z, double d_proj,
+                                     int Q, int S)
+{
+    const double centre = 0.5 * S, last = S - 1;
+    double sum = 0;
+
+    for (int q = 0; q < Q; q++, projection += S) {
+        const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + centre;
+        const double at = fmin(fmax(floor(t), 0.0), last);
+        const int t1 = (int)at, t2 = t1 + (at < last);
+        const double value = projection[t1] + (t - at) * (projection[t2] - projection[t1]);
+        sum += t >= 0 && t <= last ? value : 0.0;
+    }
+    return sum;
+}
+
 /*
  * The same sums, for any N, S and launch: threads take voxel after voxel, a sum stays in a register
- * until all projections are in it, samples outside are chosen away, and halves are exact.
+ * until all projections are in it, and halves are exact.
  */
 extern "C" __global__ void fbp_epr_registers(double *object, const double *projection,
                                              const double *GX, const double *GY, const double *GZ,
@@ -46,23 +65,11 @@ extern "C" __global__ void fbp_epr_registers(double *object, const double *proje
 {
     const long long side = N, voxels = side * side * side;
     const long long threads = (long long)gridDim.x * gridDim.y * blockDim.x;
-    const double middle = 0.5 * N - 1, centre = 0.5 * S, last = S - 1;
+    const double middle = 0.5 * N - 1;
     long long i = ((long long)blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
 
-    for (; i < voxels; i += threads) {
-        const double x = ((double)(i % side) - middle) * d_object,
-                     y = ((double)(i / side % side) - middle) * d_object,
-                     z = ((double)(i / side / side) - middle) * d_object;
-        const double *row = projection;
-        double sum = 0;
-
-        for (int q = 0; q < Q; q++, row += S) {
-            const double t = (x * GX[q] + y * GY[q] + z * GZ[q]) / d_proj + centre;
-            const double at = fmin(fmax(floor(t), 0.0), last);
-            const int t1 = (int)at, t2 = t1 + (at < last);
-            const double value = row[t1] + (t - at) * (row[t2] - row[t1]);
-            sum += t >= 0 && t <= last ? value : 0.0;
-        }
-        object[i] += sum;
-    }
+    for (; i < voxels; i += threads)
+        object[i] += fbp_epr_sum(projection, GX, GY, GZ, ((double)(i % side) - middle) * d_object,
+                                 ((double)(i / side % side) - middle) * d_object,
+                                 ((double)(i / side / side) - middle) * d_object, d_proj, Q, S);
 }
