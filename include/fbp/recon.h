@@ -171,12 +171,12 @@ struct fbp_recon_params {
     fbp_source *region_mask;
     /** 2: filtered plane integrals are computed at the measured samples and half way between, with
      *  the same band of frequencies, so that linear interpolation is as good as a spline.  0 = 1:
-     *  at the samples.  For kind planes, on devices "cpu" and "ref". */
+     *  at the samples.  For kind planes. */
     size_t oversampling;
     /** Of a scan with a reference spectrum h: its transform divides the filter as
      *  conj(h) / (|h|^2 + wiener max |h|^2); 0 = as 1 / h, which needs a cut-off. */
     double wiener;
-    enum fbp_interpolation interpolation; /**< of plane integrals, on devices "cpu" and "ref" */
+    enum fbp_interpolation interpolation; /**< of plane integrals */
     /** For comparison with programs that filter this way: rows of plane integrals, and the
      *  reference spectrum, count as periodic, the last sample beside the first. */
     int periodic;

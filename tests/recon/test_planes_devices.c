@@ -1,5 +1,4 @@
-/* Plane integrals on devices with memory of their own: their kernel "matrix", weights and filter
- * take them as they are. */
+/* Plane integrals on devices with memory of their own: their kernels, weights and filter. */
 #include "recon/planes_util.h"
 
 static const char *const devices[] = {"mock", "gl", "cuda"};
@@ -40,10 +39,11 @@ static const struct {
     {{.filter = FBP_FILTER_TWO_RAMPS}, "two-ramps"},
     {{.filter = FBP_FILTER_TWO_RAMPS_UNPADDED}, "two-ramps-unpadded"},
     {{.filter = FBP_FILTER_HANN, .oversampling = 2}, "oversampling 2"},
+    {{.filter = FBP_FILTER_TWO_RAMPS, .oversampling = 2}, "two-ramps, oversampling 2"},
     {{.filter = FBP_FILTER_HANN, .spatial_filter = 1, .half_width = 9}, "in space"},
 };
 
-static float *filtered_by(const struct fbp_scan *scan, const float *views, const char *device,
+static float *volume_with(const struct fbp_scan *scan, const float *views, const char *device,
                           struct fbp_recon_params p)
 {
     float *out = calloc(grid_size(&scan->volume), sizeof *out);
@@ -65,11 +65,11 @@ static void every_filter_is_there(void **state)
     (void)state;
     scan.volume = (struct fbp_grid){.n = {33, 29, 18}, .voxel_mm = {.05, .06, .08}};
     for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
-        float *wanted = filtered_by(&scan, views, "ref", filters[f].p);
+        float *wanted = volume_with(&scan, views, "ref", filters[f].p);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
             if (!usable(devices[i]))
                 continue;
-            float *got = filtered_by(&scan, views, devices[i], filters[f].p);
+            float *got = volume_with(&scan, views, devices[i], filters[f].p);
             const double off = difference(wanted, got, grid_size(&scan.volume));
             if (!(off < 1e-5))
                 fail_msg("%s, %s: off by %.2g of the peak", devices[i], filters[f].text, off);
@@ -81,10 +81,172 @@ static void every_filter_is_there(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* Has a device this interpolation?  If not it says so. */
+static bool takes(const struct fbp_scan *scan, const float *views, const char *device,
+                  enum fbp_interpolation how)
+{
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+    const struct fbp_recon_params *p =
+        fbp_recon_params(.device = device, .interpolation = how, .roi = {{0, 1}, {0, 1}, {0, 1}});
+    const fbp_status st = fbp_reconstruct(scan, p, views, out, NULL);
+
+    free(out);
+    if (st == FBP_OK)
+        return true;
+    assert_int_equal(st, FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "interpolates linearly only"));
+    return false;
+}
+
+/* Directions without symmetry: no sample is half way between two others. */
+static struct fbp_scan skew_scan(float **views)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    double direction[90][3];
+
+    for (int k = 0; k < 90; k++) {
+        const double z = (k + .37) / 91, r = sqrt(1 - z * z), angle = 2.399963 * k + .1;
+        direction[k][0] = r * cos(angle);
+        direction[k][1] = r * sin(angle);
+        direction[k][2] = z;
+    }
+    struct fbp_scan scan = planes_scan(direction, 90);
+    for (size_t k = 0; k < 90; k += 4) /* gradients differ */
+        fbp_plane_view(direction[k], .7 * PLANES_STEP, -41 * PLANES_STEP, PLANES_S, &scan.views[k]);
+    *views = plane_samples(&scan, &solid, 1);
+    scan.volume = (struct fbp_grid){.n = {37, 30, 41}, .voxel_mm = {.04, .05, .035}};
+    return scan;
+}
+
+/* Where a sample is nearest by a hair, devices may differ. */
+static void assert_few_differ(const float *a, const float *b, size_t n, size_t most,
+                              const char *text)
+{
+    double peak = 0;
+    size_t differ = 0;
+
+    for (size_t i = 0; i < n; i++)
+        peak = fmax(peak, fabs((double)a[i]));
+    for (size_t i = 0; i < n; i++)
+        differ += fabs((double)a[i] - (double)b[i]) > 1e-5 * peak;
+    if (differ > most)
+        fail_msg("%s: %zu of %zu voxels differ", text, differ, n);
+}
+
+static void interpolations_agree(void **state)
+{
+    float *views;
+    struct fbp_scan scan = skew_scan(&views);
+
+    (void)state;
+    for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST; how++) {
+        const struct fbp_recon_params p = {.filter = FBP_FILTER_HANN, .interpolation = how};
+        float *wanted = volume_with(&scan, views, "ref", p);
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+            if (!usable(devices[i]) || !takes(&scan, views, devices[i], how))
+                continue;
+            float *got = volume_with(&scan, views, devices[i], p);
+            assert_few_differ(wanted, got, grid_size(&scan.volume),
+                              how == FBP_INTERPOLATION_NEAREST ? 40 : 0,
+                              fbp_interpolation_name(how));
+            free(got);
+        }
+        free(wanted);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+/* A box of the whole, and the same bits. */
+static void assert_box(const struct fbp_grid *g, size_t (*roi)[2], const float *whole,
+                       const float *part)
+{
+    const size_t nx = roi[0][1] - roi[0][0];
+
+    for (size_t z = roi[2][0]; z < roi[2][1]; z++)
+        for (size_t y = roi[1][0]; y < roi[1][1]; y++, part += nx)
+            assert_memory_equal(part, whole + (z * g->n[1] + y) * g->n[0] + roi[0][0],
+                                nx * sizeof *part);
+}
+
+/* Zeros outside a ball. */
+static void assert_region(const struct fbp_grid *g, const float *whole, const float *part)
+{
+    size_t same = 0;
+
+    for (size_t i = 0; i < grid_size(g); i++) {
+        double x[3];
+        voxel_at(g, i, x);
+        const double r = sqrt(dot3(x, x));
+        if (r < .3 - 1e-9) {
+            assert_memory_equal(&part[i], &whole[i], sizeof *part);
+            same++;
+        } else if (r > .3 + 1e-9) {
+            assert_true(part[i] == 0);
+        }
+    }
+    assert_true(same > 100);
+}
+
+static void divided(const struct fbp_scan *scan, const float *views, const char *device,
+                    struct fbp_recon_params p, const float *whole)
+{
+    const size_t n = grid_size(&scan->volume);
+    struct fbp_recon_params q = p;
+
+    q.batch_views = 24;
+    q.slab_slices = 11;
+    float *slabs = volume_with(scan, views, device, q);
+    assert_memory_equal(slabs, whole, n * sizeof *whole);
+    q = p;
+    q.region = "ball:0,0,0,.3";
+    float *ball = volume_with(scan, views, device, q);
+    assert_region(&scan->volume, whole, ball);
+    q = p;
+    memcpy(q.roi, (size_t[3][2]){{3, 36}, {7, 29}, {10, 31}}, sizeof q.roi);
+    float *box = volume_with(scan, views, device, q);
+    assert_box(&scan->volume, q.roi, whole, box);
+    free(slabs);
+    free(ball);
+    free(box);
+}
+
+/* Nor on the shape of a kernel. */
+static void bits_do_not_depend_on_the_division(void **state)
+{
+    static const char *const shapes[] = {"0", "1", "2", "3", "4"};
+    float *views;
+    struct fbp_scan scan = skew_scan(&views);
+    const size_t bytes = grid_size(&scan.volume) * sizeof(float);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        for (enum fbp_interpolation how = 0; how <= FBP_INTERPOLATION_LAST && usable(devices[i]);
+             how++) {
+            const struct fbp_recon_params p = {.interpolation = how};
+            if (!takes(&scan, views, devices[i], how))
+                continue;
+            float *whole = volume_with(&scan, views, devices[i], p);
+            divided(&scan, views, devices[i], p, whole);
+            for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+                assert_int_equal(setenv("FBP_SHAPE", shapes[s], 1), 0);
+                float *other = volume_with(&scan, views, devices[i], p);
+                assert_memory_equal(other, whole, bytes);
+                free(other);
+            }
+            unsetenv("FBP_SHAPE");
+            free(whole);
+        }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(devices_agree),
-                                       cmocka_unit_test(every_filter_is_there)};
+                                       cmocka_unit_test(every_filter_is_there),
+                                       cmocka_unit_test(interpolations_agree),
+                                       cmocka_unit_test(bits_do_not_depend_on_the_division)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,18 +115,28 @@ static fbp_status filter_columns(const struct cuda_device *dev, const struct fbp
     return FBP_OK;
 }
 
-/* Rows in space, from one place to the other and, in a second pass, back; *out: the last. */
+/* n rows in space, from one place to another. */
+static cudaError_t convolve_once(const struct cuda_device *dev, unsigned n, const float2 *from,
+                                 float2 *to)
+{
+    const struct gpu_tables *t = &dev->tables;
+    const unsigned length = (unsigned)t->row_length;
+    const unsigned half_width = (unsigned)dev->job->filter->half_width;
+    const void *taps = dev->memory + t->filter;
+
+    if (t->in_double)
+        return cuda_convolve_in_double(from, n, length, taps, half_width, to, filter_stream(dev));
+    return (dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
+        from, n, length, taps, half_width, to, filter_stream(dev));
+}
+
+/* In one pass to the other place, in a second back; *out: the last. */
 static fbp_status convolve(const struct cuda_device *dev, unsigned n, float2 *rows, float2 *work,
                            const float2 **out)
 {
-    const struct fbp_filter_design *f = dev->job->filter;
-    const float *taps = (const void *)(dev->memory + dev->tables.filter);
-    const unsigned length = (unsigned)dev->tables.row_length;
-
-    for (unsigned i = 0; i < f->passes; i++) {
+    for (unsigned i = 0; i < dev->job->filter->passes; i++) {
         float2 *from = i % 2 ? work : rows, *to = i % 2 ? rows : work;
-        CUDA_TRY((dev->kernel->convolve ? dev->kernel->convolve : cuda_convolve_rows)(
-            from, n, length, taps, (unsigned)f->half_width, to, filter_stream(dev)));
+        CUDA_TRY(convolve_once(dev, n, from, to));
         *out = to;
     }
     return FBP_OK;

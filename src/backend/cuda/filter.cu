@@ -185,9 +185,11 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
     return cudaGetLastError();
 }
 
-/* A tile of THREADS outputs of a row; its inputs pass through shared memory, a tile at a time. */
+/* A tile of THREADS outputs of a row; its inputs pass through shared memory, a tile at a time. Taps
+ * and sums are T. */
+template <class T>
 static __global__ void __launch_bounds__(THREADS)
-    convolve(const float2 *__restrict__ in, unsigned length, const float *__restrict__ taps,
+    convolve(const float2 *__restrict__ in, unsigned length, const T *__restrict__ taps,
              unsigned half_width, float2 *__restrict__ out)
 {
     __shared__ float2 tile[THREADS];
@@ -195,7 +197,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int c0 = blockIdx.y * THREADS, c = c0 + threadIdx.x, n = length, s = half_width;
     const int first = c0 - s > 0 ? (c0 - s) / THREADS * THREADS : 0;
     const int end = c0 + THREADS + s < n ? c0 + THREADS + s : n;
-    float2 sum = make_float2(0, 0);
+    T x = 0, y = 0;
 
     for (int at = first; at < end; at += THREADS) {
         const int i = at + threadIdx.x;
@@ -205,17 +207,27 @@ static __global__ void __launch_bounds__(THREADS)
         const int lo = c - s > at ? c - s : at, last = at + THREADS < n ? at + THREADS : n;
         const int hi = c + s + 1 < last ? c + s + 1 : last;
         for (int k = lo; k < hi; k++) {
-            const float tap = taps[s + c - k];
-            sum.x += tile[k - at].x * tap;
-            sum.y += tile[k - at].y * tap;
+            const T tap = taps[s + c - k];
+            x += tile[k - at].x * tap;
+            y += tile[k - at].y * tap;
         }
     }
     if (c < n)
-        out[(size_t)blockIdx.x * length + c] = sum;
+        out[(size_t)blockIdx.x * length + c] = make_float2((float)x, (float)y);
 }
 
 cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
                                unsigned half_width, float2 *out, cudaStream_t stream)
+{
+    const dim3 grid(n, (length + THREADS - 1) / THREADS);
+
+    convolve<<<grid, THREADS, 0, stream>>>(in, length, taps, half_width, out);
+    return cudaGetLastError();
+}
+
+cudaError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
+                                    const double *taps, unsigned half_width, float2 *out,
+                                    cudaStream_t stream)
 {
     const dim3 grid(n, (length + THREADS - 1) / THREADS);
 

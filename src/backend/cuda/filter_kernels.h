@@ -103,6 +103,11 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
 cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const float *taps,
                                unsigned half_width, float2 *out, cudaStream_t stream);
 
+/** The same with taps, and sums, in double. */
+cudaError_t cuda_convolve_in_double(const float2 *in, unsigned n, unsigned length,
+                                    const double *taps, unsigned half_width, float2 *out,
+                                    cudaStream_t stream);
+
 /** Shared memory of a block of the chain beside its row. */
 size_t cuda_chain_beside(void);
 

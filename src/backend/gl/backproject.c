@@ -2,6 +2,7 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/gpu_planes.h"
 #include "backend/partners.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ struct pass {
     int region, cells, cell_x0, cell_y0;
     int domain_x0, domain_y0;
     float turn_s, turn_ex, turn_ey, spare2;
+    int samples, chunk, delay, spare3;
     struct view view[GPU_PASS];
 };
 
@@ -156,6 +158,13 @@ static unsigned parts(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
+/* Groups along an axis; those of planes are counted from voxel 0 of the whole grid. */
+static unsigned groups_of(const struct walk *w, int first, int n, int of)
+{
+    return w->dev->kernel->gpu.planes ? (unsigned)((first + n - 1) / of - first / of + 1)
+                                      : parts(n, of);
+}
+
 static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const struct piece *p)
 {
     const size_t line = (size_t)w->nx * (size_t)w->lanes * sizeof(float);
@@ -173,12 +182,30 @@ static fbp_status run_piece(struct walk *w, const struct gl_call *bound, const s
     w->pass.z0 = w->bp->grid.z0 + p->z0;
     w->pass.y0 = p->y0;
     w->pass.y1 = p->y1;
-    c.groups[0] = parts(w->nx, w->shape->x);
-    c.groups[1] = parts(p->y1 - p->y0, w->shape->y);
-    c.groups[2] = parts(w->pass.nz, w->depth);
+    c.groups[0] = groups_of(w, w->pass.cell_x0, w->nx, w->shape->x);
+    c.groups[1] = groups_of(w, w->pass.cell_y0 + p->y0, p->y1 - p->y0, w->shape->y);
+    c.groups[2] = groups_of(w, w->pass.z0, w->pass.nz, w->depth);
     gl_pace_begin(&dev->pace);
     FBP_TRY(gl_run(&dev->programs, &c));
     gl_pace_end(&dev->pace, (double)(p->y1 - p->y0) * w->nx * w->pass.nz * w->pass.n);
+    return FBP_OK;
+}
+
+/* Places of planes, from view k of the batch on, and how large their windows are. */
+static fbp_status bind_planes(struct walk *w, size_t k, struct gl_call *c)
+{
+    const struct gl_device *dev = w->dev;
+    const int box[3] = {w->shape->x, w->shape->y, w->shape->slices};
+    const size_t one = sizeof(struct gpu_plane), view = w->bp->batch->view0 + k;
+    size_t skip;
+
+    FBP_TRY(gl_bind(&dev->programs, c, 3, &dev->memory, dev->tables.planes + view * one,
+                    (size_t)w->pass.n * one, &skip));
+    w->pass.first = (int)(skip / one);
+    w->pass.samples = (int)gpu_planes_window(dev->job, box, GL_PLANES_TAPS);
+    w->pass.chunk = GL_PLANES_ROOM / w->pass.samples;
+    if (w->pass.chunk > GL_PLANES_CHUNK)
+        w->pass.chunk = GL_PLANES_CHUNK;
     return FBP_OK;
 }
 
@@ -191,6 +218,8 @@ static fbp_status bind_views(struct walk *w, size_t k, struct gl_call *c)
     const size_t *n = dev->job->grid.n;
     size_t skip;
 
+    if (dev->kernel->gpu.planes)
+        FBP_TRY(bind_planes(w, k, c));
     if (dev->job->region)
         FBP_TRY(gl_bind(&dev->programs, c, 2, &dev->memory, dev->tables.wanted,
                         gpu_cells(n[0]) * gpu_cells(n[1]) * sizeof(struct gpu_wanted), &skip));
@@ -215,12 +244,16 @@ static fbp_status run_pass(struct walk *w, size_t k, size_t n)
     struct gpu_pass views;
     struct piece p = {.z0 = 0};
 
-    gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
-    describe_views(&w->pass, &views);
+    if (dev->kernel->gpu.planes) {
+        w->pass.n = (int)n;
+    } else {
+        gpu_make_pass(dev->job, dev->principal, b->view0 + k, n, b->row0, &views);
+        describe_views(&w->pass, &views);
+    }
     const int shape =
         gl_shape_within(dev->kernel, gpu_tuner_begin(&dev->tuner, w->pass.n, &w->bp->grid),
                         (size_t)dev->renderer->shared_bytes);
-    struct gl_call c = {.program = (enum gl_program_id)((int)dev->kernel->program + shape),
+    struct gl_call c = {.program = gl_program_of(dev->kernel, dev->job, shape),
                         .parameters = &w->pass,
                         .parameter_bytes = sizeof w->pass};
     w->shape = &dev->kernel->shapes[shape];
@@ -239,9 +272,10 @@ static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
 {
     const size_t view = gpu_plain_bytes(dev->job, 1, bp->batch->n_rows);
     const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
+    const size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
 
-    if (bp->views.buffer->texture || fit > GPU_PASS)
-        return GPU_PASS;
+    if (bp->views.buffer->texture || fit > most)
+        return most;
     return fit < 1 ? 1 : fit;
 }
 

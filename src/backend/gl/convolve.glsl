@@ -3,7 +3,7 @@
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
-layout(std430, binding = 1) readonly buffer Taps { float taps[]; };
+layout(std430, binding = 1) readonly buffer Taps { REAL taps[]; }; /* as sums, float or double */
 layout(std430, binding = 2) writeonly buffer Out { vec2 rows_out[]; };
 
 shared vec2 tile[64];
@@ -17,7 +17,7 @@ void main()
     int length_ = int(row_length), s = int(half_width);
     int first_ = max(c0 - s, 0) / 64 * 64, end = min(c0 + 64 + s, length_);
     uint row = number / pieces * row_length;
-    vec2 sum = vec2(0.0);
+    REAL2 sum = REAL2(0.0);
 
     for (int at = first_; at < end; at += 64) {
         int i = at + me;
@@ -27,8 +27,8 @@ void main()
         barrier();
         int lo = max(c - s, at), hi = min(c + s + 1, min(at + 64, length_));
         for (int k = lo; k < hi; k++)
-            sum += tile[k - at] * taps[s + c - k];
+            sum += REAL2(tile[k - at]) * taps[s + c - k];
     }
     if (c < length_)
-        rows_out[row + uint(c)] = sum;
+        rows_out[row + uint(c)] = vec2(sum);
 }

@@ -110,7 +110,7 @@ static fbp_status begin(void *device)
         return gl_s3_kernel_open(&dev->drawing, dev->job, dev->kernel->draws, dev->renderer);
     const int shape =
         gl_shape_within(dev->kernel, dev->tuner.shape, (size_t)dev->renderer->shared_bytes);
-    const enum gl_program_id kernel = (enum gl_program_id)((int)dev->kernel->program + shape);
+    const enum gl_program_id kernel = gl_program_of(dev->kernel, dev->job, shape);
     return gl_programs_need(&dev->programs, &kernel, 1);
 }
 
@@ -234,6 +234,7 @@ static const struct fbp_backend backend = {
     .takes_counts = true,
     .oversamples = true,
     .any_filter = true,
+    .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .holds = gl_holds,
     .rates = gl_rates,

@@ -9,11 +9,12 @@ static fbp_status convolve(struct gl_pass *p, size_t from, size_t to)
     const struct gpu_tables *t = &p->dev->tables;
     const size_t half_width = p->dev->job->filter->half_width, n = p->rows.n;
     const size_t pieces = (p->rows.row_length + GL_PASS_THREADS - 1) / GL_PASS_THREADS;
-    struct gl_call c = gl_pass_call_of(p, GL_P_CONVOLVE);
+    const size_t tap = t->in_double ? sizeof(double) : sizeof(float);
+    struct gl_call c = gl_pass_call_of(p, t->in_double ? GL_P_CONVOLVE_DOUBLE : GL_P_CONVOLVE);
 
     p->rows.half_width = (uint32_t)half_width;
     FBP_TRY(gl_pass_bind_table(p, &c, 0, true, from, gl_pass_complex_bytes(p)));
-    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * sizeof(float)));
+    FBP_TRY(gl_pass_bind_table(p, &c, 1, true, t->filter, (2 * half_width + 1) * tap));
     FBP_TRY(gl_pass_bind_table(p, &c, 2, true, to, gl_pass_complex_bytes(p)));
     const fbp_status st = gl_pass_run_groups(p, &c, n * pieces, 1);
     p->rows.n = (uint32_t)n;

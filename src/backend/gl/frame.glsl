@@ -31,6 +31,7 @@ layout(std140, binding = 0) uniform Pass
     int cell_x0, cell_y0; /* of the first column, in voxels */
     int domain_x0, domain_y0; /* of orbits (struct gpu_domain) */
     float turn_s, turn_ex, turn_ey, spare1;
+    int samples, chunk, delay, spare2; /* of planes: of a window, views at a time, row */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };

@@ -31,7 +31,8 @@ struct gl_shape {
 struct gl_kernel {
     struct gpu_kernel gpu;          /**< first: job->chosen.own is either */
     const struct gl_shape *shapes;  /**< gpu.n_shapes */
-    enum gl_program_id program;     /**< of its first shape; the others follow */
+    enum gl_program_id program;     /**< of its first shape; the others follow; of planes, those of
+                                       the next interpolation then */
     const struct fbp_s3_way *draws; /**< it has no programs, but draws as S3 does (s3_kernel.h) */
 };
 
@@ -45,6 +46,14 @@ const struct gpu_kernel *gl_kernel_find_drawn(const struct fbp_job *job, const c
 
 /** The shape itself, or one that a group's shared memory has room for; all have the same bits. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
+
+/** The program of a shape for a job. */
+enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job,
+                                 int shape);
+
+/** As planes.glsl has them: views at a time, and samples of their windows; taps at most.  Views of
+ * a pass. */
+enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
 /** In the queue: add a batch, pass after pass. */
 fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp);

@@ -4,6 +4,7 @@
 #include "backend/experiments.h"
 #include "backend/gl/limits.h"
 #include "backend/gpu/gpu_plain.h"
+#include "backend/gpu/gpu_planes.h"
 
 #include <string.h>
 
@@ -54,6 +55,7 @@ static const struct gl_shape orbits[] = {
     {GL_ORBIT_0}, {GL_ORBIT_1}, {GL_ORBIT_2}, {GL_ORBIT_3}, {GL_ORBIT_4}};
 static const struct gl_shape loads[] = {
     {GL_LOAD_0}, {GL_LOAD_1}, {GL_LOAD_2}, {GL_LOAD_3}, {GL_LOAD_4}};
+static const struct gl_shape planes[] = {{GL_PLANES_0}, {GL_PLANES_1}};
 
 /* Shared memory beside windows: what is known of the views of a pass, and of a filter's row. */
 enum { BESIDE_WINDOWS = 1024 };
@@ -137,6 +139,31 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
     return take(k->turns * (k->mirrored ? 2 : 1) == 4 ? four : two, 4, out);
 }
 
+/* Is there room for a window? */
+static bool planes_fit(const struct fbp_job *job)
+{
+    static const int box[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
+
+    return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
+}
+
+/* Small groups where there are few voxels, or where a group is one thread. */
+static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
+{
+    const size_t *n = job->grid.n;
+
+    (void)n_slices;
+    out[0] = n[0] * n[1] * n[2] > (size_t)1 << 20;
+    return 1;
+}
+
+enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job *job, int shape)
+{
+    const int how = k->gpu.planes ? (int)job->interpolation : 0;
+
+    return (enum gl_program_id)((int)k->program + how * k->gpu.n_shapes + shape);
+}
+
 #define PLAIN         .views_bytes = gpu_plain_bytes
 #define TEXTURE(BITS) .channels = 1, .bits = (BITS)
 #define WINDOWED      .n_shapes = GL_SHAPES_WINDOWED, .candidates = shapes_windowed
@@ -211,6 +238,16 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
 
 /* Fastest first; those that have other names for the same are there to be compared with. */
 static const struct gl_kernel kernels[] = {
+    {.gpu = {.name = "planes",
+             .precision = FBP_PRECISION_EXACT,
+             .turns = 1,
+             .usable = planes_fit,
+             .planes = true,
+             .n_shapes = GL_PLANES_SHAPES,
+             .candidates = shapes_of_planes,
+             PLAIN},
+     .shapes = planes,
+     .program = GL_P_PLANES_LINEAR_0},
     ORBITS("rot90", HALF, FBP_SYM_ROT90, ROT90, 4, false, 16),
     ORBITS("rot180+mirror", HALF, FBP_SYM_ROT180 | FBP_SYM_MIRROR, ROT180_MIRROR, 2, true, 16),
     LOADS("rot90", FBP_SYM_ROT90, ROT90, 4, false),

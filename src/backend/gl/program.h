@@ -40,7 +40,10 @@
 #define GL_LOAD_2 16, 16, 1, 4, 8, 0, 0, 0
 #define GL_LOAD_3 16, 16, 1, 8, 8, 0, 0, 1
 #define GL_LOAD_4 16, 16, 1, 8, 8, 0, 0, 0
-enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9 };
+/** ... of plane integrals. */
+#define GL_PLANES_0 8, 8, 1, 8, 8, 0, 0, 0
+#define GL_PLANES_1 16, 16, 1, 8, 8, 0, 0, 0
+enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9, GL_PLANES_SHAPES = 2 };
 
 /** A shape as a text. */
 #define GL_TEXT(...) GL_TEXT_OF(__VA_ARGS__)
@@ -88,6 +91,11 @@ enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9 };
 #define GL_LANES(TURNS, HALVES, VOXEL) \
     "#define TURNS " TURNS "\n#define HALVES " HALVES "\n#define VOXEL " VOXEL "\n"
 
+/** Plane integrals, by enum fbp_interpolation. */
+#define GL_PLANES(X, ID, NAME, HOW)                                                               \
+    X(ID##_0, NAME, GL_FLOATS(GL_PLANES_0), "#define INTERPOLATION " HOW "\n", "frame", "planes") \
+    X(ID##_1, NAME, GL_FLOATS(GL_PLANES_1), "#define INTERPOLATION " HOW "\n", "frame", "planes")
+
 #define GL_KERNELS(X)                                                        \
     GL_KERNEL(X, MATRIX, "matrix", GL_ANY, "taps_plain", "exact")            \
     GL_WINDOWS(X, MATRIX_GATHER, "matrix by gathers", GL_ANY)                \
@@ -98,47 +106,53 @@ enum { GL_SHAPES = 5, GL_SHAPES_WINDOWED = 9 };
     GL_ORBITS(X, ROT90, "rot90", GL_LANES("4", "1", "vec4"))                 \
     GL_ORBITS(X, ROT180_MIRROR, "rot180+mirror", GL_LANES("2", "2", "vec4")) \
     GL_ORBITS(X, ROT180, "rot180", GL_LANES("2", "1", "vec2"))               \
-    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2", "vec2"))
+    GL_ORBITS(X, MIRROR, "mirror", GL_LANES("1", "2", "vec2"))               \
+    GL_PLANES(X, PLANES_LINEAR, "planes", "0")                               \
+    GL_PLANES(X, PLANES_NEAREST, "planes nearest", "1")                      \
+    GL_PLANES(X, PLANES_CUBIC, "planes cubic", "2")
 
 /** Filtered rows into a texture. */
 #define GL_STORE(X, ID, NAME, TEXEL) X(ID, NAME, "common", "rows", "parts", TEXEL, "store_texture")
 
 /** Programs: X(id, what it is called, its texts one after another).  A text that begins with # is
  *  itself. */
-#define GL_PROGRAMS(X)                                                   \
-    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")      \
-    X(BRIDGE, "bridge", "common", "rows", "bridge")                      \
-    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh") \
-    X(COLUMNS, "columns", "common", "rows", "columns")                   \
-    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")       \
-    X(CONVOLVE, "convolve", "common", "rows", "convolve")                \
-    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")    \
-    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                \
-    X(STORE, "store", "common", "rows", "parts", "store")                \
-    GL_STORE(X, STORE_R32, "store r32f", GL_FP32("r32f", "1"))           \
-    GL_STORE(X, STORE_RG32, "store rg32f", GL_FP32("rg32f", "2"))        \
-    GL_STORE(X, STORE_R16, "store r16f", GL_FP16("r16f", "1"))           \
-    GL_STORE(X, STORE_RG16, "store rg16f", GL_FP16("rg16f", "2"))        \
-    GL_STORE(X, STORE_RGBA16, "store rgba16f", GL_FP16("rgba16f", "4"))  \
-    X(UNPACK, "unpack", "common", "unpack")                              \
-    X(BORDER, "border", "common", "rows", "border")                      \
-    X(PLAIN, "plain", "common", "rows", "parts", "plain")                \
-    X(ZERO, "zero", "common", "zero")                                    \
-    X(SCALE, "scale", "common", "scale")                                 \
-    X(FOUND, "found", "found")                                           \
-    X(MIP, "mip", "mip")                                                 \
-    X(STAGE, "stage", "common", "rows", "functions", "turn", "stage")    \
-    X(MULTIPLY, "multiply", "common", "rows", "multiply")                \
-    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")       \
-    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")       \
-    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")       \
-    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")       \
-    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")     \
-    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")     \
-    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")     \
-    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")     \
-    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")     \
-    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")     \
+#define GL_PROGRAMS(X)                                                                     \
+    X(PREPARE, "prepare", "common", "rows", "functions", "prepare")                        \
+    X(BRIDGE, "bridge", "common", "rows", "bridge")                                        \
+    X(WEIGH, "weigh", "common", "rows", "functions", "weights", "weigh")                   \
+    X(COLUMNS, "columns", "common", "rows", "columns")                                     \
+    X(PAD, "pad", "common", "rows", "functions", "weights", "pad")                         \
+    X(CONVOLVE, "convolve", "#define REAL float\n#define REAL2 vec2\n", "common", "rows",  \
+      "convolve")                                                                          \
+    X(CONVOLVE_DOUBLE, "convolve in double", "#define REAL double\n#define REAL2 dvec2\n", \
+      "common", "rows", "convolve")                                                        \
+    X(ENDS, "ends", "common", "rows", "functions", "weights", "ends")                      \
+    X(ADD_ENDS, "add_ends", "common", "rows", "add_ends")                                  \
+    X(STORE, "store", "common", "rows", "parts", "store")                                  \
+    GL_STORE(X, STORE_R32, "store r32f", GL_FP32("r32f", "1"))                             \
+    GL_STORE(X, STORE_RG32, "store rg32f", GL_FP32("rg32f", "2"))                          \
+    GL_STORE(X, STORE_R16, "store r16f", GL_FP16("r16f", "1"))                             \
+    GL_STORE(X, STORE_RG16, "store rg16f", GL_FP16("rg16f", "2"))                          \
+    GL_STORE(X, STORE_RGBA16, "store rgba16f", GL_FP16("rgba16f", "4"))                    \
+    X(UNPACK, "unpack", "common", "unpack")                                                \
+    X(BORDER, "border", "common", "rows", "border")                                        \
+    X(PLAIN, "plain", "common", "rows", "parts", "plain")                                  \
+    X(ZERO, "zero", "common", "zero")                                                      \
+    X(SCALE, "scale", "common", "scale")                                                   \
+    X(FOUND, "found", "found")                                                             \
+    X(MIP, "mip", "mip")                                                                   \
+    X(STAGE, "stage", "common", "rows", "functions", "turn", "stage")                      \
+    X(MULTIPLY, "multiply", "common", "rows", "multiply")                                  \
+    X(FFT_2, "fft", "common", "rows", "#define RADIX 2u\n", "fft")                         \
+    X(FFT_4, "fft", "common", "rows", "#define RADIX 4u\n", "fft")                         \
+    X(FFT_6, "fft", "common", "rows", "#define RADIX 6u\n", "fft")                         \
+    X(FFT_8, "fft", "common", "rows", "#define RADIX 8u\n", "fft")                         \
+    X(FFT_10, "fft", "common", "rows", "#define RADIX 10u\n", "fft")                       \
+    X(FFT_12, "fft", "common", "rows", "#define RADIX 12u\n", "fft")                       \
+    X(FFT_16, "fft", "common", "rows", "#define RADIX 16u\n", "fft")                       \
+    X(FFT_20, "fft", "common", "rows", "#define RADIX 20u\n", "fft")                       \
+    X(FFT_24, "fft", "common", "rows", "#define RADIX 24u\n", "fft")                       \
+    X(FFT_32, "fft", "common", "rows", "#define RADIX 32u\n", "fft")                       \
     GL_KERNELS(X)
 
 enum gl_program_id {

@@ -86,6 +86,22 @@ static double tap_of(const struct fbp_filter_design *f, size_t i)
     return i >= s ? f->kernel[i - s] : (f->kernel_back ? f->kernel_back : f->kernel)[s - i];
 }
 
+/* All of them, in double. */
+static fbp_status put_taps(const struct writer *w)
+{
+    const struct fbp_filter_design *f = w->job->filter;
+    const size_t n = 2 * f->half_width + 1;
+    double *values = malloc(n * sizeof *values);
+
+    if (!values)
+        return no_memory(n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = tap_of(f, i);
+    const fbp_status st = put(w, w->tables->filter, values, n * sizeof *values);
+    free(values);
+    return st;
+}
+
 static fbp_status put_filter(const struct writer *w)
 {
     const struct fbp_filter_design *f = w->job->filter;
@@ -252,7 +268,9 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
         FBP_TRY(put_wanted(&w));
     if (tables->way == GPU_NO_FILTER)
         return FBP_OK;
-    FBP_TRY(tables->way == GPU_AT_ONCE ? put_chain(&w) : put_filter(&w));
+    FBP_TRY(tables->way == GPU_AT_ONCE ? put_chain(&w)
+            : tables->in_double        ? put_taps(&w)
+                                       : put_filter(&w));
     if (job->columns)
         FBP_TRY(put_columns(&w));
     if (job->pad)

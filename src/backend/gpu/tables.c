@@ -27,11 +27,17 @@ static size_t chain_length(const struct fbp_job *job, const struct gpu_offer *of
     return gpu_chain_length(job->wide.n_columns, offer->row_bytes());
 }
 
-bool gpu_wants_space(const struct fbp_job *job)
+/* Samples between those measured, two passes, a kernel that is not symmetric. */
+static bool takes_space_alone(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filter;
 
-    return job->spatial_filter || job->between > 0 || f->passes > 1 || f->kernel_back;
+    return job->between > 0 || f->passes > 1 || f->kernel_back;
+}
+
+bool gpu_wants_space(const struct fbp_job *job)
+{
+    return job->spatial_filter || takes_space_alone(job);
 }
 
 enum gpu_way gpu_way_of(const struct fbp_job *job, const struct gpu_offer *offer)
@@ -129,8 +135,9 @@ static void lay_out_filter(const struct fbp_job *job, const struct gpu_offer *of
         t->filter = place(t, t->fft_length * sizeof(float));
         t->turns = place(t, gpu_chain_turns(t->fft_length) * COMPLEX);
     } else if (t->way != GPU_NO_FILTER) {
+        t->in_double = t->way == GPU_IN_SPACE && takes_space_alone(job);
         t->filter = place(t, (t->way == GPU_IN_SPACE ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
-                                 sizeof(float));
+                                 (t->in_double ? sizeof(double) : sizeof(float)));
     }
 }
 

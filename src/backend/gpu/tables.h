@@ -44,6 +44,8 @@ struct gpu_tables {
     size_t rays;         /**< others: struct fbp_ray_view, one a view */
     enum gpu_way way;
     size_t filter;     /**< response, in the chain's order or n_fft/2 + 1, or taps, 2 S + 1 */
+    bool in_double;    /**< taps, and sums, of what would be convolved by transforms elsewhere: of
+                          plane integrals terms nearly cancel, where spectra have none to lose */
     size_t turns;      /**< the chain's factors */
     size_t fft_length; /**< of the chain's transforms */
     size_t rows;       /**< [rows_a_call][row_length] complex */
