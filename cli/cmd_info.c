@@ -77,6 +77,11 @@ static uint64_t array_bytes(const struct fbp_array_info *i)
     return (uint64_t)i->n[0] * i->n[1] * i->n[2] * fbp_type_size(i->type);
 }
 
+static size_t frames_of(const struct fbp_array_info *i)
+{
+    return i->frames > 1 ? i->frames : 1;
+}
+
 static int array_json(const char *path, const struct fbp_array_info *i, const struct range *r)
 {
     cJSON *root = cJSON_CreateObject();
@@ -84,7 +89,10 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
     cJSON_AddStringToObject(root, "file", path);
     cJSON_AddStringToObject(root, "format", i->format);
     cJSON_AddStringToObject(root, "type", fbp_type_name(i->type));
-    cli_json_sizes(root, "size", i->n, 3);
+    const size_t size[3] = {i->n[0], i->n[1], i->n[2] / frames_of(i)};
+    cli_json_sizes(root, "size", size, 3);
+    if (frames_of(i) > 1)
+        cJSON_AddNumberToObject(root, "frames", (double)i->frames);
     if (i->has_spacing) {
         cli_json_numbers(root, "spacing_mm", i->spacing_mm, 3);
         cli_json_numbers(root, "origin_mm", i->origin_mm, 3);
@@ -115,8 +123,10 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     printf("file     %s (%s)\n", say_name(path), i->format);
     if (i->taken[0])
         printf("files    %s\n", say_name(i->taken));
-    printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2], fbp_type_name(i->type),
-           fbp_bytes_text(bytes, sizeof bytes, array_bytes(i)));
+    printf("size     %zu x %zu x %zu %s, %s\n", i->n[0], i->n[1], i->n[2] / frames_of(i),
+           fbp_type_name(i->type), fbp_bytes_text(bytes, sizeof bytes, array_bytes(i)));
+    if (frames_of(i) > 1)
+        printf("frames   %zu of that size\n", i->frames);
     if (i->has_spacing) {
         printf("spacing  %.6g x %.6g x %.6g mm\n", i->spacing_mm[0], i->spacing_mm[1],
                i->spacing_mm[2]);
@@ -175,6 +185,8 @@ static int scan_json(const char *path, const struct fbp_scan *s, const struct fb
     cJSON_AddNumberToObject(root, "views", (double)s->n_views);
     cJSON_AddNumberToObject(root, "columns", (double)s->panel.n_columns);
     cJSON_AddNumberToObject(root, "rows", (double)s->panel.n_rows);
+    if (!fbp_kind_has_lines(s->kind))
+        cJSON_AddNumberToObject(root, "frames", (double)s->panel.n_rows);
     cJSON_AddBoolToObject(root, "intensities", fbp_scan_is_intensity(s));
     cJSON_AddBoolToObject(root, "filtered", s->filtered);
     cli_json_sizes(root, "size", g->n, 3);
@@ -191,7 +203,10 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
     char grid[120];
 
     const bool lines = fbp_kind_has_lines(s->kind);
+    char frames[60] = "";
 
+    if (!lines && s->panel.n_rows > 1)
+        snprintf(frames, sizeof frames, ", %zu frames (delays) of each", s->panel.n_rows);
     printf("scan         %s, %s%s\n", say_name(path),
            lines ? fbp_kind_name(s->kind) : "plane integrals (EPR imaging)",
            !lines                 ? ""
@@ -203,7 +218,7 @@ static int scan_text(const char *path, const struct fbp_scan *s, const struct fb
         printf("views        %zu of %zu x %zu pixels\n", s->n_views, s->panel.n_columns,
                s->panel.n_rows);
     else
-        printf("views        %zu of %zu samples\n", s->n_views, s->panel.n_columns);
+        printf("views        %zu of %zu samples%s\n", s->n_views, s->panel.n_columns, frames);
     if (s->projections)
         printf("values       %s\n", s->filtered ? "filtered views: only backprojected"
                                     : fbp_scan_is_intensity(s) ? "intensities: -log is taken"

@@ -70,7 +70,7 @@ static const struct opt table[] = {
                 "widths of samples"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
-        .help = "also write the phantom itself, as means over voxels"),
+        .help = "also write the phantom itself, as means over voxels; of frames, the first"),
     OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
         .help = "of --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "
                 "linear-angle:18x18 (rings x directions in each), fibonacci:208 (a spiral), or a "
@@ -84,6 +84,12 @@ static const struct opt table[] = {
     OPT(S, samples, .name = "samples", .arg = "S", .min = 1, .max = 65536,
         .fallback = "sqrt(3) N, even",
         .help = "samples of each view of --kind planes, --pitch apart"),
+    OPT(S, frames, .name = "frames", .arg = "D", .min = 1, .max = 65536,
+        .fallback = "1",
+        .help = "rows of each view of --kind planes: the same at D delays, of bodies that fade away"),
+    OPT(S, decay, .name = "decay", .arg = "T", .min = FBP_DECAY_MIN, .max = FBP_DECAY_MAX,
+        .fallback = "D/2",
+        .help = "with --frames: in frame k the i-th body (from 1) has exp(-k/(T i)) of its density"),
     OPT(S, threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX,
         .fallback = "all cores", .help = "number of threads"),
     FORCE_OPTION(S, force),
@@ -116,7 +122,7 @@ static void fill_in(struct simulate_args *a)
     if (!fbp_kind_has_lines((enum fbp_kind)a->kind)) {
         a->detector[0] =
             a->samples ? a->samples : (size_t)(2 * ceil(sqrt(3) * (double)a->size / 2));
-        a->detector[1] = 1;
+        a->detector[1] = a->frames ? a->frames : 1;
     }
     if (a->detector[0] == 0)
         a->detector[0] = a->detector[1] = (3 * a->size + 1) / 2;
@@ -166,7 +172,8 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                                                .noise_sd = a->noise_sd,
                                                .seed = a->seed,
                                                .n_threads = a->threads,
-                                               .at_centres = a->at_centres};
+                                               .at_centres = a->at_centres,
+                                               .decay = a->decay};
     fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
 
     if (st == FBP_OK && a->truth)
@@ -205,10 +212,13 @@ static void announce(const struct simulate_args *a, const struct fbp_scan *scan)
 
     cli_grid(grid, sizeof grid, &scan->volume);
     if (!fbp_kind_has_lines(scan->kind)) {
-        printf(
-            "%s: plane integrals along %zu directions, %zu samples of %.6g mm each, of %s in %s\n",
-            say_name(a->output), scan->n_views, scan->panel.n_columns, a->pitch_mm,
-            say_name(a->phantom), grid);
+        char frames[40] = "";
+        if (scan->panel.n_rows > 1)
+            snprintf(frames, sizeof frames, ", at %zu delays", scan->panel.n_rows);
+        printf("%s: plane integrals along %zu directions, %zu samples of %.6g mm each%s, of %s in "
+               "%s\n",
+               say_name(a->output), scan->n_views, scan->panel.n_columns, a->pitch_mm, frames,
+               say_name(a->phantom), grid);
         return;
     }
     printf("%s: %zu views of %zu x %zu pixels over %.6g degrees, of %s in %s\n",

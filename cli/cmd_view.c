@@ -7,7 +7,7 @@
 struct view_args {
     const char *volume, *output, *device;
     double window[2], turn_deg;
-    size_t slice[3];
+    size_t slice[3], frame;
     bool mip, force, quiet, json;
 };
 
@@ -25,6 +25,8 @@ static const struct opt table[] = {
         .fallback = "the range of what is shown", .help = "values shown as black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel in which the three slices meet; the first is 0"),
+    OPT(V, frame, .name = "frame", .arg = "K", .fallback = "0",
+        .help = "of a series of volumes: which one; the first is 0"),
     OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help =
             "what projects: auto, cpu, or with --mip gl, a name of fbp devices; the pictures are "
@@ -74,8 +76,9 @@ static int run(const struct command *self, int argc, char **argv)
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
     double shown[2];
-    struct fbp_picture_params p = *fbp_picture_params(.mip = a.mip, .shown = shown,
-                                                      .turn_deg = a.turn_deg, .device = a.device);
+    struct fbp_picture_params p =
+        *fbp_picture_params(.mip = a.mip, .shown = shown, .turn_deg = a.turn_deg,
+                            .device = a.device, .frame = a.frame);
     if (!isnan(a.window[0])) {
         p.lo = a.window[0];
         p.hi = a.window[1];

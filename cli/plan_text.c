@@ -67,6 +67,8 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
 
     printf("volume    %s, centre (%.6g, %.6g, %.6g) mm\n", cli_grid(a, sizeof a, &p->volume), c[0],
            c[1], c[2]);
+    if (p->frames > 1)
+        printf("frames    %zu of that size, each from one row of a view\n", p->frames);
     if (is_box(p))
         printf("of        %s: voxels %zu:%zu,%zu:%zu,%zu:%zu\n", cli_grid(a, sizeof a, &p->whole),
                p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
@@ -147,6 +149,7 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
         {"input_bytes", offsetof(struct fbp_plan_summary, input_bytes)},
         {"output_bytes", offsetof(struct fbp_plan_summary, output_bytes)},
         {"updates", offsetof(struct fbp_plan_summary, updates)},
+        {"frames", offsetof(struct fbp_plan_summary, frames)},
         {"pictures", offsetof(struct fbp_plan_summary, n_pictures)},
         {"picture_updates", offsetof(struct fbp_plan_summary, picture_updates)},
     };

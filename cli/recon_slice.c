@@ -10,6 +10,7 @@ int recon_rows(const struct fbp_scan *scan, const struct fbp_plan_summary *plan,
     return st == FBP_OK ? 0 : cli_fail();
 }
 
+/* Of several frames the first. */
 static fbp_status draw(const struct fbp_grid *g, const float *values, const char *path,
                        double shown[2])
 {
@@ -32,9 +33,10 @@ fbp_status recon_picture(fbp_plan *plan, const char *path, struct fbp_report *re
                          double shown[2])
 {
     const struct fbp_grid *g = &fbp_plan_info(plan)->volume;
-    float *values = malloc(g->n[0] * g->n[1] * g->n[2] * sizeof *values);
+    const size_t n[3] = {g->n[0], g->n[1], g->n[2] * fbp_plan_info(plan)->frames};
+    float *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
     fbp_sink *sink = NULL;
-    fbp_status st = values ? fbp_sink_memory(&sink, values, g->n) : FBP_ERR_NOMEM;
+    fbp_status st = values ? fbp_sink_memory(&sink, values, n) : FBP_ERR_NOMEM;
 
     if (st == FBP_OK)
         st = fbp_plan_run_to(plan, NULL, sink, report);

@@ -8,8 +8,8 @@ struct simulate_args {
     const char *phantom, *output, *truth, *directions;
     unsigned kind, trajectory; /**< enum fbp_kind; 0 circle, 1 c-arm */
     unsigned order, pole;      /**< of directions: enum fbp_direction_order, enum fbp_pole */
-    size_t size, views, samples, detector[2], seed;
-    double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd;
+    size_t size, views, samples, frames, detector[2], seed;
+    double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
     double offset_mm[2], tilt_deg[3];
     int threads, at_centres;
     bool force, quiet, json;

@@ -51,6 +51,9 @@ fbp_status simulate_directions(const struct simulate_args *a, double (**out)[3],
 
 static int check_lines(const struct command *self, const struct simulate_args *a)
 {
+    if (a->frames)
+        return opt_usage(self,
+                         "--frames: delays are of plane integrals: give --kind planes with it");
     if (a->directions || a->samples || a->order || a->pole)
         return opt_usage(self, "%s is for plane integrals: give --kind planes with it",
                          a->directions ? "--directions"
@@ -64,6 +67,8 @@ static int check_lines(const struct command *self, const struct simulate_args *a
 
 int simulate_check_planes(const struct command *self, const struct simulate_args *a)
 {
+    if (a->decay > 0 && a->frames < 2)
+        return opt_usage(self, "--decay: one frame does not fade: give --frames D, too");
     if (fbp_kind_has_lines((enum fbp_kind)a->kind))
         return check_lines(self, a);
     if (!a->directions)

@@ -110,6 +110,10 @@ struct fbp_simulate_params {
     /** Plane integrals: those at the samples' centres.  0: means over the samples' widths, which is
      *  what a spectrometer measures */
     int at_centres;
+    /** Of plane integrals, whose rows are frames (delays): frame k has body i (from 0; ellipsoids
+     *  first, then the other shapes) times exp(-k / (decay (i + 1))), so that later bodies live
+     *  longer.  In frames; 0: half the number of frames. */
+    double decay;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

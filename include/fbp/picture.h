@@ -21,6 +21,7 @@ struct fbp_picture_params {
     /** What projects, with mip only: NULL, "auto" or "cpu": the host; "gl", or "gl:1", as
      *  fbp_devices() lists it.  Pictures are the same, byte for byte. */
     const char *device;
+    size_t frame; /**< of a series of volumes (fbp_array_info.frames), the one to draw */
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -45,8 +46,8 @@ struct fbp_picture_params {
  * interpolated, and values below 2^-80 count as 0.  Whole slices are then held in memory.
  *
  * @param params  NULL = all defaults.
- * @return FBP_ERR_INVALID (slice outside, lo > hi, turned slices), FBP_ERR_IO, FBP_ERR_NOMEM,
- *         FBP_ERR_UNSUPPORTED (a device that does not project), FBP_ERR_DEVICE.
+ * @return FBP_ERR_INVALID (slice or frame outside, lo > hi, turned slices), FBP_ERR_IO,
+ * FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED (a device that does not project), FBP_ERR_DEVICE.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_picture_write(const char *volume_path, const char *png_path,
                                                     const struct fbp_picture_params *params);

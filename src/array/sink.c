@@ -1,4 +1,5 @@
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
 #include "array/formats.h"
@@ -144,6 +145,23 @@ static fbp_status open_part(struct fbp_sink *s, const struct fbp_part_inputs *in
     return fresh ? FBP_OK : fbp_journal_resume(s, run_is_there);
 }
 
+/* A series, where the format has a place for it? */
+static fbp_status check_frames(const struct fbp_sink *s, const char *path, bool has_place)
+{
+    const size_t frames = fbp_array_frames(&s->info);
+
+    if (s->info.n[2] % frames != 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu slices are not those of %zu frames: give as many to each", path,
+                        s->info.n[2], frames);
+    if (frames == 1 || has_place)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: such files have no place for a series of %zu frames: write .mha, .nii, "
+                    ".nrrd, .h5, .mat, .npy or .raw",
+                    path, frames);
+}
+
 static fbp_status open_file(struct fbp_sink *s, const char *path,
                             const struct fbp_sink_params *params)
 {
@@ -151,6 +169,7 @@ static fbp_status open_file(struct fbp_sink *s, const char *path,
     fbp_status st;
 
     FBP_TRY(find_format(s, path));
+    FBP_TRY(check_frames(s, path, s->format->frames));
     if (params->resume && s->fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be resumed without a fingerprint", path);
     s->compress = s->format->packs_header || (s->compress && s->format->can_compress);
@@ -223,6 +242,7 @@ static fbp_status open_any(struct fbp_sink *s, const char *path,
     s->slices = fbp_format_of_slices(path);
     if (s->slices) {
         s->kind = FBP_SINK_STACK;
+        FBP_TRY(check_frames(s, path, false));
         return fbp_sink_stack_open(s, path, params);
     }
     s->kind = FBP_SINK_FILE;

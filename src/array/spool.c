@@ -22,6 +22,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
                           const struct fbp_sink_params *params)
 {
     struct fbp_sink_params trial = *params, own = *params;
+    struct fbp_array_info plain = *info;
     fbp_sink *tried = NULL;
 
     *values = NULL;
@@ -29,11 +30,12 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     trial.range[0] = 0;
     trial.range[1] = 1;
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
+    plain.frames = 0; /* nobody else reads it */
     char *name = name_beside(tried);
     own.type = FBP_F32;
     own.compress = false;
     const fbp_status st =
-        name ? fbp_sink_open(values, name, info, &own) : fbp_fail_nomem(strlen(output), "a path");
+        name ? fbp_sink_open(values, name, &plain, &own) : fbp_fail_nomem(strlen(output), "a path");
     if (st == FBP_OK)
         (*values)->passing = true;
     fbp_sink_close(&tried); /* until here, so that there is room for both */

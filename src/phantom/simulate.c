@@ -19,6 +19,7 @@
 struct bench {
     float *picture;
     double *row;
+    double *sums; /* a sample of all frames */
     struct fbp_shadow *shadows;
     struct fbp_spans spans;
 };
@@ -71,29 +72,42 @@ static fbp_status project_lines(void *user, size_t k, int worker)
     return put_view(job, k, b->picture);
 }
 
+/* What body i adds to each frame. */
+static void fade(const struct job *job, size_t i, double value, double *sums)
+{
+    const size_t n = job->scan->panel.n_rows;
+    const double life = job->params.decay > 0 ? job->params.decay : (double)n / 2;
+
+    sums[0] += value;
+    for (size_t r = 1; r < n; r++)
+        sums[r] += value * exp(-(double)r / (life * (double)(i + 1)));
+}
+
 /* Plane integrals: sample c of a view is that of n . x = d . n + (c - middle) tau, u = tau n, or
- * the mean of those from half a sample before it to half a sample behind it.  Rows are alike. */
+ * the mean of those from half a sample before it to half a sample behind it.  Rows are frames. */
 static fbp_status project_planes(void *user, size_t k, int worker)
 {
     struct job *job = user;
     const struct fbp_panel *panel = &job->scan->panel;
     const struct fbp_view *view = &job->scan->views[k];
     const size_t n_bodies = job->phantom->n + job->phantom->n_shapes;
-    float *row = job->benches[worker].picture;
+    float *rows = job->benches[worker].picture;
     double n[3] = {view->u[0], view->u[1], view->u[2]};
     const double tau = fbp_normalise(n), middle = fbp_dot(view->d, n);
 
     for (size_t c = 0; c < panel->n_columns && !fbp_stopped(); c++) {
         const double t = middle + ((double)c - ((double)panel->n_columns - 1) / 2) * tau;
-        double sum = 0;
+        double *sums = job->benches[worker].sums;
+        memset(sums, 0, panel->n_rows * sizeof *sums);
         for (size_t i = 0; i < n_bodies; i++)
-            sum += job->params.at_centres ? fbp_body_plane(&job->bodies[i], n, t)
-                                          : fbp_body_plane_mean(&job->bodies[i], n, t, tau);
-        row[c] = (float)sum;
+            fade(job, i,
+                 job->params.at_centres ? fbp_body_plane(&job->bodies[i], n, t)
+                                        : fbp_body_plane_mean(&job->bodies[i], n, t, tau),
+                 sums);
+        for (size_t r = 0; r < panel->n_rows; r++)
+            rows[r * panel->n_columns + c] = (float)sums[r];
     }
-    for (size_t r = 1; r < panel->n_rows; r++)
-        memcpy(row + r * panel->n_columns, row, panel->n_columns * sizeof *row);
-    return put_view(job, k, row);
+    return put_view(job, k, rows);
 }
 
 /* What an integral is over: what fills a view, and the bodies that it needs. */
@@ -120,6 +134,7 @@ static void free_benches(struct job *job)
     for (int i = 0; job->benches && i < job->n_threads; i++) {
         fbp_free(job->benches[i].picture);
         free(job->benches[i].row);
+        free(job->benches[i].sums);
         free(job->benches[i].shadows);
         fbp_spans_free(&job->benches[i].spans);
     }
@@ -138,6 +153,7 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
         struct bench *b = &job->benches[i];
         FBP_TRY(fbp_alloc((void **)&b->picture, bytes, "picture"));
         FBP_TRY(fbp_calloc((void **)&b->row, n[0], sizeof *b->row, "row of a view"));
+        FBP_TRY(fbp_calloc((void **)&b->sums, n[1], sizeof *b->sums, "a sample of all frames"));
         FBP_TRY(
             fbp_calloc((void **)&b->shadows, job->phantom->n + 1, sizeof *b->shadows, "shadows"));
         FBP_TRY(fbp_spans_alloc(&b->spans, job->phantom->n_shapes));
@@ -193,6 +209,7 @@ static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kin
     FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", p->noise_i0));
     FBP_TRY(fbp_check_optional(&fbp_range_noise_sd, "phantom: noise_sd", p->noise_sd));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", p->n_threads));
+    FBP_TRY(fbp_check_optional(&fbp_range_decay, "phantom: decay", p->decay));
     if (p->noise_i0 > 0 && !integral_of[fbp_kind_of(kind)->integral].counts)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "phantom: kind %s counts no photons: give its noise as a standard "

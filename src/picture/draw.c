@@ -2,6 +2,7 @@
  * voxel falls at once into a bin of the pictures it belongs to: memory does not grow with it. */
 #include "picture/viewer.h"
 
+#include "array/file/frames.h"
 #include "array/format/png/png_write.h"
 #include "base/mem.h"
 
@@ -227,14 +228,21 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                            const struct fbp_projector *projector, int index)
 {
     struct fbp_turn turn = {0};
+    struct fbp_array_info one = *fbp_source_info(volume);
+    const size_t frames = fbp_array_frames(&one);
+    one.n[2] = fbp_frame_slices(&one);
     struct fbp_viewer v = {.src = volume,
-                           .info = fbp_source_info(volume),
+                           .info = &one,
+                           .z0 = p->frame * one.n[2],
                            .mip = p->mip,
                            .projector = projector,
                            .index = index};
     double lo, hi;
     fbp_status st;
 
+    if (p->frame >= frames)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "%s: frame %zu: it has 0 to %zu", name, p->frame,
+                              frames - 1));
     FBP_TRY_GOTO(choose_slices(&v, p, name));
     FBP_TRY_GOTO(turn_volume(&v, &turn, p->turn_deg));
     FBP_TRY_GOTO(layout(&v));

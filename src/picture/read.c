@@ -58,7 +58,7 @@ static fbp_status read_slice(struct fbp_viewer *v, size_t z)
     for (size_t at = 0; at < ny; at += v->band_rows) {
         const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
         FBP_TRY(fbp_go_on());
-        FBP_TRY(fbp_source_read(v->src, z, 1, at, n, v->band));
+        FBP_TRY(fbp_source_read(v->src, v->z0 + z, 1, at, n, v->band));
         for (size_t r = 0; r < n; r++)
             take_row(v, down ? ny - 1 - at - r : at + r, z, v->band + r * nx);
     }

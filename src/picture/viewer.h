@@ -17,7 +17,8 @@ struct fbp_plane {
 
 struct fbp_viewer {
     fbp_source *src;
-    const struct fbp_array_info *info;
+    const struct fbp_array_info *info; /**< of one frame, whose first slice is z0 */
+    size_t z0;
     bool mip;
     size_t slice[3];
     size_t n[3];  /**< voxels of what is shown: turned, where it is */

@@ -167,7 +167,12 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
     FBP_TRY(fbp_json_because(top, key, fbp_source_open_as(&source, path, raw, use)));
     *info = *fbp_source_info(source);
     fbp_source_close(&source);
-    return FBP_OK;
+    if (info->frames <= 1)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: %s: %s has four dimensions, %zu volumes: views have three, "
+                    "[view][row][column]: reshape it",
+                    top->file, key, path, info->frames);
 }
 
 /* detector.columns and rows may be left out, or must be what the array holds. */

@@ -116,6 +116,41 @@ run 1 recon cone.json -o no.mha --filter 5-point-derivative
 has err '5-point-derivative is for plane integrals'
 absent no.mha
 
+# Rows of a view are delays: a series of volumes, in files of four dimensions.
+run 0 simulate --kind planes --directions solid-angle:8 --phantom ellipsoids --size 24 --frames 3 \
+    --decay 1.5 -o delays.json
+has out ', at 3 delays, of ellipsoids'
+run 0 info delays.json
+has out '^views .* samples, 3 frames .delays. of each'
+run 0 plan delays.json --device cpu
+has out '^frames    3 of that size, each from one row of a view'
+run 0 recon delays.json -o delays.nii --device cpu -q
+run 0 info delays.nii
+has out '^size     24 x 24 x 24 float32'
+has out '^frames   3 of that size'
+run 0 recon delays.json -o by_ref.mha --device ref -q
+run 0 compare delays.nii by_ref.mha --tolerance 1e-5
+run 0 view delays.nii -o first.png -q
+run 0 view delays.nii -o again.png --frame 0 -q
+run 0 view delays.nii -o last.png --frame 2 -q
+cmp first.png again.png || say "the first frame is not the one that is drawn"
+cmp -s first.png last.png && say "--frame 2 is the same picture"
+run 1 view delays.nii -o no.png --frame 3
+has err '^fbp: delays.nii: frame 3: it has 0 to 2'
+run 1 recon delays.json -o delays.tif
+has err '^fbp: delays.tif: such files have no place for a series of 3 frames: write .mha'
+run 2 simulate --kind cone --views 8 --size 8 --frames 3 -o no.json
+has err '--frames: delays are of plane integrals'
+run 2 simulate --kind planes --directions fibonacci:9 --size 8 --decay 3 -o no.json
+has err '--decay: one frame does not fade'
+sed 's/"frames": 3/"frames": 4/' delays.json >four.json
+run 1 recon four.json -o no.mha
+has err '^fbp: four.json: frames: found 4, but .* has 3: as many as a view has rows'
+sed 's/"projections": "delays.mha"/"projections": "delays.nii"/' delays.json >nested.json
+run 1 recon nested.json -o no.mha
+has err 'projections: delays.nii has four dimensions, 3 volumes: views have three'
+absent no.mha
+
 # Spectra of a field sweep are divided by one without a gradient.
 run 1 recon cone.json -o no.mha --reference directions.csv
 has err '^fbp: --reference: cone.json: kind cone has no spectra'

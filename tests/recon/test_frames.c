@@ -141,9 +141,172 @@ static void together_is_one_by_one(void **state)
     fbp_scan_clear(&scan);
 }
 
+static int stop(void *user, const struct fbp_progress *p)
+{
+    (void)user;
+    return p->slabs_done >= 3;
+}
+
+static fbp_status run(const struct fbp_scan *scan, struct fbp_recon_params *p, const char *path,
+                      struct fbp_report *report)
+{
+    fbp_plan *plan = NULL;
+    fbp_status st = fbp_plan_create(&plan, scan, p);
+
+    if (st == FBP_OK)
+        st = fbp_plan_run(plan, path, report);
+    fbp_plan_destroy(&plan);
+    return st;
+}
+
+/* A scan whose series is in a file. */
+static struct fbp_scan scan_of_file(float **series)
+{
+    struct fbp_scan scan = make_scan();
+
+    *series = series_of(&scan);
+    scan.panel.n_rows = FRAMES;
+    scan.projections =
+        write_array("series.mha", scan.panel.n_columns, FRAMES, scan.n_views, *series);
+    return scan;
+}
+
+static void check_file(const char *path, const struct fbp_grid *g, const float *wanted)
+{
+    fbp_source *source;
+
+    OK(fbp_source_open(&source, path, NULL));
+    const struct fbp_array_info *info = fbp_source_info(source);
+    if (info->frames != FRAMES || info->n[0] != g->n[0] || info->n[1] != g->n[1] ||
+        info->n[2] != FRAMES * g->n[2])
+        fail_msg("%s: %zu frames, %zu x %zu x %zu", path, info->frames, info->n[0], info->n[1],
+                 info->n[2]);
+    for (int i = 0; info->has_spacing && i < 3; i++)
+        assert_true(fabs(info->spacing_mm[i] - g->voxel_mm[i]) < 1e-6 &&
+                    fabs(info->origin_mm[i] - fbp_grid_coordinate(g, i, 0)) < 1e-6);
+    fbp_source_close(&source);
+    float *got = read_array(path);
+    if (memcmp(got, wanted, FRAMES * grid_size(g) * sizeof *got) != 0)
+        fail_msg("%s: other values than in memory", path);
+    free(got);
+}
+
+/* Each format says how many volumes there are, and of what size; those without a place for it are
+ * refused. */
+static void files_are_series(void **state)
+{
+    static const char *const names[] = {"f.mha", "f.mhd", "f.nrrd", "f.nhdr", "f.nii", "f.nii.gz",
+                                        "f.npy", "f.h5",  "f.mat",  "f.raw",  "f.tif", "f%03d.png"};
+    struct fbp_report report = {.struct_size = sizeof report};
+    const struct way plain = {"memory", "cpu", {0}};
+    float *series;
+    struct fbp_scan scan = scan_of_file(&series);
+    float *wanted = volume_of(&plain, &scan, series, &report);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 2};
+        const bool has_no_place = strstr(names[i], ".tif") || strstr(names[i], ".png");
+        char *path = temporary(names[i]);
+        if (strstr(names[i], ".png")) {
+            p.output_type = FBP_U8;
+            p.output_range[1] = 1;
+        }
+        const fbp_status st = run(&scan, &p, path, &report);
+        if (!has_no_place && st != FBP_OK)
+            fail_msg("%s: %s", path, fbp_message());
+        if (has_no_place && (st != FBP_ERR_UNSUPPORTED ||
+                             !strstr(fbp_message(), "no place for a series of 3 frames")))
+            fail_msg("%s: %d, \"%s\"", path, st, fbp_message());
+        if (!has_no_place)
+            check_file(path, &scan.volume, wanted);
+        remove(path);
+        free(path);
+    }
+    free(wanted);
+    free(series);
+    drop_scan(&scan);
+}
+
+/* Where a run was stopped between slabs, all frames of the missing ones are computed, and no
+ * others. */
+static void a_series_is_resumed(void **state)
+{
+    struct fbp_report report = {.struct_size = sizeof report};
+    const struct way plain = {"memory", "cpu", {0}};
+    struct fbp_recon_params p = {.struct_size = sizeof p,
+                                 .device = "cpu",
+                                 .n_threads = 2,
+                                 .slab_slices = 6,
+                                 .progress = stop};
+    float *series;
+    struct fbp_scan scan = scan_of_file(&series);
+    float *wanted = volume_of(&plain, &scan, series, &report);
+    char *path = temporary("resumed.mha");
+
+    (void)state;
+    assert_int_equal(run(&scan, &p, path, &report), FBP_ERR_CANCELLED);
+    p.progress = NULL;
+    p.resume = 1;
+    OK(run(&scan, &p, path, &report));
+    assert_true(report.slabs_resumed >= 3);
+    check_file(path, &scan.volume, wanted);
+    remove(path);
+    free(path);
+    free(wanted);
+    free(series);
+    drop_scan(&scan);
+}
+
+/* Frames count in memory: a limit by one volume below the need of the whole series cuts slabs. */
+static void memory_counts_frames(void **state)
+{
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .n_threads = 1};
+    fbp_plan *plan = NULL;
+    float *series;
+    struct fbp_scan scan = scan_of_file(&series);
+
+    (void)state;
+    scan.volume = (struct fbp_grid){.n = {128, 128, 128}, .voxel_mm = {.016, .016, .016}};
+    OK(fbp_plan_create(&plan, &scan, &p));
+    const struct fbp_plan_summary free_plan = *fbp_plan_info(plan);
+    const uint64_t volume = grid_size(&scan.volume) * sizeof(float);
+    fbp_plan_destroy(&plan);
+    assert_int_equal(free_plan.frames, FRAMES);
+    assert_int_equal(free_plan.n_slabs, 1);
+    assert_int_equal(free_plan.output_bytes, FRAMES * volume);
+    assert_int_equal(free_plan.updates, FRAMES * grid_size(&scan.volume) * scan.n_views);
+    p.memory_bytes = free_plan.memory_bytes - volume;
+    OK(fbp_plan_create(&plan, &scan, &p));
+    assert_true(fbp_plan_info(plan)->n_slabs > 1);
+    assert_true(fbp_plan_info(plan)->memory_bytes <= p.memory_bytes);
+    fbp_plan_destroy(&plan);
+    free(series);
+    drop_scan(&scan);
+}
+
+/* Who has no kernel for several says so. */
+static void others_refuse(void **state)
+{
+    struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu", .stages = 2};
+    fbp_plan *plan = NULL;
+    float *series;
+    struct fbp_scan scan = scan_of_file(&series);
+
+    (void)state;
+    assert_int_equal(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "views have 3 frames (delays), two stages take one"));
+    free(series);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(together_is_one_by_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(together_is_one_by_one), cmocka_unit_test(files_are_series),
+        cmocka_unit_test(a_series_is_resumed),    cmocka_unit_test(memory_counts_frames),
+        cmocka_unit_test(others_refuse),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,26 @@ static void the_real_parts_are_views(void **state)
     }
 }
 
+/* P [samples x delays x projections], column-major, is [view][delay][sample]. */
+static void delays_are_rows(void **state)
+{
+    static const size_t n[3] = {6, 2, 4};
+    struct prj prj = prj_usual();
+    float out[48];
+
+    (void)state;
+    prj.n_delays = 2;
+    struct fbp_scan scan = load(&prj);
+    fbp_source *src = open_source(scan.projections, NULL);
+    assert_int_equal(scan.panel.n_rows, 2);
+    assert_memory_equal(fbp_source_info(src)->n, n, sizeof n);
+    assert_int_equal(fbp_source_read(src, 0, 4, 0, 2, out), FBP_OK);
+    for (int i = 0; i < 48; i++)
+        assert_true(out[i] == (float)prj.p[0][i]);
+    fbp_source_close(&src);
+    fbp_scan_clear(&scan);
+}
+
 static void refused(struct prj prj, const char *says)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -103,9 +123,6 @@ static void what_is_wrong_is_said(void **state)
     prj.n_g = 3;
     refused(prj, "G has 3 gradients, but P 4 projections");
     prj = usual;
-    prj.n_delays = 2;
-    refused(prj, "P has 2 delays");
-    prj = usual;
     for (const char *name = "P\0B\0G\0"; *name; name += 2) {
         prj.without = name;
         refused(prj, "has no arrays P");
@@ -120,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frequencies_are_places),
         cmocka_unit_test(the_real_parts_are_views),
+        cmocka_unit_test(delays_are_rows),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -563,7 +563,8 @@ static void wrong_names(void **state)
         {":nothing", "has no data set \"nothing\"", FBP_ERR_INVALID},
         {":/exchange/theta", "1 dimension:", FBP_ERR_INVALID},
         {":/text", "not numbers", FBP_ERR_UNSUPPORTED},
-        {":/four", "4 dimensions", FBP_ERR_INVALID},
+        {":/five", "5 dimensions", FBP_ERR_INVALID},
+        {":/pieces", "stored in one run", FBP_ERR_UNSUPPORTED},
         {":/empty", "none may be 0", FBP_ERR_INVALID},
         {":/never", "never written", FBP_ERR_INVALID},
         {":/exchange/data?", "behind the '?' expected", FBP_ERR_INVALID},
@@ -571,7 +572,7 @@ static void wrong_names(void **state)
         {":/exchange/data?image_key=0", "no image_key of 6 entries", FBP_ERR_INVALID},
         {":/exchange/data?sinogram", "a sinogram has two", FBP_ERR_INVALID},
     };
-    const hsize_t n[4] = {1, 2, 2, 2}, none[3] = {2, 0, 2}, some[3] = {2, 2, 2};
+    const hsize_t n[5] = {1, 2, 2, 2, 1}, none[3] = {2, 0, 2}, some[3] = {2, 2, 2};
     const double v[8] = {0};
     const hid_t file = new_file(H5), type = H5Tcopy(H5T_C_S1);
     fbp_source *src;
@@ -580,7 +581,11 @@ static void wrong_names(void **state)
     put_volume(file, "/exchange/data", H5T_STD_U16LE, H5P_DEFAULT);
     put_volume(file, "/exchange/data_dark", H5T_STD_U16LE, H5P_DEFAULT);
     put_list(file, "/exchange/theta", H5T_IEEE_F64LE, 8, v);
-    put_set(file, "/four", H5T_STD_U16LE, 4, n, H5P_DEFAULT, v);
+    const hid_t pieces = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(pieces, 4, n);
+    put_set(file, "/five", H5T_STD_U16LE, 5, n, H5P_DEFAULT, v);
+    put_set(file, "/pieces", H5T_STD_U16LE, 4, n, pieces, v);
+    H5Pclose(pieces);
     put_set(file, "/empty", H5T_STD_U16LE, 3, none, H5P_DEFAULT, NULL);
     put_set(file, "/never", H5T_STD_U16LE, 3, some, H5P_DEFAULT, NULL);
     H5Tset_size(type, 4);

@@ -1,6 +1,7 @@
 #include "array/file/describe.h"
 
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -27,8 +28,10 @@ static void append_triple(char *buf, size_t n, const char *key, const double x[3
 
 char *fbp_describe(const struct fbp_array_info *i)
 {
-    char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "";
+    char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "", frames[40] = "";
 
+    if (fbp_array_frames(i) > 1)
+        snprintf(frames, sizeof frames, ", \"frames\": %zu", i->frames);
     if (i->scale != 0)
         snprintf(scaled, sizeof scaled, ", \"scale\": %s, \"offset\": %s",
                  fbp_number_text(scale, i->scale), fbp_number_text(offset, i->offset));
@@ -39,10 +42,10 @@ char *fbp_describe(const struct fbp_array_info *i)
         append_triple(place, sizeof place, "origin_mm", i->origin_mm);
     }
     return fbp_format("{\"fbp\": 1, \"type\": \"%s\", \"size\": [%zu, %zu, %zu], \"rows\": \"%s\""
-                      "%s%s%s}",
+                      "%s%s%s%s}",
                       fbp_type_name(i->type), i->n[0], i->n[1], i->n[2],
-                      i->row_order == FBP_ROWS_TOP_DOWN ? top_down : bottom_up, unit, scaled,
-                      place);
+                      i->row_order == FBP_ROWS_TOP_DOWN ? top_down : bottom_up, frames, unit,
+                      scaled, place);
 }
 
 static bool number(const cJSON *root, const char *key, double *out)
@@ -107,6 +110,20 @@ static bool take_size(const cJSON *root, bool sized, struct fbp_array_info *info
     return true;
 }
 
+/* Of all slices, how many volumes they are. */
+static bool take_frames(const cJSON *root, struct fbp_array_info *info)
+{
+    double n;
+
+    if (!cJSON_HasObjectItem(root, "frames"))
+        return true;
+    if (!number(root, "frames", &n) || !(n >= 1 && n <= (double)info->n[2]) ||
+        info->n[2] % (size_t)n != 0)
+        return false;
+    info->frames = (size_t)n;
+    return true;
+}
+
 static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
@@ -125,7 +142,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     if (cJSON_HasObjectItem(root, "scale") &&
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
-    return take_place(root, info);
+    return take_frames(root, info) && take_place(root, info);
 }
 
 fbp_status fbp_described(const char *text, size_t n, bool sized, struct fbp_array_info *info,

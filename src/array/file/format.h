@@ -107,6 +107,7 @@ struct fbp_sink_format {
     bool can_compress;
     bool gzip;         /**< a compressed stream has gzip's frame, not zlib's */
     bool packs_header; /**< always compressed, the header with the samples */
+    bool frames;       /**< a series of volumes has a place (array/file/frames.h) */
 };
 
 /** Can a header tell these spacings and origins?  *given: there are any.  FBP_ERR_INVALID if not.

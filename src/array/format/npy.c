@@ -3,6 +3,7 @@
 #include "array/file/bytes.h"
 #include "array/file/describe.h"
 #include "array/file/format.h"
+#include "array/file/frames.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -96,13 +97,13 @@ static fbp_status parse_descr(struct fbp_source *src, const char *v)
 
 static fbp_status parse_shape(struct fbp_source *src, const char *v)
 {
-    size_t n[3], count = 0;
+    size_t n[4], count = 0;
     bool fits = v && *v == '(';
 
     for (const char *p = fits ? v + 1 : ""; fits && *p != ')';) {
         char *end = NULL;
         p += strspn(p, " \t");
-        if (!isdigit((unsigned char)*p) || count == 3) {
+        if (!isdigit((unsigned char)*p) || count == 4) {
             fits = false;
             break;
         }
@@ -117,12 +118,12 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
     }
     if (!fits || count < (src->list ? 1 : 2))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed: "
-                        "reshape the array",
+                        "%s: NPY shape %.*s: two or three dimensions [z][y][x] are needed, or four "
+                        "of a series [frame][z][y][x]: reshape the array",
                         src->path, value_length(v), v ? v : "(none)");
     for (size_t i = 0; i < 3; i++)
         src->info.n[i] = i < count ? n[count - 1 - i] : 1;
-    return FBP_OK;
+    return fbp_frames_take(src->path, &src->info, count == 4 ? n[0] : 1);
 }
 
 static fbp_status parse(struct fbp_source *src, const char *dict)
@@ -163,10 +164,12 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                        : info->type == FBP_U16 ? "<u2"
                        : info->type == FBP_F64 ? "<f8"
                                                : "<f4";
-    char dict[160];
+    char dict[160], frames[32] = "";
+    if (fbp_array_frames(info) > 1)
+        snprintf(frames, sizeof frames, "%zu, ", info->frames);
     const int n = snprintf(dict, sizeof dict,
-                           "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }",
-                           code, info->n[2], info->n[1], info->n[0]);
+                           "{'descr': '%s', 'fortran_order': False, 'shape': (%s%zu, %zu, %zu), }",
+                           code, frames, fbp_frame_slices(info), info->n[1], info->n[0]);
     /* The samples start at a multiple of 64; the last byte of the header is a newline. */
     const size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64, length = total - 10;
 
@@ -184,7 +187,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return info->scale != 0 ? fbp_describe_beside(path, info, out) : FBP_OK;
 }
 
-static const struct fbp_sink_format files[] = {{.extensions = ".npy", .layout = layout}, {0}};
+static const struct fbp_sink_format files[] = {
+    {.extensions = ".npy", .layout = layout, .frames = true}, {0}};
 
 const struct fbp_format fbp_format_npy = {
     .name = "npy",

@@ -105,11 +105,8 @@ static fbp_status check_sizes(const char *path, const struct found *f)
                         "%s: G has %zu gradients, but P %zu projections: they do not belong "
                         "together",
                         path, f->n_g / 3, f->n_views);
-    if (f->n_delays != 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: P has %zu delays: several at once are not in this release: save one, "
-                        "P(:,1,:)",
-                        path, f->n_delays);
+    if (f->n_delays == 0)
+        return fbp_fail(FBP_ERR_INVALID, "%s: P has no delays: it is empty", path);
     return FBP_OK;
 }
 
@@ -181,7 +178,7 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(check_axis(path, b, f.n_b));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;
-    out->panel = (struct fbp_panel){f.n_samples, 1};
+    out->panel = (struct fbp_panel){f.n_samples, f.n_delays};
     FBP_TRY_GOTO(make_views(out, path, &f, b, g));
     out->projections = fbp_format("%s:P?spectra", path);
     if (!out->projections)

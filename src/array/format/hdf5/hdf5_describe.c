@@ -1,5 +1,6 @@
 /* What the library says about a data set: size, type, and where its samples lie. */
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/inflate.h"
 #include "array/format/hdf5/hdf5.h"
 #include "array/format/hdf5/hdf5_lib.h"
@@ -131,12 +132,26 @@ int fbp_hdf5_axis(const struct fbp_hdf5_array *a, int i)
     return a->sinogram ? 2 - 2 * i : a->rank - 1 - i;
 }
 
+/* [frame][z][y][x]: volumes one behind the other. */
+static fbp_status take_series(struct look *l, const hsize_t n[4])
+{
+    struct fbp_hdf5_array *a = &l->a;
+
+    for (int i = 0; i < 3; i++)
+        a->info.n[i] = n[3 - i];
+    FBP_TRY(fbp_frames_take(l->wanted->path, &a->info, n[0]));
+    a->n_slices = a->info.n[2];
+    return FBP_OK;
+}
+
 static fbp_status take_size(struct look *l)
 {
     struct fbp_hdf5_array *a = &l->a;
     hsize_t n[H5S_MAX_RANK];
 
     a->rank = H5Sget_simple_extent_dims(l->space, n, NULL);
+    if (a->rank == 4 && !a->sinogram && l->key < 0)
+        return take_series(l, n);
     if (a->rank != 2 && a->rank != 3)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: has %d dimension%s: two or three [view][row][column] are needed: name "
@@ -547,6 +562,12 @@ static fbp_status look_layout(struct look *l, struct fbp_hdf5_chunk **chunks)
     const H5D_layout_t layout = H5Pget_layout(l->plist);
 
     FBP_TRY(take_file(l));
+    if (l->a.rank == 4 && (l->a.how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: a series of four dimensions is read if it is stored in one run of "
+                        "plain numbers: rewrite it (h5repack -l CONTI), or store it as "
+                        "[z][y][x], one volume behind the other",
+                        l->wanted->path);
     if (l->a.how == FBP_HDF5_COLUMNS) {
         FBP_TRY(look_columns(l));
         return look_library(l);

@@ -1,6 +1,7 @@
 /* An HDF5 file around the samples of a sink: the library makes it without a sample (a hole is in
  * their place), and what stands before them is the header. */
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
 #include "array/format/hdf5/hdf5.h"
@@ -72,7 +73,8 @@ static bool put_attributes(hid_t data, const struct fbp_array_info *i)
     for (int k = 0; k < 3; k++)
         given = given && i->spacing_mm[k] > 0 && isfinite(i->spacing_mm[k]) &&
                 isfinite(i->origin_mm[k]);
-    done = put_text(data, "row_order", "bottom-up") && put_text(data, "axes", "z:y:x");
+    done = put_text(data, "row_order", "bottom-up") &&
+           put_text(data, "axes", fbp_array_frames(i) > 1 ? "frame:z:y:x" : "z:y:x");
     if (given)
         done = done && put_numbers(data, "voxel_mm", i->spacing_mm) &&
                put_numbers(data, "origin_mm", i->origin_mm);
@@ -114,8 +116,9 @@ static void create_groups(hid_t file, const char *data_set)
 /* Contiguous, at its place from the start, but not written. */
 static hid_t create(hid_t file, const struct wanted *w)
 {
-    const hsize_t n[3] = {w->info->n[2], w->info->n[1], w->info->n[0]};
-    const hid_t space = H5Screate_simple(3, n, NULL);
+    const bool series = fbp_array_frames(w->info) > 1;
+    const hsize_t n[4] = {w->info->frames, fbp_frame_slices(w->info), w->info->n[1], w->info->n[0]};
+    const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
 
     create_groups(file, w->data_set);
@@ -312,4 +315,5 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-const struct fbp_sink_format fbp_hdf5_files[] = {{.extensions = EXTENSIONS, .layout = layout}, {0}};
+const struct fbp_sink_format fbp_hdf5_files[] = {
+    {.extensions = EXTENSIONS, .layout = layout, .frames = true}, {0}};

@@ -6,6 +6,7 @@
  * the real parts.  A volume vol(x, y, z) that this program has written is one (mat_write.c). */
 #include "array/file/bytes.h"
 #include "array/file/column_major.h"
+#include "array/file/frames.h"
 #include "array/format/mat/mat_lib.h"
 
 #include "base/mem.h"
@@ -37,7 +38,7 @@ static fbp_status check_array(const char *path, const matvar_t *v, enum layout l
                         "%s: is no array of numbers that is read (double, single, integers of 8 to "
                         "32 bits): save it as single",
                         path);
-    if (v->rank != 2 && v->rank != 3)
+    if (v->rank != 2 && v->rank != 3 && !(v->rank == 4 && layout == IS_VOLUME))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: has %d dimensions: two or three [view][row][column] are needed: "
                         "reshape it",
@@ -63,6 +64,10 @@ static fbp_status take(const char *path, const matvar_t *v, enum layout layout,
         info->n[0] = v->dims[0];
         info->n[1] = three || layout == IS_VOLUME ? v->dims[1] : 1;
         info->n[2] = three || layout == IS_SPECTRA ? v->dims[v->rank - 1] : 1;
+    }
+    if (v->rank == 4) {
+        info->n[2] = v->dims[2];
+        FBP_TRY(fbp_frames_take(path, info, v->dims[3]));
     }
     info->type = fbp_mat_type_of_parts(v);
     FBP_TRY(fbp_array_bytes(path, info, &bytes));

@@ -1,12 +1,14 @@
 /*
  * MAT files of version 5 around the samples of a sink.  MATLAB's first index runs fastest, as x
- * does: what is stored [z][y][x] is vol(x, y, z).  Variables and names are those of the files that
- * programs of EPR laboratories open ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; beside
- * them what this program reads again.  Source: MathWorks, "MAT-File Format", level 5.
+ * does: what is stored [z][y][x] is vol(x, y, z), a series vol(x, y, z, frame).  Variables and
+ * names are those of the files that programs of EPR laboratories open ("Image_v1.1"): mat_recFXD,
+ * rec_info.rec.Size in cm; beside them what this program reads again.  Source: MathWorks, "MAT-File
+ * Format", level 5.
  */
 #include "array/format/mat/mat_lib.h"
 
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/member.h"
 #include "array/file/outfile.h"
 
@@ -128,7 +130,8 @@ static void put_size(struct maker *m, const struct fbp_array_info *info)
     bool cube = true;
 
     for (int i = 0; i < 3; i++) {
-        cm[i] = (double)info->n[i] * info->spacing_mm[i] / 10;
+        const size_t n = i == 2 ? fbp_frame_slices(info) : info->n[i];
+        cm[i] = (double)n * info->spacing_mm[i] / 10;
         cube = cube && cm[i] >= cm[0] && cm[i] <= cm[0];
     }
     begin_struct(m, "rec_info", rec, 1, &outer);
@@ -165,11 +168,12 @@ static void put_facts(struct maker *m, const struct fbp_array_info *info, bool g
 static void put_volume(struct maker *m, const struct fbp_array_info *info, const char *name,
                        uint64_t bytes)
 {
-    const int32_t n[3] = {(int32_t)info->n[0], (int32_t)info->n[1], (int32_t)info->n[2]};
+    const int32_t n[4] = {(int32_t)info->n[0], (int32_t)info->n[1], (int32_t)fbp_frame_slices(info),
+                          (int32_t)fbp_array_frames(info)};
     const bool u8 = info->type == FBP_U8, u16 = info->type == FBP_U16;
     size_t start;
 
-    begin_array(m, u8 ? MX_UINT8 : u16 ? MX_UINT16 : MX_SINGLE, name, n, 3, &start);
+    begin_array(m, u8 ? MX_UINT8 : u16 ? MX_UINT16 : MX_SINGLE, name, n, n[3] > 1 ? 4 : 3, &start);
     put_tag(m, u8 ? UINT8 : u16 ? UINT16 : SINGLE, (uint32_t)bytes);
     end_array(m, start, (bytes + 7) / 8 * 8);
 }
@@ -250,4 +254,5 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     return FBP_OK;
 }
 
-const struct fbp_sink_format fbp_mat_files[] = {{.extensions = EXTENSIONS, .layout = layout}, {0}};
+const struct fbp_sink_format fbp_mat_files[] = {
+    {.extensions = EXTENSIONS, .layout = layout, .frames = true}, {0}};

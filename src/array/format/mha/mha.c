@@ -4,6 +4,7 @@
 #include "array/format/mha/mha.h"
 #include "array/file/axes.h"
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -260,12 +261,12 @@ static fbp_status check(const char *path, const struct header *h)
                         "%s: MetaImage header: NDims = %zu with %zu sizes: two or three dimensions "
                         "are needed, and a size of each: correct the header",
                         path, h->n_dims, h->n_sizes);
-    for (size_t i = 3; i < h->n_dims; i++)
+    for (size_t i = 4; i < h->n_dims; i++)
         if (h->sizes[i] != 1)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
                             "%s: MetaImage: has %zu dimensions, the size of number %zu is %zu: two "
-                            "or three are read, more if their size is 1: save each volume as a "
-                            "file of its own",
+                            "to four are read, more if their size is 1: save each series of "
+                            "volumes as a file of its own",
                             path, h->n_dims, i + 1, h->sizes[i]);
     if (h->ascii || (h->channels != 0 && h->channels != 1))
         return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -396,6 +397,8 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
     FBP_TRY(take_spacing(src, h));
     for (size_t i = 0; i < 3; i++)
         src->info.n[i] = i < h->n_sizes ? h->sizes[i] : 1;
+    if (h->n_sizes > 3)
+        FBP_TRY(fbp_frames_take(src->path, &src->info, h->sizes[3]));
     src->info.type = h->type;
     src->info.big_endian = h->msb;
     memcpy(src->info.unit, h->unit, sizeof h->unit);

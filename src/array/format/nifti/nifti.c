@@ -6,6 +6,7 @@
 #include "array/format/nifti/nifti.h"
 #include "array/file/axes.h"
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -268,12 +269,13 @@ static fbp_status check_facts(const char *path, const struct facts *f)
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: NIfTI header: axis %lld has %lld samples: the file is damaged",
                             path, (long long)i, (long long)f->dim[i]);
-    for (int64_t i = 4; i <= f->dim[0]; i++)
+    for (int64_t i = 5; i <= f->dim[0]; i++)
         if (f->dim[i] != 1)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: NIfTI: %lld samples along axis %lld: three axes of single values "
-                            "are needed: save one volume, or one component, by itself",
-                            path, (long long)f->dim[i], (long long)i);
+            return fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "%s: NIfTI: %lld samples along axis %lld: three axes of single values "
+                "are needed, or four of a series: save one volume, or one component, by itself",
+                path, (long long)f->dim[i], (long long)i);
     if (f->dim[0] < 2)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: NIfTI of one axis: two or three axes are needed: save it as a picture "
@@ -352,6 +354,8 @@ static fbp_status take_image(struct fbp_source *src, const struct facts *f)
         src->info.n[i] = (int64_t)i < f->dim[0] ? (size_t)f->dim[i + 1] : 1;
         src->info.spacing_mm[i] = 1;
     }
+    if (f->dim[0] >= 4)
+        FBP_TRY(fbp_frames_take(src->path, &src->info, (uint64_t)f->dim[4]));
     src->info.type = element_type(f->datatype);
     src->info.big_endian = f->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     take_unit(src, f);

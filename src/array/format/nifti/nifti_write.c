@@ -1,4 +1,5 @@
 /* NIfTI-1 headers for sinks: .nii, and .nii.gz, which is the same file behind gzip. */
+#include "array/file/frames.h"
 #include "array/format/nifti/nifti.h"
 
 #include "base/mem.h"
@@ -36,16 +37,20 @@ static fbp_status fill(const char *path, const struct fbp_array_info *info, nift
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    for (int i = 0; i < 3; i++) {
-        if (info->n[i] > SHRT_MAX)
+    const size_t n[4] = {info->n[0], info->n[1], fbp_frame_slices(info), fbp_array_frames(info)};
+
+    for (int i = 0; i < 4; i++) {
+        if (n[i] > SHRT_MAX)
             return fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: NIfTI-1 holds up to %d voxels along an axis, not %zu: write .nrrd or "
                 ".mha",
-                path, SHRT_MAX, info->n[i]);
-        h->dim[i + 1] = (short)info->n[i];
+                path, SHRT_MAX, n[i]);
+        h->dim[i + 1] = (short)n[i];
         h->pixdim[i + 1] = 0;
     }
+    h->dim[0] = n[3] > 1 ? 4 : 3;
+    h->pixdim[4] = n[3] > 1; /* frames are counted */
     h->vox_offset = SAMPLES_AT;
     h->scl_slope = (float)info->scale; /* 0: numbers are values, here as there */
     h->scl_inter = (float)info->offset;
@@ -79,7 +84,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
 }
 
 const struct fbp_sink_format fbp_nifti_files[] = {
-    {.extensions = ".nii", .layout = layout},
-    {.extensions = ".nii.gz", .layout = layout, .gzip = true, .packs_header = true},
+    {.extensions = ".nii", .layout = layout, .frames = true},
+    {.extensions = ".nii.gz", .layout = layout, .gzip = true, .packs_header = true, .frames = true},
     {0},
 };

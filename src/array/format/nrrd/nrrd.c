@@ -3,6 +3,7 @@
 #include "array/format/nrrd/nrrd.h"
 #include "array/file/axes.h"
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/file/inflate.h"
 
 #include "base/mem.h"
@@ -63,17 +64,34 @@ static enum fbp_type element_type(const char *name)
     return FBP_TYPE_NONE;
 }
 
+/* Are the last of four axes the times of volumes, and the first three places? */
+static bool is_series(const struct nrrd_header *h)
+{
+    const bool has_steps = h->n_steps == 4;
+    bool is = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
+
+    for (size_t i = 0; i < 3; i++)
+        is = is && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
+    return is;
+}
+
 static fbp_status check_shape(const char *path, const struct nrrd_header *h)
 {
     if (h->n_sizes == 0 || h->n_sizes != h->dim)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: NRRD header: dimension: %zu with %zu sizes: the file is damaged", path,
                         h->dim, h->n_sizes);
-    if (h->dim < 2 || h->dim > 3 || h->has_components)
+    if (h->dim < 2 || h->dim > 4 || h->has_components)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD of %zu axes%s: two or three axes of single values are needed: "
-                        "save one component, or one time, by itself",
+                        "%s: NRRD of %zu axes%s: two or three axes of single values are needed, or "
+                        "four of a series: save one component by itself",
                         path, h->dim, h->has_components ? ", one of them of components" : "");
+    if (h->dim == 4 && !is_series(h))
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: NRRD of four axes, and the last is not told to be times (\"kinds: "
+            "domain domain domain time\"): save one volume, or one component, by itself",
+            path);
     if (h->n_steps && h->n_steps != h->dim)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: NRRD header: %zu space directions for %zu axes: correct the header",
@@ -123,6 +141,12 @@ static double unit_of(const double *unit_mm, size_t n, size_t i)
     return i < n ? unit_mm[i] : 1;
 }
 
+/* Axes but that of times. */
+static size_t places(const struct nrrd_header *h)
+{
+    return h->dim < 3 ? h->dim : 3;
+}
+
 static fbp_status take_directions(struct fbp_source *src, const struct nrrd_header *h)
 {
     double step[3][3] = {{0}}, origin[3] = {0};
@@ -130,22 +154,22 @@ static fbp_status take_directions(struct fbp_source *src, const struct nrrd_head
     for (size_t c = 0; c < h->space_dim; c++) {
         const double mm = unit_of(h->space_unit_mm, h->n_space_units, c);
         origin[c] = mm * h->origin[c];
-        for (size_t i = 0; i < h->dim; i++)
+        for (size_t i = 0; i < places(h); i++)
             step[i][c] = mm * h->steps[i][c];
         if (isnan(mm)) /* not a length */
             return FBP_OK;
     }
-    for (size_t i = 0; i < h->dim; i++)
+    for (size_t i = 0; i < places(h); i++)
         if (isnan(step[i][0])) /* none */
             return FBP_OK;
-    return fbp_axes_take(src, h->dim, (const double(*)[3])step, origin);
+    return fbp_axes_take(src, places(h), (const double(*)[3])step, origin);
 }
 
 static fbp_status take_spacings(struct fbp_source *src, const struct nrrd_header *h)
 {
     double step[3][3] = {{0}}, origin[3] = {0};
 
-    for (size_t i = 0; i < h->dim; i++) {
+    for (size_t i = 0; i < places(h); i++) {
         const double mm = unit_of(h->unit_mm, h->n_units, i);
         step[i][i] = mm * h->spacings[i];
         if (isnan(step[i][i]))
@@ -159,7 +183,7 @@ static fbp_status take_spacings(struct fbp_source *src, const struct nrrd_header
         else if (h->has_origin && i < h->space_dim)
             origin[i] = mm * h->origin[i];
     }
-    return fbp_axes_take(src, h->dim, (const double(*)[3])step, origin);
+    return fbp_axes_take(src, places(h), (const double(*)[3])step, origin);
 }
 
 static fbp_status take_info(struct fbp_source *src, const struct nrrd_header *h)
@@ -170,6 +194,8 @@ static fbp_status take_info(struct fbp_source *src, const struct nrrd_header *h)
         src->info.n[i] = i < h->dim ? h->sizes[i] : 1;
         src->info.spacing_mm[i] = 1;
     }
+    if (h->dim == 4)
+        FBP_TRY(fbp_frames_take(src->path, &src->info, h->sizes[3]));
     src->info.type = element_type(h->type);
     src->info.big_endian = h->big_endian;
     memcpy(src->info.unit, h->unit, sizeof h->unit);

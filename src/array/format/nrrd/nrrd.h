@@ -18,6 +18,7 @@ struct nrrd_header {
     double spacings[NRRD_MAX_AXES], mins[NRRD_MAX_AXES];
     double unit_mm[NRRD_MAX_AXES], space_unit_mm[NRRD_MAX_AXES]; /**< NaN: not a length */
     bool is_cell[NRRD_MAX_AXES];                                 /**< samples fill cells */
+    bool is_place[NRRD_MAX_AXES], is_time[NRRD_MAX_AXES];        /**< by their kinds */
     size_t space_dim;
     size_t n_steps;
     double steps[NRRD_MAX_AXES][3]; /**< space directions; NaN: none */

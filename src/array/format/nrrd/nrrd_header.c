@@ -121,6 +121,8 @@ static bool kinds(const char *value, struct nrrd_header *h)
                                         "none",   "???",   "point", "scalar"};
     char word[64];
 
+    static const char *const places[] = {"domain", "space"}, *const times[] = {"time", "list"};
+
     for (size_t n = 0; *value; n++) {
         bool is_plain = false;
         if (n == NRRD_MAX_AXES || !next_word(&value, word, sizeof word))
@@ -128,6 +130,10 @@ static bool kinds(const char *value, struct nrrd_header *h)
         for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
             is_plain |= strcasecmp(word, plain[i]) == 0;
         h->has_components |= !is_plain;
+        for (size_t i = 0; i < 2; i++) {
+            h->is_place[n] |= strcasecmp(word, places[i]) == 0;
+            h->is_time[n] |= strcasecmp(word, times[i]) == 0;
+        }
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* NRRD headers for sinks, attached and detached.  NRRD has no field for what integers mean: two
  * keys of our own, which other readers ignore, say it. */
 #include "array/file/bytes.h"
+#include "array/file/frames.h"
 #include "array/format/nrrd/nrrd.h"
 
 #include "base/mem.h"
@@ -18,17 +19,19 @@ static fbp_status place(const struct fbp_array_info *info, char **out)
         fbp_number_text(s[i], info->spacing_mm[i]);
         fbp_number_text(o[i], info->origin_mm[i]);
     }
-    *out = fbp_format("space: left-posterior-superior\n"
-                      "space directions: (%s,0,0) (0,%s,0) (0,0,%s)\n"
-                      "space origin: (%s,%s,%s)\nspace units: \"mm\" \"mm\" \"mm\"\n",
-                      s[0], s[1], s[2], o[0], o[1], o[2]);
+    *out =
+        fbp_format("space: left-posterior-superior\n"
+                   "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"
+                   "space origin: (%s,%s,%s)\nspace units: \"mm\" \"mm\" \"mm\"\n",
+                   s[0], s[1], s[2], fbp_array_frames(info) > 1 ? " none" : "", o[0], o[1], o[2]);
     return *out ? FBP_OK : fbp_fail_nomem(512, "an NRRD header");
 }
 
 static fbp_status header(const char *path, const struct fbp_array_info *info, bool compressed,
                          const char *data_file, char **out)
 {
-    char *where = NULL, unit[40] = "", scale[160] = "", a[32], b[32];
+    const bool series = fbp_array_frames(info) > 1;
+    char *where = NULL, frames[32] = "", unit[40] = "", scale[160] = "", a[32], b[32];
     const char *type = info->type == FBP_U8    ? "uint8"
                        : info->type == FBP_U16 ? "uint16"
                        : info->type == FBP_F64 ? "double"
@@ -43,9 +46,12 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
     if (info->scale != 0)
         snprintf(scale, sizeof scale, NRRD_SCALE ":=%s\n" NRRD_OFFSET ":=%s\n",
                  fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
-    *out = fbp_format("NRRD0004\ntype: %s\ndimension: 3\n%ssizes: %zu %zu %zu\n"
-                      "kinds: domain domain domain\nendian: little\nencoding: %s\n%s%s%s%s%s",
-                      type, where ? where : "", info->n[0], info->n[1], info->n[2],
+    if (series)
+        snprintf(frames, sizeof frames, " %zu", info->frames);
+    *out = fbp_format("NRRD0004\ntype: %s\ndimension: %d\n%ssizes: %zu %zu %zu%s\n"
+                      "kinds: domain domain domain%s\nendian: little\nencoding: %s\n%s%s%s%s%s",
+                      type, series ? 4 : 3, where ? where : "", info->n[0], info->n[1],
+                      fbp_frame_slices(info), frames, series ? " time" : "",
                       compressed ? "gzip" : "raw", unit, scale, data_file ? "data file: " : "",
                       data_file ? data_file : "", "\n");
     free(where);
@@ -70,7 +76,15 @@ static fbp_status layout_nhdr(const char *path, const struct fbp_array_info *inf
 }
 
 const struct fbp_sink_format fbp_nrrd_files[] = {
-    {.extensions = ".nrrd", .layout = layout_nrrd, .can_compress = true, .gzip = true},
-    {.extensions = ".nhdr", .layout = layout_nhdr, .can_compress = true, .gzip = true},
+    {.extensions = ".nrrd",
+     .layout = layout_nrrd,
+     .can_compress = true,
+     .gzip = true,
+     .frames = true},
+    {.extensions = ".nhdr",
+     .layout = layout_nhdr,
+     .can_compress = true,
+     .gzip = true,
+     .frames = true},
     {0},
 };
