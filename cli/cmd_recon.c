@@ -12,7 +12,8 @@ static const struct opt table[] = {
             "out/%04d.png. null: writes nothing, hash: prints a hash of the values. With --slice "
             "also .png, a picture"),
     OPT(R, p.output_type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
-        .fallback = "float32", .help = "type of the stored values"),
+        .fallback = "float32",
+        .help = "type of the stored values; --precision double stores float64"),
     OPT(R, p.output_range, .name = "output-range", .arg = "LO,HI|auto",
         .fallback = "-1000,3000 in HU",
         .help = "values that are stored as 0 and as the greatest number of uint8 or uint16; "

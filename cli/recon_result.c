@@ -142,10 +142,11 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
 
 static void print_output_type(cJSON *root, const struct recon_args *a, const struct fbp_report *r)
 {
-    const enum fbp_type type = a->p.output_type ? a->p.output_type : FBP_F32;
+    const bool in_double = a->p.precision == FBP_PRECISION_DOUBLE;
+    const enum fbp_type type = a->p.output_type ? a->p.output_type : in_double ? FBP_F64 : FBP_F32;
 
     cJSON_AddStringToObject(root, "output_type", fbp_type_name(type));
-    if (type == FBP_F32)
+    if (type == FBP_F32 || type == FBP_F64)
         return;
     cli_json_numbers(root, "output_range", r->output_range, 2);
     cJSON_AddNumberToObject(root, "output_scale", r->output_scale);

@@ -103,7 +103,8 @@ struct fbp_recon_params {
      * is that of the scan. */
     struct fbp_grid volume;
     const char *kernel; /**< "matrix", "column" …; NULL = the fastest that the scan allows */
-    /** Type of the stored volume: NONE and FBP_F32 are float.  FBP_U8 and FBP_U16 are numbers for
+    /** Type of the stored volume: FBP_F32, or NONE, is float; of precision double NONE is FBP_F64,
+     *  which others do not have.  FBP_U8 and FBP_U16 are numbers for
      *  values from output_range[0] to output_range[1].  Both 0 means -1000 to 3000 in HU; in 1/mm,
      *  a range or auto_range is needed. */
     enum fbp_type output_type;
@@ -402,6 +403,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct(const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params,
                                                   const float *views, float *volume,
                                                   struct fbp_report *report);
+
+/** The same in precision double, whatever params say, from doubles to doubles: for kind planes. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct_double(const struct fbp_scan *scan,
+                                                         const struct fbp_recon_params *params,
+                                                         const double *views, double *volume,
+                                                         struct fbp_report *report);
 
 /** Free a plan and set the caller's pointer to NULL.  `*plan` may be NULL. */
 FBP_API void fbp_plan_destroy(fbp_plan **plan);

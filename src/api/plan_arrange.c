@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "plan/links.h"
+#include "plan/roi.h"
 #include "plan/shares.h"
 #include "run/worker.h"
 
@@ -106,6 +107,16 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
+/* Of a thread that writes: what it converts and packs, and a slice of floats of one of doubles. */
+static uint64_t writer_bytes(const fbp_plan *p, const struct fbp_job *job)
+{
+    const enum fbp_type type = p->params.output_type;
+    const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
+
+    return fbp_sink_thread_bytes(type) +
+           (fbp_in_double(job) && type != FBP_F64 ? slice * sizeof(float) : 0);
+}
+
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out)
 {
@@ -126,7 +137,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .devices = p->devices,
         .slabs_each = p->devices_differ ? UNEQUAL_SLABS : 1,
         .base_bytes = resident + own,
-        .writer_bytes = fbp_sink_thread_bytes(params->output_type),
+        .writer_bytes = writer_bytes(p, job),
         .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
         .device_limit = p->device_limit,

@@ -25,8 +25,8 @@ static void complete_predicted(fbp_plan *p)
     const struct fbp_job *job = &p->tables.job;
     const uint64_t samples =
         (uint64_t)job->n_views * job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
-    const uint64_t voxels =
-        (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames * sizeof(float);
+    const uint64_t voxels = (uint64_t)i->volume.n[0] * i->volume.n[1] * i->volume.n[2] * i->frames *
+                            fbp_value_size(job);
 
     if (i->predicted.total > 0)
         i->predicted.gups = (double)i->updates / i->predicted.total * 1e-9;
@@ -117,8 +117,8 @@ static void fill_info(fbp_plan *p)
     if (!p->stages.used) /* which read once */
         i->input_bytes = (uint64_t)((double)i->input_bytes * i->view_reads);
     i->frames = fbp_frames(job);
-    i->output_bytes = (uint64_t)v[0] * v[1] * v[2] * fbp_frames(job) *
-                      fbp_type_size(p->params.output_type ? p->params.output_type : FBP_F32);
+    i->output_bytes =
+        (uint64_t)v[0] * v[1] * v[2] * fbp_frames(job) * fbp_type_size(p->params.output_type);
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * fbp_frames(job) * job->n_views;
     i->follows = p->follow;
     i->keeps_views = p->work.kept;
@@ -127,13 +127,26 @@ static void fill_info(fbp_plan *p)
     complete_predicted(p);
 }
 
+/* `auto` is the first kind of devices that has the precision. */
+static const char *device_of(const struct fbp_recon_params *params)
+{
+    const char *device = params->device ? params->device : "auto";
+
+    if (strcmp(device, "auto") != 0 || params->precision != FBP_PRECISION_DOUBLE)
+        return device;
+    for (size_t i = 0; fbp_backends[i]; i++)
+        if (fbp_backends[i]->doubles && !fbp_backends[i]->hidden)
+            return fbp_backends[i]->name;
+    return device;
+}
+
 static fbp_status find_own_devices(fbp_plan *p)
 {
     struct fbp_choice how;
     char line[800];
 
-    FBP_TRY(fbp_devices_choose(p->params.device ? p->params.device : "auto", &p->backend,
-                               p->devices, &p->n_devices, &how));
+    FBP_TRY(
+        fbp_devices_choose(device_of(&p->params), &p->backend, p->devices, &p->n_devices, &how));
     fbp_choice_remark(&how, line, sizeof line);
     if (line[0])
         fbp_plan_note(p, FBP_LOG_NOTE, line);
@@ -204,8 +217,10 @@ fbp_status fbp_plan_create(fbp_plan **out, const struct fbp_scan *scan,
     p->scan = &p->whole_scan;
     p->process = getpid();
     p->params = own;
-    if (own.output_type != FBP_TYPE_NONE && own.output_type != FBP_F32 &&
-        own.output_range[0] == 0 && own.output_range[1] == 0) {
+    if (own.output_type == FBP_TYPE_NONE)
+        p->params.output_type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
+    if ((own.output_type == FBP_U8 || own.output_type == FBP_U16) && own.output_range[0] == 0 &&
+        own.output_range[1] == 0) {
         p->params.output_range[0] = FBP_USUAL_HU_RANGE[0];
         p->params.output_range[1] = FBP_USUAL_HU_RANGE[1];
     }

@@ -269,10 +269,10 @@ struct fbp_backend {
      *  slab it lies: what is computed of it follows from its place in the grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
-    /** Slices [z0, z1) of one half of a slab as output floats, scaled and shifted:
+    /** Slices [z0, z1) of one half of a slab as output, floats or doubles, scaled and shifted:
      *  host[job->frames][z1 - z0][slab->ny][slab->nx]. */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host);
+                        const void *volume, void *host);
     /** Of all that was fetched since the last call; all marks are past.  NULL: of none, the
      * pipeline looks at the voxels itself. */
     fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);

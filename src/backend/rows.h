@@ -60,13 +60,14 @@ static inline size_t fbp_rows_lift(const struct fbp_job *job)
     return job->mirrored ? 2 : 0;
 }
 
-/** Row r (of the detector) of view k (of the batch) in raw [halves][n_views][load_rows][n_columns].
- */
-static inline float *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,
-                                 size_t half, float *raw, size_t k, size_t r)
+/** Row r (of the detector) of view k (of the batch) in raw [halves][n_views][load_rows][n_columns],
+ *  floats or doubles. */
+static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch,
+                                size_t half, void *raw, size_t k, size_t r)
 {
     const size_t view = half * batch->n_views + k, at = r - fbp_first_row(job, batch, half);
-    return raw + (view * batch->load_rows + at) * job->panel.n_columns;
+    const size_t row = job->panel.n_columns * fbp_value_size(job);
+    return (char *)raw + (view * batch->load_rows + at) * row;
 }
 
 /** Take a row's bit: was it there?  Thread-safe. */
@@ -83,12 +84,15 @@ static inline bool fbp_ledger_take(const struct fbp_ledger *ledger, size_t view,
 /** Line integrals of row r of a view of the scan, in place; what is mended counts if the ledger has
  *  the row, which is asked of rows alone in which there is something: of most there is not. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_ledger *ledger,
-                                   size_t view, size_t r, float *samples,
+                                   size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
 {
     struct fbp_prep_counts mended = {0};
 
-    fbp_prep_row(job->prep, r, samples, &mended);
+    if (fbp_in_double(job))
+        fbp_prep_row_double(job->prep, samples, &mended);
+    else
+        fbp_prep_row(job->prep, r, samples, &mended);
     if ((mended.not_finite || mended.clipped) && fbp_ledger_take(ledger, view, r)) {
         counts->not_finite += mended.not_finite;
         counts->clipped += mended.clipped;
@@ -97,7 +101,7 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_l
 
 /** Line integrals of all loaded rows of a half of view k, in place, bad pixels bridged. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
-                                    size_t half, float *raw, size_t k,
+                                    size_t half, void *raw, size_t k,
                                     const struct fbp_ledger *ledger, struct fbp_prep_counts *counts)
 {
     const size_t first = fbp_first_row(job, batch, half), end = first + batch->load_rows;

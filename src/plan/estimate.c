@@ -53,7 +53,8 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 {
     const size_t n = fbp_raw_samples(job, batch);
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host;
+         i++) /* or halves of doubles */
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     if (b->own_memory) {
         FBP_TRY(b->upload(s->dev, s->raw, s->host, n));
@@ -91,7 +92,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const bool own = b->own_memory;
     const struct fbp_slab slab = sample_slab(job, work, own ? LARGE_SAMPLE : SAMPLE_UPDATES);
     const struct fbp_batch batch = sample_batch(job, work, &slab);
-    const size_t raw_bytes = fbp_raw_samples(job, &batch) * sizeof(float);
+    const size_t raw_bytes = fbp_raw_samples(job, &batch) * fbp_value_size(job);
     const struct fbp_buffer raw = {FBP_FOR_RAW,
                                    fbp_raw_device_bytes(job, fbp_raw_samples(job, &batch)),
                                    batch.n_views, batch.load_rows};

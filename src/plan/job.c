@@ -140,6 +140,16 @@ static fbp_status check_filtered(struct fbp_job *job, const struct fbp_scan *sca
     return FBP_OK;
 }
 
+/* Intensities and what mends them are pictures of floats. */
+static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan *scan)
+{
+    if (!fbp_in_double(job) || !(fbp_scan_is_intensity(scan) || scan->bad_pixels))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "precision: double is for plane integrals as they are: remove dark, flat, i0 "
+                    "and bad_pixels from the scan, or leave it out");
+}
+
 /* Lines are interpolated linearly; and only the filter has a spline's coefficients. */
 static fbp_status check_interpolation(const struct fbp_job *job)
 {
@@ -323,6 +333,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_path(job, scan));
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(check_interpolation(job));
+    FBP_TRY_GOTO(check_double(job, scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);

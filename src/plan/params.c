@@ -14,6 +14,10 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     const bool ranged = p->output_range[0] != 0 || p->output_range[1] != 0;
 
     FBP_TRY(fbp_check_choice("output_type", (long)p->output_type, FBP_F64));
+    if (p->output_type == FBP_F64 && p->precision != FBP_PRECISION_DOUBLE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "output: float64 is for volumes that are computed in double: choose that "
+                        "precision, or float32");
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output_range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output_range[1]));
     if (!integers && ranged)

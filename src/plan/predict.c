@@ -107,7 +107,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     if (t->loads && l->block == 0)
         load_step(c, l, out);
     if (t->final) {
-        out->amount[DOWN] = voxels * sizeof(float);
+        out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
         out->amount[WRITE] = c->machine->write > 0 ? out->amount[DOWN] : 0;
     }
 }

@@ -93,14 +93,15 @@ bool fbp_roi_crops(const struct fbp_job *job)
            (fbp_roi_size(job, 0) < job->grid.n[0] || fbp_roi_size(job, 1) < job->grid.n[1]);
 }
 
-void fbp_roi_crop(const struct fbp_job *job, size_t n, float *slices)
+void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices)
 {
-    const size_t nx = job->grid.n[0], ny = job->grid.n[1];
+    const size_t nx = job->grid.n[0], ny = job->grid.n[1], size = fbp_value_size(job);
     const size_t mx = fbp_roi_size(job, 0), my = fbp_roi_size(job, 1);
-    float *to = slices;
+    char *const from = slices, *to = slices;
 
     for (size_t z = 0; fbp_roi_crops(job) && z < n; z++)
-        for (size_t y = 0; y < my; y++, to += mx)
-            memmove(to, slices + (z * ny + fbp_roi_first(job, 1) + y) * nx + fbp_roi_first(job, 0),
-                    mx * sizeof *to);
+        for (size_t y = 0; y < my; y++, to += mx * size) {
+            const size_t row = (z * ny + fbp_roi_first(job, 1) + y) * nx;
+            memmove(to, from + (row + fbp_roi_first(job, 0)) * size, mx * size);
+        }
 }

@@ -34,6 +34,6 @@ void fbp_roi_clip(const struct fbp_job *job, size_t *z0, size_t *z1);
 bool fbp_roi_crops(const struct fbp_job *job);
 
 /** n whole slices become, in place, the box's part of them, one behind the other. */
-void fbp_roi_crop(const struct fbp_job *job, size_t n, float *slices);
+void fbp_roi_crop(const struct fbp_job *job, size_t n, void *slices);
 
 #endif /* FBP_SRC_ROI_H */

@@ -29,6 +29,10 @@ static fbp_status check_asked(const struct fbp_scan *scan, const struct fbp_reco
             "stages: views have %zu frames (delays), two stages take one: leave it out, "
             "or give frames one by one",
             scan->panel.n_rows);
+    if (p->precision == FBP_PRECISION_DOUBLE)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "stages: two stages compute in float: leave it out, or choose precision "
+                        "exact");
     if (p->follow)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "stages: two stages need all views at once, and do not follow a scan: "

@@ -143,7 +143,7 @@ static void count_bytes(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
-    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * sizeof(float);
+    const size_t slice = fbp_frames(job) * fbp_slab_slice(&any) * fbp_value_size(job);
     const bool own_memory = rq->backend->own_memory;
 
     count_rows(w, job);
@@ -403,7 +403,8 @@ static fbp_status does_not_fit(const struct fbp_work_request *rq, const struct f
 static fbp_status check_slice(const struct fbp_work_request *rq)
 {
     const struct fbp_slab s = fbp_slab_asked(rq->job, 0, 1);
-    const double bytes = (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * sizeof(float);
+    const double bytes =
+        (double)fbp_frames(rq->job) * (double)s.nx * (double)s.ny * (double)fbp_value_size(rq->job);
     char has[32], needs[32], frames[64] = "";
 
     if (bytes <= (double)rq->memory_limit)

@@ -190,43 +190,47 @@ static size_t take_logarithm(const struct fbp_prep *p, size_t row, float *x)
     return clipped;
 }
 
-/* Replace what is not finite by the line between its finite neighbours. */
-static size_t bridge_row(float *x, size_t n)
-{
-    size_t mended = 0, last = n; /* the last finite sample; n = none yet */
-
-    for (size_t c = 0; c < n; c++) {
-        if (!isfinite(x[c]))
-            continue;
-        const size_t first = last == n ? 0 : last + 1;
-        for (size_t i = first; i < c; i++, mended++)
-            x[i] = last == n ? x[c]
-                             : x[last] + (x[c] - x[last]) * (float)(i - last) / (float)(c - last);
-        last = c;
+/* BRIDGE replaces what is not finite by the line between its finite neighbours; FINITE asks whether
+ * there is any: 0 x is NaN for what is not finite, and sums of zeros, lanes side by side, are quick
+ * to take. */
+#define MEND(T, BRIDGE, FINITE)                                                                    \
+    static size_t BRIDGE(T *x, size_t n)                                                           \
+    {                                                                                              \
+        size_t mended = 0, last = n; /* the last finite sample; n = none yet */                    \
+                                                                                                   \
+        for (size_t c = 0; c < n; c++) {                                                           \
+            if (!isfinite(x[c]))                                                                   \
+                continue;                                                                          \
+            const size_t first = last == n ? 0 : last + 1;                                         \
+            for (size_t i = first; i < c; i++, mended++)                                           \
+                x[i] =                                                                             \
+                    last == n ? x[c] : x[last] + (x[c] - x[last]) * (T)(i - last) / (T)(c - last); \
+            last = c;                                                                              \
+        }                                                                                          \
+        const T tail = last == n ? 0 : x[last];                                                    \
+        for (size_t i = last == n ? 0 : last + 1; i < n; i++, mended++)                            \
+            x[i] = tail;                                                                           \
+        return mended;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    static bool FINITE(const T *x, size_t n)                                                       \
+    {                                                                                              \
+        enum { LANES = 16 };                                                                       \
+        T lane[LANES] = {0}, sum = 0;                                                              \
+        size_t i = 0;                                                                              \
+                                                                                                   \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (size_t k = 0; k < LANES; k++)                                                     \
+                lane[k] += 0 * x[i + k];                                                           \
+        for (; i < n; i++)                                                                         \
+            sum += 0 * x[i];                                                                       \
+        for (size_t k = 0; k < LANES; k++)                                                         \
+            sum += lane[k];                                                                        \
+        return sum == 0;                                                                           \
     }
-    const float tail = last == n ? 0 : x[last];
-    for (size_t i = last == n ? 0 : last + 1; i < n; i++, mended++)
-        x[i] = tail;
-    return mended;
-}
 
-/* 0 x is NaN for whatever is not finite, and sums of zeros, lanes side by side, are quick to take.
- */
-static bool all_finite(const float *x, size_t n)
-{
-    enum { LANES = 16 };
-    float lane[LANES] = {0}, sum = 0;
-    size_t i = 0;
-
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            lane[k] += 0 * x[i + k];
-    for (; i < n; i++)
-        sum += 0 * x[i];
-    for (size_t k = 0; k < LANES; k++)
-        sum += lane[k];
-    return sum == 0;
-}
+MEND(float, bridge_row, all_finite)
+MEND(double, bridge_row_double, all_finite_double)
 
 void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
                   struct fbp_prep_counts *counts)
@@ -237,6 +241,14 @@ void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
         counts->clipped += take_logarithm(p, row, samples);
     if (!all_finite(samples, nc))
         counts->not_finite += bridge_row(samples, nc);
+}
+
+void fbp_prep_row_double(const struct fbp_prep *p, double *samples, struct fbp_prep_counts *counts)
+{
+    const size_t nc = p->panel.n_columns;
+
+    if (!all_finite_double(samples, nc))
+        counts->not_finite += bridge_row_double(samples, nc);
 }
 
 void fbp_prep_bridge(const struct fbp_prep *p, size_t first_row, size_t r0, size_t r1,

@@ -42,6 +42,10 @@ void fbp_prep_clear(struct fbp_prep *prep);
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
+/** The same of doubles, which are no intensities: see fbp_job.precision. */
+void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
+                         struct fbp_prep_counts *counts);
+
 /** Bad pixels of rows [r0, r1) of a view whose stored rows start at `first_row`; the samples of
  *  margin_rows around must have been through fbp_prep_row(). */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,

@@ -21,8 +21,11 @@ struct load {
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
-    return l->job->raw == FBP_U16 ? fbp_source_read_as_is(l->source, view0, n_views, row0, n, out)
-                                  : fbp_source_read(l->source, view0, n_views, row0, n, out);
+    if (l->job->raw == FBP_U16)
+        return fbp_source_read_as_is(l->source, view0, n_views, row0, n, out);
+    if (l->job->raw == FBP_F64)
+        return fbp_source_read_double(l->source, view0, n_views, row0, n, out);
+    return fbp_source_read(l->source, view0, n_views, row0, n, out);
 }
 
 /* Rows of one view, the last one first: by bands that the second cache holds. */

@@ -38,8 +38,9 @@ void look_ahead(const struct look_line *line, const struct look_columns *columns
 
 static inline float sample(const struct look_line *line, size_t c)
 {
-    return line->job->raw == FBP_U16 ? (float)((const uint16_t *)line->samples)[c]
-                                     : ((const float *)line->samples)[c];
+    return line->job->raw == FBP_U16   ? (float)((const uint16_t *)line->samples)[c]
+           : line->job->raw == FBP_F64 ? (float)((const double *)line->samples)[c]
+                                       : ((const float *)line->samples)[c];
 }
 
 /* What grows with the line integral, NaN for a bad pixel; *clipped counts. */

@@ -14,10 +14,11 @@ struct column {
 
 struct fbp_mask {
     size_t nx, ny, x0, y0; /* of the box */
-    float value;
+    bool in_double;        /* values are, and so is `blank` */
+    double value;
     struct column *columns; /* [y][x]; NULL: the field of view does not matter */
     const struct fbp_region *region;
-    float *blank; /* a slice without a wanted voxel; NULL: there is no region */
+    void *blank; /* a slice without a wanted voxel; NULL: there is no region */
 };
 
 /* z >= (or, of an upper one, <=) x[0] x + x[1] y + x[2]: the plane through a source and the outer
@@ -122,7 +123,7 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field)
 {
     const size_t slice = fbp_roi_size(job, 0) * fbp_roi_size(job, 1);
 
-    return (job->region ? slice * sizeof(float) : 0) +
+    return (job->region ? slice * fbp_value_size(job) : 0) +
            (field ? slice * sizeof(struct column) + 4 * job->n_views * sizeof(struct bound) : 0);
 }
 
@@ -143,16 +144,22 @@ fail:
     return st;
 }
 
-static void fill(const fbp_mask *m, size_t n, float *values)
+/* Values [begin, end) get the mask's. */
+static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < n; i++)
-        values[i] = m->value;
+    for (size_t i = begin; i < end; i++)
+        if (m->in_double)
+            ((double *)values)[i] = m->value;
+        else
+            ((float *)values)[i] = (float)m->value;
 }
 
 static fbp_status make_blank(fbp_mask *m)
 {
-    FBP_TRY(fbp_calloc((void **)&m->blank, m->nx * m->ny, sizeof *m->blank, "the mask"));
-    fill(m, m->nx * m->ny, m->blank);
+    const size_t size = m->in_double ? sizeof(double) : sizeof(float);
+
+    FBP_TRY(fbp_calloc(&m->blank, m->nx * m->ny, size, "the mask"));
+    fill(m, m->blank, 0, m->nx * m->ny);
     return FBP_OK;
 }
 
@@ -168,7 +175,8 @@ fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field
     m.mask->x0 = fbp_roi_first(job, 0);
     m.mask->y0 = fbp_roi_first(job, 1);
     m.mask->region = job->region;
-    m.mask->value = isnan(value) ? NAN : (float)value; /* one NaN, the same in every run */
+    m.mask->in_double = fbp_in_double(job);
+    m.mask->value = isnan(value) ? (double)NAN : value; /* one NaN, the same in every run */
     if (field)
         st = find_field(&m);
     if (st == FBP_OK && job->region)
@@ -191,39 +199,44 @@ void fbp_mask_destroy(fbp_mask **mask)
 }
 
 /* Voxels [begin, end) of a row are not masked. */
-static size_t look_at(const float *x, size_t begin, size_t end, struct fbp_statistics *found)
+static size_t look_at(const fbp_mask *m, const void *x, size_t begin, size_t end,
+                      struct fbp_statistics *found)
 {
-    if (end > begin)
-        fbp_statistics_add(found, x + begin, end - begin);
+    if (end <= begin)
+        return 0;
+    if (m->in_double)
+        fbp_statistics_add_double(found, (const double *)x + begin, end - begin);
+    else
+        fbp_statistics_add(found, (const float *)x + begin, end - begin);
     return end - begin;
 }
 
 /* The same, but for those of them that some view does not see. */
 static size_t apply_field(const fbp_mask *m, size_t z, const struct column *columns, size_t begin,
-                          size_t end, float *x, struct fbp_statistics *found)
+                          size_t end, void *x, struct fbp_statistics *found)
 {
     size_t inside = 0;
 
     for (size_t i = begin; i < end; i++) {
         if (z >= columns[i].first && z < columns[i].end)
             continue;
-        inside += look_at(x, begin, i, found);
+        inside += look_at(m, x, begin, i, found);
         begin = i + 1;
-        x[i] = m->value;
+        fill(m, x, i, i + 1);
     }
-    return inside + look_at(x, begin, end, found);
+    return inside + look_at(m, x, begin, end, found);
 }
 
-static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, float *x,
+static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
                         struct fbp_statistics *found)
 {
     if (!m->columns)
-        return look_at(x, begin, end, found);
+        return look_at(m, x, begin, end, found);
     return apply_field(m, z, m->columns + y * m->nx, begin, end, x, found);
 }
 
 /* Row y of a slice of the box: what lies between the region's runs, and what is in them. */
-static size_t apply_row(const fbp_mask *m, size_t z, size_t y, float *x,
+static size_t apply_row(const fbp_mask *m, size_t z, size_t y, void *x,
                         struct fbp_statistics *found)
 {
     size_t inside = 0, at = 0, n;
@@ -233,27 +246,29 @@ static size_t apply_row(const fbp_mask *m, size_t z, size_t y, float *x,
     const struct fbp_interval *runs = fbp_region_row(m->region, m->y0 + y, z, &n);
     for (size_t i = 0; i < n; i++) {
         const size_t begin = runs[i].first - m->x0, end = runs[i].end - m->x0;
-        fill(m, begin - at, x + at);
+        fill(m, x, at, begin);
         inside += apply_run(m, z, y, begin, end, x, found);
         at = end;
     }
-    fill(m, m->nx - at, x + at);
+    fill(m, x, at, m->nx);
     return inside;
 }
 
-size_t fbp_mask_apply(const fbp_mask *m, size_t z, size_t n, float *values,
+size_t fbp_mask_apply(const fbp_mask *m, size_t z, size_t n, void *values,
                       struct fbp_statistics *found)
 {
+    const size_t size = m->in_double ? sizeof(double) : sizeof(float);
     size_t inside = 0;
 
     *found = FBP_NO_STATISTICS;
     for (size_t k = 0; k < n; k++)
         for (size_t y = 0; y < m->ny; y++)
-            inside += apply_row(m, z + k, y, values + (k * m->ny + y) * m->nx, found);
+            inside +=
+                apply_row(m, z + k, y, (char *)values + (k * m->ny + y) * m->nx * size, found);
     return inside;
 }
 
-const float *fbp_mask_blank(const fbp_mask *mask)
+const void *fbp_mask_blank(const fbp_mask *mask)
 {
     return mask->blank;
 }

@@ -25,10 +25,10 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 
 /** Mask slices [z, z + n) of the volume, of the box alone, in place.  found: least, most and sum of
  *  what is inside; returns how many voxels that are.  Thread-safe. */
-size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, float *values,
+size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
 /** A slice of the box of which nothing is wanted; NULL: of a job without a region. */
-const float *fbp_mask_blank(const fbp_mask *mask);
+const void *fbp_mask_blank(const fbp_mask *mask);
 
 #endif /* FBP_SRC_MASK_H */

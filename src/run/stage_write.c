@@ -27,13 +27,14 @@ static fbp_status write_piece(struct worker *w, size_t piece)
     w->fetched_at = fbp_seconds();
     fbp_roi_crop(rq->job, fbp_frames(rq->job) * p->nz, p->host);
     if (!fbp_run_finishes(rq) && (!w->backend->has_statistics || fbp_roi_crops(rq->job)))
-        fbp_statistics_add(&w->found, p->host, fbp_frames(rq->job) * p->nz * fbp_written_values(w));
+        fbp_statistics_values(&w->found, rq->job, p->host,
+                              fbp_frames(rq->job) * p->nz * fbp_written_values(w));
     return fbp_writers_put(w, piece);
 }
 
 /* Slices [z0, z1) to the host. */
 static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0, size_t z1,
-                        float *to)
+                        void *to)
 {
     const double start = fbp_seconds();
     struct fbp_span span;
@@ -85,7 +86,7 @@ static fbp_status fetch_to_caller(struct worker *w, const struct block_slot *b, 
                                   size_t z1)
 {
     struct volume_slot *volume = &w->volumes[b->volume];
-    float *to = w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * fbp_written_values(w);
+    char *to = (char *)w->volume + (z0 - fbp_roi_first(w->run->rq->job, 2)) * fbp_written_bytes(w);
 
     FBP_TRY(fetch(w, b, z0, z1, to));
     return fbp_stage_mark(w, FBP_STAGE_OUT, &volume->fetched);
@@ -97,8 +98,8 @@ static fbp_status written_to_caller(struct worker *w, size_t z0, size_t z1)
     const size_t first = fbp_roi_first(rq->job, 2);
 
     if (fbp_run_finishes(rq))
-        FBP_TRY(
-            fbp_finish_slices(w, 0, z0, z1 - z0, w->volume + (z0 - first) * fbp_written_values(w)));
+        FBP_TRY(fbp_finish_slices(w, 0, z0, z1 - z0,
+                                  (char *)w->volume + (z0 - first) * fbp_written_bytes(w)));
     fbp_sink_written(rq->sink, z0 - first, z1 - z0);
     return FBP_OK;
 }

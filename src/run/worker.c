@@ -46,8 +46,8 @@ fbp_status fbp_worker_raw_host(struct worker *w, struct raw_slot *slot)
 fbp_status fbp_worker_piece_host(struct worker *w, struct piece_slot *slot)
 {
     if (!slot->host)
-        FBP_TRY(w->backend->host_alloc(w->dev, w->work->block_bytes, "slices to write",
-                                       (void **)&slot->host));
+        FBP_TRY(
+            w->backend->host_alloc(w->dev, w->work->block_bytes, "slices to write", &slot->host));
     return FBP_OK;
 }
 
@@ -79,15 +79,17 @@ static void find_callers_memory(struct worker *w)
     const struct fbp_array_info *views = fbp_source_info(rq->source);
     const size_t *n = views->n, *m = fbp_sink_info(rq->sink)->n;
     const void *samples = fbp_source_samples(rq->source);
-    float *volume = fbp_sink_samples(rq->sink);
+    const enum fbp_type value = fbp_in_double(rq->job) ? FBP_F64 : FBP_F32;
+    void *volume = fbp_sink_samples(rq->sink);
 
     w->views = NULL;
     w->volume = NULL;
-    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : FBP_F32) && !rq->top_down &&
+    if (views->type == (rq->job->raw == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         reaches(w, samples, n[0] * n[1] * n[2] * fbp_raw_size(rq->job)))
         w->views = samples;
     if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
-        (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * sizeof(float))))
+        fbp_sink_info(rq->sink)->type == value &&
+        (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job))))
         w->volume = volume;
 }
 

@@ -32,7 +32,7 @@ struct volume_slot {
 
 /** Slices on their way to a sink. */
 struct piece_slot {
-    float *host;
+    void *host;
     size_t z0, nz;
     struct fbp_mark fetched;
     struct fbp_span span;  /**< from when they are there to when they are written */
@@ -59,7 +59,7 @@ struct worker {
     struct fbp_drawn *drawn; /**< its slabs, in their order */
     struct fbp_drawn **last; /**< where the next one goes; of the stage that draws */
     const void *views;       /**< the caller's, uploaded from where they lie; NULL: through raw[] */
-    float *volume;           /**< the caller's, fetched to where it lies; NULL: through pieces[] */
+    void *volume;            /**< the caller's, fetched to where it lies; NULL: through pieces[] */
     struct fbp_prep_counts counted; /**< by earlier runs */
     struct fbp_ledger ledger;       /**< of rows that this one counts */
     struct fbp_ledger claimed;      /**< the same, until their counts are collected */

@@ -18,7 +18,21 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_roi_size(job, 2) + z - fbp_roi_first(job, 2);
 }
 
-fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, float *x)
+size_t fbp_written_bytes(const struct worker *w)
+{
+    return fbp_written_values(w) * fbp_value_size(w->run->rq->job);
+}
+
+/* Sums are of floats. */
+static fbp_status add_sum(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
+                          void *x)
+{
+    if (fbp_in_double(rq->job))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "precision: volumes in double are not added up");
+    return fbp_sum_finish(rq->sum, z, n, slice, x);
+}
+
+fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, void *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t slice = fbp_written_values(w);
@@ -26,11 +40,11 @@ fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n,
     size_t inside = n * slice;
 
     if (rq->sum)
-        FBP_TRY(fbp_sum_finish(rq->sum, fbp_written_slice(rq->job, frame, z), n, slice, x));
+        FBP_TRY(add_sum(rq, fbp_written_slice(rq->job, frame, z), n, slice, x));
     if (rq->mask)
         inside = fbp_mask_apply(rq->mask, z, n, x, &found);
     else
-        fbp_statistics_add(&found, x, inside);
+        fbp_statistics_values(&found, rq->job, x, inside);
     pthread_mutex_lock(&w->run->lock);
     fbp_statistics_join(&w->found, &found);
     w->n_found += inside;
@@ -38,15 +52,23 @@ fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n,
     return FBP_OK;
 }
 
-/* Those slices that the sink lacks: a device that failed may have written some of them. */
-static fbp_status write_missing(fbp_sink *sink, size_t z, size_t n, size_t slice, const float *x)
+static fbp_status write_to(const struct fbp_run_request *rq, size_t z, size_t n, const void *x)
+{
+    return fbp_in_double(rq->job) ? fbp_sink_write_double(rq->sink, z, n, x)
+                                  : fbp_sink_write(rq->sink, z, n, x);
+}
+
+/* Those slices, of `slice` bytes, that the sink lacks: a device that failed may have written some
+ * of them. */
+static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
+                                const void *x)
 {
     for (size_t i = 0, some; i < n; i += some + (some == 0)) {
         some = 0;
-        while (i + some < n && !fbp_sink_has(sink, z + i + some, 1))
+        while (i + some < n && !fbp_sink_has(rq->sink, z + i + some, 1))
             some++;
         if (some > 0)
-            FBP_TRY(fbp_sink_write(sink, z + i, some, x + i * slice));
+            FBP_TRY(write_to(rq, z + i, some, (const char *)x + i * slice));
     }
     return FBP_OK;
 }
@@ -57,7 +79,7 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t z0, size_
     for (size_t f = 0; f < fbp_frames(rq->job); f++)
         for (size_t z = z0; z < z1; z++) {
             FBP_TRY(fbp_go_on());
-            FBP_TRY(write_missing(rq->sink, fbp_written_slice(rq->job, f, z), 1, slice,
+            FBP_TRY(write_missing(rq, fbp_written_slice(rq->job, f, z), 1, slice,
                                   fbp_mask_blank(rq->mask)));
         }
     return FBP_OK;
@@ -84,7 +106,7 @@ fbp_status fbp_writers_blank(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
     const size_t first = fbp_roi_first(rq->job, 2), end = first + fbp_roi_size(rq->job, 2);
-    const size_t slice = fbp_written_values(w);
+    const size_t slice = fbp_written_bytes(w);
     size_t z0, z1;
 
     if (!rq->mask || !fbp_mask_blank(rq->mask) || atomic_exchange(&w->run->blank, true))
@@ -101,13 +123,13 @@ fbp_status fbp_writers_blank(struct worker *w)
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {
     const struct fbp_run_request *rq = w->run->rq;
-    const size_t slice = fbp_written_values(w);
+    const size_t slice = fbp_written_bytes(w);
 
     for (size_t f = 0; f < fbp_frames(rq->job); f++) {
-        float *x = p->host + (f * p->nz + z) * slice;
+        char *x = (char *)p->host + (f * p->nz + z) * slice;
         if (fbp_run_finishes(w->run->rq))
             FBP_TRY(fbp_finish_slices(w, f, p->z0 + z, n, x));
-        FBP_TRY(write_missing(rq->sink, fbp_written_slice(rq->job, f, p->z0 + z), n, slice, x));
+        FBP_TRY(write_missing(rq, fbp_written_slice(rq->job, f, p->z0 + z), n, slice, x));
     }
     return FBP_OK;
 }

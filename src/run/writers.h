@@ -11,13 +11,15 @@
 
 /** Values of a slice as it is written. */
 size_t fbp_written_values(const struct worker *w);
+/** Bytes of it on its way to the sink. */
+size_t fbp_written_bytes(const struct worker *w);
 
 /** The slice of the output that slice z of the volume becomes. */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);
 
 /** What is left to do with slices from `z` of a frame of the volume on (fbp_run_finishes()), and a
  *  look at their voxels. */
-fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, float *x);
+fbp_status fbp_finish_slices(struct worker *w, size_t frame, size_t z, size_t n, void *x);
 
 /** Once in a run: the slices of the box that are not computed, as the job's region wants nothing of
  *  them. */

@@ -71,7 +71,8 @@ static void every_format_stores_doubles(void **state)
                  {STEM ".npy", STEM ".npy"},       {STEM ".nrrd", STEM ".nrrd"},
                  {STEM ".nhdr", STEM ".nhdr"},     {STEM ".tif", STEM ".tif"},
                  {STEM ".h5", STEM ".h5"},         {STEM ".nii", STEM ".nii"},
-                 {STEM ".nii.gz", STEM ".nii.gz"}, {STACK "/s_%03d.tif", STACK}};
+                 {STEM ".nii.gz", STEM ".nii.gz"}, {STEM ".mat", STEM ".mat"},
+                 {STACK "/s_%03d.tif", STACK}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t print = 0; print < 2; print++) {

@@ -126,7 +126,7 @@ static fbp_status backproject(fbp_device *dev, const struct fbp_batch *b, const 
 }
 
 static fbp_status fetch(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host)
+                        const void *volume, void *host)
 {
     const size_t slice = slice_bytes(dev->job);
     memcpy(host, (const char *)volume + (z0 - slab->z0) * slice, (z1 - z0) * slice);

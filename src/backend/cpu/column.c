@@ -82,7 +82,8 @@ static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y)
         .nc = (double)job->wide.n_columns,
         .nr = (double)job->wide.n_rows,
         .reference = row,
-        .column = {.left = bp->filtered + k * view_size(job, bp->batch->n_rows) + FBP_COLUMN_BELOW,
+        .column = {.left = (const float *)bp->filtered + k * view_size(job, bp->batch->n_rows) +
+                           FBP_COLUMN_BELOW,
                    .v_lo = (float)(r0 - 1 - row),
                    .v_hi = (float)(r1 - row),
                    .row = (int)(row - r0)},
@@ -206,7 +207,7 @@ static void one_row(const struct cpu_bp *bp, const struct tile *t, size_t y, siz
     }
     look_ahead(columns, n, t->x1 - t->x0);
     const float z_ref = (float)floor(((double)bp->dev->job->grid.n[2] - 1) / 2);
-    float *dst = bp->volume + (y * s->nx + t->x0) * nz + (t->z0 - s->z0);
+    float *dst = (float *)bp->volume + (y * s->nx + t->x0) * nz + (t->z0 - s->z0);
     for (size_t i = 0; i < t->x1 - t->x0; i++, dst += nz) {
         if (i + 1 < t->x1 - t->x0)
             prefetch(dst + nz, t->z1 - t->z0);

@@ -12,17 +12,20 @@
 
 static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
 {
-    return n_views / job->turns * cpu_kernel_of(job)->group_size(job, n_rows) * sizeof(float);
+    return n_views / job->turns * cpu_kernel_of(job)->group_size(job, n_rows) * fbp_value_size(job);
 }
 
 static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return cpu_kernel_of(job)->volume_size(job, slab) * sizeof(float);
+    return cpu_kernel_of(job)->volume_size(job, slab) * fbp_value_size(job);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return cpu_filter_bytes(job, cpu_kernel_of(job)) + job->n_views * 2 * sizeof(double) +
+    const size_t filter = fbp_in_double(job) ? cpu_filter_double_bytes(job)
+                                             : cpu_filter_bytes(job, cpu_kernel_of(job));
+
+    return filter + job->n_views * 2 * sizeof(double) +
            job->grid.n[1] * sizeof(struct fbp_statistics);
 }
 
@@ -94,6 +97,7 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     cpu_filter_close(dev);
+    cpu_filter_double_close(dev);
     free(dev->found);
     free(dev->principal);
     fbp_pool_destroy(&dev->pool);
@@ -121,7 +125,8 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY_GOTO(fbp_pool_create(&dev->pool, job->n_threads));
     FBP_TRY_GOTO(find_principal(dev));
     FBP_TRY_GOTO(make_statistics(dev));
-    FBP_TRY_GOTO(cpu_filter_open(dev));
+    dev->doubles.planes = fbp_bp_planes_double_find(fbp_cpu_flags(), job->interpolation);
+    FBP_TRY_GOTO((fbp_in_double(job) ? cpu_filter_double_open : cpu_filter_open)(dev));
     return FBP_OK;
 fail:
     close_device(out);
@@ -170,27 +175,40 @@ struct fetch_loop {
     struct cpu_device *dev;
     const struct fbp_slab *slab;
     size_t z0, z1;
-    const float *volume;
-    float *host;
+    const char *volume;
+    char *host;
 };
+
+/* Row y of one frame. */
+static void fetch_frame(const struct fetch_loop *l, const void *volume, size_t y, void *host)
+{
+    const struct fbp_job *job = l->dev->job;
+    const struct cpu_kernel *kernel = l->dev->kernel;
+
+    if (fbp_in_double(job))
+        kernel->fetch_row_double(job, l->slab, l->z0, l->z1, y, volume, host);
+    else
+        kernel->fetch_row(job, l->slab, l->z0, l->z1, y, volume, host);
+}
 
 static void fetch_row(void *user, size_t item, int worker)
 {
     const struct fetch_loop *l = user;
-    const size_t nx = l->slab->nx, ny = l->slab->ny;
+    const struct fbp_job *job = l->dev->job;
+    const size_t nx = l->slab->nx, ny = l->slab->ny, size = fbp_value_size(job);
 
     (void)worker;
-    for (size_t f = 0; f < fbp_frames(l->dev->job); f++) {
-        float *host = l->host + f * (l->z1 - l->z0) * ny * nx;
-        l->dev->kernel->fetch_row(l->dev->job, l->slab, l->z0, l->z1, item,
-                                  l->volume + f * l->slab->nz * ny * nx, host);
+    for (size_t f = 0; f < fbp_frames(job); f++) {
+        char *host = l->host + f * (l->z1 - l->z0) * ny * nx * size;
+        fetch_frame(l, l->volume + f * l->slab->nz * ny * nx * size, item, host);
         for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
-            fbp_statistics_add(&l->dev->found[item], host + ((z - l->z0) * ny + item) * nx, nx);
+            fbp_statistics_values(&l->dev->found[item], job,
+                                  host + ((z - l->z0) * ny + item) * nx * size, nx);
     }
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host)
+                        const void *volume, void *host)
 {
     struct cpu_device *dev = (struct cpu_device *)(void *)device;
     struct fetch_loop loop = {dev, slab, z0, z1, volume, host};
@@ -210,8 +228,8 @@ static fbp_status counts(fbp_device *device, struct fbp_prep_counts *out)
 {
     const struct cpu_device *dev = (const struct cpu_device *)(const void *)device;
 
-    *out = (struct fbp_prep_counts){0};
-    for (int i = 0; i < dev->job->n_threads; i++) {
+    *out = cpu_filter_double_counts(dev);
+    for (int i = 0; dev->scratch && i < dev->job->n_threads; i++) {
         out->not_finite += dev->scratch[i].counts.not_finite;
         out->clipped += dev->scratch[i].counts.clipped;
     }
@@ -231,6 +249,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .frames = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
+    .doubles = true,
     .open = open_device,
     .close = close_device,
     .filter = cpu_filter,

@@ -10,6 +10,8 @@
 #include "backend/cpu/line.h"
 #include "backend/cpu/orbit_bp.h"
 #include "backend/cpu/planes_bp.h"
+#include "backend/cpu/planes_double_bp.h"
+#include "filter/row_filter.h"
 
 /** Most rows that an item of the filter takes: those of 4 turns and 2 halves. */
 enum { CPU_FILTER_LINES = 8 * CPU_ROWS };
@@ -26,6 +28,13 @@ struct cpu_scratch {
     char pad[64]; /* counters of two threads must not share a cache line */
 };
 
+/** What jobs in double need in place of the float's. */
+struct cpu_doubles {
+    fbp_bp_planes_double_fn *planes;
+    struct fbp_row_filter filter;
+    struct cpu_double_work *works; /**< one a thread */
+};
+
 struct cpu_device {
     const struct fbp_job *job;
     fbp_pool *pool;
@@ -33,6 +42,7 @@ struct cpu_device {
     struct fbp_orbit_dsp orbit_dsp;
     fbp_bp_planes_fn *planes;
     struct fbp_line_dsp line;
+    struct cpu_doubles doubles;
     const struct cpu_kernel *kernel;
     struct fbp_ledger ledger;
     double (*principal)[2];      /**< a view: the pixel that kernels count coordinates from */
@@ -52,5 +62,14 @@ fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void 
 /** See fbp_backend.meridian; filtered views lie as kernel planes has them. */
 fbp_status cpu_meridian(fbp_device *dev, const void *filtered, size_t plane, size_t row0,
                         size_t n_rows, float *out);
+
+/** The same of jobs in double (filter_double.c). */
+fbp_status cpu_filter_double_open(struct cpu_device *dev);
+size_t cpu_filter_double_bytes(const struct fbp_job *job);
+void cpu_filter_double_close(struct cpu_device *dev);
+fbp_status cpu_filter_double(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
+                             void *filtered);
+/** What was mended so far. */
+struct fbp_prep_counts cpu_filter_double_counts(const struct cpu_device *dev);
 
 #endif /* FBP_SRC_CPU_DEVICE_H */

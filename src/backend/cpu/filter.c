@@ -244,6 +244,10 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
 
 fbp_status cpu_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
+    struct cpu_device *dev = (struct cpu_device *)(void *)device;
+
+    if (fbp_in_double(dev->job))
+        return cpu_filter_double(dev, batch, raw, filtered);
     return filter(device, batch, raw, filtered, NULL);
 }
 

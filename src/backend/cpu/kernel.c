@@ -9,6 +9,12 @@ static const struct cpu_kernel *const kernels[] = {
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
+/* The same names, of jobs in double. */
+static const struct cpu_kernel *const doubles[] = {&cpu_kernel_planes_double,
+                                                   &cpu_kernel_matrix_double};
+
+enum { N_DOUBLES = sizeof doubles / sizeof *doubles };
+
 /* Columns of a few slices do not repay what is worked out for each: "matrix", along rows of voxels,
  * is 20 times as fast as "column" for one slice, twice for 8, as fast for some 24; orbits share
  * more and lead from some 12 on. */
@@ -35,8 +41,18 @@ static bool takes(const struct fbp_job *job, const struct cpu_kernel *kernel)
     return (any || job->interpolation == FBP_INTERPOLATION_LINEAR) && kernel->usable(job);
 }
 
+static const struct cpu_kernel *find_double(const struct fbp_job *job, const char *name)
+{
+    for (size_t i = 0; i < N_DOUBLES; i++)
+        if (doubles[i]->usable(job) && (!name || strcmp(name, doubles[i]->name) == 0))
+            return doubles[i];
+    return NULL;
+}
+
 const struct cpu_kernel *cpu_kernel_find(const struct fbp_job *job, const char *name)
 {
+    if (fbp_in_double(job))
+        return find_double(job, name);
     for (size_t i = 0; i < N_KERNELS; i++)
         if (takes(job, kernels[i]) &&
             (name ? strcmp(name, kernels[i]->name) == 0 : worth_it(job, kernels[i])))

@@ -14,10 +14,10 @@ enum { CPU_ROWS = 16 };
 struct cpu_bp {
     const struct cpu_device *dev;
     const struct fbp_batch *batch;
-    const float *filtered;
+    const void *filtered; /**< floats; of a job in double, doubles; and so is the volume */
     const struct fbp_slab *slab;
     size_t z0, z1;
-    float *volume;
+    void *volume;
 };
 
 struct cpu_kernel {
@@ -27,14 +27,17 @@ struct cpu_kernel {
     size_t turns; /**< views and halves of the detector that it takes together: lanes of a sample */
     bool mirrored;
     bool boxes; /**< slabs may be boxes of slices: no voxel takes its sample from another's place */
-    /** Floats of one group of filtered views of n_rows rows, its border of zeros included. */
+    /** Samples of one group of filtered views of n_rows rows, its border of zeros included. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Store filtered rows [first, first + n) of a group of n_rows, n <= CPU_ROWS, first a multiple
      * of CPU_ROWS, and the border that belongs to them.  rows: [lanes][CPU_ROWS][wide.n_columns],
      * lane = half * turns + turn, rows of half 1 in mirrored order. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const float *rows, float *group);
-    /** Floats of a slab. */
+    /** In place of it, of kernels for jobs in double; NULL: this is none. */
+    void (*store_double)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                         const double *rows, double *group);
+    /** Voxels of a slab. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Work items of a backprojection, and one of them. */
     size_t (*items)(const struct cpu_bp *bp);
@@ -45,9 +48,13 @@ struct cpu_kernel {
      * host[z1 - z0][ny][nx], scaled and shifted. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const float *volume, float *host);
+    void (*fetch_row_double)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                             size_t z1, size_t y, const double *volume, double *host);
 };
 
 extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes;
+/** Of plane integrals in double. */
+extern const struct cpu_kernel cpu_kernel_matrix_double, cpu_kernel_planes_double;
 /** rot90+mirror, rot180+mirror, rot90; and mirror, rot180. */
 extern const struct cpu_kernel cpu_kernel_orbit[3], cpu_kernel_pair[2];
 
@@ -72,6 +79,8 @@ static inline ptrdiff_t cpu_floor(double a)
 size_t cpu_plain_volume(const struct fbp_job *job, const struct fbp_slab *slab);
 void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                          size_t z1, size_t y, const float *volume, float *host);
+void cpu_plain_fetch_row_double(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                                size_t z1, size_t y, const double *volume, double *host);
 
 /** Floats from row to row of filtered views that lie as kernel planes has them (planes.c). */
 size_t cpu_planes_stride(const struct fbp_job *job);

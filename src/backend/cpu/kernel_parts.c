@@ -32,3 +32,16 @@ void cpu_plain_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab,
             out[x] = scale * in[x] + shift;
     }
 }
+
+void cpu_plain_fetch_row_double(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                                size_t z1, size_t y, const double *volume, double *host)
+{
+    const size_t nx = slab->nx, ny = slab->ny;
+
+    for (size_t z = z0; z < z1; z++) {
+        const double *in = volume + ((z - slab->z0) * ny + y) * nx;
+        double *out = host + ((z - z0) * ny + y) * nx;
+        for (size_t x = 0; x < nx; x++)
+            out[x] = job->scale * in[x] + job->shift;
+    }
+}

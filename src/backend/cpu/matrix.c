@@ -174,7 +174,7 @@ static void add_line(const struct cpu_bp *bp, size_t y, size_t z, const struct f
     const struct fbp_job *job = bp->dev->job;
     const struct fbp_slab *s = bp->slab;
     const struct fbp_interval all = {(uint32_t)s->x0, (uint32_t)(s->x0 + s->nx)}, *runs = &all;
-    float *dst = bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
+    float *dst = (float *)bp->volume + ((z - s->z0) * s->ny + y) * s->nx;
     size_t n = 1;
 
     if (job->region)
@@ -209,7 +209,8 @@ static void item(void *user, size_t index, int worker)
 
     (void)worker;
     for (size_t k = 0; k < bp->batch->n_views; k++) {
-        const float *view = bp->filtered + k * size + FBP_VIEW_BELOW * stride + left_of(job);
+        const float *view =
+            (const float *)bp->filtered + k * size + FBP_VIEW_BELOW * stride + left_of(job);
         for (size_t y = y0; y < y1; y++) {
             struct fbp_bp_line line;
             size_t x0, x1;

@@ -221,8 +221,8 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     const size_t n_rows = bp->batch->n_rows, view = bp->batch->view0 + group;
     const double row = bp->dev->principal[view][1], row0 = (double)bp->batch->row0;
     const double z_ref = z_reference(job);
-    const float *base =
-        bp->filtered + group * group_size(job, n_rows) + FBP_ORBIT_BELOW * lanes_of(job);
+    const float *base = (const float *)bp->filtered + group * group_size(job, n_rows) +
+                        FBP_ORBIT_BELOW * lanes_of(job);
     struct fbp_bp_orbit *o = &out->orbit;
     double lo = INFINITY, hi = -INFINITY, first, end;
 
@@ -296,7 +296,7 @@ static void add_slices(const struct tile *t, size_t n_groups, size_t z0, size_t 
     for (size_t k = 0; k < n_groups; k++)
         for (size_t y = t->y0; y < t->y1; y++)
             for (size_t x = t->x0; x < t->x1; x++, p++) {
-                float *orbit = bp->volume + (y * t->domain.nx + x) * size;
+                float *orbit = (float *)bp->volume + (y * t->domain.nx + x) * size;
                 const size_t first = z0 > p->z0 ? z0 : p->z0, end = z1 < p->z1 ? z1 : p->z1;
                 if (first < end)
                     bp->dev->orbit_dsp.fn[job->mirrored][job->turns / 2](

@@ -150,7 +150,7 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                      const void *volume, float *host);
+                      const void *volume, void *host);
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 
 #endif /* FBP_SRC_CUDA_DEVICE_H */

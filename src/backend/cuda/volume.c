@@ -123,7 +123,7 @@ static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, flo
 }
 
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                      const void *volume, float *host)
+                      const void *volume, void *host)
 {
     struct cuda_device *dev = cuda_of(device);
     const size_t slice = fbp_slab_slice(slab);

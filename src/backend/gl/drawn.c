@@ -257,7 +257,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host)
+                        const void *volume, void *host)
 {
     const struct fbp_job *job = drawn_of(device)->job;
     const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;

@@ -287,7 +287,7 @@ static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u, size_t
 }
 
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                    const void *volume, float *host)
+                    const void *volume, void *host)
 {
     struct gl_device *dev = gl_of(device);
     const bool orbits = dev->kernel->gpu.volume_size != NULL;

@@ -506,7 +506,7 @@ static fbp_status run_fetch(void *user)
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host)
+                        const void *volume, void *host)
 {
     FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;

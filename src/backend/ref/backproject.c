@@ -88,10 +88,8 @@ double ref_row_value(const struct fbp_job *job, const double *row, double u)
 }
 
 static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
-                     const double *filtered, size_t view_size, const double x[3])
+                     const double *filtered, size_t view_size, const double x[3], double sum)
 {
-    double sum = 0;
-
     for (size_t k = 0; k < batch->n_views; k++) {
         const double *m = job->matrices[batch->view0 + k];
         const double w = m[8] * x[0] + m[9] * x[1] + m[10] * x[2] + m[11];
@@ -107,7 +105,7 @@ static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3])
 {
-    return sum_at(job, batch, filtered, batch->n_rows * job->wide.n_columns, x);
+    return sum_at(job, batch, filtered, batch->n_rows * job->wide.n_columns, x, 0);
 }
 
 /* Views into a frame of a slab.  Where there are several, `batch` has one row, as has `job`, and
@@ -129,7 +127,11 @@ static void add_run(const struct step *s, size_t y, size_t z, size_t x0, size_t 
         const double p[3] = {fbp_grid_coordinate(g, 0, (double)x),
                              fbp_grid_coordinate(g, 1, (double)y),
                              fbp_grid_coordinate(g, 2, (double)z)};
-        *out++ += sum_at(s->job, s->batch, s->filtered, s->view_size, p);
+        if (fbp_in_double(s->job)) /* view after view, whatever a batch is */
+            *out = sum_at(s->job, s->batch, s->filtered, s->view_size, p, *out);
+        else
+            *out += sum_at(s->job, s->batch, s->filtered, s->view_size, p, 0);
+        out++;
     }
 }
 

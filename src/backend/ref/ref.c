@@ -2,7 +2,6 @@
 #include "backend/slab.h"
 
 #include "base/mem.h"
-#include "filter/fft.h"
 
 #include <string.h>
 
@@ -38,41 +37,25 @@ static void close_device(fbp_device **device)
 
     if (!dev)
         return;
-    fbp_fft_destroy(dev->forward, dev->inverse);
+    fbp_row_filter_close(&dev->filter);
+    fbp_row_work_free(&dev->work);
     fbp_free(dev->weights);
     fbp_free(dev->ends);
-    fbp_free(dev->line);
-    fbp_free(dev->spectrum);
     pthread_mutex_destroy(&dev->lock);
     free(dev);
     *device = NULL;
 }
 
-static void make_plans(void *arg)
-{
-    struct ref_device *dev = arg;
-    const int n = (int)dev->job->filter->n_fft;
-
-    dev->forward = fftw_plan_dft_r2c_1d(n, dev->line, dev->spectrum, FFTW_ESTIMATE);
-    dev->inverse = fftw_plan_dft_c2r_1d(n, dev->spectrum, dev->line, FFTW_ESTIMATE);
-}
-
 static fbp_status open_filter(struct ref_device *dev)
 {
-    const size_t n_fft = dev->job->filter->n_fft;
-
     FBP_TRY(
         fbp_alloc((void **)&dev->weights, dev->job->panel.n_columns * sizeof(double), "weights"));
     if (dev->job->pad)
         FBP_TRY(fbp_alloc((void **)&dev->ends, 2 * dev->job->panel.n_columns * sizeof(float),
                           "a row's ends"));
-    FBP_TRY(fbp_alloc((void **)&dev->line, n_fft * sizeof(double), "filter row"));
-    FBP_TRY(fbp_alloc((void **)&dev->spectrum, (n_fft / 2 + 1) * sizeof(fftw_complex),
-                      "filter spectrum"));
-    FBP_TRY(fbp_fft_plan(n_fft, make_plans, dev));
-    if (dev->forward && dev->inverse)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n_fft);
+    FBP_TRY(fbp_row_work_alloc(&dev->work, dev->job->filter));
+    return fbp_row_filter_open(&dev->filter, dev->job->filter, dev->job->spatial_filter,
+                               &dev->work);
 }
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
@@ -101,15 +84,20 @@ static fbp_status clear(fbp_device *device, const struct fbp_slab *slab, void *v
 }
 
 static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
-                        const void *volume, float *host)
+                        const void *volume, void *host)
 {
     const struct fbp_job *job = ((const struct ref_device *)(const void *)device)->job;
     const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;
     const double *in = (const double *)volume + (z0 - slab->z0) * slice;
 
-    for (size_t f = 0; f < fbp_frames(job); f++, in += slab->nz * slice, host += n)
-        for (size_t i = 0; i < n; i++)
-            host[i] = (float)(job->scale * in[i] + job->shift);
+    for (size_t f = 0; f < fbp_frames(job); f++, in += slab->nz * slice)
+        for (size_t i = 0; i < n; i++) {
+            const double value = job->scale * in[i] + job->shift;
+            if (fbp_in_double(job))
+                ((double *)host)[f * n + i] = value;
+            else
+                ((float *)host)[f * n + i] = (float)value;
+        }
     return FBP_OK;
 }
 
@@ -136,6 +124,7 @@ const struct fbp_backend fbp_backend_ref = {
     .oversamples = true,
     .frames = true,
     .any_filter = true,
+    .doubles = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,

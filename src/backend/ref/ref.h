@@ -4,18 +4,17 @@
 
 #include "backend/backend.h"
 #include "base/private.h"
+#include "filter/row_filter.h"
 
-#include <fftw3.h>
 #include <pthread.h>
 
 struct ref_device {
     const struct fbp_job *job;
     pthread_mutex_t lock; /**< stages call from threads of their own; one computes at a time */
     double *weights;      /**< one row */
-    double *line;         /**< n_fft samples */
-    float *ends;          /**< a row and its weights, where rows are carried on */
-    fftw_complex *spectrum;
-    fftw_plan forward, inverse;
+    struct fbp_row_work work;
+    struct fbp_row_filter filter;
+    float *ends; /**< a row and its weights, where rows are carried on */
     struct fbp_prep_counts counts;
     struct fbp_ledger ledger;
 };

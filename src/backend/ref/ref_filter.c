@@ -14,7 +14,7 @@ static void find_ends(struct ref_device *dev, const struct fbp_batch *batch, siz
 
     fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
     for (size_t c = 0; c < job->panel.n_columns; c++) {
-        line[c] = (float)dev->line[job->pad_left + c];
+        line[c] = (float)dev->work.line[job->pad_left + c];
         weights[c] = (float)dev->weights[c];
     }
     fbp_pad_ends(&job->pad->rule, line, weights, ends);
@@ -32,72 +32,28 @@ static void add_ends(const struct fbp_pad *pad, const struct fbp_pad_end ends[2]
     }
 }
 
-/* The line's spectrum times the response. */
-static void respond(struct ref_device *dev)
+/* Sample c of a row as it was read. */
+static double value_of(const struct fbp_job *job, const void *row, size_t c)
 {
-    const struct fbp_filter_design *f = dev->job->filter;
-
-    for (size_t i = 0; i <= f->n_fft / 2; i++) {
-        const double re = dev->spectrum[i][0], im = dev->spectrum[i][1];
-        dev->spectrum[i][0] = re * f->response[i];
-        dev->spectrum[i][1] = im * f->response[i];
-        if (!f->imaginary)
-            continue;
-        dev->spectrum[i][0] -= im * f->imaginary[i];
-        dev->spectrum[i][1] += re * f->imaginary[i];
-    }
-}
-
-/* y(c) = sum_c' h(c - c') x(c') through one circle of n_fft >= 2 n_columns points. */
-static void convolve_fft(struct ref_device *dev, double *out)
-{
-    fftw_execute(dev->forward);
-    respond(dev);
-    fftw_execute(dev->inverse);
-    memcpy(out, dev->line, dev->job->filter->n_columns * sizeof *out);
-}
-
-/* The same sum, term by term, with S taps on each side (S0, eq. 1). */
-static void convolve_spatial(const struct ref_device *dev, double *out)
-{
-    const struct fbp_filter_design *f = dev->job->filter;
-    const double *back = f->kernel_back ? f->kernel_back : f->kernel;
-
-    for (size_t c = 0; c < f->n_columns; c++) {
-        const size_t lo = c > f->half_width ? c - f->half_width : 0;
-        const size_t hi = c + f->half_width < f->n_columns ? c + f->half_width : f->n_columns - 1;
-        double sum = 0;
-        for (size_t i = lo; i <= hi; i++)
-            sum += (i > c ? back[i - c] : f->kernel[c - i]) * dev->line[i];
-        out[c] = sum;
-    }
-}
-
-/* The line through the filter. */
-static void convolve(struct ref_device *dev, double *out)
-{
-    if (dev->job->spatial_filter)
-        convolve_spatial(dev, out);
-    else
-        convolve_fft(dev, out);
+    return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
 /* Add row r of view k of the batch, weighted, `times` to the line. */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
-                    double times, float *raw)
+                    double times, void *raw)
 {
     const struct fbp_job *job = dev->job;
-    const float *in = fbp_raw_row(job, batch, 0, raw, k, r);
-    double *line = dev->line + job->pad_left;
+    const void *in = fbp_raw_row(job, batch, 0, raw, k, r);
+    double *line = dev->work.line + job->pad_left;
 
     fbp_weights_row(job->weights, batch->view0 + k, r, dev->weights);
     for (size_t c = 0; c < job->panel.n_columns; c++)
-        line[(job->between + 1) * c] += times * ((double)in[c] * dev->weights[c]);
+        line[(job->between + 1) * c] += times * (value_of(job, in, c) * dev->weights[c]);
 }
 
 /* Row r and its neighbours as the filter along columns takes them together. */
 static void add_column(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
-                       float *raw)
+                       void *raw)
 {
     const struct fbp_column_filter *f = dev->job->columns;
     const size_t S = f->half_width, n = dev->job->panel.n_rows;
@@ -108,32 +64,27 @@ static void add_column(struct ref_device *dev, const struct fbp_batch *batch, si
 
 /* Row r of view k of the batch, weighted and filtered. */
 static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
-                       float *raw, double *out)
+                       void *raw, double *out)
 {
     const struct fbp_job *job = dev->job;
     struct fbp_pad_end ends[2];
 
-    memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
+    memset(dev->work.line, 0, job->filter->n_fft * sizeof *dev->work.line);
     if (job->columns)
         add_column(dev, batch, k, r, raw);
     else
         add_row(dev, batch, k, r, 1, raw);
     if (job->pad)
         find_ends(dev, batch, k, r, ends);
-    convolve(dev, out);
-    for (unsigned i = 1; i < job->filter->passes; i++) {
-        memset(dev->line, 0, job->filter->n_fft * sizeof *dev->line);
-        memcpy(dev->line, out, job->filter->n_columns * sizeof *out);
-        convolve(dev, out);
-    }
+    fbp_row_filter(&dev->filter, &dev->work, out);
     if (job->pad)
         add_ends(job->pad, ends, out);
 }
 
-static void copy_row(const float *in, size_t n, double *out)
+static void copy_row(const struct fbp_job *job, const void *in, double *out)
 {
-    for (size_t c = 0; c < n; c++)
-        out[c] = (double)in[c];
+    for (size_t c = 0; c < job->panel.n_columns; c++)
+        out[c] = value_of(job, in, c);
 }
 
 fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
@@ -150,7 +101,7 @@ fbp_status ref_filter(fbp_device *device, const struct fbp_batch *batch, void *r
             if (fbp_stopped())
                 break;
             if (job->filtered)
-                copy_row(fbp_raw_row(job, batch, 0, raw, k, r), job->panel.n_columns, out);
+                copy_row(job, fbp_raw_row(job, batch, 0, raw, k, r), out);
             else
                 filter_row(dev, batch, k, r, raw, out);
         }

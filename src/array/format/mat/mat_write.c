@@ -171,10 +171,16 @@ static void put_volume(struct maker *m, const struct fbp_array_info *info, const
     const int32_t n[4] = {(int32_t)info->n[0], (int32_t)info->n[1], (int32_t)fbp_frame_slices(info),
                           (int32_t)fbp_array_frames(info)};
     const bool u8 = info->type == FBP_U8, u16 = info->type == FBP_U16;
+    const bool f64 = info->type == FBP_F64;
     size_t start;
 
-    begin_array(m, u8 ? MX_UINT8 : u16 ? MX_UINT16 : MX_SINGLE, name, n, n[3] > 1 ? 4 : 3, &start);
-    put_tag(m, u8 ? UINT8 : u16 ? UINT16 : SINGLE, (uint32_t)bytes);
+    begin_array(m,
+                u8    ? MX_UINT8
+                : u16 ? MX_UINT16
+                : f64 ? MX_DOUBLE
+                      : MX_SINGLE,
+                name, n, n[3] > 1 ? 4 : 3, &start);
+    put_tag(m, u8 ? UINT8 : u16 ? UINT16 : f64 ? DOUBLE : SINGLE, (uint32_t)bytes);
     end_array(m, start, (bytes + 7) / 8 * 8);
 }
 

@@ -1,5 +1,12 @@
 /*
- * Plane integrals: a view is one row, and u is linear in x, y and z.  The volume is cut into cubes
+ * Template: plane integrals in float and in double.  Parameters:
+ *
+ *   VALUE   the type of samples and voxels
+ *   PLANES  struct fbp_bp_planes, or the one of doubles
+ *   ADD     the device's kernel for a block
+ *   KERNEL  the name of what is defined here, and SLOTS, those of it that have that type
+ *
+ * A view is one row, and u is linear in x, y and z.  The volume is cut into cubes
  * of 4 voxels a side, counted from voxel 0 of the whole grid, so that no bit depends on what is
  * asked for beside them.  A cube lies within few samples of a view, and is kept in registers while
  * many views are added to it.
@@ -11,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EDGE = FBP_PLANES_EDGE, ROWS_A_TILE = 16, FLOATS_A_LINE = 16 };
+enum { EDGE = FBP_PLANES_EDGE, ROWS_A_TILE = 16, VALUES_A_LINE = 64 / sizeof(VALUE) };
 
 /* How many samples apart voxels of a cube can be, in view k. */
 static double span_of(const struct fbp_job *job, size_t k)
@@ -40,25 +47,25 @@ static bool usable(const struct fbp_job *job)
 }
 
 /* Samples from row to row. */
-size_t cpu_planes_stride(const struct fbp_job *job)
+static size_t stride_of(const struct fbp_job *job)
 {
     const size_t n = FBP_PLANES_MARGIN + job->wide.n_columns + FBP_PLANES_MARGIN;
-    return (n + FLOATS_A_LINE - 1) / FLOATS_A_LINE * FLOATS_A_LINE;
+    return (n + VALUES_A_LINE - 1) / VALUES_A_LINE * VALUES_A_LINE;
 }
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return n_rows * cpu_planes_stride(job);
+    return n_rows * stride_of(job);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
-                  const float *rows, float *view)
+                  const VALUE *rows, VALUE *view)
 {
-    const size_t nc = dev->job->wide.n_columns, stride = cpu_planes_stride(dev->job);
+    const size_t nc = dev->job->wide.n_columns, stride = stride_of(dev->job);
 
     (void)n_rows;
     for (size_t i = 0; i < n; i++) {
-        float *at = view + (first + i) * stride;
+        VALUE *at = view + (first + i) * stride;
         memset(at, 0, stride * sizeof *at);
         memcpy(at + FBP_PLANES_MARGIN, rows + i * nc, nc * sizeof *at);
     }
@@ -66,7 +73,7 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
 
 /* Some views over a tile: u of voxel (0, 0, 0), and its steps. */
 struct tile {
-    struct fbp_bp_planes planes;
+    PLANES planes;
     double origin[FBP_PLANES_VIEWS], y[FBP_PLANES_VIEWS], z[FBP_PLANES_VIEWS];
 };
 
@@ -80,7 +87,7 @@ static void set_view(const struct fbp_job *job, const double *m, size_t k, struc
         step[i] = m[i] * g->voxel_mm[i];
         above -= fmin(step[i], 0) * (EDGE - 1);
         t->origin[k] += m[i] * fbp_grid_coordinate(g, i, 0);
-        t->planes.step[i][k] = (float)step[i];
+        t->planes.step[i][k] = (VALUE)step[i];
     }
     t->planes.along[k] = step[0];
     t->planes.above[k] = above;
@@ -95,7 +102,7 @@ static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile 
     const size_t size = view_size(job, bp->batch->n_rows), view0 = bp->batch->view0 + k0;
 
     memset(t, 0, sizeof *t);
-    t->planes.samples = bp->filtered + k0 * size + FBP_PLANES_MARGIN;
+    t->planes.samples = (const VALUE *)bp->filtered + k0 * size + FBP_PLANES_MARGIN;
     t->planes.stride = size;
     t->planes.n = n;
     t->planes.last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
@@ -139,13 +146,13 @@ static void part_of(const struct cpu_bp *bp, const size_t at[3], struct part *p)
                ((ptrdiff_t)at[1] - (ptrdiff_t)s->y0) * p->row + (ptrdiff_t)at[0] - (ptrdiff_t)s->x0;
 }
 
-static float *voxel(const struct part *p, float *volume, size_t x, size_t y, size_t z)
+static VALUE *voxel(const struct part *p, VALUE *volume, size_t x, size_t y, size_t z)
 {
     return volume + p->first + (ptrdiff_t)z * p->slice + (ptrdiff_t)y * p->row + (ptrdiff_t)x;
 }
 
 /* Nearly all rows are whole. */
-static inline void copy(float *to, const float *from, size_t n)
+static inline void copy(VALUE *to, const VALUE *from, size_t n)
 {
     if (n == EDGE)
         memcpy(to, from, EDGE * sizeof *to);
@@ -153,7 +160,7 @@ static inline void copy(float *to, const float *from, size_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-static void take(const struct part *p, float *volume, float *block)
+static void take(const struct part *p, VALUE *volume, VALUE *block)
 {
     const size_t x = p->from[0], n = p->end[0] - x;
 
@@ -163,7 +170,7 @@ static void take(const struct part *p, float *volume, float *block)
             copy(block + (z * EDGE + y) * EDGE + x, voxel(p, volume, x, y, z), n);
 }
 
-static void give(const struct part *p, const float *block, float *volume)
+static void give(const struct part *p, const VALUE *block, VALUE *volume)
 {
     const size_t x = p->from[0], n = p->end[0] - x;
 
@@ -195,18 +202,17 @@ static void wanted(const struct cpu_bp *bp, size_t y0, size_t z0, size_t *x0, si
 /* All frames of some views into a cube whose first voxel is `at`. */
 static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
 {
-    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab),
-                 stride = cpu_planes_stride(bp->dev->job);
-    float block[FBP_PLANES_BLOCK] __attribute__((aligned(64)));
-    const float *const first = t->planes.samples;
+    const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab), stride = stride_of(bp->dev->job);
+    VALUE block[FBP_PLANES_BLOCK] __attribute__((aligned(64)));
+    const VALUE *const first = t->planes.samples;
     struct part part;
 
     part_of(bp, at, &part);
     for (size_t f = 0; f < fbp_frames(bp->dev->job); f++) {
         t->planes.samples = first + f * stride;
-        take(&part, bp->volume + f * volume, block);
-        bp->dev->planes(block, (double)at[0], &t->planes);
-        give(&part, block, bp->volume + f * volume);
+        take(&part, (VALUE *)bp->volume + f * volume, block);
+        ADD(bp->dev)(block, (double)at[0], &t->planes);
+        give(&part, block, (VALUE *)bp->volume + f * volume);
     }
     t->planes.samples = first;
 }
@@ -259,15 +265,14 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-const struct cpu_kernel cpu_kernel_planes = {
+const struct cpu_kernel KERNEL = {
     .name = "planes",
     .usable = usable,
     .turns = 1,
     .boxes = true,
     .group_size = view_size,
-    .store = store,
     .volume_size = cpu_plain_volume,
     .items = items,
     .item = item,
-    .fetch_row = cpu_plain_fetch_row,
+    SLOTS,
 };

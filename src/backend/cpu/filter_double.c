@@ -1,0 +1,121 @@
+/* Rows of plane integrals in double: one after another, as those of `ref`, so that no row has a bit
+ * of another. */
+#include "backend/cpu/cpu.h"
+#include "backend/rows.h"
+
+#include "base/mem.h"
+#include "base/stop.h"
+
+#include <string.h>
+
+struct cpu_double_work {
+    struct fbp_row_work row;
+    double *weights, *out;
+    struct fbp_prep_counts counts;
+    char pad[64]; /* counters of two threads must not share a cache line */
+};
+
+struct double_loop {
+    const struct cpu_device *dev;
+    const struct fbp_batch *batch;
+    void *raw;
+    double *filtered;
+};
+
+/* Samples of view `view` of the scan, weighted, to their places in a line of zeros. */
+static void weigh(const struct fbp_job *job, size_t view, size_t row, const double *in,
+                  struct cpu_double_work *w)
+{
+    double *line = w->row.line;
+
+    memset(line, 0, job->filter->n_fft * sizeof *line);
+    fbp_weights_row(job->weights, view, row, w->weights);
+    for (size_t c = 0; c < job->panel.n_columns; c++)
+        line[job->pad_left + (job->between + 1) * c] = in[c] * w->weights[c];
+}
+
+/* All rows of a view. */
+static void filter_view(void *user, size_t k, int worker)
+{
+    const struct double_loop *l = user;
+    const struct fbp_job *job = l->dev->job;
+    const struct cpu_kernel *kernel = l->dev->kernel;
+    const struct fbp_batch *b = l->batch;
+    const size_t n_rows = b->n_rows, view = fbp_batch_view(job, b, k);
+    struct cpu_double_work *w = &l->dev->doubles.works[worker];
+
+    for (size_t i = 0; i < n_rows; i++) {
+        double *in = fbp_raw_row(job, b, 0, l->raw, k, b->row0 + i);
+        fbp_prepare_row(job, &l->dev->ledger, view, b->row0 + i, in, &w->counts);
+        if (!job->filtered) {
+            weigh(job, view, b->row0 + i, in, w);
+            fbp_row_filter(&l->dev->doubles.filter, &w->row, w->out);
+        }
+        kernel->store_double(l->dev, n_rows, i, 1, job->filtered ? in : w->out,
+                             l->filtered + k * kernel->group_size(job, n_rows));
+    }
+}
+
+fbp_status cpu_filter_double(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
+                             void *filtered)
+{
+    struct double_loop loop = {dev, batch, raw, filtered};
+
+    if (batch->n_rows > 0)
+        fbp_pool_for(dev->pool, batch->n_views, filter_view, &loop);
+    return fbp_go_on();
+}
+
+size_t cpu_filter_double_bytes(const struct fbp_job *job)
+{
+    const size_t n_fft = job->filtered ? 0 : job->filter->n_fft;
+    const size_t a_thread = 2 * n_fft + job->panel.n_columns + job->wide.n_columns;
+
+    return (size_t)job->n_threads * (sizeof(struct cpu_double_work) + a_thread * sizeof(double)) +
+           n_fft * sizeof(double);
+}
+
+static fbp_status open_work(const struct fbp_job *job, struct cpu_double_work *w)
+{
+    FBP_TRY(fbp_alloc((void **)&w->weights, job->panel.n_columns * sizeof(double), "weights"));
+    FBP_TRY(fbp_alloc((void **)&w->out, job->wide.n_columns * sizeof(double), "a filtered row"));
+    return fbp_row_work_alloc(&w->row, job->filter);
+}
+
+fbp_status cpu_filter_double_open(struct cpu_device *dev)
+{
+    const struct fbp_job *job = dev->job;
+    struct cpu_doubles *d = &dev->doubles;
+
+    FBP_TRY(
+        fbp_calloc((void **)&d->works, (size_t)job->n_threads, sizeof *d->works, "filter scratch"));
+    if (job->filtered)
+        return FBP_OK;
+    for (int i = 0; i < job->n_threads; i++)
+        FBP_TRY(open_work(job, &d->works[i]));
+    return fbp_row_filter_open(&d->filter, job->filter, job->spatial_filter, &d->works[0].row);
+}
+
+void cpu_filter_double_close(struct cpu_device *dev)
+{
+    struct cpu_doubles *d = &dev->doubles;
+
+    fbp_row_filter_close(&d->filter);
+    for (int i = 0; d->works && i < dev->job->n_threads; i++) {
+        fbp_free(d->works[i].weights);
+        fbp_free(d->works[i].out);
+        fbp_row_work_free(&d->works[i].row);
+    }
+    free(d->works);
+}
+
+struct fbp_prep_counts cpu_filter_double_counts(const struct cpu_device *dev)
+{
+    struct fbp_prep_counts all = {0};
+
+    for (int i = 0; dev->doubles.works && i < dev->job->n_threads; i++) {
+        all.not_finite += dev->doubles.works[i].counts.not_finite;
+        all.clipped += dev->doubles.works[i].counts.clipped;
+    }
+    return all;
+}

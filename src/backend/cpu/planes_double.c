@@ -1,0 +1,9 @@
+#include "backend/cpu/planes_double_bp.h"
+
+#define VALUE    double
+#define PLANES   struct fbp_bp_planes_double
+#define ADD(dev) (dev)->doubles.planes
+#define KERNEL   cpu_kernel_planes_double
+#define SLOTS    .store_double = store, .fetch_row_double = cpu_plain_fetch_row_double
+
+#include "backend/cpu/planes_cubes_tmpl.h"

@@ -1,0 +1,14 @@
+#include "backend/cpu/planes_bp.h"
+
+#define VALUE    float
+#define PLANES   struct fbp_bp_planes
+#define ADD(dev) (dev)->planes
+#define KERNEL   cpu_kernel_planes
+#define SLOTS    .store = store, .fetch_row = cpu_plain_fetch_row
+
+#include "backend/cpu/planes_cubes_tmpl.h"
+
+size_t cpu_planes_stride(const struct fbp_job *job)
+{
+    return stride_of(job);
+}

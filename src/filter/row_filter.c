@@ -1,0 +1,107 @@
+#include "filter/row_filter.h"
+
+#include "base/mem.h"
+#include "filter/fft.h"
+
+#include <string.h>
+
+fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f)
+{
+    *out = (struct fbp_row_work){0};
+    FBP_TRY(fbp_alloc((void **)&out->line, f->n_fft * sizeof *out->line, "filter row"));
+    return fbp_alloc((void **)&out->spectrum, (f->n_fft / 2 + 1) * sizeof *out->spectrum,
+                     "filter spectrum");
+}
+
+void fbp_row_work_free(struct fbp_row_work *work)
+{
+    fbp_free(work->line);
+    fbp_free(work->spectrum);
+    *work = (struct fbp_row_work){0};
+}
+
+struct planning {
+    struct fbp_row_filter *filter;
+    const struct fbp_row_work *work;
+};
+
+static void make_plans(void *arg)
+{
+    const struct planning *p = arg;
+    const int n = (int)p->filter->design->n_fft;
+
+    p->filter->forward = fftw_plan_dft_r2c_1d(n, p->work->line, p->work->spectrum, FFTW_ESTIMATE);
+    p->filter->inverse = fftw_plan_dft_c2r_1d(n, p->work->spectrum, p->work->line, FFTW_ESTIMATE);
+}
+
+fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
+                               bool spatial, const struct fbp_row_work *work)
+{
+    *out = (struct fbp_row_filter){.design = design, .spatial = spatial};
+    FBP_TRY(fbp_fft_plan(design->n_fft, make_plans, &(struct planning){out, work}));
+    if (out->forward && out->inverse)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", design->n_fft);
+}
+
+void fbp_row_filter_close(struct fbp_row_filter *filter)
+{
+    fbp_fft_destroy(filter->forward, filter->inverse);
+    filter->forward = filter->inverse = NULL;
+}
+
+/* The line's spectrum times the response. */
+static void respond(const struct fbp_filter_design *f, fftw_complex *spectrum)
+{
+    for (size_t i = 0; i <= f->n_fft / 2; i++) {
+        const double re = spectrum[i][0], im = spectrum[i][1];
+        spectrum[i][0] = re * f->response[i];
+        spectrum[i][1] = im * f->response[i];
+        if (!f->imaginary)
+            continue;
+        spectrum[i][0] -= im * f->imaginary[i];
+        spectrum[i][1] += re * f->imaginary[i];
+    }
+}
+
+/* Through one circle of n_fft >= 2 n_columns points. */
+static void convolve_fft(const struct fbp_row_filter *f, const struct fbp_row_work *w, double *out)
+{
+    fftw_execute_dft_r2c(f->forward, w->line, w->spectrum);
+    respond(f->design, w->spectrum);
+    fftw_execute_dft_c2r(f->inverse, w->spectrum, w->line);
+    memcpy(out, w->line, f->design->n_columns * sizeof *out);
+}
+
+/* The same sum, term by term, with S taps on each side. */
+static void convolve_spatial(const struct fbp_filter_design *f, const double *line, double *out)
+{
+    const double *back = f->kernel_back ? f->kernel_back : f->kernel;
+
+    for (size_t c = 0; c < f->n_columns; c++) {
+        const size_t lo = c > f->half_width ? c - f->half_width : 0;
+        const size_t hi = c + f->half_width < f->n_columns ? c + f->half_width : f->n_columns - 1;
+        double sum = 0;
+        for (size_t i = lo; i <= hi; i++)
+            sum += (i > c ? back[i - c] : f->kernel[c - i]) * line[i];
+        out[c] = sum;
+    }
+}
+
+static void pass(const struct fbp_row_filter *f, const struct fbp_row_work *w, double *out)
+{
+    if (f->spatial)
+        convolve_spatial(f->design, w->line, out);
+    else
+        convolve_fft(f, w, out);
+}
+
+void fbp_row_filter(const struct fbp_row_filter *f, const struct fbp_row_work *w, double *out)
+{
+    pass(f, w, out);
+    for (unsigned i = 1; i < f->design->passes; i++) {
+        memset(w->line, 0, f->design->n_fft * sizeof *w->line);
+        memcpy(w->line, out, f->design->n_columns * sizeof *out);
+        pass(f, w, out);
+    }
+}

@@ -1,0 +1,381 @@
+/* Plane integrals in double: the numbers of another program, kernels and instruction sets against
+ * the reference, the same bits however the work is divided, files of float64 in and out. */
+#include "recon/planes_double_table.h"
+#include "recon/planes_util.h"
+
+enum { N = 16, S = 29 };
+static const double STEP = 2. / N;
+
+/* Samples in double, [view][frame][S], of solids that grow with the frame. */
+static double *samples_of(const struct fbp_scan *scan, double first_mm)
+{
+    struct solid solid = {.centre = {.10, -.05, .08}, .axes = {.6, .45, .5}, .m = 2};
+    const size_t frames = scan->panel.n_rows, nc = scan->panel.n_columns;
+    double *out = calloc(scan->n_views * frames * nc, sizeof *out);
+
+    turn_of(.4, .9, .2, solid.turn);
+    for (size_t k = 0; k < scan->n_views; k++)
+        for (size_t f = 0; f < frames; f++) {
+            const double *u = scan->views[k].u, step = sqrt(dot3(u, u));
+            const double n[3] = {u[0] / step, u[1] / step, u[2] / step};
+            for (size_t c = 0; c < nc; c++)
+                out[(k * frames + f) * nc + c] =
+                    (1 + .1 * (double)f) * plane_integral(&solid, n, first_mm + (double)c * step);
+        }
+    return out;
+}
+
+static struct fbp_scan small_scan(bool spiral, double *first_mm)
+{
+    double(*direction)[3];
+    const size_t n = directions_of(spiral ? FBP_SET_FIBONACCI : FBP_SET_SOLID_ANGLE,
+                                   spiral ? 23 : 6, &direction);
+    const double shift = spiral ? .02 : 0;
+    struct fbp_scan scan = planes_scan(direction, n);
+
+    *first_mm = -(S - 1) / 2. * STEP + (spiral ? .3 * STEP : 0);
+    scan.panel.n_columns = S;
+    scan.volume = (struct fbp_grid){
+        .n = {N, N, N}, .voxel_mm = {STEP, STEP, STEP}, .centre_mm = {shift, shift, shift}};
+    for (size_t k = 0; k < n; k++)
+        fbp_plane_view(direction[k], STEP, *first_mm, S, &scan.views[k]);
+    free(direction);
+    return scan;
+}
+
+/* Equal weights. */
+static void give_weights(struct fbp_scan *scan, double *weights)
+{
+    for (size_t k = 0; k < scan->n_views; k++)
+        weights[k] = 2 * PI / (double)scan->n_views;
+    scan->quadrature = FBP_QUADRATURE_GIVEN;
+    scan->plane_weights = weights;
+}
+
+static double *volume_of(const struct fbp_scan *scan, struct fbp_recon_params p,
+                         const double *views)
+{
+    size_t n = scan->panel.n_rows;
+
+    for (int i = 0; i < 3; i++)
+        n *= p.roi[i][1] ? p.roi[i][1] - p.roi[i][0] : scan->volume.n[i];
+    double *out = calloc(n, sizeof *out);
+    p.struct_size = sizeof p;
+    p.n_threads = p.n_threads ? p.n_threads : 2;
+    OK(fbp_reconstruct_double(scan, &p, views, out, NULL));
+    return out;
+}
+
+static double differ(const double *a, const double *b, size_t n)
+{
+    double most = 0, peak = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i] - b[i]));
+        peak = fmax(peak, fabs(b[i]));
+    }
+    return most / peak;
+}
+
+static const struct {
+    const char *device, *kernel;
+} computers[] = {{"ref", "matrix"}, {"cpu", "planes"}, {"cpu", "matrix"}};
+
+static void check_row(const struct table_row *row)
+{
+    double first_mm, weights[23];
+    struct fbp_scan scan = small_scan(row->spiral, &first_mm);
+    double *views = samples_of(&scan, first_mm);
+
+    if (row->spiral)
+        give_weights(&scan, weights);
+    for (size_t d = 0; d < 3; d++) {
+        const struct fbp_recon_params p = {.device = computers[d].device,
+                                           .kernel = computers[d].kernel,
+                                           .filter = row->filter,
+                                           .cutoff = row->cutoff};
+        double *volume = volume_of(&scan, p, views);
+        for (size_t i = 0; i < TABLE_VOXELS; i++) {
+            const size_t x = (5 * i + 1) % N, y = (3 * i + 2) % N, z = (7 * i + 4 * (i / N)) % N;
+            const double error = volume[(z * N + y) * N + x] - row->value[i];
+            if (!(fabs(error) <= 1e-10))
+                fail_msg("%s, %s of %s, voxel %zu %zu %zu: wrong by %g",
+                         fbp_filter_name(row->filter), p.kernel, p.device, x, y, z, error);
+            if (!(fabs(error) <= 1e-13 * row->peak))
+                print_message("%s %s %s: %g\n", fbp_filter_name(row->filter), p.kernel, p.device,
+                              error);
+        }
+        free(volume);
+    }
+    free(views);
+    scan.plane_weights = NULL;
+    fbp_scan_clear(&scan);
+}
+
+static void numbers_of_another_program(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        check_row(&table[i]);
+}
+
+/* Sides that are no multiple of a block, several frames. */
+static struct fbp_scan odd_scan(double **views)
+{
+    double first_mm;
+    struct fbp_scan scan = small_scan(true, &first_mm);
+
+    scan.panel.n_rows = 2;
+    scan.volume = (struct fbp_grid){
+        .n = {19, 14, 17}, .voxel_mm = {.11, .13, .09}, .centre_mm = {.03, -.02, .01}};
+    *views = samples_of(&scan, first_mm);
+    return scan;
+}
+
+static void all_agree_with_the_reference(void **state)
+{
+    static const struct fbp_recon_params ways[] = {
+        {.filter = FBP_FILTER_RAM_LAK},
+        {.oversampling = 2},
+        {.filter = FBP_FILTER_TWO_RAMPS_UNPADDED},
+        {.spatial_filter = 1, .half_width = 9},
+        {.interpolation = FBP_INTERPOLATION_NEAREST},
+        {.interpolation = FBP_INTERPOLATION_CUBIC},
+    };
+    double *views;
+    struct fbp_scan scan = odd_scan(&views);
+    const size_t n = 2 * grid_size(&scan.volume);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fbp_recon_params p = ways[i];
+        p.device = "ref";
+        double *wanted = volume_of(&scan, p, views);
+        for (size_t d = 1; d < 3; d++) {
+            p.device = computers[d].device;
+            p.kernel = computers[d].kernel;
+            double *got = volume_of(&scan, p, views);
+            const double error = differ(got, wanted, n);
+            if (!(error <= 1e-12))
+                fail_msg("way %zu, kernel %s: %g of the peak", i, p.kernel, error);
+            free(got);
+        }
+        free(wanted);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void no_division_changes_a_bit(void **state)
+{
+    static const struct fbp_recon_params ways[] = {
+        {.n_threads = 1},
+        {.n_threads = 3},
+        {.batch_views = 8},
+        {.slab_slices = 3},
+        {.slab_slices = 5, .batch_views = 16},
+        {.no_overlap = 1},
+        {.mask = 1},
+    };
+    double *views;
+    struct fbp_scan scan = odd_scan(&views);
+    const size_t n = 2 * grid_size(&scan.volume);
+
+    (void)state;
+    for (size_t d = 0; d < 3; d++) {
+        struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
+        double *wanted = volume_of(&scan, p, views);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            p = ways[i];
+            p.device = computers[d].device;
+            p.kernel = computers[d].kernel;
+            double *got = volume_of(&scan, p, views);
+            for (size_t k = 0; k < n; k++)
+                if (!(p.mask && got[k] == 0) && memcmp(&got[k], &wanted[k], sizeof *got) != 0)
+                    fail_msg("%s, way %zu: voxel %zu differs", p.device, i, k);
+            free(got);
+        }
+        free(wanted);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void a_box_has_the_bits_of_the_whole(void **state)
+{
+    static const size_t roi[3][2] = {{3, 18}, {5, 9}, {2, 13}};
+    double *views;
+    struct fbp_scan scan = odd_scan(&views);
+    const size_t *n = scan.volume.n;
+
+    (void)state;
+    for (size_t d = 0; d < 3; d++) {
+        struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
+        double *whole = volume_of(&scan, p, views);
+        memcpy(p.roi, roi, sizeof roi);
+        p.slab_slices = 4;
+        double *box = volume_of(&scan, p, views), *at = box;
+        for (size_t f = 0; f < 2; f++)
+            for (size_t z = 2; z < 13; z++)
+                for (size_t y = 5; y < 9; y++, at += 15)
+                    assert_memory_equal(at, whole + ((f * n[2] + z) * n[1] + y) * n[0] + 3,
+                                        15 * sizeof *at);
+        free(whole);
+        free(box);
+    }
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void write_views(const char *path, enum fbp_type type, const struct fbp_scan *scan,
+                        const double *views)
+{
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {S, 1, scan->n_views}, .type = type};
+    const struct fbp_sink_params params = {.struct_size = sizeof params, .type = type};
+    fbp_sink *sink;
+
+    OK(fbp_sink_open(&sink, path, &info, &params));
+    OK(fbp_sink_write_double(sink, 0, scan->n_views, views));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+}
+
+static double *volume_in(const char *path, enum fbp_type type)
+{
+    double *out = calloc((size_t)N * N * N, sizeof *out);
+    fbp_source *src;
+
+    OK(fbp_source_open(&src, path, NULL));
+    assert_int_equal(fbp_source_info(src)->type, type);
+    OK(fbp_source_read_double(src, 0, N, 0, N, out));
+    fbp_source_close(&src);
+    return out;
+}
+
+/* From files to files, through a mask, a limit of memory and an interrupted run. */
+static void files_hold_doubles(void **state)
+{
+    static const char *const names[] = {"v.npy", "v.mha", "v.mat", "v.h5"};
+    double first_mm;
+    struct fbp_scan scan = small_scan(false, &first_mm);
+    double *views = samples_of(&scan, first_mm);
+    double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
+    char *projections = temporary("double-views.npy");
+    fbp_plan *plan;
+
+    (void)state;
+    write_views(projections, FBP_F64, &scan, views);
+    scan.projections = projections;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE)));
+    assert_string_equal(fbp_plan_info(plan)->backend, "cpu");
+    assert_int_equal(fbp_plan_info(plan)->output_bytes, (size_t)N * N * N * sizeof(double));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = temporary(names[i]);
+        OK(fbp_plan_run(plan, path, NULL));
+        double *got = volume_in(path, FBP_F64);
+        assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
+        free(got);
+        remove(path);
+        free(path);
+    }
+    fbp_plan_destroy(&plan);
+    char *path = temporary("v32.npy");
+    OK(fbp_plan_create(
+        &plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE, .output_type = FBP_F32)));
+    OK(fbp_plan_run(plan, path, NULL));
+    fbp_plan_destroy(&plan);
+    double *rounded = volume_in(path, FBP_F32);
+    for (size_t i = 0; i < (size_t)N * N * N; i++)
+        assert_true(rounded[i] == (double)(float)wanted[i]);
+    remove(path);
+    remove(projections);
+    free(path);
+    free(rounded);
+    free(wanted);
+    free(views);
+    scan.projections = NULL;
+    free(projections);
+    fbp_scan_clear(&scan);
+}
+
+/* Floats are taken as they are, and samples that are no numbers are mended. */
+static void other_views_become_doubles(void **state)
+{
+    double first_mm;
+    struct fbp_scan scan = small_scan(false, &first_mm);
+    double *views = samples_of(&scan, first_mm);
+    const size_t n = scan.n_views * S;
+    struct fbp_report report = {.struct_size = sizeof report};
+    char *path = temporary("float-views.npy"), *volume = temporary("float-volume.npy");
+    fbp_plan *plan;
+
+    (void)state;
+    write_views(path, FBP_F32, &scan, views);
+    for (size_t i = 0; i < n; i++)
+        views[i] = (double)(float)views[i];
+    scan.projections = path;
+    OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE)));
+    OK(fbp_plan_run(plan, volume, NULL));
+    fbp_plan_destroy(&plan);
+    double *wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
+    double *got = volume_in(volume, FBP_F64);
+    assert_memory_equal(got, wanted, (size_t)N * N * N * sizeof *got);
+    views[5 * S + 7] = NAN;
+    OK(fbp_reconstruct_double(&scan, fbp_recon_params(.device = "cpu"), views, got, &report));
+    assert_int_equal(report.not_finite, 1);
+    views[5 * S + 7] = views[5 * S + 6] + (views[5 * S + 8] - views[5 * S + 6]) / 2;
+    free(wanted);
+    wanted = volume_of(&scan, (struct fbp_recon_params){.device = "cpu"}, views);
+    assert_true(differ(got, wanted, (size_t)N * N * N) < 1e-14);
+    remove(path);
+    remove(volume);
+    free(volume);
+    free(wanted);
+    free(got);
+    free(views);
+    scan.projections = NULL;
+    free(path);
+    fbp_scan_clear(&scan);
+}
+
+static void who_lacks_it_says_so(void **state)
+{
+    double first_mm;
+    struct fbp_scan scan = small_scan(false, &first_mm);
+    double *views = samples_of(&scan, first_mm);
+    double *out = calloc((size_t)N * N * N, sizeof *out);
+
+    (void)state;
+    assert_int_equal(
+        fbp_reconstruct_double(&scan, fbp_recon_params(.device = "mock"), views, out, NULL),
+        FBP_ERR_UNSUPPORTED);
+    assert_string_equal(fbp_message(),
+                        "precision: mock computes in float: leave double out, or use device cpu");
+    scan.i0 = 3;
+    assert_int_equal(fbp_reconstruct_double(&scan, NULL, views, out, NULL), FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "remove dark, flat, i0"));
+    scan.i0 = 0;
+    float *floats = calloc(scan.n_views * S, sizeof *floats);
+    assert_int_equal(
+        fbp_reconstruct(&scan, fbp_recon_params(.output_type = FBP_F64), floats, floats, NULL),
+        FBP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(fbp_message(), "float64 is for volumes that are computed in double"));
+    free(floats);
+    free(out);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_another_program),
+                                       cmocka_unit_test(all_agree_with_the_reference),
+                                       cmocka_unit_test(no_division_changes_a_bit),
+                                       cmocka_unit_test(a_box_has_the_bits_of_the_whole),
+                                       cmocka_unit_test(files_hold_doubles),
+                                       cmocka_unit_test(other_views_become_doubles),
+                                       cmocka_unit_test(who_lacks_it_says_so)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
