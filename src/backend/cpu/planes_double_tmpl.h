@@ -28,44 +28,54 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes_double *p, double x,
     }
 }
 
-#define FBP_PLANES_DOUBLE(name, table)                                                             \
-    /* All views into the layers from l0 on. */                                                    \
-    static inline void SUFFIX(table##_add)(const struct fbp_bp_planes_double *p,                   \
-                                           const int *window, const double *first, int l0, V *sum) \
-    {                                                                                              \
-        for (size_t k = 0; k < p->n; k++) {                                                        \
-            struct table t;                                                                        \
-            const V b = VSET1(p->step[1][k]), c = VSET1(p->step[2][k]);                            \
-            const V rows = VMUL(b, VSET1(VL / 4));                                                 \
-            table##_load(p->samples + (ptrdiff_t)(k * p->stride) + window[k], &t);                 \
-            const V corner = VFMA(VSET1(l0), c, VSET1(first[k]));                                  \
-            V u = VFMA(VX(), VSET1(p->step[0][k]), VFMA(VY(), b, corner));                         \
-            for (int l = 0; l < SUFFIX(LAYERS); l++, u = VADD(u, c)) {                             \
-                V at = u;                                                                          \
-                for (int j = 0; j < SUFFIX(ROWS); j++, at = VADD(at, rows))                        \
-                    sum[l * SUFFIX(ROWS) + j] =                                                    \
-                        VADD(sum[l * SUFFIX(ROWS) + j], table##_look(&t, at));                     \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    void SUFFIX(name)(double *block, double x, const struct fbp_bp_planes_double *p)               \
-    {                                                                                              \
-        int window[FBP_PLANES_VIEWS];                                                              \
-        double first[FBP_PLANES_VIEWS];                                                            \
-        V sum[8];                                                                                  \
-                                                                                                   \
-        SUFFIX(place)(p, x, window, first);                                                        \
-        for (int l0 = 0; l0 < FBP_PLANES_EDGE; l0 += SUFFIX(LAYERS)) {                             \
-            double *part = block + l0 * 16;                                                        \
-            for (int i = 0; i < 8; i++)                                                            \
-                sum[i] = VLOAD(part + i * VL);                                                     \
-            SUFFIX(table##_add)(p, window, first, l0, sum);                                        \
-            for (int i = 0; i < 8; i++)                                                            \
-                VSTORE(part + i * VL, sum[i]);                                                     \
-        }                                                                                          \
+/* Written out, so that sums stay in registers. */
+#define FBP_EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+
+#define FBP_TAKE_SUM(i) V sum##i = VLOAD(part + (i)*VL);
+#define FBP_GIVE_SUM(i) VSTORE(part + (i)*VL, sum##i);
+
+/* Vector i: the next rows of its layer, or the first of the next one. */
+#define FBP_ADD_TO_SUM(i)                   \
+    if ((i) > 0 && (i) % SUFFIX(ROWS) == 0) \
+        u = at = VADD(u, c);                \
+    else if ((i) > 0)                       \
+        at = VADD(at, rows);                \
+    sum##i = VADD(sum##i, LOOK(&t, at));
+
+#define FBP_PLANES_DOUBLE(name, table)                                                     \
+    /* All views into the layers from l0 on. */                                            \
+    static inline void SUFFIX(table##_add)(const struct fbp_bp_planes_double *p,           \
+                                           const int *window, const double *first, int l0, \
+                                           double *part)                                   \
+    {                                                                                      \
+        FBP_EIGHT(FBP_TAKE_SUM)                                                            \
+        for (size_t k = 0; k < p->n; k++) {                                                \
+            struct table t;                                                                \
+            const V b = VSET1(p->step[1][k]), c = VSET1(p->step[2][k]);                    \
+            const V rows = VMUL(b, VSET1(VL / 4));                                         \
+            table##_load(p->samples + (ptrdiff_t)(k * p->stride) + window[k], &t);         \
+            const V corner = VFMA(VSET1(l0), c, VSET1(first[k]));                          \
+            V u = VFMA(VX(), VSET1(p->step[0][k]), VFMA(VY(), b, corner)), at = u;         \
+            FBP_EIGHT(FBP_ADD_TO_SUM)                                                      \
+        }                                                                                  \
+        FBP_EIGHT(FBP_GIVE_SUM)                                                            \
+    }                                                                                      \
+                                                                                           \
+    void SUFFIX(name)(double *block, double x, const struct fbp_bp_planes_double *p)       \
+    {                                                                                      \
+        int window[FBP_PLANES_VIEWS];                                                      \
+        double first[FBP_PLANES_VIEWS];                                                    \
+                                                                                           \
+        SUFFIX(place)(p, x, window, first);                                                \
+        for (int l0 = 0; l0 < FBP_PLANES_EDGE; l0 += SUFFIX(LAYERS))                       \
+            SUFFIX(table##_add)(p, window, first, l0, block + l0 * 16);                    \
     }
 
+#define LOOK linear_look
 FBP_PLANES_DOUBLE(fbp_bp_planes_double, linear)
+#undef LOOK
+#define LOOK nearest_look
 FBP_PLANES_DOUBLE(fbp_bp_planes_double_nearest, nearest)
+#undef LOOK
+#define LOOK cubic_look
 FBP_PLANES_DOUBLE(fbp_bp_planes_double_cubic, cubic)
