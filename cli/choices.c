@@ -66,6 +66,13 @@ const char *choices_output_type(size_t i)
                : "";
 }
 
+const char *choices_sample_type(size_t i)
+{
+    if (i > FBP_F64)
+        return NULL;
+    return i == FBP_F32 || i == FBP_F64 ? fbp_type_name((enum fbp_type)i) : "";
+}
+
 /* Format i, if it does what is asked. */
 static const char *geometry_format(size_t i, bool written)
 {

@@ -17,6 +17,7 @@ const char *choices_kind(size_t i);
 const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
+const char *choices_sample_type(size_t i);
 /** Formats of geometry files that can be read, and written; "" for the others. */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);

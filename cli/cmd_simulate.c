@@ -68,6 +68,8 @@ static const struct opt table[] = {
     OPT_SWITCH(S, at_centres, .name = "at-centres",
         .help = "plane integrals: at the centres of samples; otherwise they are means over the "
                 "widths of samples"),
+    OPT(S, type, .name = "output-type", .arg = "NAME", .list = choices_sample_type,
+        .fallback = "float32", .help = "type of the projections; float64 for plane integrals"),
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels; of frames, the first"),
@@ -173,7 +175,8 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                                                .seed = a->seed,
                                                .n_threads = a->threads,
                                                .at_centres = a->at_centres,
-                                               .decay = a->decay};
+                                               .decay = a->decay,
+                                               .in_double = a->type == FBP_F64};
     fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
 
     if (st == FBP_OK && a->truth)

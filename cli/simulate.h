@@ -12,6 +12,7 @@ struct simulate_args {
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
     double offset_mm[2], tilt_deg[3];
     int threads, at_centres;
+    enum fbp_type type;
     bool force, quiet, json;
 };
 

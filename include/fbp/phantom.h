@@ -114,6 +114,8 @@ struct fbp_simulate_params {
      *  first, then the other shapes) times exp(-k / (decay (i + 1))), so that later bodies live
      *  longer.  In frames; 0: half the number of frames. */
     double decay;
+    size_t
+        in_double; /**< 1: plane integrals are stored as FBP_F64, without rounding; 0: as float */
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

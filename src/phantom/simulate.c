@@ -17,7 +17,7 @@
 
 /* What a worker owns. */
 struct bench {
-    float *picture;
+    void *picture; /* floats, or doubles if params.in_double */
     double *row;
     double *sums; /* a sample of all frames */
     struct fbp_shadow *shadows;
@@ -49,10 +49,27 @@ static void add_noise(const struct job *job, size_t view, size_t n, float *p)
     }
 }
 
-/* A view that is complete. */
-static fbp_status put_view(struct job *job, size_t k, float *view)
+static void add_noise_double(const struct job *job, size_t view, size_t n, double *p)
 {
-    add_noise(job, k, job->scan->panel.n_columns * job->scan->panel.n_rows, view);
+    const double sd = job->params.noise_sd;
+
+    for (size_t i = 0; sd > 0 && i < n && (i % 4096 || !fbp_stopped()); i++) {
+        struct fbp_random random = fbp_random_at(job->params.seed, view, i);
+        p[i] += sd * fbp_normal(&random);
+    }
+}
+
+/* A view that is complete. */
+static fbp_status put_view(struct job *job, size_t k, void *view)
+{
+    const size_t n = job->scan->panel.n_columns * job->scan->panel.n_rows;
+
+    if (job->params.in_double) {
+        add_noise_double(job, k, n, view);
+        FBP_TRY(fbp_go_on());
+        return fbp_sink_write_double(job->sink, k, 1, view);
+    }
+    add_noise(job, k, n, view);
     FBP_TRY(fbp_go_on());
     return fbp_sink_write(job->sink, k, 1, view);
 }
@@ -91,13 +108,13 @@ static fbp_status project_planes(void *user, size_t k, int worker)
     const struct fbp_panel *panel = &job->scan->panel;
     const struct fbp_view *view = &job->scan->views[k];
     const size_t n_bodies = job->phantom->n + job->phantom->n_shapes;
-    float *rows = job->benches[worker].picture;
+    const struct bench *b = &job->benches[worker];
     double n[3] = {view->u[0], view->u[1], view->u[2]};
     const double tau = fbp_normalise(n), middle = fbp_dot(view->d, n);
 
     for (size_t c = 0; c < panel->n_columns && !fbp_stopped(); c++) {
         const double t = middle + ((double)c - ((double)panel->n_columns - 1) / 2) * tau;
-        double *sums = job->benches[worker].sums;
+        double *sums = b->sums;
         memset(sums, 0, panel->n_rows * sizeof *sums);
         for (size_t i = 0; i < n_bodies; i++)
             fade(job, i,
@@ -105,9 +122,12 @@ static fbp_status project_planes(void *user, size_t k, int worker)
                                         : fbp_body_plane_mean(&job->bodies[i], n, t, tau),
                  sums);
         for (size_t r = 0; r < panel->n_rows; r++)
-            rows[r * panel->n_columns + c] = (float)sums[r];
+            if (job->params.in_double)
+                ((double *)b->picture)[r * panel->n_columns + c] = sums[r];
+            else
+                ((float *)b->picture)[r * panel->n_columns + c] = (float)sums[r];
     }
-    return put_view(job, k, rows);
+    return put_view(job, k, b->picture);
 }
 
 /* What an integral is over: what fills a view, and the bodies that it needs. */
@@ -146,12 +166,13 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
     size_t pixels, bytes;
 
     FBP_TRY(fbp_mul(n[0], n[1], "picture", &pixels));
-    FBP_TRY(fbp_mul(pixels, sizeof(float), "picture", &bytes));
+    const size_t size = job->params.in_double ? sizeof(double) : sizeof(float);
+    FBP_TRY(fbp_mul(pixels, size, "picture", &bytes));
     FBP_TRY(fbp_calloc((void **)&job->benches, (size_t)job->n_threads, sizeof *job->benches,
                        "workers"));
     for (int i = 0; i < job->n_threads; i++) {
         struct bench *b = &job->benches[i];
-        FBP_TRY(fbp_alloc((void **)&b->picture, bytes, "picture"));
+        FBP_TRY(fbp_alloc(&b->picture, bytes, "picture"));
         FBP_TRY(fbp_calloc((void **)&b->row, n[0], sizeof *b->row, "row of a view"));
         FBP_TRY(fbp_calloc((void **)&b->sums, n[1], sizeof *b->sums, "a sample of all frames"));
         FBP_TRY(
@@ -174,9 +195,10 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
         job->n_threads = (int)info->n[2];
     FBP_TRY_GOTO(alloc_benches(job, info->n));
     FBP_TRY_GOTO(fbp_pool_create(&pool, job->n_threads));
-    FBP_TRY_GOTO(
-        fbp_sink_open(&job->sink, path, info,
-                      &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params)}));
+    FBP_TRY_GOTO(fbp_sink_open(
+        &job->sink, path, info,
+        &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
+                                  .type = job->params.in_double ? FBP_F64 : FBP_F32}));
     FBP_TRY_GOTO(fbp_pool_try(pool, info->n[2], fn, job));
     st = fbp_sink_finish(job->sink);
 fail:
@@ -204,8 +226,20 @@ static void projections_info(const struct fbp_scan *scan, struct fbp_array_info 
     };
 }
 
+static fbp_status check_double(const struct fbp_simulate_params *p, enum fbp_kind kind)
+{
+    FBP_TRY(fbp_check_choice("phantom: in_double", (long)p->in_double, 1));
+    if (p->in_double && fbp_kind_of(kind)->integral != FBP_OVER_PLANES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "phantom: float64 is for plane integrals (kind planes), views of kind %s "
+                        "are float32",
+                        fbp_kind_of(kind)->name);
+    return FBP_OK;
+}
+
 static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kind kind)
 {
+    FBP_TRY(check_double(p, kind));
     FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", p->noise_i0));
     FBP_TRY(fbp_check_optional(&fbp_range_noise_sd, "phantom: noise_sd", p->noise_sd));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", p->n_threads));

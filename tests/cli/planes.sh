@@ -86,6 +86,26 @@ has err 'ball.json: .*these 208 lie in 93 planes.*--angles N'
 run 1 plan grid.json --stages 2 --scratch /nowhere
 run 2 recon grid.json -o no.mha --stages 3
 
+# In double, from float64 to float64, as close to the volume in float as that is to itself.
+run 0 simulate --kind planes --directions solid-angle:8 --size 16 --output-type float64 -o double.json -q
+run 0 info double.mha
+has out 'float64'
+run 0 recon double.json -o double.npy --precision double
+has err '^cpu, kernel planes'
+run 0 info double.npy
+has out 'float64'
+run 0 recon double.json -o single.npy --device cpu -q
+run 0 compare double.npy single.npy --json
+is "$(json nrmse) < 0.00001 && $(json nrmse) > 0"
+run 0 recon double.json -o ref.npy --device ref --precision double -q
+run 0 compare double.npy ref.npy --json
+is "$(json nrmse) < 0.0000000000001"
+run 1 recon double.json -o no.npy --output-type float64
+has err 'float64 is for volumes that are computed in double'
+run 1 recon double.json -o no.npy --precision double --device mock
+has err 'precision: mock computes in float'
+absent no.npy
+
 # What belongs to lines is refused.
 run 1 recon ball.json -o no.mha --centre auto
 has err 'kind planes has no line integrals'

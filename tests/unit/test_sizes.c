@@ -38,7 +38,7 @@ WHOLE(report, devices_dropped);
 WHOLE(scan, reference);
 WHOLE(scan_known, pitch_mm);
 WHOLE(sheet_params, hi);
-WHOLE(simulate_params, decay);
+WHOLE(simulate_params, in_double);
 WHOLE(sink_functions, write_double);
 WHOLE(sink_params, range);
 WHOLE(source_functions, concurrent);

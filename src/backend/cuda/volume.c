@@ -136,7 +136,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
         return fetch_plain(dev, f.volume + (z0 - slab->z0) * slice, (z1 - z0) * slice, host);
     for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {
         f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
-        FBP_TRY(fetch_piece(dev, &f, host + (f.z0 - z0) * slice));
+        FBP_TRY(fetch_piece(dev, &f, (float *)host + (f.z0 - z0) * slice));
     }
     return FBP_OK;
 }

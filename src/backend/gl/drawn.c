@@ -263,9 +263,10 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
     const size_t slice = fbp_slab_slice(slab), n = (z1 - z0) * slice;
     const float *from = (const float *)volume + (z0 - slab->z0) * slice;
     const float scale = (float)job->scale, shift = (float)job->shift;
+    float *to = host;
 
     for (size_t i = 0; i < n; i++)
-        host[i] = scale * from[i] + shift;
+        to[i] = scale * from[i] + shift;
     return FBP_OK;
 }
 
