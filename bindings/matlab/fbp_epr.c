@@ -87,6 +87,16 @@ static bool take_quadrature(void *user, const char *name, const mxArray *value)
     return true;
 }
 
+static bool take_stages(void *user, const char *name, const mxArray *value)
+{
+    struct call *c = user;
+    size_t n = 1;
+    const bool there = mex_count(&c->failure, name, value, 1, 2, &n);
+
+    c->params.stages = (int)n;
+    return there;
+}
+
 static const char *grid_name(size_t i)
 {
     static const char *const names[] = {"symmetric", "eprit", NULL};
@@ -177,6 +187,7 @@ static const struct mex_option options[] = {
     {"Cutoff", take_cutoff},
     {"Oversampling", take_oversampling},
     {"Interpolation", take_interpolation},
+    {"Stages", take_stages},
     {"Quadrature", take_quadrature},
     {"Grid", take_grid},
     {"First", take_first},
@@ -382,6 +393,7 @@ static void keep_summary(const fbp_plan *plan, struct done *done)
 
 static bool reconstruct(struct call *c, struct done *done)
 {
+    const size_t *n = c->scan.volume.n, slices[3] = {n[0], n[1], n[2] * c->info.n[1]};
     fbp_source *source = NULL;
     fbp_sink *sink = NULL;
     fbp_plan *plan = NULL;
@@ -391,7 +403,7 @@ static bool reconstruct(struct call *c, struct done *done)
     bool ok = fbp_source_memory(&source, c->samples, &c->info) == FBP_OK;
     c->params.source = source;
     ok = ok && fbp_plan_create(&plan, &c->scan, &c->params) == FBP_OK &&
-         fbp_sink_memory(&sink, mxGetData(c->object), c->scan.volume.n) == FBP_OK &&
+         fbp_sink_memory(&sink, mxGetData(c->object), slices) == FBP_OK &&
          fbp_plan_run_to(plan, NULL, sink, &done->report) == FBP_OK;
     if (!ok)
         mex_fail_library(&c->failure);

@@ -3,13 +3,15 @@
 %   OBJECT = FBP_EPR(PROJECTION, GX, GY, GZ, D_OBJECT, N, D_PROJ) filters the
 %   projections, weights and backprojects them.
 %
-%   PROJECTION  samples x projections; double, single, int32, int16 or uint16;
-%               real.  They are taken from where they lie, without a copy.
+%   PROJECTION  samples x projections, or samples x delays x projections; double,
+%               single, int32, int16 or uint16; real.  They are taken from where
+%               they lie, without a copy.
 %   GX, GY, GZ  the gradients' directions, unit vectors, one a projection
 %   D_OBJECT    distance of voxels, or of x, y and z
 %   N           voxels a side, or [NX NY NZ]
 %   D_PROJ      distance of samples, in the same unit, or one a projection
-%   OBJECT      single [NX x NY x NZ]; x is the first index
+%   OBJECT      single [NX x NY x NZ], or [NX x NY x NZ x delays]; x is the first
+%               index
 %
 %   FBP_EPR(..., D_PROJ, Q, S, ...) also checks the numbers of projections and
 %   samples, with which the argument list of Qiao et al. (2015) ends.
@@ -27,6 +29,8 @@
 %   'Cutoff'         part of the band that is kept, 0 to 1 (default)
 %   'Oversampling'   2: filtered samples half way between, too
 %   'Interpolation'  'linear' (default), 'nearest', 'cubic'
+%   'Stages'         2: first a picture of each plane through an axis, then the
+%                    object from these; for directions of equal linear angle
 %   'Quadrature'     'auto' (default), 'bands', 'voronoi', 'harmonics', or a
 %                    weight for each projection
 %   'Grid'           'symmetric' (default): t = 0 and x = 0 lie in the middle

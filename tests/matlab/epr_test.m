@@ -72,6 +72,22 @@ for N = [16 17]
     check('the paper''s sums', max(abs(got(:) - wanted(:))) < 1e-6 * max(abs(wanted(:))));
 end
 
+% Delays: each as alone, bit for bit.
+delays = cat(2, reshape(p, [S 1 Q]), reshape(flipud(p), [S 1 Q]), reshape(0.5 * p, [S 1 Q]));
+series = fbp_epr(delays, GX, GY, GZ, d, 22, d, 'Device', 'cpu');
+check('size of a series', isequal(size(series), [22 22 22 3]));
+check('the first delay', isequal(series(:, :, :, 1), plain));
+check('the second delay', isequal(series(:, :, :, 2), fbp_epr(flipud(p), GX, GY, GZ, d, 22, d, 'Device', 'cpu')));
+check('the third delay', isequal(series(:, :, :, 3), 0.5 * plain));
+
+% Two stages: 64^3 voxels from 18 x 18 directions, as docs have it.
+[X, Y, Z] = fbp_epr_directions('linear-angle', 18);
+grid = {X, Y, Z, 2 / 64, 64, 2 / 64};
+ball = fbp_epr_simulate('soft-ball', grid{:}, 112);
+one = fbp_epr(ball, grid{:}, 'Filter', 'hann', 'Cutoff', 0.5, 'Device', 'cpu');
+two = fbp_epr(ball, grid{:}, 'Filter', 'hann', 'Cutoff', 0.5, 'Device', 'cpu', 'Stages', 2);
+check('two stages', ~isequal(one, two) && norm(one(:) - two(:)) < 0.001 * norm(one(:)));
+
 % Amplitude: the example, which also writes its pictures.
 result = fbp_epr_example(pwd, 48);
 check('amplitude', abs(result.amplitude - 1) < 5e-3);
@@ -105,6 +121,7 @@ fails('fbp:option', 'Cutoff: its value is missing', ok{:}, 'Cutoff');
 fails('fbp:value', 'Filter: expected one of ram-lak', ok{:}, 'Filter', 'han');
 fails('fbp:value', 'Cutoff: expected', ok{:}, 'Cutoff', 2);
 fails('fbp:size', 'Quadrature', ok{:}, 'Quadrature', [1 2]);
+fails('fbp:value', 'Stages: expected 1 to 2', ok{:}, 'Stages', 3);
 fails('fbp:library', 'not in this build', ok{:}, 'Device', 'abacus');
 fails('fbp:library', 'even rings', {p(:, 1:9)}{:}, GX(2:10), GY(2:10), GZ(2:10), d, 22, d, 'Quadrature', 'bands');
 
