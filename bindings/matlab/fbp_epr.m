@@ -1,3 +1,4 @@
+function varargout = fbp_epr(varargin)
 %FBP_EPR  An object from its plane integrals (EPR imaging), by libfbp.
 %
 %   OBJECT = FBP_EPR(PROJECTION, GX, GY, GZ, D_OBJECT, N, D_PROJ) filters the
@@ -48,3 +49,6 @@
 %   of the library have the identifier fbp:warning.
 %
 %   See also FBP_EPR_DIRECTIONS, FBP_EPR_SIMULATE, FBP_EPR_GPU, FBP_EPR_EXAMPLE.
+
+error('fbp:library', 'fbp_epr: the MEX file is missing: run fbp_epr_build');
+end

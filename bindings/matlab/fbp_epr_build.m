@@ -21,4 +21,5 @@ for i = 1:numel(names)
             'CFLAGS=$CFLAGS -std=gnu11', ['LDFLAGS=$LDFLAGS -Wl,-rpath,' lib]);
     end
 end
+rehash(); % this session finds them, too
 end

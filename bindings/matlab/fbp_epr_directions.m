@@ -1,3 +1,4 @@
+function varargout = fbp_epr_directions(varargin)
 %FBP_EPR_DIRECTIONS  Sets of gradient directions.
 %
 %   [GX, GY, GZ] = FBP_EPR_DIRECTIONS(SET, N) gives unit vectors, of one half of
@@ -13,3 +14,6 @@
 %   or 'y'.
 %
 %   See also FBP_EPR.
+
+error('fbp:library', 'fbp_epr_directions: the MEX file is missing: run fbp_epr_build');
+end

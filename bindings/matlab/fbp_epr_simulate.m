@@ -1,3 +1,4 @@
+function varargout = fbp_epr_simulate(varargin)
 %FBP_EPR_SIMULATE  Plane integrals of a phantom.
 %
 %   [PROJECTION, TRUTH] = FBP_EPR_SIMULATE(PHANTOM, GX, GY, GZ, D_OBJECT, N, ...
@@ -9,3 +10,6 @@
 %   of 8 points; FBP_EPR_SIMULATE(..., 'Points', n) takes n.
 %
 %   See also FBP_EPR, FBP_EPR_DIRECTIONS.
+
+error('fbp:library', 'fbp_epr_simulate: the MEX file is missing: run fbp_epr_build');
+end
