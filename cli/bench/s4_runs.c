@@ -35,7 +35,9 @@ static int keep_slice(const fbp_s4 *s4, size_t size, float **out)
     *out = malloc(n * sizeof **out);
     if (!*out)
         return cli_error("not enough memory for a slice");
-    memcpy(*out, fbp_s4_object(s4) + (size / 2 - 1) * n, n * sizeof **out);
+    const double *slice = fbp_s4_object(s4) + (size / 2 - 1) * n;
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = (float)slice[i];
     return 0;
 }
 

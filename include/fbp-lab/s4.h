@@ -120,7 +120,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_s4_gpu(struct fbp_s4_gpu *out);
 FBP_API size_t fbp_s4_paper_threads(const struct fbp_s4_gpu *gpu, unsigned block);
 
 /** The object that was made last, [z][y][x]; NULL: there is none. */
-FBP_API const float *fbp_s4_object(const fbp_s4 *s);
+FBP_API const double *fbp_s4_object(const fbp_s4 *s);
 /** The phantom's means over the voxels of a slice, [y][x]. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_s4_truth(const fbp_s4 *s, size_t slice, float *out);
 /** Some voxels of the object beside those in double precision. */

@@ -130,7 +130,7 @@ static fbp_status make_arrays(struct fbp_s4 *s)
     FBP_TRY(fbp_mul(s->scan.volume.n[0] * s->scan.volume.n[1], s->scan.volume.n[2], "an object",
                     &voxels));
     FBP_TRY(fbp_mul(voxels, sizeof(double), "an object", &bytes));
-    FBP_TRY(fbp_alloc((void **)&s->object, bytes / 2, "an object"));
+    FBP_TRY(fbp_alloc((void **)&s->object, bytes, "an object"));
     FBP_TRY(fbp_alloc((void **)&s->views, samples * sizeof(float), "projections"));
     FBP_TRY(fbp_alloc((void **)&s->filtered, samples * sizeof(double), "projections"));
     FBP_TRY(fbp_pool_create(&s->pool, s->n_threads));
@@ -191,7 +191,7 @@ size_t fbp_s4_samples(const struct fbp_s4 *s)
     return s->scan.panel.n_columns;
 }
 
-const float *fbp_s4_object(const struct fbp_s4 *s)
+const double *fbp_s4_object(const struct fbp_s4 *s)
 {
     return s->done ? s->object : NULL;
 }
@@ -204,25 +204,23 @@ fbp_status fbp_s4_truth(const struct fbp_s4 *s, size_t slice, float *out)
 
 fbp_status fbp_s4_compare(struct fbp_s4 *s, struct fbp_s4_error *out)
 {
-    const size_t n = s->scan.volume.n[2];
-    float *samples = NULL;
-    double peak = 0;
+    const size_t n = s->scan.volume.n[2], slice = s->scan.volume.n[0] * s->scan.volume.n[1];
+    const struct fbp_bench_truth *t = &s->truth;
+    struct fbp_bench_sum sum = {0};
 
     fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "S4"));
     if (!s->done)
         return fbp_fail(FBP_ERR_INVALID, "S4: there is no object to compare: make one first");
-    if (!s->truth.n)
+    if (!t->n)
         FBP_TRY(
             fbp_bench_truth_make(&s->truth, &s->tables.job, s->views, 0, n, s->pool, s->n_threads));
-    FBP_TRY(fbp_calloc((void **)&samples, s->truth.n, sizeof *samples, "samples"));
-    fbp_bench_truth_pick(&s->truth, &s->scan.volume, 0, n, s->object, samples);
-    for (size_t i = 0; i < s->truth.n; i++)
-        peak = fmax(peak, fabs(s->truth.value[i]));
-    const struct fbp_bench_difference d = fbp_bench_truth_compare(&s->truth, samples);
-    *out =
-        (struct fbp_s4_error){.rmse = d.rmse / peak, .max = d.max / peak, .n_voxels = s->truth.n};
-    free(samples);
+    for (size_t z = 0; z < n; z++)
+        for (size_t i = t->first[z]; i < t->first[z + 1]; i++)
+            fbp_bench_sum_add(&sum, s->object[z * slice + t->voxel[i]], t->value[i]);
+    const struct fbp_bench_difference d = fbp_bench_sum_of(&sum);
+    *out = (struct fbp_s4_error){
+        .rmse = d.rmse / sum.peak, .max = d.max / sum.peak, .n_voxels = sum.n};
     return FBP_OK;
 }
 

@@ -23,8 +23,8 @@ struct fbp_s4 {
     struct fbp_phantom phantom;
     struct fbp_job_tables tables;
     fbp_pool *pool;
-    float *object; /* [N][N][N] */
-    bool done;     /* there is one */
+    double *object; /* [N][N][N] */
+    bool done;      /* there is one */
     struct fbp_bench_truth truth;
 };
 

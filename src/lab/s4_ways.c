@@ -15,15 +15,23 @@ enum { BLOCK = 256, MOST_BLOCK = 1024 };
 
 /* By plans. */
 
+/* A plan, and where its voxels go: the object, or floats that become it. */
+struct planned {
+    fbp_plan *plan;
+    float *floats; /* NULL: the object */
+};
+
 /* One run of a plan; its stages apart if it was made so. */
-static fbp_status run_plan(struct fbp_s4 *s, fbp_plan *plan, struct fbp_report *report)
+static fbp_status run_plan(struct fbp_s4 *s, const struct planned *p, struct fbp_report *report)
 {
+    const size_t *n = s->scan.volume.n;
     fbp_sink *sink = NULL;
     fbp_status st;
 
     *report = (struct fbp_report){.struct_size = sizeof *report};
-    FBP_TRY(fbp_sink_memory(&sink, s->object, s->scan.volume.n));
-    st = fbp_plan_run_to(plan, NULL, sink, report);
+    FBP_TRY(p->floats ? fbp_sink_memory(&sink, p->floats, n)
+                      : fbp_sink_memory_double(&sink, s->object, n));
+    st = fbp_plan_run_to(p->plan, NULL, sink, report);
     fbp_sink_close(&sink);
     return st;
 }
@@ -40,15 +48,15 @@ static void take_stages(const struct fbp_report *r, bool two, bool first, struct
 }
 
 /* The fastest of the runs, after one that does not count. */
-static fbp_status time_plan(struct fbp_s4 *s, fbp_plan *plan, size_t runs, bool apart,
+static fbp_status time_plan(struct fbp_s4 *s, const struct planned *p, size_t runs, bool apart,
                             struct fbp_s4_time *out)
 {
-    const bool two = fbp_plan_info(plan)->n_pictures > 0;
+    const bool two = fbp_plan_info(p->plan)->n_pictures > 0;
     struct fbp_report r;
 
-    FBP_TRY(run_plan(s, plan, &r));
+    FBP_TRY(run_plan(s, p, &r));
     for (size_t i = 0; i < runs; i++) {
-        FBP_TRY(run_plan(s, plan, &r));
+        FBP_TRY(run_plan(s, p, &r));
         if (apart)
             take_stages(&r, two, i == 0, out);
         else
@@ -67,26 +75,42 @@ static void describe(const fbp_plan *plan, struct fbp_s4_time *out)
     out->n_threads = info->n_threads;
 }
 
-static fbp_status measure(struct fbp_s4 *s, struct fbp_recon_params *p, size_t runs,
-                          struct fbp_s4_time *out)
+static fbp_status measure(struct fbp_s4 *s, struct fbp_recon_params *params, float *floats,
+                          size_t runs, struct fbp_s4_time *out)
 {
-    fbp_plan *plan = NULL;
+    struct planned p = {.floats = floats};
     fbp_status st = FBP_OK;
 
     for (int apart = 0; apart < 2; apart++) {
         const double begin = fbp_seconds();
-        p->no_overlap = apart;
-        FBP_TRY_GOTO(fbp_plan_create(&plan, &s->scan, p));
-        FBP_TRY_GOTO(fbp_plan_open(plan));
+        params->no_overlap = apart;
+        FBP_TRY_GOTO(fbp_plan_create(&p.plan, &s->scan, params));
+        FBP_TRY_GOTO(fbp_plan_open(p.plan));
         if (!apart)
             out->open = fbp_seconds() - begin;
-        FBP_TRY_GOTO(time_plan(s, plan, runs, apart, out));
-        describe(plan, out);
-        fbp_plan_destroy(&plan);
+        FBP_TRY_GOTO(time_plan(s, &p, runs, apart, out));
+        describe(p.plan, out);
+        fbp_plan_destroy(&p.plan);
     }
     return FBP_OK;
 fail:
-    fbp_plan_destroy(&plan);
+    fbp_plan_destroy(&p.plan);
+    return st;
+}
+
+/* Of floats, the object is made of them afterwards. */
+static fbp_status run_way(struct fbp_s4 *s, struct fbp_recon_params *p, size_t runs,
+                          struct fbp_s4_time *out)
+{
+    const size_t *n = s->scan.volume.n, voxels = n[0] * n[1] * n[2];
+    float *floats = NULL;
+
+    if (p->precision != FBP_PRECISION_DOUBLE)
+        FBP_TRY(fbp_alloc((void **)&floats, voxels * sizeof *floats, "an object"));
+    const fbp_status st = measure(s, p, floats, runs, out);
+    for (size_t i = 0; st == FBP_OK && floats && i < voxels; i++)
+        s->object[i] = (double)floats[i];
+    fbp_free(floats);
     return st;
 }
 
@@ -107,7 +131,7 @@ fbp_status fbp_s4_run(struct fbp_s4 *s, const struct fbp_s4_way *way, struct fbp
     *out = (struct fbp_s4_time){0};
     s->done = false;
     FBP_TRY(fbp_source_memory(&p.source, s->views, &info));
-    const fbp_status st = measure(s, &p, way->runs > 0 ? way->runs : 1, out);
+    const fbp_status st = run_way(s, &p, way->runs > 0 ? way->runs : 1, out);
     fbp_source_close(&p.source);
     s->done = st == FBP_OK;
     return st;
@@ -166,15 +190,14 @@ static fbp_status check_launch(const struct fbp_s4_arguments *a, enum fbp_s4_ker
 }
 
 static fbp_status launch_all(struct fbp_s4 *s, const struct fbp_s4_kernels *k,
-                             enum fbp_s4_kernel kernel, unsigned block, size_t runs, double *object,
+                             enum fbp_s4_kernel kernel, unsigned block, size_t runs,
                              struct fbp_s4_launch *out)
 {
-    const size_t n = s->scan.volume.n[0], voxels = n * n * n;
     const struct fbp_s4_arguments a = arguments_of(s);
     struct fbp_s4_launch one;
 
     for (size_t i = 0; i < runs; i++) {
-        FBP_TRY(k->run(0, &a, kernel, block, object, &one));
+        FBP_TRY(k->run(0, &a, kernel, block, s->object, &one));
         if (i == 0)
             *out = one;
         out->send = fmin(out->send, one.send);
@@ -183,8 +206,6 @@ static fbp_status launch_all(struct fbp_s4 *s, const struct fbp_s4_kernels *k,
         out->launch = fmin(out->launch, one.launch);
         out->gather_launched = fmin(out->gather_launched, one.gather_launched);
     }
-    for (size_t i = 0; i < voxels; i++)
-        s->object[i] = (float)object[i];
     return FBP_OK;
 }
 
@@ -193,19 +214,15 @@ fbp_status fbp_s4_launch(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned b
 {
     const struct fbp_s4_arguments a = arguments_of(s);
     const struct fbp_s4_kernels *k;
-    double *object = NULL;
 
     fbp_message_clear();
     FBP_TRY(fbp_own_process(s->process, "S4"));
     FBP_TRY(check_launch(&a, kernel, &block));
     FBP_TRY(find_kernels(&k));
     s->done = false;
-    FBP_TRY(fbp_calloc((void **)&object, s->scan.volume.n[0] * s->scan.volume.n[1],
-                       s->scan.volume.n[2] * sizeof *object, "an object"));
-    const fbp_status st = launch_all(s, k, kernel, block, runs > 0 ? runs : 1, object, out);
-    free(object);
-    s->done = st == FBP_OK;
-    return st;
+    FBP_TRY(launch_all(s, k, kernel, block, runs > 0 ? runs : 1, out));
+    s->done = true;
+    return FBP_OK;
 }
 
 fbp_status fbp_s4_occupancy(struct fbp_s4 *s, enum fbp_s4_kernel kernel, unsigned block,
