@@ -6,13 +6,17 @@ file(GLOB headers CONFIGURE_DEPENDS include/fbp/*.h)
 set(mex_files)
 # mkoctfile hands its words to a shell: quotes keep $ORIGIN.
 foreach(name fbp_epr fbp_epr_directions fbp_epr_simulate)
+    set(files ${sources}/${name}.c ${sources}/mex_args.c)
+    if(name STREQUAL fbp_epr)
+        list(APPEND files ${sources}/epr_options.c ${sources}/epr_run.c)
+    endif()
     add_custom_command(OUTPUT ${FBP_MEX_DIR}/${name}.mex
         COMMAND ${CMAKE_COMMAND} -E make_directory ${FBP_MEX_DIR}
         COMMAND ${CMAKE_COMMAND} -E env "CFLAGS=-std=gnu11 -O2 -fPIC -Wall -Wextra -Wshadow"
-            ${FBP_MKOCTFILE} --mex -o ${FBP_MEX_DIR}/${name}.mex ${sources}/${name}.c
-            ${sources}/mex_args.c -I${CMAKE_SOURCE_DIR}/include -L$<TARGET_FILE_DIR:fbp> -lfbp
+            ${FBP_MKOCTFILE} --mex -o ${FBP_MEX_DIR}/${name}.mex ${files}
+            -I${CMAKE_SOURCE_DIR}/include -L$<TARGET_FILE_DIR:fbp> -lfbp
             "-Wl,-rpath,'$ORIGIN/../../../${CMAKE_INSTALL_LIBDIR}:$ORIGIN/../../../lib'"
-        DEPENDS ${sources}/${name}.c ${sources}/mex_args.c ${sources}/mex_args.h ${headers}
+        DEPENDS ${files} ${sources}/mex_args.h ${sources}/epr_call.h ${headers}
         COMMENT "MEX file ${name}" VERBATIM)
     list(APPEND mex_files ${FBP_MEX_DIR}/${name}.mex)
 endforeach()

@@ -1,202 +1,10 @@
 /* fbp_epr: plane integrals of EPR imaging to an object, for MATLAB and Octave (fbp_epr.m). */
-#include "mex_args.h"
+#include "epr_call.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { ARGUMENTS = 7, MOST_SIDE = 65536, WARNINGS = 2000 };
-
-struct call {
-    struct mex_failure failure;
-    struct fbp_array_info info; /* of the projections: samples, delays, views */
-    const void *samples;        /* the host's */
-    double (*direction)[3];     /* [views] */
-    double *d_object, *d_proj;  /* [1 or 3], [1 or views] */
-    size_t n_object, n_proj;
-    const double *first; /* [1 or views]; NULL: as `paper` says */
-    size_t n_first;
-    const double *centre; /* [3]; NULL: as `paper` says */
-    bool paper;           /* t = 0 at sample S/2, voxel m (from 0) at (m + 1 - N/2) d */
-    struct fbp_scan scan;
-    struct fbp_recon_params params;
-    char warnings[WARNINGS];
-    mxArray *object;
-};
-
-/* Options. */
-
-static const char *filter_name(size_t i)
-{
-    const char *name = i <= FBP_FILTER_LAST ? fbp_filter_name((enum fbp_filter)i) : NULL;
-
-    return i == FBP_FILTER_LAST + 1 ? "none" : name;
-}
-
-static bool take_filter(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    size_t i;
-
-    if (!mex_choice(&c->failure, name, value, filter_name, &i))
-        return false;
-    c->scan.filtered = i > FBP_FILTER_LAST;
-    if (!c->scan.filtered)
-        c->params.filter = (enum fbp_filter)i;
-    return true;
-}
-
-static bool take_cutoff(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-
-    return mex_number(&c->failure, name, value, 1e-6, 1, &c->params.cutoff);
-}
-
-static bool take_oversampling(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-
-    return mex_count(&c->failure, name, value, 1, 2, &c->params.oversampling);
-}
-
-/* A word, or one weight a projection. */
-static bool take_quadrature(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    double *weights;
-    size_t i;
-
-    if (mxIsChar(value)) {
-        if (!mex_choice(&c->failure, name, value, fbp_quadrature_name, &i))
-            return false;
-        c->scan.quadrature = (enum fbp_quadrature)i;
-        return c->scan.quadrature != FBP_QUADRATURE_GIVEN ||
-               mex_fail(&c->failure, "value", "%s: give the weights themselves, %zu numbers", name,
-                        c->scan.n_views);
-    }
-    if (!mex_numbers(&c->failure, name, value, c->scan.n_views, &weights))
-        return false;
-    free(c->scan.plane_weights);
-    c->scan.plane_weights = malloc(c->scan.n_views * sizeof *weights);
-    if (!c->scan.plane_weights)
-        return mex_fail(&c->failure, "memory", "%s: not enough memory", name);
-    memcpy(c->scan.plane_weights, weights, c->scan.n_views * sizeof *weights);
-    c->scan.quadrature = FBP_QUADRATURE_GIVEN;
-    return true;
-}
-
-static bool take_stages(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    size_t n = 1;
-    const bool there = mex_count(&c->failure, name, value, 1, 2, &n);
-
-    c->params.stages = (int)n;
-    return there;
-}
-
-static const char *grid_name(size_t i)
-{
-    static const char *const names[] = {"symmetric", "eprit", NULL};
-
-    return names[i];
-}
-
-static bool take_grid(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    size_t i = 0;
-
-    if (!mex_choice(&c->failure, name, value, grid_name, &i))
-        return false;
-    c->paper = i == 1;
-    return true;
-}
-
-/* One number, or one a projection. */
-static bool take_each(struct call *c, const char *name, const mxArray *value, double **out,
-                      size_t *n)
-{
-    *n = mxGetNumberOfElements(value) == 1 ? 1 : c->scan.n_views;
-    return mex_numbers(&c->failure, name, value, *n, out);
-}
-
-static bool take_first(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    double *list = NULL;
-    const bool there = take_each(c, name, value, &list, &c->n_first);
-
-    c->first = list;
-    return there;
-}
-
-static bool take_centre(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    double *list = NULL;
-    const bool there = mex_numbers(&c->failure, name, value, 3, &list);
-
-    c->centre = list;
-    return there;
-}
-
-static const char *interpolation_name(size_t i)
-{
-    return i <= FBP_INTERPOLATION_LAST ? fbp_interpolation_name((enum fbp_interpolation)i) : NULL;
-}
-
-static bool take_interpolation(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    size_t i = 0;
-    const bool there = mex_choice(&c->failure, name, value, interpolation_name, &i);
-
-    c->params.interpolation = (enum fbp_interpolation)i;
-    return there;
-}
-
-static bool take_device(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-
-    return mex_text(&c->failure, name, value, &c->params.device);
-}
-
-static bool take_kernel(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-
-    return mex_text(&c->failure, name, value, &c->params.kernel);
-}
-
-static bool take_threads(void *user, const char *name, const mxArray *value)
-{
-    struct call *c = user;
-    size_t n = 0;
-    const bool there = mex_count(&c->failure, name, value, 0, 4096, &n);
-
-    c->params.n_threads = (int)n;
-    return there;
-}
-
-static const struct mex_option options[] = {
-    {"Filter", take_filter},
-    {"Cutoff", take_cutoff},
-    {"Oversampling", take_oversampling},
-    {"Interpolation", take_interpolation},
-    {"Stages", take_stages},
-    {"Quadrature", take_quadrature},
-    {"Grid", take_grid},
-    {"First", take_first},
-    {"Centre", take_centre},
-    {"Device", take_device},
-    {"Kernel", take_kernel},
-    {"Threads", take_threads},
-    {NULL, NULL},
-};
+enum { ARGUMENTS = 7, MOST_SIDE = 65536 };
 
 /* The arguments with a place. */
 
@@ -219,7 +27,7 @@ static enum fbp_type type_of(const mxArray *a)
 }
 
 /* S x Q, or S x D x Q: the samples are taken where they lie. */
-static bool take_projections(struct call *c, const mxArray *a)
+static bool take_projections(struct epr_call *c, const mxArray *a)
 {
     const mwSize *n = mxGetDimensions(a);
     const size_t dimensions = (size_t)mxGetNumberOfDimensions(a);
@@ -250,7 +58,7 @@ static bool take_projections(struct call *c, const mxArray *a)
 }
 
 /* N, or three numbers. */
-static bool take_sides(struct call *c, const mxArray *a)
+static bool take_sides(struct epr_call *c, const mxArray *a)
 {
     const size_t n = mxGetNumberOfElements(a) == 3 ? 3 : 1;
     double *sides = NULL;
@@ -267,11 +75,11 @@ static bool take_sides(struct call *c, const mxArray *a)
     return true;
 }
 
-static bool take_distances(struct call *c, const mxArray *object, const mxArray *proj)
+static bool take_distances(struct epr_call *c, const mxArray *object, const mxArray *proj)
 {
     c->n_object = mxGetNumberOfElements(object) == 3 ? 3 : 1;
     if (!mex_numbers(&c->failure, "d_object", object, c->n_object, &c->d_object) ||
-        !take_each(c, "d_proj", proj, &c->d_proj, &c->n_proj))
+        !epr_each(c, "d_proj", proj, &c->d_proj, &c->n_proj))
         return false;
     for (size_t i = 0; i < c->n_object; i++)
         if (!(c->d_object[i] > 0 && isfinite(c->d_object[i])))
@@ -287,7 +95,7 @@ static bool take_distances(struct call *c, const mxArray *object, const mxArray 
 }
 
 /* Q and S, which the paper's list ends with, are known from the projections. */
-static bool check_number(struct call *c, const char *name, const mxArray *a, size_t wanted)
+static bool check_number(struct epr_call *c, const char *name, const mxArray *a, size_t wanted)
 {
     size_t n = 0;
 
@@ -297,7 +105,7 @@ static bool check_number(struct call *c, const char *name, const mxArray *a, siz
            mex_fail(&c->failure, "size", "%s: is %zu, but projection has %zu", name, n, wanted);
 }
 
-static bool take_arguments(struct call *c, int n, const mxArray *const *a)
+static bool take_arguments(struct epr_call *c, int n, const mxArray *const *a)
 {
     size_t found;
     int next = ARGUMENTS;
@@ -315,12 +123,12 @@ static bool take_arguments(struct call *c, int n, const mxArray *const *a)
         return false;
     if (next < n && mxIsNumeric(a[next]) && !check_number(c, "S", a[next++], c->info.n[0]))
         return false;
-    return mex_options(&c->failure, options, c, n - next, a + next);
+    return epr_options(c, n - next, a + next);
 }
 
 /* The scan. */
 
-static bool make_scan(struct call *c)
+static bool make_scan(struct epr_call *c)
 {
     const double samples = (double)c->info.n[0];
     struct fbp_grid *g = &c->scan.volume;
@@ -342,25 +150,6 @@ static bool make_scan(struct call *c)
     return true;
 }
 
-/* N x N x N, or with D delays N x N x N x D: x is the fastest, here and in the library. */
-static void make_object(struct call *c)
-{
-    const size_t *n = c->scan.volume.n;
-    const mwSize sides[4] = {(mwSize)n[0], (mwSize)n[1], (mwSize)n[2], (mwSize)c->info.n[1]};
-
-    c->object = mxCreateNumericArray(c->info.n[1] > 1 ? 4 : 3, sides, mxSINGLE_CLASS, mxREAL);
-}
-
-/* Lines are kept: only the host's own thread may print. */
-static void keep_warning(void *user, enum fbp_log_level level, const char *line)
-{
-    struct call *c = user;
-    const size_t used = strlen(c->warnings);
-
-    if (level == FBP_LOG_WARNING)
-        snprintf(c->warnings + used, sizeof c->warnings - used, "%s%s", used ? "\n" : "", line);
-}
-
 static mxArray *describe(const struct fbp_plan_summary *s, const struct fbp_report *r)
 {
     static const char *names[] = {"device", "kernel", "weights", "seconds", "min", "max"};
@@ -375,57 +164,17 @@ static mxArray *describe(const struct fbp_plan_summary *s, const struct fbp_repo
     return out;
 }
 
-/* What was decided and found, before the plan is gone. */
-struct done {
-    struct fbp_plan_summary summary;
-    struct fbp_report report;
-    char device[32], kernel[32];
-};
-
-static void keep_summary(const fbp_plan *plan, struct done *done)
-{
-    done->summary = *fbp_plan_info(plan);
-    snprintf(done->device, sizeof done->device, "%s", done->summary.backend);
-    snprintf(done->kernel, sizeof done->kernel, "%s", done->summary.kernel);
-    done->summary.backend = done->device;
-    done->summary.kernel = done->kernel;
-}
-
-static bool reconstruct(struct call *c, struct done *done)
-{
-    const size_t *n = c->scan.volume.n, slices[3] = {n[0], n[1], n[2] * c->info.n[1]};
-    fbp_source *source = NULL;
-    fbp_sink *sink = NULL;
-    fbp_plan *plan = NULL;
-
-    c->params.log = keep_warning;
-    c->params.user = c;
-    bool ok = fbp_source_memory(&source, c->samples, &c->info) == FBP_OK;
-    c->params.source = source;
-    ok = ok && fbp_plan_create(&plan, &c->scan, &c->params) == FBP_OK &&
-         fbp_sink_memory(&sink, mxGetData(c->object), slices) == FBP_OK &&
-         fbp_plan_run_to(plan, NULL, sink, &done->report) == FBP_OK;
-    if (!ok)
-        mex_fail_library(&c->failure);
-    else
-        keep_summary(plan, done);
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    fbp_source_close(&source);
-    return ok;
-}
-
 void mexFunction(int n_out, mxArray *out[], int n_in, const mxArray *in[])
 {
-    struct call c = {.scan = {.struct_size = sizeof c.scan},
-                     .params = {.struct_size = sizeof c.params}};
-    struct done done = {.report = {.struct_size = sizeof done.report}};
+    struct epr_call c = {.scan = {.struct_size = sizeof c.scan},
+                         .params = {.struct_size = sizeof c.params}};
+    struct epr_done done = {.report = {.struct_size = sizeof done.report}};
     bool ok = take_arguments(&c, n_in, in);
 
     if (ok)
-        make_object(&c); /* may leave by a jump: nothing but the weights would stay */
+        epr_new_object(&c); /* may leave by a jump: nothing but the weights would stay */
     if (ok && make_scan(&c))
-        (void)reconstruct(&c, &done);
+        (void)epr_reconstruct(&c, &done);
     fbp_scan_clear(&c.scan);
     mex_raise(&c.failure);
     out[0] = c.object;

@@ -11,7 +11,7 @@ function varargout = fbp_epr(varargin)
 %   D_OBJECT    distance of voxels, or of x, y and z
 %   N           voxels a side, or [NX NY NZ]
 %   D_PROJ      distance of samples, in the same unit, or one a projection
-%   OBJECT      single [NX x NY x NZ], or [NX x NY x NZ x delays]; x is the first
+%   OBJECT      single (or double) [NX x NY x NZ], or [NX x NY x NZ x delays]; x is the first
 %               index
 %
 %   FBP_EPR(..., D_PROJ, Q, S, ...) also checks the numbers of projections and
@@ -30,6 +30,10 @@ function varargout = fbp_epr(varargin)
 %   'Cutoff'         part of the band that is kept, 0 to 1 (default)
 %   'Oversampling'   2: filtered samples half way between, too
 %   'Interpolation'  'linear' (default), 'nearest', 'cubic'
+%   'Precision'      'single' (default) or 'double': filter, sums and object
+%   'Reference'      spectrum without a gradient at the fields of the samples, by
+%                    which spectra of continuous waves are divided; with it goes a
+%                    'Cutoff' below 1, or 'Wiener', the term of Wiener's division
 %   'Stages'         2: first a picture of each plane through an axis, then the
 %                    object from these; for directions of equal linear angle
 %   'Quadrature'     'auto' (default), 'bands', 'voronoi', 'harmonics', or a

@@ -11,9 +11,10 @@ if nargin < 1
 end
 lib = fullfile(prefix, 'lib');
 names = {'fbp_epr', 'fbp_epr_directions', 'fbp_epr_simulate'};
+sources = {{'fbp_epr', 'epr_options', 'epr_run'}, names(2), names(3)};
 flags = {['-I' fullfile(prefix, 'include')], ['-L' lib], '-lfbp'};
 for i = 1:numel(names)
-    files = {fullfile(here, [names{i} '.c']), fullfile(here, 'mex_args.c')};
+    files = [fullfile(here, strcat(sources{i}, '.c')), {fullfile(here, 'mex_args.c')}];
     if exist('OCTAVE_VERSION', 'builtin')
         mex('-o', fullfile(here, names{i}), files{:}, flags{:}, ['-Wl,-rpath,' lib]);
     else

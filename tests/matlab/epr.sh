@@ -16,4 +16,8 @@ exec </dev/null
 "$fbp" recon -q bottle.json --device cpu -o plain.raw
 "$fbp" recon -q bottle.json --device cpu --filter hann --cutoff 0.6 --oversampling 2 \
     --quadrature voronoi --size 17x22x12 --voxel 0.14 -o other.raw
-octave-cli --no-init-file --no-history -q -p "$mex" "$here/epr_test.m"
+samples=$(sed -nE 's/.*"columns": ([0-9]+).*/\1/p' bottle.json)
+awk -v n="$samples" 'BEGIN { for (i = 0; i < n; i++) { x = i - (n - 1) / 2; printf "%.17g\n", -x * exp(-x * x / 4) } }' >h.txt
+"$fbp" recon -q bottle.json --device cpu --reference h.txt --cutoff 0.3 -o spectra.raw
+mkdir temporary
+TMPDIR=$work/temporary octave-cli --no-init-file --no-history -q -p "$mex" "$here/epr_test.m"

@@ -59,6 +59,11 @@ check('info', strcmp(info.device, 'cpu') && ~isempty(strfind(info.weights, 'sum 
 other = read_floats('other.raw', [17 22 12]);
 check('other options', isequal(fbp_epr(p, GX, GY, GZ, 0.14, [17 22 12], d, 'Filter', 'hann', 'Cutoff', 0.6, ...
     'Oversampling', 2, 'Quadrature', 'voronoi', 'Device', 'cpu'), other));
+spectra = read_floats('spectra.raw', [22 22 22]);
+h = load('h.txt');
+check('a reference', isequal(fbp_epr(p, GX, GY, GZ, d, 22, d, 'Reference', h, 'Cutoff', 0.3, 'Device', 'cpu'), spectra));
+check('Wiener''s term', ~isequal(fbp_epr(p, GX, GY, GZ, d, 22, d, 'Reference', h, 'Wiener', 0.1, 'Device', 'cpu'), spectra));
+check('no file of a reference is left', isempty(dir('temporary/fbp*')));
 weights = 2 * pi / Q * ones(1, Q);
 check('given weights', ~isequal(fbp_epr(p, GX, GY, GZ, d, 22, d, 'Quadrature', weights, 'Device', 'cpu'), plain));
 
@@ -120,6 +125,9 @@ fails('fbp:option', 'no option "Fliter"', ok{:}, 'Fliter', 'hann');
 fails('fbp:option', 'Cutoff: its value is missing', ok{:}, 'Cutoff');
 fails('fbp:value', 'Filter: expected one of ram-lak', ok{:}, 'Filter', 'han');
 fails('fbp:value', 'Cutoff: expected', ok{:}, 'Cutoff', 2);
+fails('fbp:size', 'Reference: expected', ok{:}, 'Reference', [1 2 3]);
+fails('fbp:library', 'cut', ok{:}, 'Reference', h);
+fails('fbp:library', 'reference', ok{:}, 'Reference', 0 * h, 'Cutoff', 0.5);
 fails('fbp:size', 'Quadrature', ok{:}, 'Quadrature', [1 2]);
 fails('fbp:value', 'Stages: expected 1 to 2', ok{:}, 'Stages', 3);
 fails('fbp:library', 'not in this build', ok{:}, 'Device', 'abacus');
