@@ -5,7 +5,7 @@ set(sources ${CMAKE_SOURCE_DIR}/bindings/matlab)
 file(GLOB headers CONFIGURE_DEPENDS include/fbp/*.h)
 set(mex_files)
 # mkoctfile hands its words to a shell: quotes keep $ORIGIN.
-foreach(name fbp_epr fbp_epr_directions fbp_epr_simulate)
+foreach(name fbp_epr fbp_epr_directions fbp_epr_simulate fbp_epr_weights)
     set(files ${sources}/${name}.c ${sources}/mex_args.c)
     if(name STREQUAL fbp_epr)
         list(APPEND files ${sources}/epr_options.c ${sources}/epr_run.c)

@@ -2,7 +2,7 @@ function object = fbp_epr_gpu(projection, GX, GY, GZ, d_object, N, d_proj, kerne
 %FBP_EPR_GPU  Backprojection by a kernel that MATLAB launches (CUDAKernel).
 %
 %   OBJECT = FBP_EPR_GPU(PROJECTION, GX, GY, GZ, D_OBJECT, N, D_PROJ) backprojects
-%   projections that are filtered and weighted, as FBP_EPR does with 'Filter',
+%   projections that are filtered and weighted (FBP_EPR_FILTER), as FBP_EPR does with 'Filter',
 %   'none', 'Grid', 'eprit', in double.  It needs a GPU of NVIDIA's and MATLAB's
 %   Parallel Computing Toolbox.
 %
@@ -13,7 +13,7 @@ function object = fbp_epr_gpu(projection, GX, GY, GZ, d_object, N, d_proj, kerne
 %
 %   Give gpuArrays, and the object is one; else it is gathered.
 %
-%   See also FBP_EPR.
+%   See also FBP_EPR, FBP_EPR_FILTER.
 
 if nargin < 8
     kernel = 'registers';

@@ -77,6 +77,16 @@ for N = [16 17]
     check('the paper''s sums', max(abs(got(:) - wanted(:))) < 1e-6 * max(abs(wanted(:))));
 end
 
+% What a kernel is given by fbp_epr_filter is what the library filters.
+[weights, words] = fbp_epr_weights(GX, GY, GZ);
+check('weights', abs(sum(weights) - 2 * pi) < 1e-12 && ~isempty(strfind(words, 'bands')));
+for cutoff = [1 0.6]
+    filtered = fbp_epr_filter(p, GX, GY, GZ, d, cutoff);
+    a = fbp_epr(filtered, GX, GY, GZ, d, 22, d, 'Filter', 'none', 'Device', 'cpu');
+    b = fbp_epr(p, GX, GY, GZ, d, 22, d, 'Cutoff', cutoff, 'Device', 'cpu');
+    check('filtered by the script', max(abs(a(:) - b(:))) < 1e-5 * max(b(:)));
+end
+
 % Delays: each as alone, bit for bit.
 delays = cat(2, reshape(p, [S 1 Q]), reshape(flipud(p), [S 1 Q]), reshape(0.5 * p, [S 1 Q]));
 series = fbp_epr(delays, GX, GY, GZ, d, 22, d, 'Device', 'cpu');
@@ -96,6 +106,7 @@ check('two stages', ~isequal(one, two) && norm(one(:) - two(:)) < 0.001 * norm(o
 % Amplitude: the example, which also writes its pictures.
 result = fbp_epr_example(pwd, 48);
 check('amplitude', abs(result.amplitude - 1) < 5e-3);
+check('stages of the example', result.stages < 0.005 && isempty(result.gs));
 check('pictures', exist('slices.png', 'file') && exist('profile.csv', 'file'));
 check('profile', isequal(size(csvread('profile.csv')), [48 3]));
 
