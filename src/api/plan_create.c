@@ -171,6 +171,23 @@ static fbp_status find_devices(fbp_plan *p)
     return FBP_OK;
 }
 
+/* One that nobody has asked for by name must not be one that cannot do it. */
+static void consider_others(fbp_plan *p)
+{
+    struct fbp_choice how = {.backend = p->backend, .index = p->devices[0]};
+    char line[800];
+
+    if (p->params.model || (p->params.device && strcmp(p->params.device, "auto") != 0))
+        return;
+    fbp_choose_capable(fbp_backends, &p->tables.job, &how, line, sizeof line);
+    if (!line[0])
+        return;
+    p->backend = how.backend;
+    p->devices[0] = how.index;
+    p->n_devices = 1;
+    fbp_plan_note(p, FBP_LOG_NOTE, line);
+}
+
 /* While a plan is made: nothing is done yet, of something. */
 static bool plan_stops(void *user)
 {
@@ -192,6 +209,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
     FBP_TRY(fbp_plan_make_job(p, scan));
+    consider_others(p);
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
     FBP_TRY(fbp_plan_arrange(p));

@@ -238,6 +238,40 @@ void fbp_choose_device(const struct fbp_backend *const *list, struct fbp_choice 
     }
 }
 
+/* With any kernel. */
+static bool is_capable(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    struct fbp_job copy = *job;
+
+    copy.kernel = NULL;
+    return fbp_job_arrange(&copy, backend) == FBP_OK;
+}
+
+void fbp_choose_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
+                        struct fbp_choice *choice, char *line, size_t n)
+{
+    const struct fbp_backend *other;
+    bool before = true; /* what was chosen */
+    int n_devices;
+
+    line[0] = '\0';
+    if (is_capable(choice->backend, job))
+        return;
+    snprintf(choice->why, sizeof choice->why, "%s", fbp_message());
+    while ((other = next(&list, &n_devices))) {
+        const bool is_it = strcmp(other->name, choice->backend->name) == 0;
+        if (before || other->experiment("rival") || !is_capable(other, job)) {
+            before = before && !is_it;
+            continue;
+        }
+        snprintf(line, n, "device: %s, as %s has no way to do this: %s", other->name,
+                 choice->backend->name, choice->why);
+        *choice = (struct fbp_choice){.backend = other};
+        break;
+    }
+    fbp_message_clear();
+}
+
 void fbp_choice_remark(const struct fbp_choice *c, char *line, size_t n)
 {
     line[0] = '\0';

@@ -22,6 +22,16 @@ struct fbp_choice {
  */
 void fbp_choose_device(const struct fbp_backend *const *list, struct fbp_choice *out);
 
+/**
+ * What was chosen has no way to compute this job: the next of the list that has, and a device,
+ * takes its place.  Not one with a rival, whose speed nobody knows for such a job.  If there is
+ * none, the choice stays, and fails.
+ *
+ * line  gets a sentence of both, "" where the choice stays
+ */
+void fbp_choose_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
+                        struct fbp_choice *choice, char *line, size_t n);
+
 /** One line of how it came about; "" where nothing was compared. */
 void fbp_choice_remark(const struct fbp_choice *choice, char *line, size_t n);
 

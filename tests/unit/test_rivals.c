@@ -3,6 +3,7 @@
  * is a pretended one, and the measurement that decides is a planted one. */
 #include "backend/mock/mock.h"
 #include "backend/rival.h"
+#include "plan/job.h"
 #include "plan/rivals.h"
 
 #include <setjmp.h>
@@ -220,6 +221,49 @@ static void not_even_loaded(void **state)
     assert_int_equal(n_loaded, 0);
 }
 
+/* A scan of three directions for a job that the mock cannot do, or for one that it can. */
+static void make_job(struct fbp_job_tables *tables, enum fbp_interpolation how)
+{
+    static double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static struct fbp_view views[3];
+    const struct fbp_scan scan = {.struct_size = sizeof scan,
+                                  .kind = FBP_PLANES,
+                                  .n_views = 3,
+                                  .panel = {16, 1},
+                                  .views = views};
+
+    for (size_t k = 0; k < 3; k++)
+        fbp_plane_view(axes[k], 1, -7.5, 16, &views[k]);
+    assert_int_equal(fbp_job_create(tables, &scan, fbp_recon_params(.interpolation = how), false),
+                     FBP_OK);
+}
+
+/* What cannot do the job is not taken, unless nothing can. */
+static void only_what_can_do_it(void **state)
+{
+    static const struct fbp_backend *const no_other[] = {&module, NULL};
+    struct fbp_job_tables tables;
+    char line[800];
+
+    (void)state;
+    for (int how = FBP_INTERPOLATION_LINEAR; how <= FBP_INTERPOLATION_LAST; how++) {
+        const bool linear = how == FBP_INTERPOLATION_LINEAR;
+        struct fbp_choice c = {.backend = fbp_backend_find("mock"), .index = 1}, alone = c;
+        make_job(&tables, (enum fbp_interpolation)how);
+        fbp_choose_capable(list, &tables.job, &c, line, sizeof line);
+        assert_string_equal(c.backend->name, linear ? "mock" : "cpu");
+        assert_int_equal(c.index, linear ? 1 : 0);
+        assert_int_equal(line[0] == '\0', linear);
+        if (!linear)
+            assert_non_null(strstr(line, "device: cpu, as mock has no way to do this: inter"));
+        fbp_choose_capable(no_other, &tables.job, &alone, line, sizeof line);
+        assert_string_equal(alone.backend->name, "mock");
+        assert_string_equal(line, "");
+        assert_string_equal(fbp_message(), "");
+        fbp_job_clear(&tables);
+    }
+}
+
 static void not_wanted(void **state)
 {
     struct fbp_choice c;
@@ -259,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup(another_driver_is_measured, start),
         cmocka_unit_test_setup(software_is_never_taken, start),
         cmocka_unit_test_setup(not_even_loaded, start),
+        cmocka_unit_test_setup(only_what_can_do_it, start),
         cmocka_unit_test_setup(not_wanted, start),
         cmocka_unit_test_setup(failures_are_told, start),
     };
