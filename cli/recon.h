@@ -101,6 +101,12 @@ struct recon_args {
     OPT(R, p.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
         .help = "Wiener's term of that division, as a fraction of the reference's greatest "      \
                 "power"),                                                                         \
+    OPT(R, p.response, .name = "response", .arg = "FILE", .fallback = "1",                        \
+        .help = "table of the filter's factors: a fraction of the Nyquist frequency and a factor " \
+                "a row, linear between rows (kind planes)"),                                      \
+    OPT_SWITCH(R, p.periodic, .name = "periodic",                                                 \
+        .help = "filter rows as if they were periodic, for comparison with programs that do so "  \
+                "(kind planes, on cpu and ref)"),                                                 \
     OPT_SWITCH(R, p.spatial_filter, .name = "spatial",                                            \
         .help = "convolve in space instead of by FFT: the same filter, but slower"),              \
     OPT(R, p.half_width, .name = "half-width", .arg = "S", .min = 1, .max = FBP_SIDE_MAX,         \

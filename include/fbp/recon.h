@@ -179,7 +179,9 @@ struct fbp_recon_params {
     double wiener;
     enum fbp_interpolation interpolation; /**< of plane integrals */
     /** For comparison with programs that filter this way: rows of plane integrals, and the
-     *  reference spectrum, count as periodic, the last sample beside the first. */
+     *  reference spectrum, count as periodic, the last sample beside the first; the response is
+     *  taken at the frequencies of their discrete transform.  On devices "cpu" and "ref", without
+     *  oversampling, cubic interpolation and filters in space. */
     int periodic;
     /** 2: plane integrals are backprojected in two stages, first to a picture of each meridian
      *  plane, then from these pictures as parallel views.  Takes a fraction of the updates, and
@@ -188,6 +190,11 @@ struct fbp_recon_params {
     int stages;
     /** Of these pictures: columns a voxel, 1 to 4; 0 = 2. */
     size_t picture_oversampling;
+    /** Path of a table with two numbers a row, for filters of plane integrals that are not listed:
+     *  a fraction of the Nyquist frequency, growing from row to row in [0, 1], and the factor that
+     *  the filter's response has there; linear between two rows, beyond them as in the nearest.
+     *  NULL: none. */
+    const char *response;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

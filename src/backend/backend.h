@@ -211,6 +211,7 @@ struct fbp_backend {
     bool takes_counts; /**< raw samples may be uint16 */
     bool oversamples;  /**< jobs may have samples between those measured: fbp_job.between */
     bool frames;       /**< jobs may have several: fbp_job.frames */
+    bool periodic;     /**< filters may go round rows: struct fbp_filter_design */
     bool any_filter;   /**< filters may have two passes, and kernels that are not symmetric */
     bool doubles;      /**< jobs may be in double: fbp_in_double() */
     /** How it interpolates plane integrals, beside linearly: bits 1 << enum fbp_interpolation. */

@@ -20,23 +20,49 @@
 
 struct fbp_reference {
     const double *h; /**< spectrum without a gradient, at the step of rows */
-    size_t n;
-    double centre; /**< sample of the line's middle; rows count from theirs */
-    double wiener; /**< > 0: h^ / (|h^|^2 + wiener max |h^|^2) takes the place of 1 / h^ */
+    size_t n;        /**< 0: none, nothing is divided by it */
+    double centre;   /**< sample of the line's middle; rows count from theirs */
+    double wiener;   /**< > 0: h^ / (|h^|^2 + wiener max |h^|^2) takes the place of 1 / h^ */
+};
+
+/** Factors of a filter's response at fractions of the Nyquist frequency: linear between two of
+ *  them, as the nearest one before the first and behind the last. */
+struct fbp_response {
+    size_t n;            /**< 0: the response stays as it is */
+    const double *table; /**< [n][2]: fraction, factor; fractions in [0, 1], growing */
+};
+
+/** @return FBP_ERR_INVALID for fractions that do not grow, or factors that are not finite. */
+fbp_status fbp_response_check(const struct fbp_response *response);
+
+/** What a filter is made of beside its length. */
+struct fbp_spectral_filter {
+    enum fbp_filter filter;
+    double cutoff;
+    struct fbp_reference reference;
+    struct fbp_response response;
 };
 
 /**
  * kernel[n] = integral of R(f) exp(2 pi i n f) / h^(f) over |f| <= cutoff / 2, R of the filter as
- * for plane integrals (fbp_parabola_response()).  It is real, and in general neither even nor odd:
- * the design has its other halves.
+ * for plane integrals (fbp_parabola_response()), times the factors of `response`.  It is real, and
+ * with a spectrum in general neither even nor odd: then the design has its other halves.
  *
  * n_columns, half_width, oversampling  as in fbp_parabola_design()
  * @return as fbp_filter_check(); FBP_ERR_UNSUPPORTED for ramps; FBP_ERR_INVALID for a spectrum that
- * is not finite, that is 0, or that has nothing left below the cut-off.
+ * is not finite, that is 0, or that has nothing left below the cut-off, and as
+ * fbp_response_check().
  */
 fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
-                                    const struct fbp_reference *reference, enum fbp_filter filter,
-                                    double cutoff, size_t n_columns, size_t half_width,
-                                    size_t oversampling);
+                                    const struct fbp_spectral_filter *filter, size_t n_columns,
+                                    size_t half_width, size_t oversampling);
+
+/**
+ * The same around a circle of n_columns points, the last sample of a row beside its first: the
+ * response is R / h^ at the frequencies of a discrete transform, where h^ is that of h.  For
+ * comparison with programs that filter so; for transforms alone, and for rows of just this length.
+ */
+fbp_status fbp_periodic_design(struct fbp_filter_design *out,
+                               const struct fbp_spectral_filter *filter, size_t n_columns);
 
 #endif /* FBP_SRC_DECONVOLVE_H */

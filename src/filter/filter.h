@@ -21,6 +21,7 @@ struct fbp_filter_design {
     /** Of a real kernel that is not symmetric (deconvolve.h) the other half of both: imaginary
      *  parts of the response, and kernel[-n], n = 0 … S.  NULL: it is symmetric. */
     double *imaginary, *kernel_back;
+    bool periodic;   /**< n_fft is n_columns: rows go round, and there is no kernel */
     unsigned passes; /**< rows pass it so often, and are n_columns long in between; 1, or 2 */
 };
 

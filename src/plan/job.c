@@ -197,10 +197,10 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     struct fbp_job *job = &t->job;
 
     (void)scan;
-    if (p->periodic)
+    if (p->periodic || p->response)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "periodic: only rows of plane integrals (kind planes) may count as "
-                        "periodic: leave it out");
+                        "%s: it is for plane integrals (kind planes): leave it out",
+                        p->periodic ? "periodic" : "response");
     if (p->wiener > 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "wiener: only spectra of kind planes are divided by a "
                                              "reference: leave it out");
@@ -261,6 +261,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     FBP_TRY(scan->reference ? of_file(scan, st) : st);
     t->divided = scan->reference != NULL;
     t->wiener = p->wiener;
+    t->shaped = p->response != NULL;
     job->weights = t->weights;
     job->filter = &t->filter;
     return FBP_OK;
@@ -397,6 +398,11 @@ static fbp_status check_rows(const struct fbp_job *job, const struct fbp_backend
                         "scan: views have %zu frames (delays), and %s reconstructs one: use device "
                         "cpu, or give frames one by one",
                         fbp_frames(job), backend->name);
+    if (f && f->periodic && !backend->periodic)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "periodic: %s filters no rows that go round: leave it out, or use device "
+                        "cpu",
+                        backend->name);
     if (f && (f->passes > 1 || f->imaginary) && !backend->any_filter)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "filter: %s filters rows once, with a symmetric kernel: choose another "
@@ -462,6 +468,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
         h = fbp_hash(h, t->filter.response, (t->filter.n_fft / 2 + 1) * sizeof(double));
     if (t->filter.imaginary)
         h = fbp_hash(h, t->filter.imaginary, (t->filter.n_fft / 2 + 1) * sizeof(double));
+    if (t->filter.periodic)
+        h = fbp_hash(h, &t->filter.n_fft, sizeof t->filter.n_fft);
     if (t->filter.passes > 1)
         h = fbp_hash(h, &t->filter.passes, sizeof t->filter.passes);
     h = fbp_hash(h, &t->filter.half_width, sizeof t->filter.half_width);
@@ -511,10 +519,14 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     int used = snprintf(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->cutoff < 1 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", cut-off %.3g", t->cutoff);
+    if (t->shaped && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", times the given response");
     if (t->divided && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", divided by the reference spectrum");
     if (t->wiener > 0 && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, " (Wiener %.3g)", t->wiener);
+    if (t->filter.periodic && used > 0 && (size_t)used < n)
+        used += snprintf(buf + used, n - (size_t)used, ", rows periodic");
     if (t->job.between && used > 0 && (size_t)used < n)
         used += snprintf(buf + used, n - (size_t)used, ", oversampled");
     if (t->job.interpolation && used > 0 && (size_t)used < n)

@@ -20,6 +20,7 @@ struct fbp_job_tables {
     double cutoff, cutoff_v; /**< cutoff_v 0: no window along columns */
     double wiener;           /**< of a deconvolution; 0: none */
     bool divided;            /**< by a spectrum */
+    bool shaped;             /**< by a response of the caller's */
     enum fbp_angular_weights angular;
 };
 

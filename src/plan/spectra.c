@@ -1,11 +1,9 @@
 #include "plan/spectra.h"
 
 #include "base/vec.h"
-#include "filter/deconvolve.h"
 #include "scan/format/number_table.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Of samples: by how much the middles of two views may differ. */
 static const double SAME = 1e-6;
@@ -40,29 +38,12 @@ static fbp_status check(const struct fbp_scan *scan, size_t n)
     return FBP_OK;
 }
 
-fbp_status fbp_spectra_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
-                              const struct fbp_recon_params *p, size_t n_columns, size_t half_width,
-                              size_t oversampling)
+fbp_status fbp_spectra_load(const struct fbp_scan *scan, struct fbp_reference *out,
+                            double **samples)
 {
-    double *h = NULL;
     size_t n = 0;
-    fbp_status st;
 
-    FBP_TRY(fbp_number_table_load(scan->reference, 1, "one number a sample", &h, &n));
-    FBP_TRY_GOTO(check(scan, n));
-    const struct fbp_reference reference = {
-        .h = h, .n = n, .centre = middle_of(scan, 0), .wiener = p->wiener};
-    st = fbp_because(scan->reference, fbp_deconvolution_design(
-                                          out, &reference, p->filter, p->cutoff > 0 ? p->cutoff : 1,
-                                          n_columns, half_width, oversampling));
-    if (st == FBP_OK && !(p->cutoff > 0 || p->wiener > 0))
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: to divide by a reference spectrum without a limit gives noise: give a "
-                      "cut-off, such as --cutoff 0.1, or Wiener's term (--wiener)",
-                      scan->reference);
-fail:
-    if (st != FBP_OK)
-        fbp_filter_design_clear(out);
-    free(h);
-    return st;
+    FBP_TRY(fbp_number_table_load(scan->reference, 1, "one number a sample", samples, &n));
+    *out = (struct fbp_reference){.h = *samples, .n = n, .centre = middle_of(scan, 0)};
+    return check(scan, n);
 }

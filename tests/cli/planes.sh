@@ -169,6 +169,39 @@ has err '^fbp: four.json: frames: found 4, but .* has 3: as many as a view has r
 sed 's/"projections": "delays.mha"/"projections": "delays.nii"/' delays.json >nested.json
 run 1 recon nested.json -o no.mha
 has err 'projections: delays.nii has four dimensions, 3 volumes: views have three'
+# A response of the caller's: Hann's window as a table is Hann's window.
+awk 'BEGIN { print "fraction,factor"; for (i = 0; i <= 400; i++)
+    printf "%.6f,%.9f\n", i / 400, .5 + .5 * cos(3.14159265358979 * i / 400) }' >hann.csv
+run 0 recon ball.json -o hann.mha --device cpu --filter hann -q
+run 0 recon ball.json -o table.mha --device cpu --response hann.csv
+has err 'filter ram-lak, times the given response'
+run 0 compare table.mha hann.mha --json
+is "$(json nrmse) < 1e-5"
+run 0 compare table.mha volume.mha --json
+is "$(json nrmse) > 1e-3"
+printf '0,1\n0.5\n' >broken.csv
+run 1 recon ball.json -o no.mha --device cpu --response broken.csv
+has err '^fbp: broken.csv: .*a fraction of the Nyquist frequency and a factor'
+printf '0,1\n0.5,1\n0.4,0\n' >broken.csv
+run 1 recon ball.json -o no.mha --device cpu --response broken.csv
+has err '^fbp: broken.csv: filter: row 2 of the response begins with 0.4: fractions'
+run 1 recon ball.json -o no.mha --device cpu --response hann.csv --filter two-ramps
+has err 'two-ramps has no response that could be multiplied'
+run 1 recon ball.json -o no.mha --response none.csv
+has err '^fbp: none.csv: '
+run 1 recon cone.json -o no.mha --response hann.csv
+has err 'response: it is for plane integrals'
+
+# Rows that go round, for comparison.
+run 0 recon ball.json -o round.mha --device cpu --cutoff 0.1 --periodic
+has err 'filter ram-lak, cut-off 0.1, rows periodic'
+run 0 recon ball.json -o straight.mha --device cpu --cutoff 0.1 -q
+run 0 compare round.mha straight.mha --json
+is "$(json nrmse) > 0.001 && $(json nrmse) < 0.1"
+run 1 recon ball.json -o no.mha --periodic --device mock
+has err 'periodic: mock filters no rows that go round'
+run 1 recon ball.json -o no.mha --periodic --device cpu --interpolation cubic
+has err 'without cubic interpolation'
 absent no.mha
 
 # Spectra of a field sweep are divided by one without a gradient.

@@ -115,6 +115,41 @@ static void wieners_term_is_heard(void **state)
     compare("cpu", 12, .1, 0, .05, 1);
 }
 
+/* Lines and rows that go round the same circle: as many samples as there are, also a prime number
+ * of them, and objects that come nowhere near their ends. */
+static void rows_may_be_periodic(void **state)
+{
+    const struct solid solid = {.centre = {.05, -.03, 0},
+                                .axes = {.3, .3, .3},
+                                .turn = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                .m = 2};
+    static const size_t lengths[] = {PLANES_S, 111, 113};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fbp_scan scan = rings_scan(8);
+        scan.panel.n_columns = lengths[i];
+        scan.volume.n[0] = scan.volume.n[1] = scan.volume.n[2] = 20;
+        float *views = plane_samples(&scan, &solid, 1), *volumes[3];
+        for (int device = 0; device < 3; device++) {
+            volumes[device] = calloc(grid_size(&scan.volume), sizeof *volumes[device]);
+            OK(fbp_reconstruct(&scan,
+                               fbp_recon_params(.device = device ? "cpu" : "ref", .cutoff = .1,
+                                                .periodic = device < 2, .n_threads = 2),
+                               views, volumes[device], NULL));
+        }
+        const size_t n = grid_size(&scan.volume);
+        assert_true(difference(volumes[0], volumes[1], n) < 1e-5);
+        const double off = difference(volumes[2], volumes[1], n);
+        if (!(off > 1e-3 && off < .1)) /* what closes around the circle, and does not otherwise */
+            fail_msg("%zu samples: periodic rows differ by %.2g", lengths[i], off);
+        for (int device = 0; device < 3; device++)
+            free(volumes[device]);
+        free(views);
+        fbp_scan_clear(&scan);
+    }
+}
+
 static void refused(const struct fbp_scan *scan, struct fbp_recon_params *p, const char *word)
 {
     fbp_plan *plan = NULL;
@@ -145,6 +180,14 @@ static void what_cannot_be_divided_is_refused(void **state)
         &scan,
         &(struct fbp_recon_params){.source = source, .cutoff = .1, .filter = FBP_FILTER_TWO_RAMPS},
         "no deconvolution");
+    refused(&scan,
+            &(struct fbp_recon_params){
+                .source = source, .cutoff = .1, .periodic = 1, .oversampling = 2},
+            "without oversampling");
+    refused(&scan,
+            &(struct fbp_recon_params){
+                .source = source, .cutoff = .1, .periodic = 1, .spatial_filter = 1},
+            "without a filter in space");
     for (int i = 0; i < 3; i++)
         scan.views[3].d[i] += .01 * scan.views[3].u[i];
     refused(&scan, &(struct fbp_recon_params){.source = source, .cutoff = .1}, "one sweep");
@@ -158,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_is_taken_out),
         cmocka_unit_test(wieners_term_is_heard),
+        cmocka_unit_test(rows_may_be_periodic),
         cmocka_unit_test(what_cannot_be_divided_is_refused),
     };
     write_line();

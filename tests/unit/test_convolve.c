@@ -212,7 +212,9 @@ static void kernels_have_two_sides(void **state)
             double error[2];
             if ((levels[l] & fbp_cpu_flags()) != levels[l])
                 continue;
-            OK(fbp_deconvolution_design(&b.design, &reference, FBP_FILTER_HANN, 1, N, 0, 1));
+            OK(fbp_deconvolution_design(
+                &b.design, &(struct fbp_spectral_filter){FBP_FILTER_HANN, 1, reference, {0}}, N, 0,
+                1));
             assert_true(fabs(b.design.kernel[1] - b.design.kernel_back[1]) > .01);
             open_designed(&b, spatial, levels[l]);
             filter_two(&b, x, y, error);

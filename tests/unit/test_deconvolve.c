@@ -35,9 +35,10 @@ static struct fbp_filter_design make(const struct fbp_reference *r, enum fbp_fil
                                      double cutoff, size_t n, size_t oversampling)
 {
     struct fbp_filter_design d;
+    const struct fbp_spectral_filter s = {filter, cutoff, *r, {0}};
 
     fbp_message_clear();
-    if (fbp_deconvolution_design(&d, r, filter, cutoff, n, 0, oversampling) != FBP_OK)
+    if (fbp_deconvolution_design(&d, &s, n, 0, oversampling) != FBP_OK)
         fail_msg("%s", fbp_message());
     assert_true(d.imaginary && d.kernel_back && d.passes == 1);
     return d;
@@ -171,7 +172,9 @@ static void refused(const struct fbp_reference *r, enum fbp_filter filter, doubl
     struct fbp_filter_design d;
 
     fbp_message_clear();
-    assert_int_equal(fbp_deconvolution_design(&d, r, filter, cutoff, N, 0, 1), status);
+    assert_int_equal(fbp_deconvolution_design(
+                         &d, &(struct fbp_spectral_filter){filter, cutoff, *r, {0}}, N, 0, 1),
+                     status);
     if (!strstr(fbp_message(), says))
         fail_msg("\"%s\": expected \"%s\"", fbp_message(), says);
     assert_null(d.kernel);

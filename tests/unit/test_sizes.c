@@ -33,7 +33,7 @@ WHOLE(meridians, most);
 WHOLE(picture_params, frame);
 WHOLE(plan_summary, frames);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, picture_oversampling);
+WHOLE(recon_params, response);
 WHOLE(report, devices_dropped);
 WHOLE(scan, reference);
 WHOLE(scan_known, pitch_mm);

@@ -84,15 +84,14 @@ static void so_do_those_of_spectra(void **state)
 {
     (void)state;
     const double h[] = {.3, -.1, 2, .4, -.2};
-    const struct fbp_reference r = {.h = h, .n = 5, .centre = 2.3};
+    const struct fbp_spectral_filter s = {
+        FBP_FILTER_HANN, .9, {.h = h, .n = 5, .centre = 2.3}, {0}};
 
     for (size_t o = 1; o <= 2; o++) {
         const size_t n = o * (N - 1) + 1;
         struct fbp_filter_design a, b;
-        assert_int_equal(fbp_deconvolution_design(&a, &r, FBP_FILTER_HANN, .9, n, 0, o), FBP_OK);
-        assert_int_equal(
-            fbp_deconvolution_design(&b, &r, FBP_FILTER_HANN, .9, n + 2 + FBP_SPLINE_REACH, 0, o),
-            FBP_OK);
+        assert_int_equal(fbp_deconvolution_design(&a, &s, n, 0, o), FBP_OK);
+        assert_int_equal(fbp_deconvolution_design(&b, &s, n + 2 + FBP_SPLINE_REACH, 0, o), FBP_OK);
         check(&a, &b, n);
         assert_non_null(b.kernel_back);
         fbp_filter_design_clear(&a);

@@ -248,6 +248,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .oversamples = true,
     .frames = true,
     .any_filter = true,
+    .periodic = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .doubles = true,
     .open = open_device,

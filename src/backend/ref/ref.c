@@ -125,6 +125,7 @@ const struct fbp_backend fbp_backend_ref = {
     .frames = true,
     .any_filter = true,
     .doubles = true,
+    .periodic = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .open = open_device,
     .close = close_device,
