@@ -600,6 +600,38 @@ class plan
     handle<fbp_plan, fbp_plan_destroy> p_;
 };
 
+/** Views of plane integrals that are added one at a time.  The scan must outlive it. */
+class adder
+{
+  public:
+    explicit adder(const scan &scan, const recon_params &params = {})
+    {
+        fbp_adder *made = nullptr;
+        check(fbp_grid_resolve(&params.volume, scan.get(), &grid_));
+        const fbp_status st = fbp_adder_create(&made, scan.get(), &params);
+        p_ = handle<fbp_adder, fbp_adder_destroy>(made);
+        check(st);
+        frames_ = scan->panel.n_rows;
+    }
+    /** samples: [n_rows][n_columns] of the scan's panel. */
+    void add(std::size_t view, const float *samples)
+    {
+        check(fbp_adder_add(p_.get(), view, samples));
+    }
+    /** So far, [frame][z][y][x]. */
+    std::vector<float> volume()
+    {
+        std::vector<float> out(frames_ * grid_.n[0] * grid_.n[1] * grid_.n[2]);
+        check(fbp_adder_volume(p_.get(), out.data()));
+        return out;
+    }
+
+  private:
+    handle<fbp_adder, fbp_adder_destroy> p_;
+    fbp_grid grid_{};
+    std::size_t frames_ = 1;
+};
+
 /** Memory to memory: views [n_views][n_rows][n_columns]; the volume is [z][y][x] of *grid. */
 inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)

@@ -420,6 +420,43 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_reconstruct_double(const struct fbp_scan *
 /** Free a plan and set the caller's pointer to NULL.  `*plan` may be NULL. */
 FBP_API void fbp_plan_destroy(fbp_plan **plan);
 
+/**
+ * Views of plane integrals (kind planes) that are added to a volume one at a time, in any order, as
+ * soon as each is measured.  The volume of all of them is that of fbp_reconstruct() to 1e-5 of its
+ * peak; before, it is the part of that sum that is there.
+ */
+typedef struct fbp_adder fbp_adder;
+
+/**
+ * A volume of zeros, on one device.
+ *
+ * scan    must outlive the adder.  It has the geometry of all views, so that their weights are
+ *         those of the whole set; its projections are not used.
+ * params  as for a plan, as far as they say how views are filtered and backprojected, where, and
+ *         what the volume is; one device.
+ * @return as fbp_plan_create(); FBP_ERR_UNSUPPORTED for other kinds, filtered views, precision
+ *         double, two stages, and parts of the volume.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
+                                                   const struct fbp_recon_params *params);
+
+/**
+ * Filter a view and add it; returns when that is done.
+ *
+ * view     its index in the scan, from 0; each once
+ * samples  [n_rows][n_columns] of the scan's panel, row f of frame f
+ * @return FBP_ERR_INVALID for a view that is not in the scan, or was added before; after
+ *         FBP_ERR_DEVICE the volume cannot be relied on.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_adder_add(fbp_adder *adder, size_t view,
+                                                const float *samples);
+
+/** The volume so far, [frame][z][y][x], of the size of fbp_grid_resolve(). */
+FBP_API FBP_MUST_CHECK fbp_status fbp_adder_volume(fbp_adder *adder, float *volume);
+
+/** Free it and set the caller's pointer to NULL.  `*adder` may be NULL. */
+FBP_API void fbp_adder_destroy(fbp_adder **adder);
+
 /** A device, or the reason why it cannot be used. */
 struct fbp_device_info {
     size_t struct_size;

@@ -12,8 +12,7 @@ static bool asks_for_filter(const struct fbp_recon_params *p)
 {
     return p->filter != FBP_FILTER_RAM_LAK || p->cutoff > 0 || p->cutoff_v > 0 ||
            p->spatial_filter || p->half_width > 0 || p->pad || p->oversampling > 1 ||
-           p->wiener > 0 || p->periodic ||
-           p->response || p->angular_weights != FBP_ANGULAR_DEFAULT;
+           p->wiener > 0 || p->periodic || p->response || p->angular_weights != FBP_ANGULAR_DEFAULT;
 }
 
 /* It was not held: say what would. */

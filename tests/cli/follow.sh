@@ -121,4 +121,26 @@ for form in raw mha files; do
 done
 run 0 bench follow --divide 16 --rate 2000 --runs 1 -q
 has out '^volumes: the same bits'
+# Plane integrals of an EPR image, whose views have a row each.
+run 0 simulate --kind planes --directions solid-angle:10 --order msps --phantom soft-ball --size 32 \
+    --voxel 0.0625 -o planes.json -q
+run 0 recon planes.json -o expected.mha -q
+header_bytes=$(($(stat -c %s planes.mha) - 66 * 56 * 4))
+sed 's/planes.mha/growing.mha/' planes.json >growing.json
+head -c $((header_bytes + 10 * 56 * 4 + 30)) planes.mha >growing.mha
+(
+    sleep 0.2
+    tail -c +$((header_bytes + 10 * 56 * 4 + 31)) planes.mha | head -c 5000 >>growing.mha
+    sleep 0.2
+    tail -c +$((header_bytes + 10 * 56 * 4 + 5031)) planes.mha >>growing.mha
+) &
+run 0 recon growing.json -o volume.mha --follow --json
+wait
+same volume.mha
+is "$(json batches) >= 2 && $(json after_last_view.volume) > 0"
+head -c $((header_bytes + 30 * 56 * 4)) planes.mha >growing.mha
+run 1 recon growing.json -o none.mha --follow --follow-timeout 0.3
+has err '30 of 66 views are there'
+nothing_left none.mha
+
 finish

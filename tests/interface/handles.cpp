@@ -203,6 +203,37 @@ void functions()
     EXPECT(complete == 2 && volume == plan.run());
 }
 
+/* Plane integrals along three axes and a fourth direction, one by one. */
+void views_one_by_one()
+{
+    const double along[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {.6, .48, .64}};
+    std::vector<fbp_view> views(4);
+    std::vector<float> samples(4 * 24), volume;
+
+    for (std::size_t k = 0; k < 4; k++)
+        fbp_plane_view(along[k], 1, -11.5, 24, &views[k]);
+    for (std::size_t i = 0; i < samples.size(); i++)
+        samples[i] = static_cast<float>(i * 7 % 13);
+    fbp::scan scan(FBP_PLANES, {24, 1}, views);
+    scan.set_volume({{12, 10, 8}, {1, 1, 1}, {0, 0, 0}});
+    fbp::adder made(scan);
+    fbp::adder adder(std::move(made));
+    EXPECT(adder.volume() == std::vector<float>(12 * 10 * 8));
+    for (std::size_t k = 4; k-- > 0;)
+        adder.add(k, &samples[k * 24]);
+    volume = fbp::reconstruct(scan, samples.data());
+    const std::vector<float> added = adder.volume();
+    EXPECT(added.size() == volume.size());
+    for (std::size_t i = 0; i < added.size(); i++)
+        EXPECT(std::abs(added[i] - volume[i]) < 1e-4);
+    try {
+        adder.add(3, samples.data());
+        EXPECT(!"it was added before");
+    } catch (const fbp::error &e) {
+        EXPECT(e.status() == FBP_ERR_INVALID);
+    }
+}
+
 void no_function()
 {
     try {
@@ -222,6 +253,7 @@ int main()
         moves();
         runs();
         functions();
+        views_one_by_one();
         no_function();
     } catch (const std::exception &e) {
         std::fprintf(stderr, "handles.cpp: %s\n", e.what());

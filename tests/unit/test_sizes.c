@@ -119,9 +119,11 @@ static void every_call_asks(void **state)
     struct fbp_grid grid = {{1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
     fbp_source *source;
     fbp_sink *sink;
+    fbp_adder *adder;
     fbp_plan *plan;
 
     assert_refused_for(fbp_plan_create(&plan, &scan, NULL), "fbp_scan");
+    assert_refused_for(fbp_adder_create(&adder, &scan, NULL), "fbp_scan");
     assert_refused_for(fbp_reconstruct(&scan, NULL, samples, samples, NULL), "fbp_scan");
     assert_refused_for(fbp_scan_load(&scan, "x"), "fbp_scan");
     assert_refused_for(fbp_scan_load_growing(&scan, "x"), "fbp_scan");

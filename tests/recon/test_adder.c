@@ -1,0 +1,194 @@
+/* Views of plane integrals one by one: together they are what they are at once. */
+#include "recon/planes_util.h"
+
+#include "base/clock.h"
+
+static const char *const devices[] = {"cpu", "ref", "mock", "gl", "cuda"};
+
+/* Views in the order 0, 25, 50 …, from the first to the last. */
+static void add_all(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                    const float *views, float *out)
+{
+    fbp_adder *adder = NULL;
+
+    OK(fbp_adder_create(&adder, scan, p));
+    for (size_t i = 0; i < scan->n_views; i++) {
+        const size_t k = i * 25 % scan->n_views;
+        OK(fbp_adder_add(adder, k, views + k * scan->panel.n_columns * scan->panel.n_rows));
+    }
+    OK(fbp_adder_volume(adder, out));
+    fbp_adder_destroy(&adder);
+    assert_null(adder);
+}
+
+static void one_by_one_is_all_at_once(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = rings_scan(10);
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{40, 37, 42}, {.05, .05, .05}, {.1, 0, 0}};
+    const size_t n = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1), *a = calloc(n, sizeof *a),
+          *b = calloc(n, sizeof *b);
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
+        for (int way = 0; way < 4 && usable(devices[d]); way++) {
+            const bool any = strcmp(devices[d], "cpu") == 0 || strcmp(devices[d], "ref") == 0;
+            struct fbp_recon_params p = {.struct_size = sizeof p,
+                                         .device = devices[d],
+                                         .filter = FBP_FILTER_HANN,
+                                         .kernel = way == 1 ? "matrix" : NULL,
+                                         .n_threads = 2};
+            if (way == 2 && any)
+                p.interpolation = FBP_INTERPOLATION_CUBIC;
+            if (way == 3 && any)
+                p.oversampling = 2;
+            OK(fbp_reconstruct(&scan, &p, views, a, NULL));
+            add_all(&scan, &p, views, b);
+            const double off = difference(a, b, n);
+            if (!(off < 1e-5))
+                fail_msg("%s, way %d: one by one is off by %.2g of the peak", devices[d], way, off);
+        }
+    free(views);
+    free(a);
+    free(b);
+    fbp_scan_clear(&scan);
+}
+
+/* Delays, a volume each. */
+static void frames_are_added_together(void **state)
+{
+    enum { FRAMES = 3 };
+    const struct solid solid = ellipsoid_of_planes();
+    struct fbp_scan scan = rings_scan(8);
+    const size_t S = PLANES_S;
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
+    const size_t n = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1), *a = calloc(FRAMES * n, sizeof *a),
+          *b = calloc(FRAMES * n, sizeof *b), *all = calloc(FRAMES * scan.n_views * S, sizeof *all);
+    for (size_t i = 0; i < FRAMES * scan.n_views * S; i++)
+        all[i] = (float)(i / S % FRAMES + 1) * views[i / S / FRAMES * S + i % S];
+    scan.panel.n_rows = FRAMES;
+    for (size_t d = 0; d < 2; d++) {
+        const struct fbp_recon_params p = {.struct_size = sizeof p, .device = devices[d]};
+        OK(fbp_reconstruct(&scan, &p, all, a, NULL));
+        add_all(&scan, &p, all, b);
+        assert_true(difference(a, b, FRAMES * n) < 1e-5);
+        for (size_t i = 0; i < n; i += 37) /* frames are told apart */
+            assert_true(fabs((double)b[2 * n + i] - 3 * (double)b[i]) < 1e-4);
+    }
+    free(views);
+    free(a);
+    free(b);
+    free(all);
+    fbp_scan_clear(&scan);
+}
+
+/* With the weights of the whole set: half of the views are a part of the sum, and the other half is
+ * the rest. */
+static void parts_add_up(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = rings_scan(10);
+    const size_t n = grid_size(&scan.volume);
+    float *views = plane_samples(&scan, &solid, 1), *sum = calloc(n, sizeof *sum),
+          *part = calloc(n, sizeof *part), *all = calloc(n, sizeof *all);
+
+    (void)state;
+    for (size_t half = 0; half < 2; half++) {
+        fbp_adder *adder = NULL;
+        OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
+        for (size_t k = half; k < scan.n_views; k += 2)
+            OK(fbp_adder_add(adder, k, views + k * PLANES_S));
+        OK(fbp_adder_volume(adder, part));
+        fbp_adder_destroy(&adder);
+        for (size_t i = 0; i < n; i++)
+            sum[i] += part[i];
+    }
+    OK(fbp_reconstruct(&scan, fbp_recon_params(.device = "cpu"), views, all, NULL));
+    assert_true(difference(all, sum, n) < 1e-5);
+    assert_true(difference(all, part, n) > .1);
+    free(views);
+    free(sum);
+    free(part);
+    free(all);
+    fbp_scan_clear(&scan);
+}
+
+static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *p, const char *says)
+{
+    fbp_adder *adder = NULL;
+
+    assert_int_not_equal(fbp_adder_create(&adder, scan, p), FBP_OK);
+    assert_null(adder);
+    if (!strstr(fbp_message(), says))
+        fail_msg("\"%s\" does not say \"%s\"", fbp_message(), says);
+}
+
+static void what_cannot_be_added_is_refused(void **state)
+{
+    struct fbp_scan scan = rings_scan(10);
+    const float view[PLANES_S] = {0};
+    fbp_adder *adder = NULL;
+
+    (void)state;
+    OK(fbp_adder_create(&adder, &scan, NULL));
+    assert_int_equal(fbp_adder_add(adder, scan.n_views, view), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "view 66: the scan has 66, counted from 0"));
+    OK(fbp_adder_add(adder, 3, view));
+    assert_int_equal(fbp_adder_add(adder, 3, view), FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "view 3 was added before"));
+    fbp_adder_destroy(&adder);
+    fbp_adder_destroy(&adder);
+    refused(&scan, fbp_recon_params(.stages = 2), "two stages");
+    refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
+    refused(&scan, fbp_recon_params(.roi = {{0, 4}}), "a part of the volume");
+    refused(&scan, fbp_recon_params(.device = "mock:0,1"), "are 2 devices: give one");
+    refused(&scan, fbp_recon_params(.filter = (enum fbp_filter)99), "filter");
+    refused(&scan, fbp_recon_params(.device = "mock", .interpolation = FBP_INTERPOLATION_CUBIC),
+            "interpolates linearly only");
+    scan.kind = FBP_PARALLEL;
+    refused(&scan, NULL, "kind parallel");
+    fbp_scan_clear(&scan);
+}
+
+/* `--bench`: the time of a view of 112 samples into 64^3 voxels. */
+static void bench(void)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = rings_scan(18);
+    float *views = plane_samples(&scan, &solid, 1);
+    double least = INFINITY, sum = 0;
+    fbp_adder *adder = NULL;
+
+    OK(fbp_adder_create(&adder, &scan, fbp_recon_params(.device = "cpu")));
+    for (size_t k = 0; k < scan.n_views; k++) {
+        const double start = fbp_seconds();
+        OK(fbp_adder_add(adder, k, views + k * PLANES_S));
+        const double seconds = fbp_seconds() - start;
+        least = fmin(least, seconds);
+        sum += seconds;
+    }
+    printf("a view into 64^3: least %.3f ms, mean %.3f ms\n", 1e3 * least,
+           1e3 * sum / (double)scan.n_views);
+    fbp_adder_destroy(&adder);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_by_one_is_all_at_once),
+        cmocka_unit_test(frames_are_added_together),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(what_cannot_be_added_is_refused),
+    };
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        bench();
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
