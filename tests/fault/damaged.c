@@ -78,7 +78,10 @@ static _Noreturn void be_command(const char *file, enum damaged_command command)
                                  "cpu", "--threads", "1",  "--preview", "out.png", NULL};
     const char *const convert[] = {"fbp", "geometry", "convert", file,         "-o",  "out.json",
                                    "-q",  "--pitch",  "0.8,0.7", "--detector", "6x4", NULL};
-    const char *const *argv = command == INFO ? info : command == RECON ? recon : convert;
+    const char *const response[] = {"fbp",     "recon", DAMAGED_PLANES, "--response", file, "-o",
+                                    "out.mha", "-q",    "--device",     "cpu",        NULL};
+    const char *const *const all[] = {info, recon, convert, response};
+    const char *const *argv = all[command];
     const int null = open("/dev/null", O_RDONLY);
 
     dup2(null, 0);
@@ -137,7 +140,7 @@ static void check_refused(const struct damaged_case *c, int status, unsigned fil
         complain(c->what, "left a file");
 }
 
-static const char *const command_names[] = {"info", "recon", "convert"};
+static const char *const command_names[] = {"info", "recon", "convert", "recon --response"};
 
 static void run_case(const struct damaged_case *c, FILE *table)
 {
@@ -165,6 +168,7 @@ static int run_table(const char *expected)
         perror(name);
         return 1;
     }
+    put(DAMAGED_PLANES, damaged_planes, strlen(damaged_planes));
     for (size_t i = 0; i < n; i++)
         run_case(&cases[i], table);
     fclose(table);

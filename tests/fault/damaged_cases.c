@@ -60,8 +60,13 @@
 #define ROWS                                                                                       \
     "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.raw\",\"raw\":{\"type\":\"float32\"," \
     "\"shape\":[5,1,24]},"
-#define STEP             "\"spacing_mm\":0.5,"
-#define ALONG            "\"directions\":[[1,0,0],[0,1,0],[0,0,1],[0.6,0.8,0],[0,0.6,-0.8]]"
+#define STEP  "\"spacing_mm\":0.5,"
+#define ALONG "\"directions\":[[1,0,0],[0,1,0],[0,0,1],[0.6,0.8,0],[0,0.6,-0.8]]"
+const char damaged_planes[] = ROWS STEP ALONG ",\"weights\":[1,1,1,1,1]}";
+#define SHAPE(name, text)                                                                 \
+    {                                                                                     \
+        .what = "response: " name, .command = RESPONSE, .file = "shape.csv", .data = text \
+    }
 #define PLUS(name, text) SCAN(name, HEAD DETECTOR DISTANCES ANGLES "," text "}")
 
 #define D10(x) x x x x x x x x x x
@@ -286,6 +291,16 @@ static const struct damaged_case cases[] = {
     SCAN("a pattern without end",
          "{\"fbp_scan\":1,\"projections\":\"p%d.mha 1 999999999\"," DETECTOR DISTANCES ANGLES "}"),
     SCAN("nested 2000 deep", D10(D10(D10("[[")))),
+
+    SHAPE("nothing", "# nothing\n"),
+    SHAPE("one number a row", "0\n0.5\n1\n"),
+    SHAPE("a word", "0,1\n0.5,half\n"),
+    SHAPE("fractions that fall", "0,1\n0.5,1\n0.4,0\n"),
+    SHAPE("a fraction twice", "0,1\n0.5,1\n0.5,0\n"),
+    SHAPE("a frequency in place of a fraction", "0,1\n125,0\n"),
+    SHAPE("a negative fraction", "-0.5,1\n0.5,0\n"),
+    SHAPE("a factor that is no number", "0,1\n0.5,nan\n"),
+    SHAPE("a factor that is too large", "0,1\n0.5,1e999\n"),
 
     TEXT("none", "# nothing\n"),
     TEXT("eleven numbers", "1 2 3 4 5 6 7 8 9 10 11\n"),

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum damaged_command { INFO, RECON, CONVERT };
+enum damaged_command { INFO, RECON, CONVERT, RESPONSE };
 
 struct damaged_case {
     const char *what;
@@ -15,6 +15,10 @@ struct damaged_case {
     const char *names; /**< the file to be named; NULL: this one */
     const char *until; /**< what follows in the message depends on the machine or the formats */
 };
+
+/** A sound scan of plane integrals, which a RESPONSE is for, and its name. */
+#define DAMAGED_PLANES "planes.json"
+extern const char damaged_planes[];
 
 /** All of them. */
 const struct damaged_case *damaged_cases(size_t *n);
