@@ -84,11 +84,11 @@ struct recon_args {
     OPT(R, p.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2,                \
         .fallback = "1",                                                                          \
         .help = "2: compute filtered plane integrals half way between samples, too, so that "     \
-                "interpolation loses less (kind planes, on cpu and ref)"),                        \
+                "interpolation loses less (kind planes)"),                                        \
     OPT(R, p.interpolation, .name = "interpolation", .arg = "NAME",                               \
         .list = choices_interpolation, .fallback = "linear",                                      \
         .help = "between filtered samples of plane integrals: nearest, linear, or cubic, the "    \
-                "spline through them (kind planes, on cpu and ref)"),                             \
+                "spline through them (kind planes; devices without it refuse)"),                  \
     OPT(R, p.stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",           \
         .help = "2: backproject plane integrals to pictures of the meridian planes first, and "    \
                 "these to the volume: several times as fast, for directions in planes through one " \
@@ -97,7 +97,7 @@ struct recon_args {
         .fallback = "2", .help = "with --stages 2: columns of a picture a voxel"),                \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
-                "divided by it, up to the cut-off (kind planes, on cpu and ref)"),                \
+                "divided by it, up to the cut-off (kind planes)"),                                \
     OPT(R, p.wiener, .name = "wiener", .arg = "F", .min = 1e-12, .max = 1, .fallback = "none",    \
         .help = "Wiener's term of that division, as a fraction of the reference's greatest "      \
                 "power"),                                                                         \

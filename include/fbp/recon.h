@@ -423,7 +423,7 @@ FBP_API void fbp_plan_destroy(fbp_plan **plan);
 /**
  * Views of plane integrals (kind planes) that are added to a volume one at a time, in any order, as
  * soon as each is measured.  The volume of all of them is that of fbp_reconstruct() to 1e-5 of its
- * peak; before, it is the part of that sum that is there.
+ * peak; before, it is the part of that sum that is there.  Calls for one adder must not overlap.
  */
 typedef struct fbp_adder fbp_adder;
 
