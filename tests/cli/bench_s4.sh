@@ -58,6 +58,8 @@ measurements >all
 [ "$(grep -c '"what":"way"' all)" -ge 2 ] || say "$last: no two ways"
 grep '"way":"CS"' all >out
 is "$(json rms_error) < 1e-6 && $(json compute) > 0 && $(json views) == 208 && $(json samples) == 42"
+grep '"way":"CS double"' all >out
+is "$(json rms_error) < 1e-14 && $(json largest_error) < 1e-13"
 grep '"way":"CM"' all >out
 is "$(json rms_error) < 0.03 && $(json views) == 324"
 grep '"what":"operations"' all >out

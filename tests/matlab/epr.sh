@@ -16,6 +16,9 @@ exec </dev/null
 "$fbp" recon -q bottle.json --device cpu -o plain.raw
 "$fbp" recon -q bottle.json --device cpu --filter hann --cutoff 0.6 --oversampling 2 \
     --quadrature voronoi --size 17x22x12 --voxel 0.14 -o other.raw
+"$fbp" simulate -q --kind planes --directions solid-angle:9 --order flip --phantom bottle --size 22 \
+    --voxel 0.125 --output-type float64 -o exact.json
+"$fbp" recon -q exact.json --device cpu --precision double -o exact.raw
 samples=$(sed -nE 's/.*"columns": ([0-9]+).*/\1/p' bottle.json)
 awk -v n="$samples" 'BEGIN { for (i = 0; i < n; i++) { x = i - (n - 1) / 2; printf "%.17g\n", -x * exp(-x * x / 4) } }' >h.txt
 "$fbp" recon -q bottle.json --device cpu --reference h.txt --cutoff 0.3 -o spectra.raw

@@ -77,6 +77,29 @@ for N = [16 17]
     check('the paper''s sums', max(abs(got(:) - wanted(:))) < 1e-6 * max(abs(wanted(:))));
 end
 
+% In double: the command's bits, and the float ones but for rounding.
+f = fopen('exact.mha');
+fseek(f, -8 * S * Q, 'eof');
+samples = reshape(fread(f, S * Q, 'double'), [S Q]);
+fclose(f);
+f = fopen('exact.raw');
+exact = reshape(fread(f, 22 ^ 3, 'double'), [22 22 22]);
+fclose(f);
+% The file's directions and distances are those of the scan but for their last bits.
+text = fileread('exact.json');
+rows = regexp(text, '\n    \[([^\]]*)\]', 'tokens');
+G = cell2mat(cellfun(@(row) str2num(row{1})', rows, 'UniformOutput', false));
+number = @(key) str2double(regexp(text, ['"' key '": ([-0-9.e]+)'], 'tokens'){1}{1});
+got = fbp_epr(samples, G(1, :), G(2, :), G(3, :), d, 22, number('spacing_mm'), 'First', ...
+    number('first_mm'), 'Precision', 'double', 'Device', 'cpu');
+check('the command''s bits in double', isa(got, 'double') && isequal(got, exact));
+check('double beside float', max(abs(got(:) - double(plain(:)))) < 1e-5 * max(got(:)));
+check('double of floats', isa(fbp_epr(p, GX, GY, GZ, d, 22, d, 'Precision', 'double', 'Device', 'cpu'), 'double'));
+wanted = sums(raw, GX(1:12), GY(1:12), GZ(1:12), 0.7, 17, 0.9);
+got = fbp_epr(raw, GX(1:12), GY(1:12), GZ(1:12), 0.7, 17, 0.9, 'Filter', 'none', 'Grid', 'eprit', ...
+    'Precision', 'double', 'Device', 'cpu');
+check('the paper''s sums in double', max(abs(got(:) - wanted(:))) < 1e-12 * max(abs(wanted(:))));
+
 % What a kernel is given by fbp_epr_filter is what the library filters.
 [weights, words] = fbp_epr_weights(GX, GY, GZ);
 check('weights', abs(sum(weights) - 2 * pi) < 1e-12 && ~isempty(strfind(words, 'bands')));
