@@ -145,6 +145,7 @@ static void all_agree_with_the_reference(void **state)
         {.spatial_filter = 1, .half_width = 9},
         {.interpolation = FBP_INTERPOLATION_NEAREST},
         {.interpolation = FBP_INTERPOLATION_CUBIC},
+        {.periodic = 1},
     };
     double *views;
     struct fbp_scan scan = odd_scan(&views);
@@ -156,7 +157,8 @@ static void all_agree_with_the_reference(void **state)
         p.device = "ref";
         double *wanted = volume_of(&scan, p, views);
         for (size_t d = 1; d < COMPUTERS; d++) {
-            if (!usable(computers[d].device))
+            if (!usable(computers[d].device) ||
+                (p.periodic && strcmp(computers[d].device, "cuda") == 0)) /* which lacks it */
                 continue;
             p.device = computers[d].device;
             p.kernel = computers[d].kernel;
