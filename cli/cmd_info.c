@@ -102,6 +102,8 @@ static int array_json(const char *path, const struct fbp_array_info *i, const st
         cJSON_AddNumberToObject(root, "scale", i->scale);
         cJSON_AddNumberToObject(root, "offset", i->offset);
     }
+    if (i->history[0])
+        cJSON_AddStringToObject(root, "history", i->history);
     if (i->taken[0])
         cJSON_AddStringToObject(root, "files", i->taken);
     cJSON_AddStringToObject(root, "row_order",
@@ -136,6 +138,8 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
         printf("spacing  not in the file\n");
     }
     printf("unit     %s\n", i->unit[0] ? say_name(i->unit) : "not in the file");
+    if (i->history[0])
+        printf("history  %s\n", say_name(i->history));
     if (i->scale != 0)
         printf("scale    value = %.9g * number + %.9g\n", i->scale, i->offset);
     if (r)

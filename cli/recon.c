@@ -1,6 +1,7 @@
 #include "recon.h"
 
 #include "files.h"
+#include "prepare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +59,14 @@ static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
 
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
+    struct fbp_preparation steps;
+    char profile[4096];
+    if (a->prepare && prepare_parse(a->prepare, &steps, profile, sizeof profile) != 0)
+        return 1;
     const struct fbp_scan_known known = {.struct_size = sizeof known,
                                          .pitch_mm = {a->pitch[0], a->pitch[1]},
-                                         .growing = a->p.follow};
+                                         .growing = a->p.follow,
+                                         .preparation = a->prepare ? &steps : NULL};
 
     fbp_limit_memory(a->p.memory_bytes); /* of the process, and of whoever looks at files for it */
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)

@@ -22,6 +22,7 @@ struct recon_args {
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;           /**< of --sweep */
+    const char *prepare;      /**< steps of --prepare; NULL: the scan's */
     const char *reference;    /**< of plane integrals; NULL: the scan's */
     unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
@@ -95,6 +96,11 @@ struct recon_args {
                 "axis (kind planes)"),                                                            \
     OPT(R, p.picture_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
         .fallback = "2", .help = "with --stages 2: columns of a picture a voxel"),                \
+    OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's",                  \
+        .help = "what is done with rows of a spectrometer before they are plane integrals, "      \
+                "such as baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, "        \
+                "resample, fft=N, zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, "  \
+                "profile_threshold=F (kind planes; docs/epr.md)"),                                \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes)"),                                \

@@ -53,6 +53,8 @@ static void print_extras(FILE *f, const struct recon_args *a, const struct recon
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
 
+    if (result->plan->prepared[0])
+        fprintf(f, "prepared: %s\n", say_name(result->plan->prepared));
     if (recon_one_slice(a))
         fprintf(f, "slice %zu, z = %.6g mm, from detector rows %zu to %zu\n", a->slice.first,
                 result->plan->volume.centre_mm[2], result->rows[0], result->rows[1] - 1);
@@ -207,6 +209,8 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     cJSON_AddStringToObject(root, "isa", p->isa);
     cJSON_AddNumberToObject(root, "threads", p->n_threads);
     cJSON_AddStringToObject(root, "weights", p->weights);
+    if (p->prepared[0])
+        cJSON_AddStringToObject(root, "prepared", p->prepared);
     cJSON_AddStringToObject(root, "output", a->output);
     cJSON_AddStringToObject(root, "unit", p->unit);
     print_output_type(root, a, r);

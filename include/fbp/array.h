@@ -60,6 +60,7 @@ struct fbp_array_info {
     /** Of a series: how many volumes lie one behind the other, of n[2] / frames slices each, such
      * as the delays of one measurement.  0 and 1: it is no series. */
     size_t frames;
+    char history[256]; /**< what was done with the samples before, in words; "" = not known */
 };
 
 /** A format of arrays.  Extensions in a list are separated by blanks: ".mha .mhd".  "": none. Upper

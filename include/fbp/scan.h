@@ -5,6 +5,7 @@
 #include "fbp/array.h"
 #include "fbp/directions.h"
 #include "fbp/geometry.h"
+#include "fbp/preparation.h"
 
 FBP_BEGIN
 
@@ -28,6 +29,8 @@ struct fbp_scan_known {
     size_t struct_size;
     bool growing;       /**< the projections are still being written (fbp_source_follow()) */
     double pitch_mm[2]; /**< distance between pixels along u and v, instead of that in the file */
+    /** Steps beside those that the file asks for, and instead of them; or NULL. */
+    const struct fbp_preparation *preparation;
 };
 
 /**
@@ -68,6 +71,9 @@ struct fbp_scan {
     /** Of plane integrals that are spectra of a field sweep: file of the spectrum without a
      *  gradient, at the field values of the views, which they are divided by; or NULL. */
     char *reference;
+    /** Of plane integrals: what is done with stored rows before they are those.  The panel and the
+     *  views are the prepared ones.  Owned; NULL: nothing. */
+    struct fbp_preparation *preparation;
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */

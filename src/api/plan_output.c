@@ -5,6 +5,7 @@
 #include "array/reads.h"
 #include "array/spool.h"
 #include "base/hash.h"
+#include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint6
             isnan(p->params.mask_value) ? NAN : p->params.mask_value; /* one of many */
         h = fbp_hash(h, &value, sizeof value);
     }
+    h = fbp_preparation_hash(h, p->scan->preparation);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;
     return FBP_OK;
@@ -73,6 +75,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     }
     info.frames = p->info.frames;
     info.n[2] *= info.frames;
+    snprintf(info.history, sizeof info.history, "%s", p->info.prepared);
     snprintf(info.unit, sizeof info.unit, "%s", p->info.unit);
     st = (range ? fbp_sink_open : fbp_spool_open)(sink, output, &info, &params);
 fail:

@@ -5,19 +5,29 @@
 #include "array/file/growing.h"
 #include "array/hold.h"
 #include "geometry/kind.h"
+#include "prep/traces.h"
+#include "scan/file/preparation.h"
 
 /* The caller's source, or the scan's projections: views as they are stored. */
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 {
+    const bool prepared = p->scan->preparation != NULL;
+
     *source = p->params.source;
-    if (*source)
+    if (*source && !prepared)
         return FBP_OK;
+    if (*source)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "scan: prepare: views from memory are taken as they are: prepare them "
+                        "before, or name a file");
     if (!p->scan->projections)
         return fbp_fail(FBP_ERR_INVALID, "scan: no projections are named: add \"projections\"");
     if (p->params.follow)
-        return fbp_source_follow(source, p->scan->projections, &p->scan->raw,
-                                 p->params.follow_timeout_s);
-    return fbp_source_open(source, p->scan->projections, &p->scan->raw);
+        FBP_TRY(fbp_source_follow(source, p->scan->projections, &p->scan->raw,
+                                  p->params.follow_timeout_s));
+    else
+        FBP_TRY(fbp_source_open(source, p->scan->projections, &p->scan->raw));
+    return prepared ? fbp_traces_open(source, *source, p->scan) : FBP_OK;
 }
 
 /* Views as the scan has them, on top of stored ones if they are not those; *out goes first.  In
@@ -103,6 +113,7 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     const struct fbp_array_info *info = fbp_source_info(source);
     if (info->taken[0])
         fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
+    fbp_preparation_describe(p->scan->preparation, p->info.prepared, sizeof p->info.prepared);
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = is_top_down(p->scan, info);
     FBP_TRY_GOTO(fbp_plan_make_stages(p));

@@ -11,8 +11,9 @@
 
 enum fbp_source_use {
     FBP_SOURCE_WHOLE,
-    FBP_SOURCE_GROWING, /**< still being written */
-    FBP_SOURCE_LIST,    /**< a list of numbers: one dimension will do */
+    FBP_SOURCE_GROWING,   /**< still being written */
+    FBP_SOURCE_LIST,      /**< a list of numbers: one dimension will do */
+    FBP_SOURCE_IMAGINARY, /**< of complex samples the imaginary parts; others are refused */
 };
 
 /** fbp_source_open() for this use. */

@@ -175,6 +175,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     src->fd = -1;
     src->growing = use == FBP_SOURCE_GROWING;
     src->list = use == FBP_SOURCE_LIST;
+    src->imaginary = use == FBP_SOURCE_IMAGINARY;
     src->path = fbp_strdup(path);
     if (!src->path) {
         st = fbp_fail_nomem(strlen(path), "a path");
@@ -184,6 +185,11 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* to which the first has led */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
+    if (use == FBP_SOURCE_IMAGINARY && !src->complex)
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "%s: its samples are real, but a phase or an FFT takes complex ones "
+                              "(MAT, NPY, BES3T): leave that step out, or give both channels",
+                              src->path));
     *out = src;
     return FBP_OK;
 fail:

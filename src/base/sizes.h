@@ -31,6 +31,7 @@
 #define FBP_FIRST_geometry_known       FBP_BYTES_TO(struct fbp_geometry_known, header_origin_mm)
 #define FBP_FIRST_meridians            FBP_BYTES_TO(struct fbp_meridians, most)
 #define FBP_FIRST_picture_params       FBP_BYTES_TO(struct fbp_picture_params, shown)
+#define FBP_FIRST_preparation          FBP_BYTES_TO(struct fbp_preparation, places)
 #define FBP_FIRST_recon_params         FBP_BYTES_TO(struct fbp_recon_params, user)
 #define FBP_FIRST_report               FBP_BYTES_TO(struct fbp_report, exposure)
 #define FBP_FIRST_scan                 FBP_BYTES_TO(struct fbp_scan, n_assumed)

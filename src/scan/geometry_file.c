@@ -314,12 +314,21 @@ fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, con
 }
 
 /* A file of another program that names its projections. */
-static fbp_status load_foreign(struct fbp_scan *out, const char *path, const double pitch_mm[2])
+static fbp_status load_foreign(struct fbp_scan *out, const char *path,
+                               const struct fbp_scan_known *beside)
 {
     const struct fbp_geometry_known known = {.struct_size = sizeof known,
-                                             .pitch_mm = {pitch_mm[0], pitch_mm[1]}};
+                                             .pitch_mm = {beside->pitch_mm[0], beside->pitch_mm[1]},
+                                             .preparation = beside->preparation};
 
     FBP_TRY(fbp_geometry_read(out, path, NULL, &known));
+    if (known.preparation && !out->preparation) {
+        fbp_scan_free(out);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: prepare: only rows of plane integrals (EPR imaging) are prepared: "
+                        "leave it out",
+                        path);
+    }
     if (!out->projections) {
         fbp_scan_free(out);
         return fbp_fail(FBP_ERR_INVALID,
@@ -373,12 +382,13 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                         "projections grow: reconstruct it when it is complete",
                         path, format->name);
     if (format && format != &scan_format)
-        return load_foreign(out, path, known->pitch_mm);
+        return load_foreign(out, path, known);
     FBP_TRY(refuse_array(path));
     FBP_TRY(fbp_json_read(path, &root));
     struct fbp_scan_file f = {.top = {path, "", root},
                               .scan = out,
                               .growing = growing,
+                              .preparation = known->preparation,
                               .geometry_only = geometry_only,
                               .load_geometry = fbp_geometry_read,
                               .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};

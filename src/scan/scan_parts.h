@@ -16,6 +16,7 @@ struct fbp_scan_file {
     bool growing;                  /**< the projections may still be being written */
     bool geometry_only;            /**< there need be no projections */
     double pitch_mm[2];            /**< given beside the file, and counts; 0: not */
+    const struct fbp_preparation *preparation; /**< the same; NULL: nothing is given */
     /** fbp_geometry_read(): a geometry file that this one names may be a scan file again. */
     fbp_status (*load_geometry)(struct fbp_scan *out, const char *path, const char *format,
                                 const struct fbp_geometry_known *known);
@@ -37,6 +38,8 @@ bool fbp_scan_has_planes(const struct fbp_scan *scan);
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
 fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n);
+/** scan->preparation of what the file and the caller ask for; NULL if that is nothing. */
+fbp_status fbp_scan_read_preparation(const struct fbp_scan_file *f);
 bool fbp_scan_is_eprit(const struct fbp_scan_file *f);
 fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f);
 

@@ -1,4 +1,5 @@
 /* The views of plane integrals in a scan file: directions, where their samples lie, and weights. */
+#include "scan/file/preparation.h"
 #include "scan/file/scan_inputs.h"
 #include "scan/format/number_table.h"
 #include "scan/scan_parts.h"
@@ -17,7 +18,8 @@
 static const double UNIT = 1e-3;
 
 static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm", "frames",
-                                          "gradients",  "weights",    "grid",     "reference"};
+                                          "gradients",  "weights",    "grid",     "reference",
+                                          "prepare"};
 static const char *const grids[] = {"symmetric", "eprit"};
 
 bool fbp_scan_has_planes(const struct fbp_scan *scan)
@@ -27,6 +29,12 @@ bool fbp_scan_has_planes(const struct fbp_scan *scan)
 
 fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f)
 {
+    if (f->preparation)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: prepare: only rows of plane integrals (kind planes) are prepared: leave "
+            "it out",
+            f->top.file);
     for (size_t i = 0; i < N_OF(planes_keys); i++)
         if (fbp_json_has(&f->top, planes_keys[i]))
             return fbp_fail(FBP_ERR_INVALID,
@@ -260,6 +268,39 @@ fail:
     return st;
 }
 
+/* The same where rows are resampled, or transformed: places (mm, of the strongest gradient), or
+ * frequencies over the gradient (G/cm).  *first: of sample 0, in samples. */
+static fbp_status read_axis(const struct fbp_scan_file *f, double *direction, double *lengths,
+                            double *first)
+{
+    const struct fbp_preparation *p = f->scan->preparation;
+    struct fbp_axis axis = {.n = f->scan->panel.n_columns, .step = p->dwell_us};
+    double greatest = 0;
+
+    if (fbp_json_has(&f->top, "spacing_mm"))
+        return fbp_fail(FBP_ERR_INVALID, "%s: spacing_mm: it follows from prepare.%s: remove it",
+                        f->top.file, p->fft ? "dwell_us and the gradients" : "resample");
+    if (p->fft && !fbp_json_has(&f->top, "gradients"))
+        return fbp_json_missing(&f->top, "gradients",
+                                "an FFT gives frequencies, which are places by the gradients "
+                                "(G/cm): give them");
+    FBP_TRY(fbp_preparation_axis(f->top.file, p, &axis));
+    f->scan->panel.n_columns = axis.n;
+    *first = axis.first / axis.step;
+    for (size_t k = 0; k < f->scan->n_views; k++)
+        greatest = fmax(greatest, lengths[k]);
+    for (size_t i = 0; axis.step < 0 && i < 3 * f->scan->n_views; i++)
+        direction[i] = -direction[i];
+    for (size_t k = 0; k < f->scan->n_views; k++) {
+        lengths[k] = fabs(axis.step) * (p->fft ? 10 / FBP_MHZ_PER_GAUSS : greatest) / lengths[k];
+        if (!fbp_in_range(&fbp_range_pitch, lengths[k]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: prepare: samples of view %zu are %g mm apart, expected %s",
+                            f->top.file, k, lengths[k], fbp_range_pitch.expected);
+    }
+    return FBP_OK;
+}
+
 bool fbp_scan_is_eprit(const struct fbp_scan_file *f)
 {
     const cJSON *grid = cJSON_GetObjectItemCaseSensitive(f->top.object, "grid");
@@ -269,7 +310,7 @@ bool fbp_scan_is_eprit(const struct fbp_scan_file *f)
 
 /* Where sample 0 lies: symmetric about 0, or as eprit has it, 0 at sample S/2. */
 static fbp_status place_samples(const struct fbp_scan_file *f, const double *direction,
-                                const double *spacing)
+                                const double *spacing, const double *moved)
 {
     const double samples = (double)f->scan->panel.n_columns;
     double *first = NULL;
@@ -279,7 +320,8 @@ static fbp_status place_samples(const struct fbp_scan_file *f, const double *dir
     FBP_TRY(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n));
     for (size_t k = 0; k < f->scan->n_views; k++) {
-        const double usual = -(grid == 1 ? samples : samples - 1) / 2 * spacing[k];
+        const double usual =
+            (moved ? *moved : -(grid == 1 ? samples : samples - 1) / 2) * spacing[k];
         fbp_plane_view(direction + 3 * k, spacing[k], n ? first[n == 1 ? 0 : k] : usual,
                        f->scan->panel.n_columns, &f->scan->views[k]);
     }
@@ -334,20 +376,22 @@ static fbp_status check_rows(const struct fbp_scan_file *f)
 
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
 {
-    double *direction = NULL, *lengths = NULL;
+    double *direction = NULL, *lengths = NULL, first = 0;
     size_t n = 0;
     fbp_status st;
 
     FBP_TRY(refuse_lines(f));
     FBP_TRY(check_rows(f));
+    FBP_TRY(fbp_scan_read_preparation(f));
+    const bool moves = fbp_preparation_moves(f->scan->preparation);
     FBP_TRY_GOTO(load_directions(f, &direction, &n));
     FBP_TRY_GOTO(
         check_count(f, fbp_json_has(&f->top, "directions") ? "directions" : "gradients", n));
     FBP_TRY_GOTO(fbp_calloc((void **)&lengths, n, sizeof *lengths, "gradients"));
     FBP_TRY_GOTO(normalise(f, direction, lengths));
     FBP_TRY_GOTO(read_magnitudes(f, lengths));
-    FBP_TRY_GOTO(read_spacing(f, lengths));
-    FBP_TRY_GOTO(place_samples(f, direction, lengths));
+    FBP_TRY_GOTO(moves ? read_axis(f, direction, lengths, &first) : read_spacing(f, lengths));
+    FBP_TRY_GOTO(place_samples(f, direction, lengths, moves ? &first : NULL));
     FBP_TRY_GOTO(fbp_scan_read_plane_weights(f));
 fail:
     free(direction);

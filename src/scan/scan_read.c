@@ -46,6 +46,7 @@ static const char *const top_keys[] = {
     "weights",
     "grid",
     "reference",
+    "prepare",
     "filtered",
     "flip",
     "assumed",

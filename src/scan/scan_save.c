@@ -315,6 +315,11 @@ static fbp_status check_scan(const struct fbp_scan *scan, const struct fbp_circl
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "scan: its files hold other views than are left: save it before views are "
                         "left out or binned");
+    if (scan->preparation)
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "scan: its files hold rows before their preparation, of which the views say "
+            "nothing: keep the file that it was read from");
     if (circle && scan->depths)
         return fbp_fail(FBP_ERR_INVALID, "scan: depths are saved with matrices: give no circle");
     if (scan->filtered && !circle && !has_matrices(scan))

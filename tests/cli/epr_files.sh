@@ -25,4 +25,25 @@ fi
 run 1 recon s.json --hu 0.02 -o no.mha
 has err 'plane integrals are no attenuations'
 
+# Steps before plane integrals are said, and stand in the output.
+for end in mha nrrd h5 mat tif; do
+    run 0 recon s.json --prepare baseline=1,baseline_samples=0:3 -o prepared.$end
+    has out '^prepared: baseline of order 1$'
+    run 0 info prepared.$end --header
+    has out '^history +baseline of order 1$'
+done
+run 0 recon s.json --prepare baseline=0 -o hash: --json
+[ "$(json prepared)" = "baseline of order 0" ] || say "$last: $(json prepared)"
+run 1 recon s.json --prepare base_line=0 -o no.mha
+has err 'there is no step "base_line": did you mean "baseline"'
+run 1 recon s.json --prepare baseline_samples=5 -o no.mha
+has err 'found "5", expected FIRST:END or FIRST:END:FIRST:END'
+run 1 recon s.json --prepare phase=all -o no.mha
+has err 'samples are real, but a phase or an FFT takes complex ones'
+run 0 simulate --kind parallel --size 16 --views 8 -o lines.json -q
+run 1 recon lines.json --prepare baseline=0 -o no.mha
+has err 'only rows of plane integrals \(kind planes\) are prepared'
+run 1 geometry convert s.json -o no.xml
+absent no.mha
+
 finish

@@ -132,6 +132,39 @@ static void what_is_wrong_is_said(void **state)
     refused(prj, "two samples or more");
 }
 
+/* Places of uneven steps, and rows of times. */
+static void axes_are_prepared(void **state)
+{
+    const struct fbp_preparation even = {.struct_size = sizeof even, .resample = 1};
+    const struct fbp_preparation fft = {.struct_size = sizeof fft, .fft = 8, .zero_sample = 2};
+    struct fbp_scan_known known = {.struct_size = sizeof known, .preparation = &even};
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct prj prj = prj_usual();
+
+    (void)state;
+    prj.complex = true;
+    prj.b[3] = 2.5;
+    put_prj(PRJ, &prj);
+    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_OK);
+    assert_true(scan.preparation->places[3] == 2.5 && scan.preparation->n_samples == 6);
+    assert_true(fabs(scan.views[0].u[0] - 2 * 10 / (2.8025 * 2)) < 1e-12);
+    fbp_scan_clear(&scan);
+    known.preparation = &fft; /* 8 samples of 1 / (8 * 2 us) */
+    prj = prj_usual();
+    prj.complex = true;
+    put_prj(PRJ, &prj);
+    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_OK);
+    assert_int_equal(scan.panel.n_columns, 8);
+    assert_true(fabs(scan.views[0].u[0] - 10 / (2.8025 * 2) / 16) < 1e-12);
+    /* frequency 0 is sample 4, half a step behind the middle */
+    assert_true(fabs(scan.views[0].d[0] + 10 / (2.8025 * 2) / 32) < 1e-12);
+    fbp_scan_clear(&scan);
+    prj.b[3] = 2.5;
+    put_prj(PRJ, &prj);
+    assert_int_equal(fbp_scan_load_known(&scan, PRJ, &known), FBP_ERR_UNSUPPORTED);
+    assert_says("B has unequal steps");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +172,7 @@ int main(void)
         cmocka_unit_test(the_real_parts_are_views),
         cmocka_unit_test(delays_are_rows),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(axes_are_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

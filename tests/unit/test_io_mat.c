@@ -273,7 +273,9 @@ static void write_volume(const char *path, enum fbp_type type)
                                         .origin_mm = {-1, 2, -3},
                                         .unit = "1/mm^3"};
     const struct fbp_sink_params params = {
-        .struct_size = sizeof params, .type = type, .range = {0, type ? 44 : 0}};
+        .struct_size = sizeof params,
+        .type = type,
+        .range = {0, type == FBP_U8 || type == FBP_U16 ? 44 : 0}};
     fbp_sink *sink;
     float values[45];
 
@@ -288,13 +290,13 @@ static void write_volume(const char *path, enum fbp_type type)
 
 static void written_volumes_come_back(void **state)
 {
-    static const enum fbp_type types[] = {FBP_F32, FBP_U16, FBP_U8};
-    static const char *const names[] = {"", ":vol", ":a_b2"};
+    static const enum fbp_type types[] = {FBP_F32, FBP_U16, FBP_U8, FBP_F64};
+    static const char *const names[] = {"", ":vol", ":a_b2", ":d"};
     float out[45];
 
     (void)state;
     remove(VOL);
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < 4; t++) {
         char path[600];
         snprintf(path, sizeof path, VOL "%s", names[t]);
         write_volume(path, types[t]);

@@ -19,7 +19,7 @@
     _Static_assert(sizeof(struct fbp_##what) == FBP_BYTES_TO(struct fbp_##what, last),  \
                    "nothing behind the last field")
 
-WHOLE(array_info, frames);
+WHOLE(array_info, history);
 WHOLE(centre, uncertainty);
 WHOLE(circle, skew_rad);
 WHOLE(comparison, mean_b);
@@ -28,15 +28,16 @@ WHOLE(device_info, numa_node);
 WHOLE(directions, n);
 WHOLE(geometry_facts, alias_free_mm);
 WHOLE(geometry_format_info, extensions);
-WHOLE(geometry_known, header_origin_mm);
 WHOLE(meridians, most);
+WHOLE(geometry_known, preparation);
 WHOLE(picture_params, frame);
-WHOLE(plan_summary, frames);
+WHOLE(plan_summary, prepared);
 WHOLE(progress, waiting_for);
 WHOLE(recon_params, response);
 WHOLE(report, devices_dropped);
-WHOLE(scan, reference);
-WHOLE(scan_known, pitch_mm);
+WHOLE(preparation, places);
+WHOLE(scan, preparation);
+WHOLE(scan_known, preparation);
 WHOLE(sheet_params, hi);
 WHOLE(simulate_params, in_double);
 WHOLE(sink_functions, write_double);

@@ -29,6 +29,7 @@ static void append_triple(char *buf, size_t n, const char *key, const double x[3
 char *fbp_describe(const struct fbp_array_info *i)
 {
     char scale[32], offset[32], scaled[120] = "", unit[40] = "", place[320] = "", frames[40] = "";
+    char history[300] = "";
 
     if (fbp_array_frames(i) > 1)
         snprintf(frames, sizeof frames, ", \"frames\": %zu", i->frames);
@@ -41,11 +42,13 @@ char *fbp_describe(const struct fbp_array_info *i)
         append_triple(place, sizeof place, "spacing_mm", i->spacing_mm);
         append_triple(place, sizeof place, "origin_mm", i->origin_mm);
     }
+    if (i->history[0])
+        snprintf(history, sizeof history, ", \"history\": \"%s\"", i->history);
     return fbp_format("{\"fbp\": 1, \"type\": \"%s\", \"size\": [%zu, %zu, %zu], \"rows\": \"%s\""
-                      "%s%s%s%s}",
+                      "%s%s%s%s%s}",
                       fbp_type_name(i->type), i->n[0], i->n[1], i->n[2],
                       i->row_order == FBP_ROWS_TOP_DOWN ? top_down : bottom_up, frames, unit,
-                      scaled, place);
+                      scaled, place, history);
 }
 
 static bool number(const cJSON *root, const char *key, double *out)
@@ -139,6 +142,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
     info->row_order = rows[0] == 't' ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
     if (strlen(unit) < sizeof info->unit)
         snprintf(info->unit, sizeof info->unit, "%s", unit);
+    snprintf(info->history, sizeof info->history, "%.255s", text_of(root, "history"));
     if (cJSON_HasObjectItem(root, "scale") &&
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;

@@ -43,6 +43,8 @@ struct fbp_source {
     uint64_t reader_bytes; /**< and so for each thread that reads */
     bool headerless;       /**< a description tells how it is read; other bytes may stand before */
     bool growing;          /**< the file may end before the samples do; still being written */
+    bool imaginary;        /**< of complex samples these parts are wanted, not the real ones */
+    bool complex;          /**< the samples are complex: one part of them is read */
     bool list;             /**< numbers are wanted, not an array: one dimension will do */
     /** Of a growing source of several files: views that are complete, from the first on, and bytes
      *  of all that is there.  `again`: all of them are looked at anew.  NULL: one file. */

@@ -1,6 +1,7 @@
 /* NPY, versions 1 to 3: "\x93NUMPY", version, header length, a Python dictionary, samples.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
 #include "array/file/bytes.h"
+#include "array/file/complex.h"
 #include "array/file/describe.h"
 #include "array/file/format.h"
 #include "array/file/frames.h"
@@ -11,6 +12,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
@@ -75,18 +77,21 @@ static int value_length(const char *v)
 static fbp_status parse_descr(struct fbp_source *src, const char *v)
 {
     static const struct {
-        char code[3];
+        char code[4];
         enum fbp_type type;
     } table[] = {
-        {"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},  {"u2", FBP_U16}, {"i2", FBP_I16},
-        {"u4", FBP_U32}, {"i4", FBP_I32}, {"f4", FBP_F32}, {"f8", FBP_F64},
+        {"u1", FBP_U8},  {"b1", FBP_U8},  {"i1", FBP_I8},   {"u2", FBP_U16},
+        {"i2", FBP_I16}, {"u4", FBP_U32}, {"i4", FBP_I32},  {"f4", FBP_F32},
+        {"f8", FBP_F64}, {"c8", FBP_F32}, {"c16", FBP_F64},
     };
+    const size_t n = v && (*v == '\'' || *v == '"') && v[1] ? strcspn(v + 2, "'\"") : 0;
 
-    if (v && (*v == '\'' || *v == '"') && v[1] && v[2] && v[3] && v[4] == *v)
+    if (n > 0 && v[2 + n] == *v && strchr("<>|=", v[1]))
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-            if (strncmp(v + 2, table[i].code, 2) == 0 && strchr("<>|=", v[1])) {
+            if (strlen(table[i].code) == n && strncmp(v + 2, table[i].code, n) == 0) {
                 src->info.type = table[i].type;
                 src->info.big_endian = v[1] == '>' || (v[1] == '=' && fbp_is_foreign(false));
+                src->complex = v[2] == 'c';
                 return FBP_OK;
             }
     return fbp_fail(FBP_ERR_UNSUPPORTED,
@@ -143,6 +148,25 @@ static fbp_status parse(struct fbp_source *src, const char *dict)
     return FBP_OK;
 }
 
+/* All of it is there: what reads parts is not asked for the size of the file. */
+static fbp_status take_complex(struct fbp_source *src)
+{
+    const off_t size = lseek(src->fd, 0, SEEK_END);
+    uint64_t bytes = 0;
+
+    FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
+    if (src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: complex samples cannot be followed while the file grows", src->path);
+    if (size < 0 || bytes > UINT64_MAX / 4 || (uint64_t)size < src->offset + 2 * bytes)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the file has %lld bytes, but the header asks for %llu: it is "
+                        "truncated, copy it again",
+                        src->path, (long long)size, (unsigned long long)(src->offset + 2 * bytes));
+    fbp_take_part(src);
+    return FBP_OK;
+}
+
 static fbp_status open_npy(struct fbp_source *src)
 {
     char *dict = NULL;
@@ -151,6 +175,8 @@ static fbp_status open_npy(struct fbp_source *src)
 
     if (st == FBP_OK)
         st = parse(src, dict);
+    if (st == FBP_OK && src->complex)
+        st = take_complex(src);
     if (st == FBP_OK && !src->growing)
         st = fbp_described_beside(src->path, &src->info, &ours);
     free(dict);

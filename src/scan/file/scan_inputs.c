@@ -27,6 +27,8 @@ fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
     else
         FBP_TRY(fbp_inputs_add_array(out, scan->projections, &raw));
     FBP_TRY(fbp_inputs_add_array(out, scan->reference, NULL));
+    if (scan->preparation)
+        FBP_TRY(fbp_inputs_add_array(out, scan->preparation->profile, NULL));
     raw.n[2] = 0; /* headerless images: as many as there are */
     FBP_TRY(fbp_inputs_add_array(out, scan->dark, &raw));
     FBP_TRY(fbp_inputs_add_array(out, scan->flat, &raw));
@@ -40,8 +42,13 @@ static fbp_status add_all(struct fbp_inputs *all, const void *scan)
 
 static bool scan_reads(const struct fbp_scan *scan, const char *file)
 {
-    const char *const names[] = {scan->path, scan->projections, scan->dark,
-                                 scan->flat, scan->bad_pixels,  scan->reference};
+    const char *const names[] = {scan->path,
+                                 scan->projections,
+                                 scan->dark,
+                                 scan->flat,
+                                 scan->bad_pixels,
+                                 scan->reference,
+                                 scan->preparation ? scan->preparation->profile : NULL};
     struct fbp_inputs named = {0};
     fbp_status st = FBP_OK;
     bool hit = true;

@@ -1,5 +1,6 @@
 /* A scan in memory: what is assumed, what is to be noted, what it implies; and its end. */
 #include "scan/file/scan_notes.h"
+#include "scan/file/preparation.h"
 
 #include "base/mem.h"
 #include "base/sizes.h"
@@ -36,6 +37,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->depths);
     free(scan->plane_weights);
     free(scan->reference);
+    fbp_preparation_free(scan->preparation);
     free(scan->note);
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "base/vec.h"
+#include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"
 
 #include <math.h>
@@ -184,6 +185,20 @@ static fbp_status name_projections(struct fbp_scan *out, const char *path)
                            "spectra of a field sweep are divided by the one without a gradient");
 }
 
+/* Samples stay where they are. */
+static fbp_status check_preparation(const char *path, struct fbp_preparation *p, size_t n)
+{
+    if (!p)
+        return FBP_OK;
+    p->n_samples = n;
+    FBP_TRY(fbp_preparation_check(path, p, n));
+    if (p->fft == 0)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: prepare: fft: a field sweep has spectra, no time traces: leave it out",
+                    path);
+}
+
 static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
                        const struct fbp_geometry_known *known)
 {
@@ -195,6 +210,8 @@ static fbp_status take(struct fbp_scan *out, const struct fbp_bes3t *d,
     FBP_TRY(fbp_geometry_make_views(out, d->path, known, samples.n[1] * samples.n[2]));
     out->kind = FBP_PLANES;
     out->panel = (struct fbp_panel){samples.n[0], 1};
+    FBP_TRY(fbp_preparation_copy(&out->preparation, known->preparation));
+    FBP_TRY(check_preparation(d->path, out->preparation, samples.n[0]));
     make_views(out, &image);
     FBP_TRY(read_volume(d, &out->volume));
     return name_projections(out, d->path);

@@ -8,14 +8,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "scan/file/preparation.h"
 #include "scan/file/scan_notes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Of an electron: MHz a gauss. */
-static const double MHZ = 2.8025;
 
 /* Steps of B that differ by more are no even axis. */
 static const double EVEN = 1e-3;
@@ -110,52 +108,79 @@ static fbp_status check_sizes(const char *path, const struct found *f)
     return FBP_OK;
 }
 
-static fbp_status check_axis(const char *path, const double *b, size_t n)
+static fbp_status check_rising(const char *path, const double *b, size_t n, double step)
 {
-    const double step = n > 1 ? (b[n - 1] - b[0]) / (double)(n - 1) : 0;
-
     for (size_t i = 1; i < n; i++)
         if (!((b[i] - b[i - 1]) * step > 0))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: B is not monotonic: number %zu is %g, the one before %g: sort "
                             "the samples",
                             path, i, b[i], b[i - 1]);
-    for (size_t i = 1; i < n; i++)
-        if (!(fabs(b[i] - b[i - 1] - step) <= EVEN * fabs(step)))
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: B has unequal steps, %g at number %zu and %g on average: "
-                            "resample P",
-                            path, b[i] - b[i - 1], i, step);
     if (fabs(step) > 0)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID, "%s: B has %zu number: two samples or more are needed", path,
                     n);
 }
 
+static bool is_even(const double *b, size_t n, double step)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!(fabs(b[i] - b[i - 1] - step) <= EVEN * fabs(step)))
+            return false;
+    return true;
+}
+
+/* Places to be resampled from, where that is asked for and needed. */
+static fbp_status take_places(const char *path, struct fbp_preparation *p, const double *b,
+                              size_t n)
+{
+    if (!p || !p->resample)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: B has unequal steps: resample P to equal ones, or have it done "
+                        "(--prepare resample)",
+                        path);
+    FBP_TRY(fbp_calloc((void **)&p->places, n, sizeof *p->places, "an axis"));
+    memcpy(p->places, b, n * sizeof *b);
+    return FBP_OK;
+}
+
+/* B is of frequencies; of times (us) where rows are to be transformed. */
+static fbp_status read_axis(const struct fbp_scan *out, const char *path, const double *b, size_t n,
+                            struct fbp_axis *axis)
+{
+    const double step = n > 1 ? (b[n - 1] - b[0]) / (double)(n - 1) : 0;
+
+    FBP_TRY(check_rising(path, b, n, step));
+    *axis = (struct fbp_axis){.n = n, .first = b[0], .step = step};
+    if (!is_even(b, n, step))
+        FBP_TRY(take_places(path, out->preparation, b, n));
+    return out->preparation ? fbp_preparation_axis(path, out->preparation, axis) : FBP_OK;
+}
+
 /* Frequencies over the gradient are places. */
 static fbp_status make_views(struct fbp_scan *out, const char *path, const struct found *f,
-                             const double *b, const double *g)
+                             const double *g, const struct fbp_axis *axis)
 {
-    const double step = (b[f->n_b - 1] - b[0]) / (double)(f->n_b - 1);
+    const double sign = axis->step > 0 ? 1 : -1;
 
     for (size_t k = 0; k < f->n_views; k++) {
-        double n[3] = {g[k], g[f->n_views + k], g[2 * f->n_views + k]};
+        double n[3] = {sign * g[k], sign * g[f->n_views + k], sign * g[2 * f->n_views + k]};
         const double length = fbp_normalise(n);
         if (!(length > 0))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: G: gradient %zu is 0, which has no direction: leave that "
                             "projection out",
                             path, k);
-        const double mm = 10 / (MHZ * length) * (step > 0 ? 1 : -1);
-        for (int i = 0; i < 3; i++)
-            n[i] *= step > 0 ? 1 : -1;
-        fbp_plane_view(n, mm * step, mm * b[0], f->n_samples, &out->views[k]);
+        const double mm = sign * 10 / (FBP_MHZ_PER_GAUSS * length);
+        fbp_plane_view(n, mm * axis->step, mm * axis->first, axis->n, &out->views[k]);
     }
     return FBP_OK;
 }
 
 static fbp_status note(struct fbp_scan *out, const char *path)
 {
+    if (out->preparation && out->preparation->fft)
+        return fbp_scan_assume(out, path, "dwell_us", "B in us", "rows are taken for time traces");
     return fbp_scan_assume(out, path, "spacing_mm", "B in MHz",
                            "programs of laboratories write MHz where their documents say cm");
 }
@@ -164,6 +189,7 @@ static fbp_status take(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known, const struct fbp_blob *reply)
 {
     double *b = NULL, *g = NULL;
+    struct fbp_axis axis;
     struct found f;
     size_t at = 0;
     fbp_status st;
@@ -175,11 +201,14 @@ static fbp_status take(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_calloc((void **)&g, f.n_g, sizeof *g, "gradients"));
     (void)!fbp_blob_take(reply, &at, b, f.n_b * sizeof *b);
     (void)!fbp_blob_take(reply, &at, g, f.n_g * sizeof *g);
-    FBP_TRY_GOTO(check_axis(path, b, f.n_b));
+    FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
+    if (out->preparation)
+        out->preparation->n_samples = f.n_samples;
+    FBP_TRY_GOTO(read_axis(out, path, b, f.n_b, &axis));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;
-    out->panel = (struct fbp_panel){f.n_samples, f.n_delays};
-    FBP_TRY_GOTO(make_views(out, path, &f, b, g));
+    out->panel = (struct fbp_panel){axis.n, f.n_delays};
+    FBP_TRY_GOTO(make_views(out, path, &f, g, &axis));
     out->projections = fbp_format("%s:P?spectra", path);
     if (!out->projections)
         FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));

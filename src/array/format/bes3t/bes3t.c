@@ -4,8 +4,8 @@
  * samples both are the real parts; FILE:imaginary is the other ones. */
 #include "array/format/bes3t/bes3t.h"
 #include "array/file/bytes.h"
+#include "array/file/complex.h"
 #include "array/file/format.h"
-#include "array/file/values.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -45,48 +45,21 @@ static fbp_status open_samples(struct fbp_source *src, const char *description, 
     return fbp_fail(st, "%s: its samples: %s: copy the .DTA beside the .DSC", src->path, why);
 }
 
-static bool takes_imaginary(const struct fbp_source *src)
+static bool names_imaginary(const struct fbp_source *src)
 {
     return src->member && strcmp(src->member, "imaginary") == 0;
 }
 
-/* Each row is read as a whole, and every other number of it taken. */
-static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
-{
-    const size_t n = src->info.n[0], size = fbp_type_size(src->info.type);
-    const size_t first = takes_imaginary(src);
-    char *row = NULL, *to = out;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(fbp_calloc((void **)&row, 2 * n, size, "a row of complex numbers"));
-    for (size_t r = row0; r < row0 + n_rows && st == FBP_OK; r++) {
-        const uint64_t at = ((uint64_t)slice * src->info.n[1] + r) * n * 2 * size;
-        st = fbp_read_numbers(src->fd, src->path, at, &src->info, 2 * n, row);
-        for (size_t i = 0; i < n; i++, to += size)
-            memcpy(to, row + (2 * i + first) * size, size);
-    }
-    free(row);
-    return st;
-}
-
-static void take_part(struct fbp_source *src)
-{
-    if (!takes_imaginary(src))
-        snprintf(src->info.taken, sizeof src->info.taken,
-                 "%.240s: the real parts of complex samples are taken", src->path);
-    src->read = read_part;
-}
-
 static fbp_status check_member(const struct fbp_source *src, bool complex)
 {
-    if (!src->member || strcmp(src->member, "sinogram") == 0 || (complex && takes_imaginary(src)))
+    if (!src->member || strcmp(src->member, "sinogram") == 0 || (complex && names_imaginary(src)))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: has no array %.40s: leave it out, or name sinogram, its spectra as views "
                     "of one row%s",
                     src->file, src->member,
                     complex                ? ", or imaginary, its imaginary parts"
-                    : takes_imaginary(src) ? "; its samples are not complex"
+                    : names_imaginary(src) ? "; its samples are not complex"
                                            : "");
 }
 
@@ -122,8 +95,9 @@ static fbp_status take(struct fbp_source *src, const struct fbp_bes3t *d)
     src->info.big_endian = s.big_endian;
     FBP_TRY(open_samples(src, d->path, &size));
     FBP_TRY(check_bytes(src, s.complex, size));
+    src->imaginary |= names_imaginary(src);
     if (s.complex)
-        take_part(src);
+        fbp_take_part(src);
     return FBP_OK;
 }
 

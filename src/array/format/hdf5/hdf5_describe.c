@@ -225,6 +225,7 @@ static void take_attributes(struct look *l)
         strcmp(order, "bottom-up") == 0)
         i->row_order = FBP_ROWS_BOTTOM_UP;
     (void)fbp_hdf5_text_of(l->data, "unit", i->unit, sizeof i->unit);
+    (void)fbp_hdf5_text_of(l->data, "history", i->history, sizeof i->history);
     i->has_spacing = fbp_hdf5_numbers_of(l->data, "voxel_mm", i->spacing_mm, 3) &&
                      i->spacing_mm[0] > 0 && i->spacing_mm[1] > 0 && i->spacing_mm[2] > 0;
     if (!i->has_spacing || !fbp_hdf5_numbers_of(l->data, "origin_mm", i->origin_mm, 3))

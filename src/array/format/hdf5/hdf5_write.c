@@ -78,6 +78,8 @@ static bool put_attributes(hid_t data, const struct fbp_array_info *i)
     if (given)
         done = done && put_numbers(data, "voxel_mm", i->spacing_mm) &&
                put_numbers(data, "origin_mm", i->origin_mm);
+    if (i->history[0])
+        done = done && put_text(data, "history", i->history);
     if (i->scale != 0)
         done = done && put_number(data, FBP_HDF5_SCALE, i->scale) &&
                put_number(data, FBP_HDF5_OFFSET, i->offset);

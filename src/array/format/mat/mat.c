@@ -113,6 +113,7 @@ static bool read_place(mat_t *mat, struct fbp_array_info *info)
     if (strcmp(axes, FBP_MAT_XYZ) != 0)
         return false;
     text(mat, FBP_MAT_UNIT, info->unit, sizeof info->unit);
+    text(mat, FBP_MAT_HISTORY, info->history, sizeof info->history);
     info->row_order = FBP_ROWS_BOTTOM_UP;
     info->has_spacing = numbers(mat, FBP_MAT_VOXEL, info->spacing_mm, 3) &&
                         numbers(mat, FBP_MAT_ORIGIN, info->origin_mm, 3);
@@ -126,6 +127,14 @@ static bool read_place(mat_t *mat, struct fbp_array_info *info)
     return true;
 }
 
+/* Of complex numbers, the parts that are wanted. */
+static const void *part_of(const struct wanted *w, const matvar_t *v)
+{
+    if (w->src->imaginary && v->isComplex && v->data)
+        return ((const mat_complex_split_t *)v->data)->Im;
+    return fbp_mat_real(v);
+}
+
 static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *member,
                            enum layout layout, struct fbp_blob *reply)
 {
@@ -137,16 +146,22 @@ static fbp_status take_out(const struct wanted *w, mat_t *mat, const char *membe
     const matvar_t *v = fbp_mat_find(mat, member, &top);
 
     fbp_status st = v ? take(path, v, layout, &info) : fbp_mat_missing(mat, w->src->file, member);
-    if (v && st == FBP_OK && v->isComplex)
+    if (v && st == FBP_OK && !part_of(w, v))
+        st =
+            fbp_fail(FBP_ERR_INVALID, "%s: its imaginary parts are not there: copy it again", path);
+    if (v && st == FBP_OK && v->isComplex && !w->src->imaginary)
         snprintf(info.taken, sizeof info.taken,
                  "%.240s: the real parts of complex samples are taken", path);
     if (v && st == FBP_OK && (layout == IS_SPECTRA || layout == IS_VOLUME))
-        st = fbp_write_at(w->fd, path, 0, fbp_mat_real(v),
+        st = fbp_write_at(w->fd, path, 0, part_of(w, v),
                           info.n[0] * info.n[1] * info.n[2] * fbp_type_size(info.type));
     else if (v && st == FBP_OK)
         st = fbp_column_major_write(w->fd, path, v->data, fbp_type_size(info.type), info.n);
+    const bool complex = v && v->isComplex;
     Mat_VarFree(top);
-    return st == FBP_OK ? fbp_blob_put(reply, &info, sizeof info) : st;
+    FBP_TRY(st);
+    FBP_TRY(fbp_blob_put(reply, &complex, sizeof complex));
+    return fbp_blob_put(reply, &info, sizeof info);
 }
 
 /* In a child. */
@@ -193,7 +208,8 @@ static fbp_status open_mat(struct fbp_source *src)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: a MAT file cannot be followed while it grows",
                         src->path);
     fbp_status st = fbp_mat_contain(src->path, &limits, read_array, &w, &reply);
-    if (st == FBP_OK && !fbp_blob_take(&reply, &at, &info, sizeof info))
+    if (st == FBP_OK && (!fbp_blob_take(&reply, &at, &src->complex, sizeof src->complex) ||
+                         !fbp_blob_take(&reply, &at, &info, sizeof info)))
         st = fbp_fail(FBP_ERR_IO, "%s: no description came back", src->path);
     free(reply.bytes);
     FBP_TRY(st);

@@ -95,7 +95,7 @@ static void put_doubles(struct maker *m, const char *name, const double *v, int3
 static void put_text(struct maker *m, const char *name, const char *text)
 {
     const size_t n = strlen(text);
-    uint16_t letters[80];
+    uint16_t letters[sizeof((struct fbp_array_info *)0)->history];
     size_t start;
 
     for (size_t i = 0; i < n; i++)
@@ -150,6 +150,7 @@ static void put_facts(struct maker *m, const struct fbp_array_info *info, bool g
     put_text(m, "file_type", "Image_v1.1");
     put_text(m, FBP_MAT_AXES, FBP_MAT_XYZ);
     put_text(m, FBP_MAT_UNIT, info->unit);
+    put_text(m, FBP_MAT_HISTORY, info->history);
     begin_struct(m, "raw_info", file, 1, &start);
     put_text(m, "", "");
     end_array(m, start, 0);
@@ -168,28 +169,27 @@ static void put_facts(struct maker *m, const struct fbp_array_info *info, bool g
 static void put_volume(struct maker *m, const struct fbp_array_info *info, const char *name,
                        uint64_t bytes)
 {
+    static const struct {
+        uint32_t class, type;
+    } as[] = {[FBP_U8] = {MX_UINT8, UINT8},
+              [FBP_U16] = {MX_UINT16, UINT16},
+              [FBP_F32] = {MX_SINGLE, SINGLE},
+              [FBP_F64] = {MX_DOUBLE, DOUBLE}};
     const int32_t n[4] = {(int32_t)info->n[0], (int32_t)info->n[1], (int32_t)fbp_frame_slices(info),
                           (int32_t)fbp_array_frames(info)};
-    const bool u8 = info->type == FBP_U8, u16 = info->type == FBP_U16;
-    const bool f64 = info->type == FBP_F64;
     size_t start;
 
-    begin_array(m,
-                u8    ? MX_UINT8
-                : u16 ? MX_UINT16
-                : f64 ? MX_DOUBLE
-                      : MX_SINGLE,
-                name, n, n[3] > 1 ? 4 : 3, &start);
-    put_tag(m, u8 ? UINT8 : u16 ? UINT16 : f64 ? DOUBLE : SINGLE, (uint32_t)bytes);
+    begin_array(m, as[info->type].class, name, n, n[3] > 1 ? 4 : 3, &start);
+    put_tag(m, as[info->type].type, (uint32_t)bytes);
     end_array(m, start, (bytes + 7) / 8 * 8);
 }
 
 /* A name that MATLAB takes, and none of ours. */
 static fbp_status check_name(const char *path, const char *name)
 {
-    static const char *const ours[] = {"file_type",    FBP_MAT_UNIT,  "raw_info",
-                                       "rec_info",     FBP_MAT_AXES,  FBP_MAT_VOXEL,
-                                       FBP_MAT_ORIGIN, FBP_MAT_SCALE, FBP_MAT_OFFSET};
+    static const char *const ours[] = {
+        FBP_MAT_HISTORY, "file_type",   FBP_MAT_UNIT,   "raw_info",    "rec_info",
+        FBP_MAT_AXES,    FBP_MAT_VOXEL, FBP_MAT_ORIGIN, FBP_MAT_SCALE, FBP_MAT_OFFSET};
     bool good = isalpha((unsigned char)name[0]) && strlen(name) <= NAME;
 
     for (const char *c = name; good && *c; c++)

@@ -31,7 +31,7 @@ struct header {
     enum fbp_type type;
     bool msb, compressed, ascii, wide; /* wide: integers of 64 bits */
     long long channels, header_size, compressed_size;
-    char unit[16];
+    char unit[16], history[256];
     char data_file[1024];
     size_t end; /* first byte behind the header */
 };
@@ -184,6 +184,10 @@ static bool set(struct header *h, const char *key, const char *value)
         return one_number(value, &h->slope) && h->slope != 0;
     if (strcmp(key, "ElementToIntensityFunctionOffset") == 0)
         return one_number(value, &h->intercept);
+    if (strcmp(key, "Comment") == 0) {
+        snprintf(h->history, sizeof h->history, "%.255s", value);
+        return true;
+    }
     if (strcmp(key, "Unit") == 0) { /* a long one is not ours */
         if (!text(value, h->unit, sizeof h->unit))
             h->unit[0] = '\0';
@@ -402,6 +406,7 @@ static fbp_status take(struct fbp_source *src, const struct header *h)
     src->info.type = h->type;
     src->info.big_endian = h->msb;
     memcpy(src->info.unit, h->unit, sizeof h->unit);
+    memcpy(src->info.history, h->history, sizeof h->history);
     if (h->slope != 0 && (h->slope < 1 || h->slope > 1 || h->intercept != 0)) {
         src->info.scale = h->slope;
         src->info.offset = h->intercept;

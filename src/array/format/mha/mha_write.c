@@ -49,7 +49,7 @@ static void tell_axes(const struct fbp_array_info *info, bool given, struct axes
 static fbp_status header(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, const char *data_file, char **out)
 {
-    char size[64] = "", unit[32] = "", scale[160] = "", a[32], b[32];
+    char size[64] = "", unit[32] = "", scale[160] = "", comment[280] = "", a[32], b[32];
     const char *element = info->type == FBP_U8    ? "MET_UCHAR"
                           : info->type == FBP_U16 ? "MET_USHORT"
                           : info->type == FBP_F64 ? "MET_DOUBLE"
@@ -64,16 +64,18 @@ static fbp_status header(const char *path, const struct fbp_array_info *info,
     tell_axes(info, given, &axes);
     if (info->unit[0])
         snprintf(unit, sizeof unit, "Unit = %.15s\n", info->unit);
+    if (info->history[0])
+        snprintf(comment, sizeof comment, "Comment = %s\n", info->history);
     if (info->scale != 0)
         snprintf(scale, sizeof scale,
                  "ElementToIntensityFunctionSlope = %s\nElementToIntensityFunctionOffset = %s\n",
                  fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
     *out = fbp_format("ObjectType = Image\nNDims = %s\nBinaryData = True\n"
                       "BinaryDataByteOrderMSB = False\nCompressedData = %s\n%s"
-                      "TransformMatrix = %s\n%s%s%sDimSize = %s\n"
+                      "TransformMatrix = %s\n%s%s%s%sDimSize = %s\n"
                       "ElementType = %s\nElementDataFile = %s\n",
                       axes.dims, compressed_bytes ? "True" : "False", size, axes.turn, axes.place,
-                      unit, scale, axes.sizes, element, data_file);
+                      unit, comment, scale, axes.sizes, element, data_file);
     return *out ? FBP_OK : fbp_fail_nomem(512, "a MetaImage header");
 }
 

@@ -199,6 +199,7 @@ static fbp_status take_info(struct fbp_source *src, const struct nrrd_header *h)
     src->info.type = element_type(h->type);
     src->info.big_endian = h->big_endian;
     memcpy(src->info.unit, h->unit, sizeof h->unit);
+    memcpy(src->info.history, h->history, sizeof h->history);
     src->info.scale = h->scale;
     src->info.offset = h->scale != 0 ? h->offset : 0;
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));

@@ -5,8 +5,9 @@
 #include "array/file/format.h"
 
 /** Keys of our own: value = scale * number + offset. */
-#define NRRD_SCALE  "fbp scale"
-#define NRRD_OFFSET "fbp offset"
+#define NRRD_SCALE   "fbp scale"
+#define NRRD_OFFSET  "fbp offset"
+#define NRRD_HISTORY "fbp history"
 
 enum { NRRD_MAX_AXES = 16 };
 
@@ -27,7 +28,7 @@ struct nrrd_header {
     bool big_endian, has_endian, has_components;
     char type[32], encoding[16];
     long long line_skip, byte_skip;
-    char unit[16];
+    char unit[16], history[256];
     double scale, offset; /**< as in struct fbp_array_info */
     char data_file[1024]; /**< as it stands; "" = behind the header */
     char *list;           /**< lines behind "data file: LIST", inside the text; NULL = no list */

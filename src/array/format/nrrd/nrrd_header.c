@@ -296,11 +296,14 @@ static char *cut_end(char *s)
 /* "key:=value"; others' are theirs. */
 static bool set_own(struct nrrd_header *h, const char *line)
 {
-    static const char scale[] = NRRD_SCALE ":=", offset[] = NRRD_OFFSET ":=";
+    static const char scale[] = NRRD_SCALE ":=", offset[] = NRRD_OFFSET ":=",
+                      history[] = NRRD_HISTORY ":=";
     size_t n = 0;
 
     if (strncmp(line, scale, sizeof scale - 1) == 0)
         return fbp_nrrd_numbers(line + sizeof scale - 1, 1, &h->scale, &n) && isfinite(h->scale);
+    if (strncmp(line, history, sizeof history - 1) == 0)
+        snprintf(h->history, sizeof h->history, "%.255s", line + sizeof history - 1);
     if (strncmp(line, offset, sizeof offset - 1) == 0)
         return fbp_nrrd_numbers(line + sizeof offset - 1, 1, &h->offset, &n) && isfinite(h->offset);
     return true;

@@ -31,7 +31,7 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
                          const char *data_file, char **out)
 {
     const bool series = fbp_array_frames(info) > 1;
-    char *where = NULL, frames[32] = "", unit[40] = "", scale[160] = "", a[32], b[32];
+    char *where = NULL, frames[32] = "", unit[40] = "", scale[160] = "", history[300] = "", a[32], b[32];
     const char *type = info->type == FBP_U8    ? "uint8"
                        : info->type == FBP_U16 ? "uint16"
                        : info->type == FBP_F64 ? "double"
@@ -43,16 +43,19 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
         FBP_TRY(place(info, &where));
     if (info->unit[0])
         snprintf(unit, sizeof unit, "sample units: \"%.15s\"\n", info->unit);
+    if (info->history[0])
+        snprintf(history, sizeof history, NRRD_HISTORY ":=%s\n", info->history);
     if (info->scale != 0)
         snprintf(scale, sizeof scale, NRRD_SCALE ":=%s\n" NRRD_OFFSET ":=%s\n",
                  fbp_number_text(a, info->scale), fbp_number_text(b, info->offset));
     if (series)
         snprintf(frames, sizeof frames, " %zu", info->frames);
     *out = fbp_format("NRRD0004\ntype: %s\ndimension: %d\n%ssizes: %zu %zu %zu%s\n"
-                      "kinds: domain domain domain%s\nendian: little\nencoding: %s\n%s%s%s%s%s",
+                      "kinds: domain domain domain%s\nendian: little\nencoding: %s\n%s%s%s%s%s%s",
                       type, series ? 4 : 3, where ? where : "", info->n[0], info->n[1],
                       fbp_frame_slices(info), frames, series ? " time" : "",
-                      compressed ? "gzip" : "raw", unit, scale, data_file ? "data file: " : "",
+                      compressed ? "gzip" : "raw", unit, scale, history,
+                      data_file ? "data file: " : "",
                       data_file ? data_file : "", "\n");
     free(where);
     return *out ? FBP_OK : fbp_fail_nomem(512, "an NRRD header");

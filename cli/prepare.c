@@ -1,0 +1,151 @@
+#include "prepare.h"
+
+#include "cli.h"
+#include "opt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to `most` numbers, joined by ':'; how many, -1: something else. */
+static int numbers(const char *text, double *out, int most)
+{
+    int n = 0;
+
+    for (const char *p = text; *p && n < most; n++) {
+        char *end;
+        out[n] = strtod(p, &end);
+        if (end == p || !isfinite(out[n]) || (*end && *end != ':') || (*end == ':' && !end[1]))
+            return -1;
+        p = *end ? end + 1 : end;
+        if (!*p)
+            return n + 1;
+    }
+    return -1;
+}
+
+static bool whole(double x, double most)
+{
+    return x >= 0 && x <= most && !(x < floor(x) || x > floor(x));
+}
+
+static bool take_baseline(const char *value, struct fbp_preparation *out)
+{
+    double order;
+
+    if (numbers(value, &order, 1) != 1 || !whole(order, 1))
+        return false;
+    out->baseline_terms = (size_t)order + 1;
+    return true;
+}
+
+static bool take_samples(const char *value, struct fbp_preparation *out)
+{
+    double v[4] = {0};
+    const int n = numbers(value, v, 4);
+
+    for (int i = 0; i < 4; i++)
+        if (!whole(v[i], 1e9))
+            return false;
+    for (int i = 0; i < 4; i++)
+        out->baseline_samples[i / 2][i % 2] = (size_t)v[i];
+    return n == 2 || n == 4;
+}
+
+static bool take_resample(const char *value, struct fbp_preparation *out)
+{
+    out->resample = 1;
+    return !*value;
+}
+
+static bool take_fft(const char *value, struct fbp_preparation *out)
+{
+    double n;
+
+    if (numbers(value, &n, 1) != 1 || !whole(n, 1e9) || n < 1)
+        return false;
+    out->fft = (size_t)n;
+    return true;
+}
+
+static bool take_zero(const char *value, struct fbp_preparation *out)
+{
+    return numbers(value, &out->zero_sample, 1) == 1;
+}
+
+static bool take_dwell(const char *value, struct fbp_preparation *out)
+{
+    return numbers(value, &out->dwell_us, 1) == 1 && out->dwell_us > 0;
+}
+
+static bool take_phase(const char *value, struct fbp_preparation *out)
+{
+    out->phase = strcmp(value, "all") == 0    ? FBP_PHASE_ALL
+                 : strcmp(value, "view") == 0 ? FBP_PHASE_VIEW
+                                              : FBP_PHASE_GIVEN;
+    return out->phase != FBP_PHASE_GIVEN || numbers(value, &out->phase_deg, 1) == 1;
+}
+
+static bool take_profile(const char *value, struct fbp_preparation *out)
+{
+    out->profile = (char *)(uintptr_t)value; /* the caller's */
+    return *value != '\0';
+}
+
+static bool take_threshold(const char *value, struct fbp_preparation *out)
+{
+    return numbers(value, &out->profile_threshold, 1) == 1;
+}
+
+static const struct {
+    const char *name, *expected;
+    bool (*take)(const char *value, struct fbp_preparation *out);
+} steps[] = {{"baseline", "0 (a constant) or 1 (a line)", take_baseline},
+             {"baseline_samples", "FIRST:END or FIRST:END:FIRST:END, from 0", take_samples},
+             {"resample", "no value", take_resample},
+             {"fft", "the number of samples of a spectrum", take_fft},
+             {"zero_sample", "the sample at time 0", take_zero},
+             {"dwell_us", "the time between samples (us)", take_dwell},
+             {"phase", "all, view or degrees", take_phase},
+             {"profile", "a file", take_profile},
+             {"profile_threshold", "a number from 0 to 1", take_threshold}};
+
+enum { N_STEPS = sizeof steps / sizeof *steps };
+
+static const char *step_name(const void *list, size_t i)
+{
+    (void)list;
+    return steps[i].name;
+}
+
+static int unknown(const char *name)
+{
+    const char *near = opt_nearest(name, step_name, NULL, N_STEPS);
+
+    return cli_error("--prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them", name,
+                     near ? ": did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+int prepare_parse(const char *text, struct fbp_preparation *out, char *room, size_t n)
+{
+    char *save = NULL;
+
+    *out = (struct fbp_preparation){.struct_size = sizeof *out};
+    if (strlen(text) >= n)
+        return cli_error("--prepare: \"%.40s...\" is too long", text);
+    memcpy(room, text, strlen(text) + 1);
+    for (char *word = strtok_r(room, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        char *value = word + strcspn(word, "=");
+        size_t i = 0;
+        if (*value)
+            *value++ = '\0';
+        while (i < N_STEPS && strcmp(word, steps[i].name) != 0)
+            i++;
+        if (i == N_STEPS)
+            return unknown(word);
+        if (!steps[i].take(value, out))
+            return cli_error("--prepare: %s: found \"%s\", expected %s", word, value,
+                             steps[i].expected);
+    }
+    return 0;
+}

@@ -1,0 +1,55 @@
+/** @file steps.h  What is done with one row of a spectrometer: tables and steps (internal; double).
+ */
+#ifndef FBP_SRC_STEPS_H
+#define FBP_SRC_STEPS_H
+
+#include "fbp/scan.h"
+
+#include "base/status.h"
+#include "prep/resample.h"
+
+#include <complex.h>
+#include <fftw3.h>
+
+/** Tables of a preparation, for rows of n_in samples that become n_out. */
+struct fbp_steps {
+    const struct fbp_preparation *p;
+    size_t n_in, n_out;
+    size_t ranges[2][2];   /**< of the baseline */
+    struct fbp_taps *taps; /**< NULL: not resampled */
+    fftw_plan plan;        /**< NULL: no FFT */
+    double complex *turn;  /**< [n_out] of an FFT: zero time */
+    double *gain;          /**< [n_out] 1 / profile, 0 below its threshold; NULL: none */
+};
+
+fbp_status fbp_steps_create(struct fbp_steps *out, const struct fbp_preparation *p);
+void fbp_steps_clear(struct fbp_steps *s);
+
+/** Room for one row: two of n_in and one of n_out complex numbers. */
+size_t fbp_steps_bytes(const struct fbp_steps *s);
+
+/** All steps before the phase.  in: [n_in], is changed; in and out in memory of fbp_alloc(). */
+void fbp_steps_begin(const struct fbp_steps *s, double complex *in, double complex *spare,
+                     double complex *out);
+
+/** Turned back by `phase` (rad), divided by the profile, times scale: the real parts. */
+void fbp_steps_end(const struct fbp_steps *s, const double complex *row, double phase, double scale,
+                   double *out);
+
+/** What phases are found from: the sum of the row with the largest one, and sums over all rows. */
+struct fbp_phase_sums {
+    double complex sum; /**< of samples */
+    double complex squares;
+    double size; /**< of |samples| of that row */
+};
+
+void fbp_phase_add(struct fbp_phase_sums *s, const double complex *row, size_t n);
+
+/**
+ * The phase of rows that are real but for it.  By their sum (the integral of the object), or where
+ * that is next to nothing (derivatives of lines) by the sum of squares, which leaves half a turn
+ * open: then the one nearest to `near` is taken.
+ */
+double fbp_phase_of(const struct fbp_phase_sums *s, double near);
+
+#endif /* FBP_SRC_STEPS_H */

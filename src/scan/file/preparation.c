@@ -1,0 +1,216 @@
+#include "scan/file/preparation.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/range.h"
+#include "base/sizes.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool fbp_preparation_is_complex(const struct fbp_preparation *p)
+{
+    return p && (p->fft > 0 || p->phase != FBP_PHASE_NONE);
+}
+
+bool fbp_preparation_moves(const struct fbp_preparation *p)
+{
+    return p && (p->fft > 0 || p->places);
+}
+
+fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p)
+{
+    struct fbp_preparation own, *copy;
+
+    *out = NULL;
+    if (!p)
+        return FBP_OK;
+    FBP_TRY(FBP_TAKE(preparation, &own, p));
+    FBP_TRY(fbp_calloc((void **)&copy, 1, sizeof *copy, "a preparation"));
+    *copy = own;
+    copy->struct_size = sizeof *copy;
+    copy->profile = own.profile ? fbp_strdup(own.profile) : NULL;
+    copy->places = NULL;
+    if (own.profile && !copy->profile) {
+        free(copy);
+        return fbp_fail_nomem(strlen(own.profile), "a path");
+    }
+    *out = copy;
+    return FBP_OK;
+}
+
+void fbp_preparation_free(struct fbp_preparation *p)
+{
+    if (!p)
+        return;
+    free(p->profile);
+    free(p->places);
+    free(p);
+}
+
+static fbp_status check_baseline(const char *file, const struct fbp_preparation *p, size_t n)
+{
+    size_t count = 0;
+
+    if (p->baseline_terms > 2)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: baseline: expected 0 (a constant) or 1 (a line)", file);
+    for (int i = 0; i < 2; i++) {
+        const size_t *r = p->baseline_samples[i];
+        if (r[0] > r[1] || r[1] > n)
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: prepare: baseline_samples: found %zu to %zu, but a row has samples "
+                "0 to %zu: give first and end (excluded) of one part or two",
+                file, r[0], r[1], n - 1);
+        count += r[1] - r[0];
+    }
+    if (count > 0 && count < p->baseline_terms)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: baseline_samples: a line takes two samples or more", file);
+    if (count > 0 && p->baseline_terms == 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: baseline_samples: there is no baseline: give its order, "
+                        "\"baseline\"",
+                        file);
+    return FBP_OK;
+}
+
+static fbp_status check_fft(const char *file, const struct fbp_preparation *p, size_t n)
+{
+    if (p->fft == 0 && (fabs(p->zero_sample) > 0 || fabs(p->dwell_us) > 0))
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: prepare: zero_sample and dwell_us are of time traces: give \"fft\", the "
+            "number of samples of a spectrum, or leave them out",
+            file);
+    if (p->fft == 0)
+        return FBP_OK;
+    if (p->fft < n || p->fft > FBP_SIDE_MAX)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: fft: found %zu, expected at least the %zu samples of a trace "
+                        "and at most %d",
+                        file, p->fft, n, (int)FBP_SIDE_MAX);
+    if (!(p->zero_sample >= 0 && p->zero_sample <= (double)n - 1))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: zero_sample: found %g, but traces have samples 0 to %zu",
+                        file, p->zero_sample, n - 1);
+    if (!(p->dwell_us >= 0) || !isfinite(p->dwell_us))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: dwell_us: found %g, expected the time between two samples",
+                        file, p->dwell_us);
+    return FBP_OK;
+}
+
+fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n)
+{
+    FBP_TRY(check_baseline(file, p, n));
+    FBP_TRY(check_fft(file, p, n));
+    if ((unsigned)p->phase > FBP_PHASE_VIEW || !isfinite(p->phase_deg))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: phase: expected \"all\", \"view\" or degrees", file);
+    if (!p->profile && fabs(p->profile_threshold) > 0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: prepare: profile_threshold: there is no \"profile\" to divide by",
+                        file);
+    if (!(p->profile_threshold >= 0 && p->profile_threshold < 1))
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: prepare: profile_threshold: found %g, expected a part of the profile's "
+            "greatest number, from 0 to 1",
+            file, p->profile_threshold);
+    return FBP_OK;
+}
+
+static fbp_status check_places(const char *file, const double *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!((v[i] - v[i - 1]) * (v[n - 1] - v[0]) > 0))
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: prepare: resample: place %zu is %g, the one before %g: they have to "
+                "rise or fall throughout: sort the samples",
+                file, i, v[i], v[i - 1]);
+    if (n >= 4)
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: prepare: resample: four samples or more are needed, not %zu", file, n);
+}
+
+fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
+                                struct fbp_axis *axis)
+{
+    FBP_TRY(fbp_preparation_check(file, p, axis->n));
+    if (p->places) {
+        FBP_TRY(check_places(file, p->places, axis->n));
+        axis->first = p->places[0];
+        axis->step = (p->places[axis->n - 1] - axis->first) / (double)(axis->n - 1);
+    }
+    if (p->fft == 0)
+        return FBP_OK;
+    if (!p->places && p->dwell_us > 0)
+        axis->step = p->dwell_us;
+    if (!(axis->step > 0))
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: prepare: fft: the samples of a trace are %g us apart: give dwell_us, or "
+            "times that rise",
+            file, axis->step);
+    axis->step = 1 / (axis->step * (double)p->fft);
+    axis->first = -(double)(p->fft / 2) * axis->step;
+    axis->n = p->fft;
+    return FBP_OK;
+}
+
+uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p)
+{
+    if (!p)
+        return h;
+    const double values[] = {
+        (double)p->baseline_terms, (double)p->fft, p->zero_sample,      p->dwell_us,
+        (double)p->phase,          p->phase_deg,   p->profile_threshold};
+    h = fbp_hash(h, values, sizeof values);
+    h = fbp_hash(h, p->baseline_samples, sizeof p->baseline_samples);
+    return p->places ? fbp_hash(h, p->places, p->n_samples * sizeof *p->places) : h;
+}
+
+__attribute__((format(printf, 3, 4))) static void add(char *buf, size_t n, const char *format, ...)
+{
+    const size_t at = strlen(buf);
+    va_list args;
+
+    va_start(args, format);
+    if (at + 2 < n) {
+        const int sep = at ? snprintf(buf + at, n - at, ", ") : 0;
+        vsnprintf(buf + at + sep, n - at - (size_t)sep, format, args);
+    }
+    va_end(args);
+}
+
+void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t n)
+{
+    const char *name = p && p->profile ? strrchr(p->profile, '/') : NULL;
+
+    buf[0] = '\0';
+    if (!p)
+        return;
+    if (p->baseline_terms)
+        add(buf, n, "baseline of order %zu", p->baseline_terms - 1);
+    if (p->places)
+        add(buf, n, "resampled to equal steps");
+    if (p->fft)
+        add(buf, n, "FFT of traces to %zu samples, time 0 at sample %g", p->fft, p->zero_sample);
+    if (p->phase == FBP_PHASE_GIVEN)
+        add(buf, n, "phase %g degrees", p->phase_deg);
+    if (p->phase > FBP_PHASE_GIVEN)
+        add(buf, n, "phase found for %s", p->phase == FBP_PHASE_ALL ? "all views" : "each view");
+    if (p->profile)
+        add(buf, n, "divided by profile %.60s above %g", name ? name + 1 : p->profile,
+            p->profile_threshold > 0 ? p->profile_threshold : 0.1);
+    for (char *c = buf; *c; c++) /* it becomes part of a header, of JSON, too */
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = '_';
+}
