@@ -154,7 +154,8 @@ static void tell_of_scan(const struct info_args *a, const char *format)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
 
-    if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0) ||
+    if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 &&
+         strcmp(format, "bes3t") != 0) ||
         fbp_scan_load(&scan, a->file) != FBP_OK)
         return;
     cli_say_uncertain(&scan, a->quiet);
@@ -260,7 +261,8 @@ static int scan_info(const struct info_args *a)
     return cli_fail();
 }
 
-/* An array, else a scan or its geometry. */
+/* An array, else a scan or its geometry.  What is wrong with an array of a known format is said of
+ * that, where the file is no scan either. */
 static int file_info(const struct info_args *a)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -269,13 +271,14 @@ static int file_info(const struct info_args *a)
 
     if (st == FBP_OK)
         return array_info(a, src);
-    if (st != FBP_ERR_UNSUPPORTED)
+    if (st != FBP_ERR_UNSUPPORTED && st != FBP_ERR_INVALID)
         return cli_fail();
-    st = load_scan(&scan, a->file);
+    const bool known = st == FBP_ERR_INVALID || !strstr(fbp_message(), "not a known array format");
+    st = known ? fbp_scan_load(&scan, a->file) : load_scan(&scan, a->file);
     if (st == FBP_OK)
         return show_scan(a, &scan);
-    if (st == FBP_ERR_UNSUPPORTED)
-        (void)!fbp_source_open(&src, a->file, NULL); /* says that it is nothing known */
+    if (known || st == FBP_ERR_UNSUPPORTED)
+        (void)!fbp_source_open(&src, a->file, NULL); /* says it again */
     return cli_fail();
 }
 

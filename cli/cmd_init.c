@@ -47,7 +47,10 @@ const struct command cmd_init = {
     .about =
         "Finds the projections (the largest array, or the largest series of numbered files), "
         "finds darks, flats, bad pixels and angles by their names, and finds geometry files that "
-        "fit. Each guess is printed on standard error, and written as a comment in the file. If "
+        "fit. A folder of EPR imaging is known by a .DSC with its .DTA, by prj.mat, or by "
+        "directions "
+        "in a list beside the array. Each guess is printed on standard error, and written as a "
+        "comment in the file. If "
         "you know a value, give it as an option.",
     .examples = "  fbp init scan/ > scan.json\n"
                 "  fbp init scan/ --pitch 0.2 --sod 410.66 --sdd 553.74 -o scan/scan.json\n",

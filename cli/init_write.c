@@ -2,7 +2,7 @@
  * key, what is no more than a guess in "assumed"; both are said on standard error. */
 #include "choices.h"
 #include "formats.h"
-#include "init.h"
+#include "init_guess.h"
 #include "say.h"
 
 #include <ctype.h>
@@ -16,54 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct guess {
-    const struct init_folder *folder;
-    const struct init_known *known;
-    struct init_found found;
-    const char *geometry; /* file of a geometry that fits; NULL: none */
-    double pitch, i0;     /* that goes with it; i0 0: it says none */
-    char base[PATH_MAX];  /* folder that the scan file will be in */
-    cJSON *root;
-    cJSON *at;      /* the object that is being written */
-    cJSON *assumed; /* its member of this name */
-    bool cone;
-};
-
 static enum fbp_kind kind_of(const struct init_known *known)
 {
     return known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE;
-}
-
-/* A comment in the file, and a line on standard error. */
-static void say(struct guess *g, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void say(struct guess *g, const char *key, const char *fmt, ...)
-{
-    char text[600], comment[80];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
-    va_end(ap);
-    snprintf(comment, sizeof comment, "// %s", key);
-    cJSON_AddStringToObject(g->at, comment, text);
-    say_note(g->known->quiet, "%s: %s", key, text);
-}
-
-/* What nobody has told: it stays in the file, and every command repeats it, until somebody removes
- * it there. */
-static void assume(struct guess *g, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void assume(struct guess *g, const char *key, const char *fmt, ...)
-{
-    char text[600];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
-    va_end(ap);
-    cJSON_AddStringToObject(g->assumed, key, text);
-    say_note(g->known->quiet, "%s: ASSUMED: %s", key, text);
 }
 
 /* Where the scan file will be: -o says it, or the file that standard output goes to. */
@@ -89,38 +44,13 @@ static int find_base(struct guess *g)
     return 0;
 }
 
-/* The name that the scan file knows a pattern or file by: short if it lies in or below its folder;
- * free(). */
-static char *name_of(const struct guess *g, const char *pattern)
-{
-    const size_t n = strlen(g->base);
-    char folder[PATH_MAX], *out = NULL;
-    const char *rest = init_inside(g->folder, pattern);
-
-    if (!realpath(g->folder->path, folder))
-        return NULL;
-    const bool below =
-        strncmp(folder, g->base, n) == 0 && (folder[n] == '\0' || folder[n] == '/' || n == 1);
-    const char *sub = below ? folder + n + (folder[n] == '/') : folder;
-    return asprintf(&out, "%s%s%s", sub, *sub ? "/" : "", rest) < 0 ? NULL : out;
-}
-
-static void put_path(struct guess *g, const char *key, const char *pattern)
-{
-    char *name = pattern ? name_of(g, pattern) : NULL;
-
-    (void)init_tried(name ? FBP_OK : FBP_ERR_NOMEM);
-    cJSON_AddStringToObject(g->root, key, name ? name : "");
-    free(name);
-}
-
 static void put_series(struct guess *g, const char *key, enum init_role role)
 {
     if (!g->found.of[role])
         return;
     char *pattern = init_pattern(g->found.of[role]);
-    say(g, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
-    put_path(g, key, pattern);
+    init_say(g, key, "found by its name: %zu images", g->found.of[role]->info.n[2]);
+    init_put_path(g, key, pattern);
     free(pattern);
 }
 
@@ -163,22 +93,24 @@ static void put_intensity(struct guess *g)
     if (g->found.of[INIT_FLAT])
         return;
     if (g->i0 > 0) {
-        say(g, "i0", "from %s", init_inside(g->folder, g->geometry));
+        init_say(g, "i0", "from %s", init_inside(g->folder, g->geometry));
         cJSON_AddNumberToObject(g->root, "i0", g->i0);
         return;
     }
     if (!range_of(p, range))
         return;
     if (!whole && range[1] < 100) {
-        assume(g, "i0",
-               "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
-               "add \"i0\"",
-               range[0], range[1]);
+        init_assume(
+            g, "i0",
+            "values are from %.4g to %.4g and taken as line integrals; if they are intensities, "
+            "add \"i0\"",
+            range[0], range[1]);
         return;
     }
-    assume(g, "i0",
-           "there are no flats, so that the greatest of three views is the beam without an object; "
-           "if no pixel sees past the object give the right one");
+    init_assume(
+        g, "i0",
+        "there are no flats, so that the greatest of three views is the beam without an object; "
+        "if no pixel sees past the object give the right one");
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
@@ -300,10 +232,11 @@ static void put_listed_angles(struct guess *g, double *v, const char *from)
     const bool radians = span < 6.5;
     for (size_t i = 0; radians && i < n; i++)
         v[i] = cli_degrees(v[i]);
-    say(g, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
-        init_inside(g->folder, from));
+    init_say(g, "angles_deg", "from %s; if the volume is mirrored reverse their sign",
+             init_inside(g->folder, from));
     if (radians)
-        assume(g, "angles_deg", "as they are no more than 6.5 apart, they are taken as radians");
+        init_assume(g, "angles_deg",
+                    "as they are no more than 6.5 apart, they are taken as radians");
     cli_json_numbers(g->root, "angles_deg", v, n);
 }
 
@@ -323,9 +256,9 @@ static void put_angles(struct guess *g)
     const double arc = told ? g->known->arc : g->cone ? 360 : 180;
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
-    (told ? say : assume)(g, "angles_deg",
-                          "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
-                          told ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
+    (told ? init_say : init_assume)(
+        g, "angles_deg", "%sover %.6g degrees, even steps%s; if the volume is mirrored give %.6g",
+        told ? "as told, " : "", arc, both ? ", both ends measured" : "", -step);
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
     cJSON_AddNumberToObject(angles, "step", step);
@@ -338,7 +271,7 @@ static void put_number(struct guess *g, cJSON *to, const char *name, double told
 
     g->at = to;
     if (!(told > 0))
-        assume(g, name, "%s", remedy);
+        init_assume(g, name, "%s", remedy);
     cJSON_AddNumberToObject(to, key, told > 0 ? told : assumed);
     g->at = g->root;
 }
@@ -398,12 +331,12 @@ static void put_geometry(struct guess *g)
     cJSON *detector;
 
     if (geometry)
-        say(g, "geometry", "%s describes these views", init_inside(g->folder, geometry));
+        init_say(g, "geometry", "%s describes these views", init_inside(g->folder, geometry));
     if (geometry)
-        put_path(g, "geometry", geometry);
+        init_put_path(g, "geometry", geometry);
     else {
         if (!g->known->kind)
-            assume(g, "kind", "%s?", which_kind(question, sizeof question));
+            init_assume(g, "kind", "%s?", which_kind(question, sizeof question));
         cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind_of(g->known)));
     }
     detector = cJSON_AddObjectToObject(g->root, "detector");
@@ -411,7 +344,8 @@ static void put_geometry(struct guess *g)
         put_number(g, detector, "detector.pitch_mm", g->known->pitch, 1,
                    "the distance of pixels; lengths and values of the volume depend on it");
     g->at = detector;
-    say(g, "row_order", "the habit of the format; if the volume is upside down give the other");
+    init_say(g, "row_order",
+             "the habit of the format; if the volume is upside down give the other");
     g->at = g->root;
     cJSON_AddStringToObject(detector, "row_order", row_order);
     if (geometry)
@@ -425,11 +359,8 @@ static void put_geometry(struct guess *g)
     put_angles(g);
 }
 
-static void build(struct guess *g)
+static void start(struct guess *g)
 {
-    const struct init_series *p = g->found.of[INIT_PROJECTIONS];
-    char *pattern = init_pattern(p);
-
     g->root = g->at = cJSON_CreateObject();
     cJSON_AddStringToObject(g->root, "//",
                             "A first guess by fbp init: put right what is assumed and remove it "
@@ -437,14 +368,26 @@ static void build(struct guess *g)
                             "slice.png");
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
-    say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
-        p->info.n[1], fbp_type_name(p->info.type));
-    put_path(g, "projections", pattern);
+}
+
+static void finish_lists(struct guess *g)
+{
+    if (!g->assumed || !g->assumed->child)
+        cJSON_DeleteItemFromObject(g->root, "assumed");
+}
+
+static void build(struct guess *g)
+{
+    const struct init_series *p = g->found.of[INIT_PROJECTIONS];
+    char *pattern = init_pattern(p);
+
+    init_say(g, "projections", "%zu views of %zu x %zu pixels, %s", p->info.n[2], p->info.n[0],
+             p->info.n[1], fbp_type_name(p->info.type));
+    init_put_path(g, "projections", pattern);
     free(pattern);
     put_intensity(g);
     put_geometry(g);
-    if (!g->assumed || !g->assumed->child)
-        cJSON_DeleteItemFromObject(g->root, "assumed");
+    finish_lists(g);
 }
 
 /* The scan file, on standard output or where -o says; with --json what was done. */
@@ -474,16 +417,27 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
 
     g.cone = fbp_kind_has_source(kind_of(known));
     init_assign(folder, &g.found);
-    if (init_check_need(folder, &g.found) != 0 || find_base(&g) != 0)
+    if (find_base(&g) != 0)
         return 1;
-    find_geometry(&g);
-    build(&g);
+    start(&g);
+    const bool planes = !known->kind && init_planes(&g);
+    if (planes) {
+        finish_lists(&g);
+    } else {
+        if (init_check_need(folder, &g.found) != 0) {
+            cJSON_Delete(g.root);
+            return 1;
+        }
+        find_geometry(&g);
+        build(&g);
+    }
     if (!init_is_complete()) {
         cJSON_Delete(g.root);
         return cli_error("%s: there was not enough memory to look at all of it: close other "
                          "programs",
                          folder->path);
     }
-    init_say_rest(folder, &g.found, known->quiet);
+    if (!planes)
+        init_say_rest(folder, &g.found, known->quiet);
     return finish(&g);
 }

@@ -8,6 +8,17 @@
 #include "prep/traces.h"
 #include "scan/file/preparation.h"
 
+#include <string.h>
+
+/* What is wrong with the steps is said of the scan file, unless that is the file of the rows. */
+static fbp_status prepare(const struct fbp_scan *scan, fbp_source **source)
+{
+    const fbp_status st = fbp_traces_open(source, *source, scan);
+    const char *path = scan->path;
+
+    return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_because(path, st) : st;
+}
+
 /* The caller's source, or the scan's projections: views as they are stored. */
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 {
@@ -27,7 +38,7 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
                                   p->params.follow_timeout_s));
     else
         FBP_TRY(fbp_source_open(source, p->scan->projections, &p->scan->raw));
-    return prepared ? fbp_traces_open(source, *source, p->scan) : FBP_OK;
+    return prepared ? prepare(p->scan, source) : FBP_OK;
 }
 
 /* Views as the scan has them, on top of stored ones if they are not those; *out goes first.  In

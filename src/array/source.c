@@ -106,6 +106,21 @@ static fbp_status raw_beside(const char *path, struct fbp_raw *out)
     return FBP_OK;
 }
 
+/* One picture [row][column] as views of one row: the same samples, by other names. */
+static fbp_status take_table(struct fbp_source *src)
+{
+    size_t *n = src->info.n;
+
+    if (n[2] != 1 || src->read_block || (src->read && !src->complex) || src->growing)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: only one plain picture, [view][column], is taken for the views of one "
+                        "row: leave \"%s\" out",
+                        src->path, FBP_SINOGRAM);
+    n[2] = n[1];
+    n[1] = 1;
+    return FBP_OK;
+}
+
 static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     unsigned char head[HEAD_BYTES];
@@ -116,7 +131,8 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, head, n));
     format = by_content(src->file, head, n);
-    if (src->member && !(format && format->has_members))
+    const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
+    if (src->member && !table && !(format && format->has_members))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s is one array, without any inside it: leave \":%s\" out", src->path,
                         src->file, src->member);
@@ -126,6 +142,7 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     }
     if (!format && raw && raw->type != FBP_TYPE_NONE) {
         FBP_TRY(open_raw(src, raw, size));
+        FBP_TRY(table ? take_table(src) : FBP_OK);
         return src->growing ? FBP_OK : fbp_described_beside(src->file, &src->info, &ours);
     }
     if (!format)
@@ -135,6 +152,8 @@ static fbp_status open_any(struct fbp_source *src, const struct fbp_raw *raw, ui
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
     src->info.row_order = FBP_ROWS_BOTTOM_UP;
     FBP_TRY(format->open(src));
+    if (table && !format->has_members)
+        FBP_TRY(take_table(src));
     return check_size(src);
 }
 

@@ -17,9 +17,9 @@
 /* What files with few digits may leave a unit vector short of 1. */
 static const double UNIT = 1e-3;
 
-static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm", "frames",
-                                          "gradients",  "weights",    "grid",     "reference",
-                                          "prepare"};
+static const char *const planes_keys[] = {"directions", "spacing_mm", "first_mm",
+                                          "frames",     "gradients",  "weights",
+                                          "grid",       "reference",  "prepare"};
 static const char *const grids[] = {"symmetric", "eprit"};
 
 bool fbp_scan_has_planes(const struct fbp_scan *scan)
@@ -368,10 +368,11 @@ static fbp_status check_rows(const struct fbp_scan_file *f)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: projections: %s is one picture of %zu x %zu samples: rows of a view of "
-                    "plane integrals are frames (delays): store one frame as [%zu][1][%zu]",
+                    "plane integrals are frames (delays): if they are the views of one frame "
+                    "write \"%s?sinogram\"",
                     f->top.file, scan->projections ? scan->projections : "detector",
-                    scan->panel.n_rows, scan->panel.n_columns, scan->panel.n_rows,
-                    scan->panel.n_columns);
+                    scan->panel.n_rows, scan->panel.n_columns,
+                    scan->projections ? scan->projections : "FILE");
 }
 
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)

@@ -46,4 +46,35 @@ has err 'only rows of plane integrals \(kind planes\) are prepared'
 run 1 geometry convert s.json -o no.xml
 absent no.mha
 
+# A folder of a spectrometer's files, and arrays beside directions, give their scan files.
+mkdir bruker listed
+printf '#DESC\t1.2\nBSEQ\tLIT\nIKKF\tREAL\nXTYP\tIDX\nIRFMT\tF\nXPTS\t10\nYPTS\t12\nXMIN\t330\nXWID\t90\n' >bruker/a.DSC
+printf "XUNI\t'G'\n#SPL\t1.2\nGRAD\t14.0\nIMTY\t3D\n#DSL\t1.0\n.DVC grdUnit, 1.0\nFirstAlpha 22.5 deg\n" >>bruker/a.DSC
+printf 'NrOfAlpha 4\nNrOfBeta 3\nFieldOfView 20 mm\nNPixel 4\nImageType 3D\n' >>bruker/a.DSC
+head -c 480 /dev/urandom | tr '\200-\377' '\000-\177' >bruker/a.DTA
+run 0 info bruker/a.DSC
+has out '^scan +a whole one, of 12 views: fbp recon bruker/a.DSC'
+run 0 init bruker -o bruker.json
+has err '^projections: 12 views of 10 samples, from a.DSC'
+has err 'reference: ASSUMED'
+printf '0\n1\n-2\n4\n3\n2\n1\n0\n1\n0\n' >bruker/a-h.txt
+run 0 init bruker -o bruker.json --force
+has err 'reference: by its name the spectrum without a gradient'
+run 0 recon bruker/a.DSC --reference bruker/a-h.txt --wiener 0.1 -o direct.npy -q
+run 0 recon bruker.json --wiener 0.1 -o guessed.npy -q
+run 0 compare direct.npy guessed.npy --tolerance 1e-6
+run 0 simulate --kind planes --directions solid-angle:6 --size 8 --samples 16 --voxel 1 -o listed.json -q
+"$fbp" info listed.json --json | "$json_get" views >views
+awk '/^ *\[-?[0-9]/ { gsub(/[][]/, ""); gsub(/, *$/, ""); print }' listed.json >listed/directions.csv
+{ printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': ($(cat views), 16), }"
+    tail -c $(($(cat views) * 64)) listed.mha; } >listed/proj.npy
+run 0 init listed --pitch 1 -o guess.json
+has err "^projections: $(cat views) views of 16 samples"
+has err 'directions: from directions.csv, unit vectors'
+run 0 recon guess.json --size 8 --voxel 1 -o guessed.npy -q
+run 0 recon listed.json -o direct.npy -q
+run 0 compare direct.npy guessed.npy --tolerance 1e-6
+run 1 info listed/proj.npy:x
+has err 'is one array, without any inside it'
+
 finish

@@ -144,7 +144,10 @@ static const char *const command_names[] = {"info", "recon", "convert", "recon -
 
 static void run_case(const struct damaged_case *c, FILE *table)
 {
-    put(c->file, c->data, c->n ? c->n : strlen(c->data));
+    if (c->put)
+        c->put(c->file);
+    else
+        put(c->file, c->data, c->n ? c->n : strlen(c->data));
     const unsigned files = count_files();
     const int status = run(c->file, c->command, c->what);
     check_refused(c, status, files);

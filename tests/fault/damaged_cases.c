@@ -1,4 +1,5 @@
 #include "damaged_cases.h"
+#include "damaged_prj.h"
 
 /* ---- arrays */
 #define S     "NDims = 3\nDimSize = 2 2 2\n"
@@ -88,6 +89,12 @@ const char damaged_planes[] = ROWS STEP ALONG ",\"weights\":[1,1,1,1,1]}";
         .what = "BES3T: " name, .command = to, .file = "b.dsc", .data = text \
     }
 
+/* ---- prj.mat (damaged_prj.c) */
+#define PRJ(name, how)                                                            \
+    {                                                                             \
+        .what = "prj.mat: " name, .command = RECON, .file = "prj.mat", .put = how \
+    }
+
 /* ---- RabbitCT: magic, version, columns, rows, views, references */
 #define RCT(name, bytes) BYTES("RabbitCT", name, INFO, "a.rctd", bytes)
 
@@ -138,6 +145,11 @@ static const struct damaged_case cases[] = {
     NPY("an empty shape", "\x01\x00\x36\x00" DICT "()}  \n"),
     NPY("objects", "\x01\x00\x3c\x00{'descr': '|O', 'fortran_order': False, 'shape': (2, 2, 2)}\n"),
 
+    NPY("complex numbers without the last",
+        "\x01\x00\x3d\x00{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1, 2)} \n" EIGHT),
+    NPY("complex numbers of another size",
+        "\x01\x00\x3d\x00{'descr': '<c4', 'fortran_order': False, 'shape': (1, 1, 2)} \n" EIGHT),
+
     PNG("ends in the header", ""),
     PNG("a text of 2 GiB", PNG_SMALL "\x7f\xff\xff\xfftEXtKey" PNG_END),
     PNG("sizes that no stream of its length becomes", PNG_LARGE PNG_STREAM PNG_END),
@@ -145,6 +157,9 @@ static const struct damaged_case cases[] = {
         "\16\0\0\0\70\0\0\0" MAT_ARRAY("\13", "\2\0\0\0\0\0\0\5") "\4\0\0\0\10\0\0\0" EIGHT),
     MAT("an array without sizes",
         "\16\0\0\0\30\0\0\0\6\0\0\0\10\0\0\0\6\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0"),
+    MAT("complex, where real numbers are expected",
+        "\16\0\0\0\130\0\0\0\6\0\0\0\10\0\0\0\7\10\0\0\0\0\0\0\5\0\0\0\10\0\0\0\2\0\0\0\2\0\0\0"
+        "\1\0\1\0a\0\0\0\7\0\0\0\20\0\0\0" EIGHT EIGHT "\7\0\0\0\20\0\0\0" EIGHT EIGHT),
     DSC("ends behind the byte order", INFO, "#DESC\nBSEQ\tBIG\n"),
     {.what = "BES3T: a .DSC without its .DTA",
      .command = INFO,
@@ -179,6 +194,17 @@ static const struct damaged_case cases[] = {
         DESC POINTS "XTYP\tIGD\nXUNI\t'G'\n#SPL\nGRAD\t14\nIMTY\t3D\n"),
     DSC("an axis of times", RECON,
         DESC POINTS "XUNI\t'ns'\nXMIN\t0\nXWID\t1\n#SPL\nGRAD\t14\nIMTY\t3D\n"),
+    PRJ("no axis B", prj_without_b),
+    PRJ("no gradients", prj_without_g),
+    PRJ("more gradients than projections", prj_more_g),
+    PRJ("fewer places than samples", prj_short_b),
+    PRJ("B falls back", prj_b_falls),
+    PRJ("B of unequal steps", prj_b_uneven),
+    PRJ("B with a NaN", prj_b_nan),
+    PRJ("a gradient of 0", prj_g_zero),
+    PRJ("an infinite gradient", prj_g_infinite),
+    PRJ("all gradients in one plane", prj_g_flat),
+    PRJ("one gradient four times", prj_g_same),
     RCT("ends in the magic", "Rabb"),
     RCT("ends in the header", "RabbitCT\0\0\0\0\x02\0\0\0"),
     {.what = "unknown: no known name",
@@ -264,6 +290,53 @@ static const struct damaged_case cases[] = {
          ROWS STEP ALONG ",\"reference\":\"flat.mha\"}"),
     SCAN("planes: a reference spectrum of views of several sweeps", ROWS STEP ALONG
          ",\"first_mm\":[-5.75,-5.7,-5.75,-5.75,-5.75],\"reference\":\"flat.mha\"}"),
+    SCAN("planes: samples without a spacing are resampled from fewer places",
+         ROWS ALONG ",\"prepare\":{\"resample\":[1,2,3]}}"),
+    SCAN("planes: places that do not rise throughout", ROWS ALONG
+         ",\"prepare\":{\"resample\":[1,2,3,4,5,6,7,8,9,10,11,10.5,13,14,15,16,17,18,19,20,21,22,"
+         "23,24]}}"),
+    SCAN("planes: a place that is no number", ROWS ALONG
+         ",\"prepare\":{\"resample\":[1,2,3,4,5,6,7,8,9,10,11,null,13,14,15,16,17,18,19,20,21,22,"
+         "23,24]}}"),
+    SCAN("planes: places in a file that is not there",
+         ROWS ALONG ",\"prepare\":{\"resample\":\"none.txt\"}}"),
+    SCAN("planes: places and a spacing", ROWS STEP ALONG
+         ",\"prepare\":{\"resample\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,"
+         "23,24]}}"),
+    SCAN("planes: an unknown step of preparation", ROWS STEP ALONG ",\"prepare\":{\"base\":1}}"),
+    SCAN("planes: a preparation that is no object", ROWS STEP ALONG ",\"prepare\":\"baseline\"}"),
+    SCAN("planes: a baseline of order 2", ROWS STEP ALONG ",\"prepare\":{\"baseline\":2}}"),
+    SCAN("planes: a baseline beyond the row",
+         ROWS STEP ALONG ",\"prepare\":{\"baseline\":0,\"baseline_samples\":[20,30]}}"),
+    SCAN("planes: three numbers for the samples of a baseline",
+         ROWS STEP ALONG ",\"prepare\":{\"baseline\":0,\"baseline_samples\":[0,3,20]}}"),
+    SCAN("planes: a phase of real samples", ROWS STEP ALONG ",\"prepare\":{\"phase\":\"all\"}}"),
+    SCAN("planes: a phase of an unknown sort",
+         ROWS STEP ALONG ",\"prepare\":{\"phase\":\"both\"}}"),
+    SCAN("planes: an FFT without gradients", ROWS ALONG ",\"prepare\":{\"fft\":32}}"),
+    SCAN("planes: an FFT of unknown times",
+         ROWS ALONG ",\"gradients\":[1,2,1,2,1],\"prepare\":{\"fft\":32}}"),
+    SCAN("planes: an FFT shorter than the rows",
+         ROWS ALONG ",\"gradients\":[1,2,1,2,1],\"prepare\":{\"fft\":16,\"dwell_us\":1}}"),
+    SCAN("planes: an FFT of a huge length",
+         ROWS ALONG ",\"gradients\":[1,2,1,2,1],\"prepare\":{\"fft\":1e12,\"dwell_us\":1}}"),
+    SCAN("planes: an echo outside the row", ROWS ALONG
+         ",\"gradients\":[1,2,1,2,1],\"prepare\":{\"fft\":32,\"dwell_us\":1,\"zero_sample\":24}}"),
+    SCAN("planes: time 0 without an FFT", ROWS STEP ALONG ",\"prepare\":{\"zero_sample\":3}}"),
+    SCAN("planes: an FFT of real samples",
+         ROWS ALONG ",\"gradients\":[1,2,1,2,1],\"prepare\":{\"fft\":32,\"dwell_us\":1}}"),
+    SCAN("planes: a profile that is not there",
+         ROWS STEP ALONG ",\"prepare\":{\"profile\":\"none.npy\"}}"),
+    SCAN("planes: a profile of another length",
+         ROWS STEP ALONG ",\"prepare\":{\"profile\":\"small.mha\"}}"),
+    SCAN("planes: a profile of zeros", ROWS STEP ALONG ",\"prepare\":{\"profile\":\"dark.mha\"}}"),
+    SCAN("planes: a threshold without a profile",
+         ROWS STEP ALONG ",\"prepare\":{\"profile_threshold\":0.5}}"),
+    SCAN("planes: a threshold above the profile",
+         ROWS STEP ALONG ",\"prepare\":{\"profile\":\"flat.mha\",\"profile_threshold\":2}}"),
+    SCAN("planes: pictures as a table of views",
+         "{\"fbp_scan\":1,\"kind\":\"planes\",\"projections\":\"p.mha?sinogram\"," STEP ALONG "}"),
+    PLUS("a preparation of a cone", "\"prepare\":{\"baseline\":1}"),
     SCAN("planes: an unknown grid", ROWS STEP ALONG ",\"grid\":\"paper\"}"),
     SCAN("planes: angles, too", ROWS STEP ALONG "," ANGLES "}"),
     SCAN("planes: four rows, and three frames",

@@ -11,8 +11,9 @@ struct damaged_case {
     enum damaged_command command;
     const char *file; /**< its name */
     const char *data;
-    size_t n;          /**< bytes of data; 0: text */
-    const char *names; /**< the file to be named; NULL: this one */
+    size_t n;                      /**< bytes of data; 0: text */
+    const char *names;             /**< the file to be named; NULL: this one */
+    void (*put)(const char *path); /**< writes the file, in place of data; NULL */
     const char *until; /**< what follows in the message depends on the machine or the formats */
 };
 

@@ -28,6 +28,7 @@ const char *const fault_inputs[] = {
     "rabbitct make cone.json -o set.rctd --references 1 --device cpu -q",
     "rabbitct run set.rctd --size 128 --device cpu --volume g.vol",
     "simulate --size 16 --views 12 --scale 0.02 -o both/scan.json -q",
+    "simulate --kind planes --directions solid-angle:4 --size 8 --samples 16 -o planes.json -q",
     NULL,
 };
 
@@ -46,6 +47,7 @@ const struct fault_seeds fault_seeds[] = {
     {"scan", "recon ../in/%s -o v.mha --size 4" FAST, 0},
     {"geometry.hdf5", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_ZEROS},
     {"geometry.helsinki", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
+    {"geometry.eprit", "recon ../in/%s -o v.mha --size 4 --prepare baseline=0" FAST, FAULT_QUICK},
     {"scan", "geometry convert" TO_JSON, 0},
     {"geometry.tigre", "geometry convert" TO_JSON, 0},
     {"geometry.tigre-json", "geometry convert" TO_JSON, 0},
@@ -118,6 +120,12 @@ const struct fault_case fault_cases[] = {
      "recon ../in/cone.json -o v.mha --output-type uint8 --output-range auto" FAST, NULL, 0},
     {"recon centre auto", "recon ../in/cone.json -o v.mha --size 8 --centre auto" FAST, NULL, 0},
     {"recon follow", "recon ../in/cone.json -o v.mha --follow --follow-timeout 5" FAST, NULL, 0},
+    {"recon planes to mat", "recon ../in/planes.json -o v.mat" FAST, NULL, 0},
+    {"recon prepared",
+     "recon ../in/planes.json -o v.mha --prepare baseline=1,profile=../in/profile.txt" FAST, NULL,
+     0},
+    {"recon traces", "recon ../in/epr/traces.json -o v.mha" FAST, NULL, FAULT_QUICK},
+    {"recon spectrometer", "recon ../in/bruker/image.DSC -o v.mha" FAST, NULL, 0},
     {"recon resume", "recon ../in/cone.json -o v.mha --slab 4 --resume" FAST, "begun", 0},
     {"simulate", "simulate --size 8 --views 6 -o s.json --truth t.mha" FAST, NULL, FAULT_QUICK},
     {"simulate over an old one", "simulate --size 8 --views 6 -o s.json -q --force", "old-scan", 0},
@@ -140,6 +148,9 @@ const struct fault_case fault_cases[] = {
      "old-scan", 0},
     {"init json", "init ../in/views --pitch 1 --sod 100 --sdd 200 --json", NULL, 0},
     {"init stdout", "init ../in/views --pitch 1 --sod 100 --sdd 200", NULL, 0},
+    {"init spectrometer", "init ../in/bruker -o s.json", NULL, FAULT_QUICK},
+    {"init directions", "init ../in/listed --pitch 1 -o s.json", NULL, 0},
+    {"info spectrometer", "info ../in/bruker/image.DSC", NULL, 0},
     {"plan", "plan ../in/cone.json --json", NULL, 0},
     {"geometry show", "geometry show ../in/cone.json -o g.svg -q", NULL, 0},
     {"geometry check", "geometry check ../in/few.json --json", NULL, FAULT_QUICK},
@@ -237,6 +248,66 @@ static void put_text(const char *path, const char *text)
     }
 }
 
+static void put_bytes(const char *path, const char *head, size_t n, const float *v, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(head, 1, n, f) != n || fwrite(v, 1, bytes, f) != bytes || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* Six rows of 16 numbers, which may be complex. */
+static void put_npy(const char *path, bool complex)
+{
+    static const float samples[2 * 6 * 16] = {0, 1, 2, 3, 9, 4};
+    char head[129] = "\x93NUMPY\x01";
+
+    memset(head + 8, ' ', 120);
+    head[8] = 118;
+    head[9] = 0;
+    memcpy(head + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (6, 1, 16), }", 63);
+    if (complex)
+        memcpy(head + 10 + 12, "c8", 2);
+    head[127] = '\n';
+    put_bytes(path, head, 128, samples, sizeof samples / (complex ? 1 : 2));
+}
+
+static const char six[] = "1,0,0\n0,1,0\n0,0,1\n0.6,0.8,0\n0,0.6,0.8\n0.8,0,0.6\n";
+
+/* 12 spectra of 10 samples, as Bruker's spectrometers write them. */
+static void put_bruker(const char *folder)
+{
+    static const float samples[120] = {1, 2, 3};
+    char path[100];
+
+    snprintf(path, sizeof path, "%s/image.DSC", folder);
+    put_text(path, "#DESC\t1.2\nBSEQ\tLIT\nIKKF\tREAL\nXTYP\tIDX\nIRFMT\tF\nXPTS\t10\nYPTS\t12\n"
+                   "XMIN\t330\nXWID\t90\nXUNI\t'G'\n#SPL\t1.2\nGRAD\t14.0\nIMTY\t3D\n#DSL\t1.0\n"
+                   ".DVC grdUnit, 1.0\nFirstAlpha 22.5 deg\nNrOfAlpha 4\nNrOfBeta 3\n"
+                   "FieldOfView 20 mm\nNPixel 4\nImageType 3D\n");
+    snprintf(path, sizeof path, "%s/image.DTA", folder);
+    put_bytes(path, "", 0, samples, sizeof samples);
+}
+
+/* Six traces of 16 complex samples, and what is done with them. */
+static void put_traces(const char *folder)
+{
+    char path[100];
+
+    snprintf(path, sizeof path, "%s/traces.npy", folder);
+    put_npy(path, true);
+    snprintf(path, sizeof path, "%s/traces.json", folder);
+    put_text(path,
+             "{\"fbp_scan\": 1, \"kind\": \"planes\", \"projections\": \"traces.npy\",\n"
+             "\"gradients\": \"gradients.csv\", \"volume\": {\"size\": 4, \"voxel_mm\": 1},\n"
+             "\"prepare\": {\"baseline\": 0, \"fft\": 16, \"zero_sample\": 2, \"dwell_us\": 0.1,"
+             " \"phase\": \"view\", \"profile\": \"../profile.txt\"}}\n");
+    snprintf(path, sizeof path, "%s/gradients.csv", folder);
+    put_text(path, six);
+}
+
 static void seed(const char *target)
 {
     const struct fuzz_target t = fuzz_target_of(target);
@@ -261,6 +332,14 @@ void fault_make_inputs(void)
     mkdir("pngs", 0777);
     mkdir("views", 0777);
     mkdir("both", 0777);
+    mkdir("bruker", 0777);
+    mkdir("epr", 0777);
+    mkdir("listed", 0777);
+    put_bruker("bruker");
+    put_traces("epr");
+    put_npy("listed/planes.npy", false);
+    put_text("profile.txt", "1 1 1 1 2 2 2 2 2 2 2 2 1 1 1 1\n");
+    put_text("listed/directions.csv", six);
     put_views("views/projections.mha");
     put_views("views/flat.mha");
     put_views("views/dark.mha");

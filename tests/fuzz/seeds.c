@@ -157,6 +157,17 @@ static void seed_scans(const char *folder)
              " \"raw\": {\"type\": \"float32\", \"shape\": [5,1,24]}, \"spacing_mm\": 0.5,"
              " \"directions\": {\"set\": \"fibonacci\", \"n\": 5, \"order\": \"msps\","
              " \"pole\": \"x\"}, \"weights\": \"voronoi\", \"grid\": \"eprit\"}");
+    put_text(folder, "prepared.json",
+             "{\"fbp_scan\": 1, \"kind\": \"planes\", \"projections\": \"p.raw\","
+             " \"raw\": {\"type\": \"float32\", \"shape\": [5,1,24]}, \"spacing_mm\": 0.5,"
+             " \"directions\": {\"set\": \"fibonacci\", \"n\": 5},"
+             " \"prepare\": {\"baseline\": 1, \"baseline_samples\": [0,4,20,24],"
+             " \"profile\": \"flat.mha\", \"profile_threshold\": 0.3}}");
+    put_text(folder, "resampled.json",
+             "{\"fbp_scan\": 1, \"kind\": \"planes\", \"projections\": \"p.raw\","
+             " \"raw\": {\"type\": \"float32\", \"shape\": [5,1,6], \"header_bytes\": 360},"
+             " \"directions\": {\"set\": \"fibonacci\", \"n\": 5}, \"gradients\": [1,2,1,2,1],"
+             " \"prepare\": {\"resample\": [1,2,3.5,4,5.5,6]}}");
     put_text(folder, "self.json",
              "{\"fbp_scan\": 1, \"projections\": \"p.mha\", \"geometry\": \"input.json\"}");
     put_text(folder, "pattern.json",
@@ -219,6 +230,17 @@ static void seed_raw(const char *folder)
     put(folder, "open.raw", open, sizeof open);
 }
 
+/* Two complex numbers. */
+static void seed_complex(const char *folder)
+{
+    char all[80 + 16] = "\x93NUMPY\x01\0\x46";
+
+    memset(all + 10, ' ', 69);
+    memcpy(all + 10, "{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1, 2), }", 62);
+    all[79] = '\n';
+    put(folder, "complex.npy", all, sizeof all);
+}
+
 /* Formats whose files are text, in the terms of other programs. */
 /* 120 numbers of four bytes are beside inputs. */
 #define bes3t_image                                                                               \
@@ -234,6 +256,8 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         const char *target, *name, *text;
     } texts[] = {
         {"matrices", "m.txt", "# two views\n1 0 0 0 0 1 0 0 0 0 1 9\n1,0,0,0 0 1 0 0 0 0 1 9\n"},
+        {"directions", "commas.csv", "x,y,z\n1,0,0\n0,1,0\n0,0.6,-0.8\n"},
+        {"directions", "blanks.txt", "# three\n1 0 0\n0 1 0\n0 0 1\n"},
         {"array.mhd", "packed.mhd",
          "NDims = 3\nDimSize = 6 4 5\nElementType = MET_FLOAT\nElementSpacing = 1 2 3\n"
          "CompressedData = True\nElementDataFile = p.zraw\n"},
@@ -280,6 +304,7 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
                   {"result", seed_result},
                   {"array.rct", seed_rabbitct},
                   {"array.rctd", seed_rabbitct},
+                  {"array.npy", seed_complex},
                   {"array.h5", fuzz_seeds_hdf5_arrays},
                   {"array.mat", fuzz_seeds_mat_arrays},
                   {"array.tif", fuzz_seeds_tiff},

@@ -7,6 +7,7 @@
 #include "fbp/geometry_file.h"
 #include "fbp/phantom.h"
 #include "fbp/picture.h"
+#include "prep/traces.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -179,6 +180,24 @@ static void write_again(const struct fbp_scan *scan, const char *path)
     }
 }
 
+/* Rows that are prepared: the last view of the files. */
+static void read_prepared(const struct fbp_scan *scan, const char *path)
+{
+    fbp_source *below = NULL, *src = NULL;
+
+    if (!scan->preparation || scan->panel.n_columns > MAX_SAMPLES || scan->panel.n_rows > SIZE)
+        return;
+    float *row = malloc(scan->panel.n_columns * scan->panel.n_rows * sizeof *row);
+    fuzz_check(row != NULL, "no memory for a view");
+    if (fbp_source_open(&below, scan->projections, &scan->raw) == FBP_OK &&
+        fbp_traces_open(&src, below, scan) == FBP_OK)
+        fuzz_refused(fbp_source_read(src, scan->n_views - 1, 1, 0, scan->panel.n_rows, row), path);
+    else
+        fuzz_check(fbp_message()[0] != '\0', "not prepared, without a message");
+    fbp_source_close(&src);
+    free(row);
+}
+
 static bool run_scan(const char *path, const char *key)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -188,6 +207,7 @@ static bool run_scan(const char *path, const char *key)
     fuzz_refused(st, path);
     if (st == FBP_OK) {
         check_scan(&scan);
+        read_prepared(&scan, path);
         write_again(&scan, path);
         fbp_scan_clear(&scan);
     }
@@ -230,6 +250,21 @@ static bool run_matrices(const char *path, const char *key)
         fuzz_check(isfinite(m[i]), "a matrix that is not finite");
     fuzz_check((st == FBP_OK) == (m != NULL), "matrices that failed");
     free(m);
+    return st == FBP_OK;
+}
+
+static bool run_directions(const char *path, const char *key)
+{
+    double(*v)[3] = NULL;
+    size_t n = 0;
+
+    (void)key;
+    const fbp_status st = fbp_directions_load(path, &v, &n);
+    fuzz_refused(st, path);
+    fuzz_check((st == FBP_OK) == (v != NULL && n > 0), "directions that failed");
+    for (size_t i = 0; st == FBP_OK && i < 3 * n; i++)
+        fuzz_check(isfinite(v[0][i]), "a direction that is not finite");
+    free(v);
     return st == FBP_OK;
 }
 
@@ -300,6 +335,7 @@ static bool run_result(const char *path, const char *key)
 static const struct fuzz_target fixed[] = {
     {"scan", NULL, "input.json", run_scan},
     {"matrices", NULL, "input.txt", run_matrices},
+    {"directions", NULL, "input.csv", run_directions},
     {"raw", NULL, "input.raw", run_raw},
     {"compare", NULL, "input.mha", run_compare},
     {"phantom", NULL, "input.txt", run_phantom},

@@ -324,6 +324,37 @@ static void written_volumes_come_back(void **state)
     }
 }
 
+/* Frames, one behind the other, are MATLAB's fourth index. */
+static void frames_are_a_fourth_index(void **state)
+{
+    const struct fbp_array_info info = {.struct_size = sizeof info,
+                                        .n = {2, 2, 6},
+                                        .frames = 3,
+                                        .spacing_mm = {1, 1, 1},
+                                        .unit = "1/mm^3"};
+    float values[24], out[24];
+    fbp_sink *sink;
+
+    (void)state;
+    for (int i = 0; i < 24; i++)
+        values[i] = (float)i;
+    remove(VOL);
+    assert_int_equal(fbp_sink_open(&sink, VOL, &info, NULL), FBP_OK);
+    assert_int_equal(fbp_sink_write(sink, 0, 6, values), FBP_OK);
+    assert_int_equal(fbp_sink_finish(sink), FBP_OK);
+    fbp_sink_close(&sink);
+    mat_t *file = Mat_Open(VOL, MAT_ACC_RDONLY);
+    matvar_t *v = Mat_VarRead(file, "mat_recFXD");
+    assert_true(v->rank == 4 && v->dims[2] == 2 && v->dims[3] == 3);
+    Mat_VarFree(v);
+    Mat_Close(file);
+    fbp_source *src = open_source(VOL, NULL);
+    assert_true(fbp_source_info(src)->n[2] == 6 && fbp_source_info(src)->frames == 3);
+    assert_int_equal(fbp_source_read(src, 0, 6, 0, 2, out), FBP_OK);
+    assert_memory_equal(out, values, sizeof out);
+    fbp_source_close(&src);
+}
+
 static void no_variable_is_lost(void **state)
 {
     static const struct {
@@ -359,6 +390,7 @@ int main(void)
         cmocka_unit_test(facts_are_not_passed_over),
         cmocka_unit_test(damage),
         cmocka_unit_test(written_volumes_come_back),
+        cmocka_unit_test(frames_are_a_fourth_index),
         cmocka_unit_test(no_variable_is_lost),
     };
 

@@ -9,6 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+const char FBP_SINOGRAM[] = "?sinogram";
+
+/* "FILE?sinogram", where there is no file of the whole name: the part of FILE; 0: none. */
+static size_t sinogram_at(const char *path)
+{
+    const size_t n = strlen(path), end = sizeof FBP_SINOGRAM - 1;
+
+    return n > end && strcmp(path + n - end, FBP_SINOGRAM) == 0 && access(path, F_OK) != 0 ? n - end
+                                                                                           : 0;
+}
+
 fbp_status fbp_member_split(const char *path, char **file, char **member)
 {
     const char *at = NULL;
@@ -17,7 +28,14 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
     *file = *member = NULL;
     if (!name)
         return fbp_fail_nomem(strlen(path), "a path");
-    for (char *colon = access(path, F_OK) == 0 ? NULL : strrchr(name, ':'); colon && !at;
+    const size_t short_of = sinogram_at(path);
+    if (short_of > 0) {
+        name[short_of] = '\0';
+        if (access(name, F_OK) == 0)
+            at = path + short_of;
+        name[short_of] = path[short_of];
+    }
+    for (char *colon = at || access(path, F_OK) == 0 ? NULL : strrchr(name, ':'); colon && !at;
          colon = strrchr(name, ':')) {
         *colon = '\0'; /* from the last one on */
         if (colon > name && access(name, F_OK) == 0)
@@ -25,6 +43,8 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
     }
     if (!at)
         memcpy(name, path, strlen(path) + 1);
+    else if (short_of > 0 && at == path + short_of)
+        name[short_of] = '\0';
     *file = name;
     *member = at ? fbp_strdup(at) : NULL;
     if (!at || *member)

@@ -4,9 +4,13 @@
 
 #include "base/status.h"
 
+/** Behind a name: two dimensions are [view][column]. */
+extern const char FBP_SINOGRAM[];
+
 /**
  * Split the name of an input.  A file of the whole name wins; else the last ':' before which a file
- * is named that is there parts file from member; else there is no member.
+ * is named that is there parts file from member; else there is no member.  FBP_SINOGRAM behind the
+ * name of a file is a member, too.
  *
  * file    malloc'ed
  * member  malloc'ed, or NULL

@@ -97,7 +97,8 @@ static fbp_status read_struct(const char *path, matvar_t *top, double **angles,
 
     if (!p)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has no struct with .sinogram and .parameters.distanceSourceOrigin: "
+                        "%s: has neither a struct with .sinogram and "
+                        ".parameters.distanceSourceOrigin, nor P, B and G of an EPR image: "
                         "name its array in a scan file: \"projections\": \"FILE:VARIABLE\"",
                         path);
     snprintf(f.name, sizeof f.name, "%s", top->name);

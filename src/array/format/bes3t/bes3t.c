@@ -6,6 +6,7 @@
 #include "array/file/bytes.h"
 #include "array/file/complex.h"
 #include "array/file/format.h"
+#include "array/file/member.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -50,9 +51,15 @@ static bool names_imaginary(const struct fbp_source *src)
     return src->member && strcmp(src->member, "imaginary") == 0;
 }
 
+static bool names_sinogram(const struct fbp_source *src)
+{
+    return src->member &&
+           (strcmp(src->member, "sinogram") == 0 || strcmp(src->member, FBP_SINOGRAM) == 0);
+}
+
 static fbp_status check_member(const struct fbp_source *src, bool complex)
 {
-    if (!src->member || strcmp(src->member, "sinogram") == 0 || (complex && names_imaginary(src)))
+    if (!src->member || names_sinogram(src) || (complex && names_imaginary(src)))
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: has no array %.40s: leave it out, or name sinogram, its spectra as views "
@@ -85,7 +92,7 @@ static fbp_status take(struct fbp_source *src, const struct fbp_bes3t *d)
     FBP_TRY(fbp_bes3t_samples(d, &s));
     FBP_TRY(check_member(src, s.complex));
     memcpy(src->info.n, s.n, sizeof s.n);
-    if (src->member && strcmp(src->member, "sinogram") == 0) {
+    if (names_sinogram(src)) {
         src->info.n[2] = s.n[1] * s.n[2];
         src->info.n[1] = 1;
     }

@@ -184,7 +184,7 @@ static fbp_status read_array(void *arg, struct fbp_blob *reply)
     if (given)
         snprintf(member, sizeof member, "%.*s", (int)(query ? query - given : 255), given);
     FBP_TRY(fbp_mat_open(w->src->file, &mat));
-    fbp_status st = given ? FBP_OK : fbp_mat_only(mat, w->src->file, member, sizeof member);
+    fbp_status st = *member ? FBP_OK : fbp_mat_only(mat, w->src->file, member, sizeof member);
     if (st == FBP_OK)
         st = take_out(w, mat, member, layout, reply);
     Mat_Close(mat);
