@@ -149,31 +149,40 @@ static int array_text(const char *path, const struct fbp_array_info *i, const st
     return 0;
 }
 
-/* Files of several arrays may be a whole scan; what `a` says is one array of it. */
-static void tell_of_scan(const struct info_args *a, const char *format)
+/* Files of several arrays may be a whole scan; what `a` says is one array of it.  n_views 0: it is
+ * none.  A file that could not be read, and memory that was not there, are failures. */
+static int find_scan(const struct info_args *a, const char *format, struct fbp_scan *out)
 {
-    struct fbp_scan scan = {.struct_size = sizeof scan};
+    if (strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 && strcmp(format, "bes3t") != 0)
+        return 0;
+    const fbp_status st = fbp_scan_load(out, a->file);
+    return st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
+}
 
-    if ((strcmp(format, "hdf5") != 0 && strcmp(format, "mat") != 0 &&
-         strcmp(format, "bes3t") != 0) ||
-        fbp_scan_load(&scan, a->file) != FBP_OK)
+static void tell_of_scan(const struct info_args *a, const struct fbp_scan *scan)
+{
+    if (scan->n_views == 0)
         return;
-    cli_say_uncertain(&scan, a->quiet);
+    cli_say_uncertain(scan, a->quiet);
     if (!a->json)
         printf("scan     a whole one, of %zu views: fbp recon %s; fbp geometry check %s\n",
-               scan.n_views, say_name(a->file), say_name(a->file));
-    fbp_scan_clear(&scan);
+               scan->n_views, say_name(a->file), say_name(a->file));
 }
 
 static int array_info(const struct info_args *a, fbp_source *src)
 {
+    struct fbp_scan scan = {.struct_size = sizeof scan};
     struct range range = {0};
     const struct range *r = a->header ? NULL : &range;
     int rc = r ? read_range(src, &range) : 0;
+
+    if (rc == 0)
+        rc = find_scan(a, fbp_source_info(src)->format, &scan);
     if (rc == 0)
         rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
     if (rc == 0)
-        tell_of_scan(a, fbp_source_info(src)->format);
+        tell_of_scan(a, &scan);
+    fbp_scan_clear(&scan);
     fbp_source_close(&src);
     return rc;
 }

@@ -421,21 +421,19 @@ int init_write(const struct init_folder *folder, const struct init_known *known)
         return 1;
     start(&g);
     const bool planes = !known->kind && init_planes(&g);
-    if (planes) {
+    int rc = planes || !init_is_complete() ? 0 : init_check_need(folder, &g.found);
+    if (planes)
         finish_lists(&g);
-    } else {
-        if (init_check_need(folder, &g.found) != 0) {
-            cJSON_Delete(g.root);
-            return 1;
-        }
+    else if (rc == 0 && init_is_complete()) {
         find_geometry(&g);
         build(&g);
     }
-    if (!init_is_complete()) {
+    if (rc == 0 && !init_is_complete())
+        rc = cli_error("%s: there was not enough memory to look at all of it: close other programs",
+                       folder->path);
+    if (rc != 0) {
         cJSON_Delete(g.root);
-        return cli_error("%s: there was not enough memory to look at all of it: close other "
-                         "programs",
-                         folder->path);
+        return rc;
     }
     if (!planes)
         init_say_rest(folder, &g.found, known->quiet);

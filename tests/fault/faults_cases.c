@@ -47,7 +47,6 @@ const struct fault_seeds fault_seeds[] = {
     {"scan", "recon ../in/%s -o v.mha --size 4" FAST, 0},
     {"geometry.hdf5", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_ZEROS},
     {"geometry.helsinki", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
-    {"geometry.eprit", "recon ../in/%s -o v.mha --size 4 --prepare baseline=0" FAST, FAULT_QUICK},
     {"scan", "geometry convert" TO_JSON, 0},
     {"geometry.tigre", "geometry convert" TO_JSON, 0},
     {"geometry.tigre-json", "geometry convert" TO_JSON, 0},

@@ -168,10 +168,8 @@ static void axes_are_prepared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_are_places),
-        cmocka_unit_test(the_real_parts_are_views),
-        cmocka_unit_test(delays_are_rows),
-        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(frequencies_are_places), cmocka_unit_test(the_real_parts_are_views),
+        cmocka_unit_test(delays_are_rows),        cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(axes_are_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

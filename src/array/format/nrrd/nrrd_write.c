@@ -31,7 +31,8 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
                          const char *data_file, char **out)
 {
     const bool series = fbp_array_frames(info) > 1;
-    char *where = NULL, frames[32] = "", unit[40] = "", scale[160] = "", history[300] = "", a[32], b[32];
+    char *where = NULL, frames[32] = "", unit[40] = "", scale[160] = "", history[300] = "", a[32],
+         b[32];
     const char *type = info->type == FBP_U8    ? "uint8"
                        : info->type == FBP_U16 ? "uint16"
                        : info->type == FBP_F64 ? "double"
@@ -55,8 +56,7 @@ static fbp_status header(const char *path, const struct fbp_array_info *info, bo
                       type, series ? 4 : 3, where ? where : "", info->n[0], info->n[1],
                       fbp_frame_slices(info), frames, series ? " time" : "",
                       compressed ? "gzip" : "raw", unit, scale, history,
-                      data_file ? "data file: " : "",
-                      data_file ? data_file : "", "\n");
+                      data_file ? "data file: " : "", data_file ? data_file : "", "\n");
     free(where);
     return *out ? FBP_OK : fbp_fail_nomem(512, "an NRRD header");
 }
