@@ -169,24 +169,6 @@ static void tell_of_scan(const struct info_args *a, const struct fbp_scan *scan)
                scan->n_views, say_name(a->file), say_name(a->file));
 }
 
-static int array_info(const struct info_args *a, fbp_source *src)
-{
-    struct fbp_scan scan = {.struct_size = sizeof scan};
-    struct range range = {0};
-    const struct range *r = a->header ? NULL : &range;
-    int rc = r ? read_range(src, &range) : 0;
-
-    if (rc == 0)
-        rc = find_scan(a, fbp_source_info(src)->format, &scan);
-    if (rc == 0)
-        rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
-    if (rc == 0)
-        tell_of_scan(a, &scan);
-    fbp_scan_clear(&scan);
-    fbp_source_close(&src);
-    return rc;
-}
-
 static int scan_json(const char *path, const struct fbp_scan *s, const struct fbp_grid *g)
 {
     cJSON *root = cJSON_CreateObject();
@@ -251,6 +233,34 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     const int rc = known ? (a->json ? scan_json : scan_text)(a->file, s, &g) : cli_fail();
     cli_say_uncertain(s, a->quiet);
     fbp_scan_clear(s);
+    return rc;
+}
+
+/* Of P, B and G no single one says what the file is. */
+static bool is_laboratory(const struct fbp_scan *scan, const char *format)
+{
+    return scan->n_views > 0 && strcmp(format, "mat") == 0 && !fbp_kind_has_lines(scan->kind);
+}
+
+static int array_info(const struct info_args *a, fbp_source *src)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan};
+    struct range range = {0};
+    const struct range *r = a->header ? NULL : &range;
+    int rc = r ? read_range(src, &range) : 0;
+
+    if (rc == 0)
+        rc = find_scan(a, fbp_source_info(src)->format, &scan);
+    if (rc == 0 && is_laboratory(&scan, fbp_source_info(src)->format)) {
+        fbp_source_close(&src);
+        return show_scan(a, &scan);
+    }
+    if (rc == 0)
+        rc = (a->json ? array_json : array_text)(a->file, fbp_source_info(src), r);
+    if (rc == 0)
+        tell_of_scan(a, &scan);
+    fbp_scan_clear(&scan);
+    fbp_source_close(&src);
     return rc;
 }
 

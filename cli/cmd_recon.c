@@ -5,7 +5,7 @@
 static const struct opt table[] = {
     OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
         .help = "scan file (docs/scan.md): where the arrays are and how they were measured; or a "
-                "whole scan in HDF5 (Data Exchange, NXtomo) or MAT"),
+                "whole scan in HDF5 (Data Exchange, NXtomo), MAT or BES3T (.DSC)"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
             "volume to write ({written}), or a stack of slices such as out/%04d.tif or "
@@ -159,8 +159,8 @@ const struct command cmd_recon = {
     .summary = "reconstruct a volume from a scan",
     .usage = "scan.json -o VOLUME [options]",
     .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
-             "detectors, tilted panels and uneven angles, and says so. Values are in 1/mm. "
-             "Ctrl-C stops the run cleanly.",
+             "detectors, tilted panels and uneven angles, and says so. Values are in 1/mm, "
+             "those of plane integrals (EPR imaging) in 1/mm^3. Ctrl-C stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"
@@ -168,6 +168,7 @@ const struct command cmd_recon = {
                 "  fbp recon scan.json -o part.mha --roi 100:300,:,80:120\n"
                 "  fbp recon scan.json -o sheet.png --sweep centre=250:262:0.5\n"
                 "  fbp recon scan.json -o volume.mha --follow\n"
+                "  fbp recon helix.DSC -o helix.mat --reference h.npy --cutoff 0.1\n"
                 "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",
     COMMAND_OPTS(table),
     .run = run,

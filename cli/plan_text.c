@@ -1,4 +1,5 @@
 #include "recon.h"
+#include "say.h"
 
 #include <string.h>
 
@@ -74,6 +75,8 @@ static void print_text(const struct fbp_plan_summary *p, double seconds)
                p->roi[0][0], p->roi[0][1], p->roi[1][0], p->roi[1][1], p->roi[2][0], p->roi[2][1]);
     if (p->region_voxels)
         print_region(p);
+    if (p->prepared[0])
+        printf("prepared  %s\n", say_name(p->prepared));
     printf("weights   %s\n", p->weights);
     if (p->fft_length)
         printf("filter    by FFT of length %zu\n", p->fft_length);
@@ -161,6 +164,8 @@ static int print_json(const struct fbp_plan_summary *p, double seconds)
     cJSON_AddStringToObject(root, "isa", p->isa);
     cJSON_AddNumberToObject(root, "threads", p->n_threads);
     cJSON_AddStringToObject(root, "weights", p->weights);
+    if (p->prepared[0])
+        cJSON_AddStringToObject(root, "prepared", p->prepared);
     cli_json_sizes(root, "size", p->volume.n, 3);
     cli_json_numbers(root, "voxel_mm", p->volume.voxel_mm, 3);
     cli_json_numbers(root, "centre_mm", p->volume.centre_mm, 3);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "solid-angle:18", "linear-angle:18x14", "fibonacci:208"; false: it is the name of a file. */
 static bool parse_set(const char *text, struct fbp_directions *out)
@@ -67,6 +68,8 @@ static int check_lines(const struct command *self, const struct simulate_args *a
 
 int simulate_check_planes(const struct command *self, const struct simulate_args *a)
 {
+    struct fbp_directions set;
+
     if (a->decay > 0 && a->frames < 2)
         return opt_usage(self, "--decay: one frame does not fade: give --frames D, too");
     if (fbp_kind_has_lines((enum fbp_kind)a->kind))
@@ -74,6 +77,12 @@ int simulate_check_planes(const struct command *self, const struct simulate_args
     if (!a->directions)
         return opt_usage(self, "--kind planes needs --directions, such as solid-angle:18, or a "
                                "file of them");
+    if (!parse_set(a->directions, &set) && !strchr(a->directions, '.') &&
+        access(a->directions, F_OK) != 0)
+        return opt_usage(self,
+                         "--directions: \"%s\" is no set (solid-angle:18, linear-angle:18x18, "
+                         "fibonacci:208), and no file",
+                         a->directions);
     if (a->views || a->detector[0])
         return opt_usage(self, "%s: plane integrals have %s instead",
                          a->views ? "--views" : "--detector",

@@ -358,6 +358,10 @@ static fbp_status refuse_array(const char *path)
     }
     const struct fbp_array_info info = *fbp_source_info(source);
     fbp_source_close(&source);
+    if (fbp_has_extension(path, ".dta"))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has the samples of a scan: name its description, the .DSC beside it",
+                        path);
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: is an array of %zu x %zu x %zu, not a scan: name the scan file that says "
                     "how it was taken (fbp init FOLDER writes one to begin with)",

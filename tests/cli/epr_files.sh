@@ -74,6 +74,12 @@ has err 'directions: from directions.csv, unit vectors'
 run 0 recon guess.json --size 8 --voxel 1 -o guessed.npy -q
 run 0 recon listed.json -o direct.npy -q
 run 0 compare direct.npy guessed.npy --tolerance 1e-6
+run 1 recon bruker/a.DTA -o no.mha
+has err 'name its description, the .DSC beside it'
+run 2 simulate --kind planes --directions 18 --size 8 -o no.json
+has err '"18" is no set \(solid-angle:18, linear-angle:18x18, fibonacci:208\), and no file'
+run 0 plan s.json --prepare baseline=0
+has out '^prepared  baseline of order 0$'
 run 1 info listed/proj.npy:x
 has err 'is one array, without any inside it'
 

@@ -124,7 +124,7 @@ static const struct damaged_case cases[] = {
     MHA("a compressed stream that is cut",
         S T "CompressedData = True\nCompressedDataSize = 4\n" L "\x78\x9c\x63\x64"),
     MHA("a header larger than the file", S T "HeaderSize = 9223372036854775807\n" L EIGHT),
-    MHA("four dimensions, two of the last", "NDims = 4\nDimSize = 2 2 1 2\n" T L EIGHT),
+    MHA("five dimensions, two of the last", "NDims = 5\nDimSize = 2 2 1 1 2\n" T L EIGHT),
     MHA("integers of 64 bits", "NDims = 2\nDimSize = 1 1\nElementType = MET_LONG_LONG\n" L EIGHT),
     MHA("two dimensions, three sizes", "NDims = 2\nDimSize = 2 2 2\n" T L EIGHT),
     MHD("samples in a file that is not there", S T "ElementDataFile = none.raw\n"),

@@ -412,11 +412,60 @@ static void threads_share_a_stream(void **state)
     free(z);
 }
 
+/* One picture is a table of views of one row where its name says so; complex numbers are two. */
+static void tables_are_views(void **state)
+{
+    static const struct {
+        const char *descr, *shape;
+        size_t bytes;
+        const char *says; /* NULL: it is read */
+    } rows[] = {{"<f4", "(4, 3)", 48, NULL},
+                {"<c8", "(4, 3)", 96, NULL},
+                {"<f4", "(4, 1, 3)", 48, "only one plain picture"},
+                {"<c16", "(4, 3)", 180, "the file has"}};
+    static float v[48];
+
+    (void)state;
+    for (int i = 0; i < 48; i++)
+        v[i] = (float)i;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char head[129];
+        fbp_source *src = NULL;
+        float out[12];
+        const bool complex = rows[i].descr[1] == 'c';
+        memset(head, ' ', sizeof head);
+        const int n =
+            snprintf(head + 10, 110, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                     rows[i].descr, rows[i].shape);
+        head[10 + n] = ' ';
+        memcpy(head, "\x93NUMPY\x01\0\x76\0", 10);
+        head[127] = '\n';
+        FILE *f = fopen(NPY, "w");
+        assert_int_equal(fwrite(head, 1, 128, f), 128);
+        assert_int_equal(fwrite(v, 1, rows[i].bytes, f), rows[i].bytes);
+        assert_int_equal(fclose(f), 0);
+        const fbp_status st = fbp_source_open(&src, NPY "?sinogram", NULL);
+        if (rows[i].says) {
+            assert_int_not_equal(st, FBP_OK);
+            assert_says(rows[i].says);
+            continue;
+        }
+        assert_int_equal(st, FBP_OK);
+        const size_t *size = fbp_source_info(src)->n;
+        assert_true(size[0] == 3 && size[1] == 1 && size[2] == 4);
+        assert_int_equal(fbp_source_read(src, 0, 4, 0, 1, out), FBP_OK);
+        for (int k = 0; k < 12; k++)
+            assert_true(out[k] == (float)(complex ? 2 * k : k));
+        fbp_source_close(&src);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metaimage),
         cmocka_unit_test(npy),
+        cmocka_unit_test(tables_are_views),
         cmocka_unit_test(raw),
         cmocka_unit_test(metaimage_keys),
         cmocka_unit_test(metaimage_turned),
