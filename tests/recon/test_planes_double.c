@@ -79,9 +79,7 @@ static double differ(const double *a, const double *b, size_t n)
 
 static const struct {
     const char *device, *kernel;
-} computers[] = {{"ref", "matrix"}, {"cpu", "planes"}, {"cpu", "matrix"}, {"cuda", "planes"}};
-
-enum { COMPUTERS = sizeof computers / sizeof *computers };
+} computers[] = {{"ref", "matrix"}, {"cpu", "planes"}, {"cpu", "matrix"}};
 
 static void check_row(const struct table_row *row)
 {
@@ -91,9 +89,7 @@ static void check_row(const struct table_row *row)
 
     if (row->spiral)
         give_weights(&scan, weights);
-    for (size_t d = 0; d < COMPUTERS; d++) {
-        if (!usable(computers[d].device))
-            continue;
+    for (size_t d = 0; d < 3; d++) {
         const struct fbp_recon_params p = {.device = computers[d].device,
                                            .kernel = computers[d].kernel,
                                            .filter = row->filter,
@@ -145,7 +141,6 @@ static void all_agree_with_the_reference(void **state)
         {.spatial_filter = 1, .half_width = 9},
         {.interpolation = FBP_INTERPOLATION_NEAREST},
         {.interpolation = FBP_INTERPOLATION_CUBIC},
-        {.periodic = 1},
     };
     double *views;
     struct fbp_scan scan = odd_scan(&views);
@@ -156,10 +151,7 @@ static void all_agree_with_the_reference(void **state)
         struct fbp_recon_params p = ways[i];
         p.device = "ref";
         double *wanted = volume_of(&scan, p, views);
-        for (size_t d = 1; d < COMPUTERS; d++) {
-            if (!usable(computers[d].device) ||
-                (p.periodic && strcmp(computers[d].device, "cuda") == 0)) /* which lacks it */
-                continue;
+        for (size_t d = 1; d < 3; d++) {
             p.device = computers[d].device;
             p.kernel = computers[d].kernel;
             double *got = volume_of(&scan, p, views);
@@ -190,9 +182,7 @@ static void no_division_changes_a_bit(void **state)
     const size_t n = 2 * grid_size(&scan.volume);
 
     (void)state;
-    for (size_t d = 0; d < COMPUTERS; d++) {
-        if (!usable(computers[d].device))
-            continue;
+    for (size_t d = 0; d < 3; d++) {
         struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
         double *wanted = volume_of(&scan, p, views);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -219,9 +209,7 @@ static void a_box_has_the_bits_of_the_whole(void **state)
     const size_t *n = scan.volume.n;
 
     (void)state;
-    for (size_t d = 0; d < COMPUTERS; d++) {
-        if (!usable(computers[d].device))
-            continue;
+    for (size_t d = 0; d < 3; d++) {
         struct fbp_recon_params p = {.device = computers[d].device, .kernel = computers[d].kernel};
         double *whole = volume_of(&scan, p, views);
         memcpy(p.roi, roi, sizeof roi);

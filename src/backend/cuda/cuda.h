@@ -49,17 +49,6 @@ struct cuda_trial {
     cudaEvent_t begin, end;
 };
 
-/** Places in the device's block of memory of a job in double (in_double.h), beside those of struct
- *  gpu_tables that it has, too: counters, ledger and bytes. */
-struct cuda_double_tables {
-    size_t planes;      /**< struct gpu_plane, one a view */
-    size_t weights;     /**< one a view; none of filtered views */
-    size_t taps;        /**< 2 half_width + 1: h(half_width) … h(-half_width), as samples come */
-    size_t lines[2];    /**< rows_a_call rows of wide.n_columns */
-    size_t found;       /**< struct cuda_double_found, GPU_FOUND of them */
-    size_t rows_a_call; /**< that are filtered at once */
-};
-
 struct cuda_device {
     const struct fbp_job *job;
     int index;
@@ -70,8 +59,7 @@ struct cuda_device {
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_stamps stamps;
     struct cuda_unpacking unpacking;
-    struct gpu_tables tables;          /**< places in `memory` */
-    struct cuda_double_tables doubles; /**< of a job in double, further places there */
+    struct gpu_tables tables; /**< places in `memory` */
     char *memory;
     bool counts_once; /**< the ledger is filled */
     cufft_plan plan;  /**< CUFFT_NO_PLAN: not used */

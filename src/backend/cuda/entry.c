@@ -1,6 +1,5 @@
 /* The entry of the module: finding and opening NVIDIA GPUs; its backend. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/in_double.h"
 #include "backend/cuda/limits.h"
 #include "backend/cuda/links.h"
 #include "backend/cuda/s1.h"
@@ -21,7 +20,7 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* Found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[4][24]; /* by precision - 1, of the first device */
+    char isa[3][24]; /* by precision - 1, of the first device */
 } found;
 
 static int count(char *why, size_t n)
@@ -76,9 +75,6 @@ static void describe(int index, struct fbp_device_info *out)
 
 static bool choose(struct fbp_job *job, const char *name)
 {
-    if (fbp_in_double(job))
-        return cuda_double_choose(job, name, found.isa[FBP_PRECISION_DOUBLE - 1]);
-
     const struct gpu_kernel *k = cuda_kernel_find(job, name);
 
     if (!k)
@@ -89,9 +85,6 @@ static bool choose(struct fbp_job *job, const char *name)
 
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
-    line[0] = '\0';
-    if (fbp_in_double(job))
-        return;
     gpu_remark_precision(job, line, n);
     if (!job->filtered && !gpu_wants_space(job) && gpu_way_of(job, &cuda_offer) == GPU_IN_SPACE)
         gpu_remark_add(line, n,
@@ -106,24 +99,12 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 /* Of an H200 on its bus; those of others are of the same proportions. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    if (!fbp_in_double(job)) /* of which nothing is known yet */
-        gpu_rates(gpu_card_at(0), job, out);
-}
-
-static size_t filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
-{
-    return (fbp_in_double(job) ? cuda_double_filtered_bytes : gpu_filtered_bytes)(job, n_views,
-                                                                                  n_rows);
-}
-
-static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
-{
-    return (fbp_in_double(job) ? cuda_double_volume_bytes : gpu_volume_bytes)(job, slab);
+    gpu_rates(gpu_card_at(0), job, out);
 }
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return fbp_in_double(job) ? cuda_double_fixed_bytes(job) : gpu_fixed_bytes(job, &cuda_offer);
+    return gpu_fixed_bytes(job, &cuda_offer);
 }
 
 static void close_device(fbp_device **device)
@@ -145,29 +126,18 @@ static void close_device(fbp_device **device)
     *device = NULL;
 }
 
-static fbp_status write_tables(struct cuda_device *dev)
-{
-    struct fbp_statistics none;
-
-    if (fbp_in_double(dev->job))
-        return cuda_double_write(dev);
-    gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
-    FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
-    FBP_TRY(cuda_filter_open(dev));
-    return cuda_statistics((fbp_device *)(void *)dev, &none); /* begins anew */
-}
-
 static fbp_status build(struct cuda_device *dev)
 {
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (fbp_in_double(dev->job))
-        cuda_double_lay_out(dev);
-    else
-        gpu_tables_lay_out(dev->job, &cuda_offer, &dev->tables);
+    gpu_tables_lay_out(dev->job, &cuda_offer, &dev->tables);
     CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
     CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
-    FBP_TRY(write_tables(dev));
+    gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
+    FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
+    FBP_TRY(cuda_filter_open(dev));
+    struct fbp_statistics none;
+    FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* begins anew */
     CUDA_TRY(cudaDeviceSynchronize()); /* copies of tables may still be on their way */
     return FBP_OK;
 }
@@ -290,14 +260,13 @@ static const struct fbp_backend backend = {
     .has_precisions = true,
     .remark = remark,
     .choose = choose,
-    .filtered_bytes = filtered_bytes,
-    .volume_bytes = volume_bytes,
+    .filtered_bytes = gpu_filtered_bytes,
+    .volume_bytes = gpu_volume_bytes,
     .fixed_bytes = fixed_bytes,
     .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
     .oversamples = true,
     .any_filter = true,
-    .doubles = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
@@ -332,7 +301,7 @@ static const struct fbp_backend backend = {
 /* The devices that this module has code for. */
 static void find_devices(int n)
 {
-    static const char *const precisions[] = {"exact", "fast", "half", "double"};
+    static const char *const precisions[] = {"exact", "fast", "half"};
 
     for (int i = 0; i < n && found.n < MOST_DEVICES; i++) {
         int major = 0, minor = 0;
@@ -340,7 +309,7 @@ static void find_devices(int n)
             cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
             10 * major + minor < LEAST_CAPABILITY)
             continue;
-        for (int p = 0; found.n == 0 && p < 4; p++)
+        for (int p = 0; found.n == 0 && p < 3; p++)
             snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
         found.ordinal[found.n++] = i;
     }

@@ -2,7 +2,6 @@
 #include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/in_double.h"
 #include "backend/cuda/pad.h"
 #include "backend/rows.h"
 
@@ -296,8 +295,6 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
 
     if (batch->n_rows == 0)
         return FBP_OK;
-    if (fbp_in_double(dev->job))
-        return cuda_double_filter(dev, batch, raw, filtered);
     const struct target to = {.views =
                                   cuda_views_at(dev->kernel, dev->job, batch, filtered, &group0)};
     return filter_to(dev, batch, raw, &to, group0);

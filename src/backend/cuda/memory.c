@@ -1,6 +1,5 @@
 /* Device memory: plain for raw views and volumes, as the kernel wants it for filtered views. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/in_double.h"
 
 #include <stdlib.h>
 
@@ -42,11 +41,6 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
                          k->channels > 3 ? k->bits : 0};
 
     v->scale = 1;
-    if (fbp_in_double(dev->job)) {
-        CUDA_TRY(
-            cudaMalloc(&v->memory, cuda_double_filtered_bytes(dev->job, v->n_groups, v->n_rows)));
-        return FBP_OK;
-    }
     if (k->bits == 16 && dev->half_scale == 0)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     if (k->bits == 16)

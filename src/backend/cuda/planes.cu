@@ -2,7 +2,6 @@
  * Plane integrals: all views of a batch in one launch (planes_kernel.h has how), from rows that lie
  * one behind the other.
  */
-#include "backend/cuda/in_double_kernels.h"
 #include "backend/cuda/planes_kernel.h"
 
 #include "backend/cuda/rows.h"
@@ -147,33 +146,6 @@ static cudaError_t backproject(const struct cuda_bp *bp)
         return launch<float, FBP_INTERPOLATION_CUBIC>(bp);
     default:
         return launch<float, FBP_INTERPOLATION_LINEAR>(bp);
-    }
-}
-
-/* Registers hold half as many doubles. */
-template <int FRAMES> using in_double = planes_shape<16, 16, 4, FRAMES == 4 ? 2 : 3>;
-
-template <enum fbp_interpolation HOW> static cudaError_t launch_double(const struct cuda_bp *bp)
-{
-    switch (gpu_planes_of(bp->job, bp->batch->n_rows).frames) {
-    case 1:
-        return launch_shape<double, HOW, 1, in_double<1>>(bp);
-    case 2:
-        return launch_shape<double, HOW, 2, in_double<2>>(bp);
-    default:
-        return launch_shape<double, HOW, 4, in_double<4>>(bp);
-    }
-}
-
-cudaError_t cuda_planes_in_double(const struct cuda_bp *bp)
-{
-    switch (bp->job->interpolation) {
-    case FBP_INTERPOLATION_NEAREST:
-        return launch_double<FBP_INTERPOLATION_NEAREST>(bp);
-    case FBP_INTERPOLATION_CUBIC:
-        return launch_double<FBP_INTERPOLATION_CUBIC>(bp);
-    default:
-        return launch_double<FBP_INTERPOLATION_LINEAR>(bp);
     }
 }
 

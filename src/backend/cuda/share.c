@@ -1,7 +1,6 @@
 /* Filtered views from another device: over the link between the two, or through the host where
  * there is none. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/in_double.h"
 #include "backend/cuda/peer.h"
 
 static fbp_status reach(struct cuda_device *dev, int other)
@@ -68,8 +67,6 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *f
         return FBP_OK;
     CUDA_TRY(cudaSetDevice(dev->index));
     FBP_TRY(reach(dev, other->index));
-    if (fbp_in_double(dev->job))
-        return cuda_double_share(dev, batch, filtered, other, theirs);
     return (dev->kernel->gpu.channels ? copy_layers : copy_plain)(dev, other, batch, n_groups,
                                                                   filtered, theirs);
 }

@@ -1,16 +1,13 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/in_double.h"
 
-#include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_planes.h"
 #include "backend/slab.h"
 
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = fbp_in_double(dev->job) ? cuda_double_volume_bytes(dev->job, slab)
-                                                 : gpu_volume_bytes(dev->job, slab);
+    const size_t bytes = gpu_volume_size(&dev->kernel->gpu, dev->job, slab) * sizeof(float);
 
     CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
@@ -48,22 +45,6 @@ static fbp_status add_planes(struct cuda_device *dev, struct cuda_bp *bp)
     return add_pass(dev, (int)bp->batch->n_views, bp);
 }
 
-/* Of a job in double. */
-static fbp_status add_doubles(struct cuda_device *dev, const struct fbp_batch *batch,
-                              const void *filtered, const struct fbp_slab *slab, size_t z0,
-                              size_t z1, void *volume)
-{
-    const size_t slice = fbp_slab_slice(slab) * sizeof(double);
-    struct cuda_bp bp = {.job = dev->job,
-                         .batch = batch,
-                         .grid = gpu_grid_of(dev->job, slab, z0, z1),
-                         .slab = slab,
-                         .stream = dev->streams[FBP_STAGE_BP].stream};
-
-    CUDA_TRY(cudaSetDevice(dev->index));
-    return cuda_double_backproject(dev, &bp, filtered, (char *)volume + (z0 - slab->z0) * slice);
-}
-
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume)
 {
@@ -71,11 +52,6 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     const struct fbp_job *job = dev->job;
     struct fbp_slab below = *slab;
     unsigned group0;
-
-    if (batch->n_rows == 0)
-        return FBP_OK;
-    if (fbp_in_double(job))
-        return add_doubles(dev, batch, filtered, slab, z0, z1, volume);
     const struct cuda_views views = cuda_views_at(dev->kernel, job, batch, filtered, &group0);
     struct cuda_bp bp = {.job = job,
                          .batch = batch,
@@ -85,6 +61,8 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
                          .volume = volume,
                          .stream = dev->streams[FBP_STAGE_BP].stream};
 
+    if (batch->n_rows == 0)
+        return FBP_OK;
     if (job->region)
         bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
@@ -148,10 +126,6 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                       const void *volume, void *host)
 {
     struct cuda_device *dev = cuda_of(device);
-
-    CUDA_TRY(cudaSetDevice(dev->index));
-    if (fbp_in_double(dev->job))
-        return cuda_double_fetch(dev, slab, z0, z1, volume, host);
     const size_t slice = fbp_slab_slice(slab);
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
     struct cuda_fetch f = {
@@ -174,8 +148,6 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
     struct gpu_found found[GPU_FOUND];
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (fbp_in_double(dev->job))
-        return cuda_double_statistics(dev, out);
     CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), sizeof found, cudaMemcpyDeviceToHost, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
     gpu_found_take(found, out);
