@@ -435,8 +435,8 @@ typedef struct fbp_adder fbp_adder;
  *         those of the whole set; its projections are not used.
  * params  as for a plan, as far as they say how views are filtered and backprojected, where, and
  *         what the volume is; one device.
- * @return as fbp_plan_create(); FBP_ERR_UNSUPPORTED for other kinds, filtered views, precision
- *         double, two stages, and parts of the volume.
+ * @return as fbp_plan_create(); FBP_ERR_UNSUPPORTED for other kinds, filtered views, rows that
+ *         have to be prepared first, precision double, two stages, and parts of the volume.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_adder_create(fbp_adder **out, const struct fbp_scan *scan,
                                                    const struct fbp_recon_params *params);

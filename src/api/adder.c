@@ -57,8 +57,9 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
                        : p->precision == FBP_PRECISION_DOUBLE ? "precision double"
                        : p->stages > 1                        ? "two stages"
                        : box || p->mask                       ? "a part of the volume"
-                       : p->model                             ? "a model"
-                                                              : NULL;
+                       : scan->preparation ? "the scan's preparation of stored rows"
+                       : p->model          ? "a model"
+                                           : NULL;
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)

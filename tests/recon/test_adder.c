@@ -149,6 +149,10 @@ static void what_cannot_be_added_is_refused(void **state)
     refused(&scan, fbp_recon_params(.filter = (enum fbp_filter)99), "filter");
     refused(&scan, fbp_recon_params(.device = "mock", .interpolation = FBP_INTERPOLATION_CUBIC),
             "interpolates linearly only");
+    struct fbp_preparation steps = {.struct_size = sizeof steps};
+    scan.preparation = &steps;
+    refused(&scan, NULL, "preparation of stored rows");
+    scan.preparation = NULL;
     scan.kind = FBP_PARALLEL;
     refused(&scan, NULL, "kind parallel");
     fbp_scan_clear(&scan);
