@@ -1,16 +1,17 @@
 /* Filtered views into a slab, pass after pass, and the slab to the host. */
 #include "backend/cuda/cuda.h"
 
+#include "backend/gpu/gpu_bytes.h"
 #include "backend/gpu/gpu_planes.h"
 #include "backend/slab.h"
 
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     const struct cuda_device *dev = cuda_of(device);
-    const size_t bytes = gpu_volume_size(&dev->kernel->gpu, dev->job, slab) * sizeof(float);
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemsetAsync(volume, 0, bytes, dev->streams[FBP_STAGE_BP].stream));
+    CUDA_TRY(cudaMemsetAsync(volume, 0, gpu_volume_bytes(dev->job, slab),
+                             dev->streams[FBP_STAGE_BP].stream));
     return FBP_OK;
 }
 
@@ -122,21 +123,36 @@ static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, flo
     return FBP_OK;
 }
 
+/* Of one frame. */
+static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, float *host)
+{
+    const size_t slice = fbp_slab_slice(f->slab), z0 = f->z0, z1 = f->z1;
+    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
+
+    if (step == 0)
+        return fetch_plain(dev, f->volume + (z0 - f->slab->z0) * slice, (z1 - z0) * slice, host);
+    for (; f->z0 < z1; f->z0 = f->z1) {
+        f->z1 = f->z0 + step < z1 ? f->z0 + step : z1;
+        FBP_TRY(fetch_piece(dev, f, host + (f->z0 - z0) * slice));
+    }
+    return FBP_OK;
+}
+
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                       const void *volume, void *host)
 {
     struct cuda_device *dev = cuda_of(device);
-    const size_t slice = fbp_slab_slice(slab);
-    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
-    struct cuda_fetch f = {
-        .job = dev->job, .slab = slab, .volume = volume, .stream = dev->unpacking.stream};
+    const size_t frame = gpu_volume_size(&dev->kernel->gpu, dev->job, slab);
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (step == 0)
-        return fetch_plain(dev, f.volume + (z0 - slab->z0) * slice, (z1 - z0) * slice, host);
-    for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {
-        f.z1 = f.z0 + step < z1 ? f.z0 + step : z1;
-        FBP_TRY(fetch_piece(dev, &f, (float *)host + (f.z0 - z0) * slice));
+    for (size_t i = 0; i < fbp_frames(dev->job); i++) {
+        struct cuda_fetch f = {.job = dev->job,
+                               .slab = slab,
+                               .z0 = z0,
+                               .z1 = z1,
+                               .volume = (const float *)volume + i * frame,
+                               .stream = dev->unpacking.stream};
+        FBP_TRY(fetch_frame(dev, &f, (float *)host + i * (z1 - z0) * fbp_slab_slice(slab)));
     }
     return FBP_OK;
 }

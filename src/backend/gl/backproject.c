@@ -279,14 +279,25 @@ static size_t most_views(const struct gl_device *dev, const struct gl_bp *bp)
     return fit < 1 ? 1 : fit;
 }
 
-fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *bp)
+/* Of one frame, which is a row of kernels of planes. */
+static fbp_status add_frame(struct gl_device *dev, const struct gl_bp *bp, size_t frame)
 {
-    if (dev->drawing)
-        return gl_s3_kernel_add(dev->drawing, dev->principal, bp);
     const size_t n = bp->batch->n_views / dev->job->turns, most = most_views(dev, bp);
     struct walk w = walk_of(dev, bp);
 
+    w.pass.delay = (int)frame;
     for (size_t k = 0; k < n; k += most)
         FBP_TRY(run_pass(&w, k, n - k < most ? n - k : most));
+    return FBP_OK;
+}
+
+fbp_status gl_add_batch(struct gl_device *dev, const struct gl_bp *all)
+{
+    struct gl_bp bp = *all;
+
+    if (dev->drawing)
+        return gl_s3_kernel_add(dev->drawing, dev->principal, all);
+    for (size_t i = 0; i < fbp_frames(dev->job); i++, bp.volume.at += bp.frame)
+        FBP_TRY(add_frame(dev, &bp, i));
     return FBP_OK;
 }

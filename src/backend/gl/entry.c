@@ -233,6 +233,7 @@ static const struct fbp_backend backend = {
     .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
     .oversamples = true,
+    .frames = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,

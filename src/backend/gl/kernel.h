@@ -19,6 +19,7 @@ struct gl_bp {
      * without borders.  Then the volume lies there, too. */
     struct gl_part views;
     struct gl_part volume; /**< from slice (layer) z0 on */
+    size_t frame;          /**< bytes from frame to frame of it */
     struct gpu_grid grid;
 };
 

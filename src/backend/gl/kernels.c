@@ -147,7 +147,7 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Small groups where there are few voxels, or where a group is one thread. */
+/* Small groups where there are few voxels. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;

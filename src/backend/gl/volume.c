@@ -2,12 +2,14 @@
 #include "backend/gl/gl.h"
 
 #include "backend/gl/error.h"
+#include "backend/gpu/gpu_bytes.h"
 #include "backend/slab.h"
 
 #include <epoxy/gl.h>
 
 #include <string.h>
 
+/* Of nz slices (layers) of one frame. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -63,7 +65,7 @@ static fbp_status run_clear(void *device, void *command)
 fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume)
 {
     struct gl_device *dev = gl_of(device);
-    const struct gl_part all = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
+    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
 
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_clear, &all, sizeof all);
 }
@@ -96,7 +98,8 @@ fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, con
     b.bp.grid = gpu_grid_of(dev->job, slab, z0, z1);
     b.bp.views = gl_part_at(dev, filtered, 1);
     b.bp.views.at += gl_views_before(dev->job, batch->place, batch->n_rows);
-    b.bp.volume = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
+    b.bp.volume = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
+    b.bp.frame = volume_bytes(dev, slab, slab->nz);
     b.bp.volume.at += volume_bytes(dev, slab, z0 - slab->z0);
     b.bp.volume.bytes = volume_bytes(dev, slab, z1 - z0);
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_backproject, &b, sizeof b);
@@ -286,29 +289,42 @@ static fbp_status fetch_piece(struct gl_device *dev, struct unpacking *u, size_t
     return gl_queue_point(dev->queue, GL_ORDER_OUT, &dev->copied[at]);
 }
 
+/* Slices [u->z0, z1) of one frame of a slab. */
+static fbp_status fetch_frame(struct gl_device *dev, struct unpacking *u, size_t z1, char *host)
+{
+    const bool orbits = dev->kernel->gpu.volume_size != NULL;
+    const size_t slice = fbp_slab_slice(&u->slab) * sizeof(float), z0 = u->z0;
+    const size_t step = dev->tables.slice_bytes / slice;
+
+    if (!orbits) {
+        u->from.at += (z0 - u->slab.z0) * slice;
+        u->from.bytes = (z1 - z0) * slice;
+    }
+    if (step == 0)
+        return fetch_plain(dev, &u->from, host);
+    for (; u->z0 < z1; u->z0 = u->z1) {
+        u->z1 = u->z0 + step < z1 ? u->z0 + step : z1;
+        const size_t bytes = (u->z1 - u->z0) * slice;
+        if (!orbits)
+            u->from.bytes = bytes;
+        FBP_TRY(fetch_piece(dev, u, bytes, host + (u->z0 - z0) * slice));
+        u->from.at += orbits ? 0 : bytes;
+    }
+    return FBP_OK;
+}
+
 fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                     const void *volume, void *host)
 {
     struct gl_device *dev = gl_of(device);
-    const bool orbits = dev->kernel->gpu.volume_size != NULL;
-    const size_t slice = fbp_slab_slice(slab) * sizeof(float);
-    const size_t step = dev->tables.slice_bytes / slice;
-    const struct gl_part all = gl_part_at(dev, volume, volume_bytes(dev, slab, slab->nz));
-    struct unpacking u = {.from = all, .slab = *slab, .z0 = z0};
+    const size_t frame = volume_bytes(dev, slab, slab->nz), n = (z1 - z0) * fbp_slab_slice(slab);
+    const struct gl_part all = gl_part_at(dev, volume, gpu_volume_bytes(dev->job, slab));
 
-    if (!orbits) {
-        u.from.at += (z0 - slab->z0) * slice;
-        u.from.bytes = (z1 - z0) * slice;
-    }
-    if (step == 0)
-        return fetch_plain(dev, &u.from, host);
-    for (; u.z0 < z1; u.z0 = u.z1) {
-        u.z1 = u.z0 + step < z1 ? u.z0 + step : z1;
-        const size_t bytes = (u.z1 - u.z0) * slice;
-        if (!orbits)
-            u.from.bytes = bytes;
-        FBP_TRY(fetch_piece(dev, &u, bytes, (char *)host + (u.z0 - z0) * slice));
-        u.from.at += orbits ? 0 : bytes;
+    for (size_t i = 0; i < fbp_frames(dev->job); i++) {
+        struct unpacking u = {.from = all, .slab = *slab, .z0 = z0};
+        u.from.at += i * frame;
+        u.from.bytes = frame;
+        FBP_TRY(fetch_frame(dev, &u, z1, (char *)host + i * n * sizeof(float)));
     }
     return FBP_OK;
 }

@@ -28,8 +28,10 @@ static bool has_symmetry(const struct gpu_kernel *k, const struct fbp_job *job)
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
     return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) &&
-           (k->planes || job->interpolation == FBP_INTERPOLATION_LINEAR) && has_symmetry(k, job) &&
-           (!k->channels || fits_texture(job)) && (!k->usable || k->usable(job));
+           (k->planes ||
+            (fbp_frames(job) == 1 && job->interpolation == FBP_INTERPOLATION_LINEAR)) &&
+           has_symmetry(k, job) && (!k->channels || fits_texture(job)) &&
+           (!k->usable || k->usable(job));
 }
 
 const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,

@@ -74,8 +74,8 @@ struct gpu_kernel {
     int channels, bits;
     /** The texture may have two texels a column (gpu_texels_a_column()). */
     bool halves_columns;
-    /** Of plane integrals: it takes all views of a batch at once, as struct gpu_plane, and
-     * interpolates in every way (gpu_planes.h); others do so linearly. */
+    /** Of plane integrals: it takes all views of a batch at once, as struct gpu_plane, and their
+     * frames, and interpolates in every way (gpu_planes.h); others take one frame, linearly. */
     bool planes;
     /** Bytes of filtered views in plain memory. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
@@ -127,7 +127,7 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
     return (const struct gpu_kernel *)job->chosen.own;
 }
 
-/** Floats of a slab in the kernel's layout. */
+/** Floats of a frame of a slab in the kernel's layout. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
 

@@ -38,7 +38,7 @@ bool gpu_planes_usable(const struct fbp_job *job)
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
     enum { TAPS = 4 };
 
-    if (job->wide.n_rows != 1)
+    if (job->wide.n_rows != fbp_frames(job))
         return false;
     for (size_t k = 0; k < job->n_views; k++) {
         for (int i = 0; i < 8; i++)

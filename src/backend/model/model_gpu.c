@@ -132,6 +132,7 @@ const struct fbp_backend fbp_backend_model = {
     .group_views = GPU_GROUP_VIEWS,
     .takes_counts = true,
     .oversamples = true,
+    .frames = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
