@@ -4,9 +4,17 @@
 #include <string.h>
 
 const struct bench_job bench_jobs[N_BENCH_JOBS] = {
-    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5},
-    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5},
-    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25},
+    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5, 0},
+    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5, 0},
+    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25, 0},
+};
+
+/* Rows are as long as the volume's diagonal. */
+const struct bench_job bench_planes[N_BENCH_PLANES] = {
+    {"P64", "64^3 from 208 x 112", 208, 112, 1, 64, 1, 1, 18},
+    {"P128", "128^3 from 208 x 224", 208, 224, 1, 128, 1, 1, 18},
+    {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18},
+    {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18},
 };
 
 const struct bench_job *bench_job_find(const char *name)
@@ -17,11 +25,27 @@ const struct bench_job *bench_job_find(const char *name)
     return NULL;
 }
 
+const struct bench_job *bench_any_find(const char *name)
+{
+    for (size_t i = 0; i < N_BENCH_PLANES; i++)
+        if (strcmp(bench_planes[i].name, name) == 0)
+            return &bench_planes[i];
+    return bench_job_find(name);
+}
+
 int bench_job_check(const struct command *command, const char *name)
 {
     if (!name || bench_job_find(name))
         return OPT_GO_ON;
     return opt_usage(command, "--job: expected J1, J2 or J3, got \"%s\"", name);
+}
+
+int bench_any_check(const struct command *command, const char *name)
+{
+    if (!name || bench_any_find(name))
+        return OPT_GO_ON;
+    return opt_usage(command, "--job: expected J1, J2, J3, P64, P128, P200 or P128x10, got \"%s\"",
+                     name);
 }
 
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
@@ -30,7 +54,8 @@ struct bench_job bench_job_divided(const struct bench_job *job, size_t n)
 
     j.views /= n;
     j.columns /= n;
-    j.rows /= n;
+    j.rows /= job->rings > 0 ? 1 : n;
+    j.rings = job->rings > n ? job->rings / n : job->rings > 0;
     j.size /= n;
     j.pitch_mm *= (double)n;
     j.voxel_mm *= (double)n;
@@ -63,6 +88,29 @@ int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
     return st == FBP_OK ? 0 : cli_fail();
 }
 
+/* Plane integrals in all directions; scan->n_views may become another number. */
+static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
+{
+    const struct fbp_directions set = {
+        .struct_size = sizeof set, .set = FBP_SET_SOLID_ANGLE, .n = {j->rings}};
+    double(*n)[3] = NULL;
+
+    if (fbp_directions_count(&set, &scan->n_views) != FBP_OK)
+        return cli_fail();
+    n = calloc(scan->n_views, sizeof *n);
+    scan->views = calloc(scan->n_views, sizeof *scan->views);
+    if (!n || !scan->views) {
+        free(n);
+        return cli_error("not enough memory for a scan");
+    }
+    const fbp_status st = fbp_directions_make(&set, n);
+    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
+        fbp_plane_view(n[k], j->pitch_mm, -((double)j->columns - 1) / 2 * j->pitch_mm, j->columns,
+                       &scan->views[k]);
+    free(n);
+    return st == FBP_OK ? 0 : cli_fail();
+}
+
 int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
 {
     const struct bench_orbit circle = {
@@ -73,5 +121,8 @@ int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
         .n_views = j->views,
         .panel = {j->columns, j->rows},
         .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};
-    return bench_orbit_views(&circle, scan);
+    if (j->rings == 0)
+        return bench_orbit_views(&circle, scan);
+    scan->kind = FBP_PLANES;
+    return plane_views(j, scan);
 }

@@ -11,8 +11,8 @@ enum { BENCH_MOST_ROWS = 24 };
 
 struct bench_row {
     char name[64];
-    struct fbp_kernel_time kernel[N_BENCH_JOBS]; /**< n_runs 0: not measured */
-    struct fbp_host_time host[N_BENCH_JOBS];     /**< the same */
+    struct fbp_kernel_time kernel[N_BENCH_JOBS + 1]; /**< n_runs 0: not measured */
+    struct fbp_host_time host[N_BENCH_JOBS + 1];     /**< the same; the last: of planes */
 };
 
 struct bench_table {

@@ -15,13 +15,15 @@ struct host_args {
 
 /* Views and volume take 46 GB, so it is asked for by name. */
 static const struct bench_job large = {
-    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125};
+    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0};
 
 #define H struct host_args
 static const struct opt table[] = {
-    OPT(H, job, .name = "job", .arg = "J1|J2|J3|J4", .fallback = "J1, J2 and J3",
+    OPT(H, job, .name = "job", .arg = "NAME", .fallback = "J1, J2 and J3",
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; J3: 1024^3 from "
-                "1248x960; J4: 2048^3 from 2048x2048, which takes 50 GB of memory"),
+                "1248x960; J4: 2048^3 from 2048x2048, which takes 50 GB of memory; P64, P128, "
+                "P200: 64^3, 128^3, 200^3 from plane integrals along 208 directions; P128x10: ten "
+                "delays of them"),
     BENCH_DEVICE(H),
     BENCH_KERNEL(H),
     BENCH_THREADS(H),
@@ -66,7 +68,7 @@ static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
 
 static int print_text(const struct bench_job *j, const struct fbp_host_time *t)
 {
-    printf("%-3s %-13s %-12s %7.1f %7.1f %7.1f %7.1f %7.0f %7.3f %7.1f %7.1f %7.1f %7.1f %7.0f "
+    printf("%-3s %-13s %-12s %7.2f %7.2f %7.2f %7.2f %7.0f %7.3f %7.1f %7.1f %7.1f %7.1f %7.0f "
            "%7.0f %7.0f %7.1f\n",
            j->name, t->kernel, t->isa, 1e3 * t->median, 1e3 * t->best, 1e3 * t->worst,
            1e3 * t->whole, t->gups, t->rmse_hu, t->psnr_db, 1e3 * t->filter, 1e3 * t->backproject,
@@ -98,7 +100,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
 
 static const struct bench_job *find(const char *name)
 {
-    return strcmp(name, large.name) == 0 ? &large : bench_job_find(name);
+    return strcmp(name, large.name) == 0 ? &large : bench_any_find(name);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -109,7 +111,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc != OPT_GO_ON)
         return rc;
     if (a.job && !find(a.job))
-        return opt_usage(self, "--job: expected J1, J2, J3 or J4, got \"%s\"", a.job);
+        return opt_usage(
+            self, "--job: expected J1, J2, J3, J4, P64, P128, P200 or P128x10, got \"%s\"", a.job);
     if (a.timeline && (!a.job || !cli_ends_with(a.timeline, ".svg")))
         return opt_usage(self,
                          "--timeline: expected --job and a name that ends in .svg, got \"%s\"",

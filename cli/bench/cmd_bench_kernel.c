@@ -14,7 +14,7 @@ struct kernel_args {
 
 #define K struct kernel_args
 static const struct opt table[] = {
-    BENCH_JOB(K, "all three"),
+    BENCH_PLANES(K, "J1, J2 and J3"),
     OPT(K, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name,
         .fallback = "every one",
         .help = "matrix works for every geometry, column for circular scans without tilt; "
@@ -51,9 +51,9 @@ struct kernel_run {
 static size_t index_of(const struct bench_job *j)
 {
     size_t i = 0;
-    while (strcmp(bench_jobs[i].name, j->name) != 0)
+    while (i < N_BENCH_JOBS && strcmp(bench_jobs[i].name, j->name) != 0)
         i++;
-    return i;
+    return i; /* of planes, which are measured one by one, the last */
 }
 
 /* A measurement of it, in shape `shape` if that is not -1. */
@@ -136,7 +136,8 @@ static int measure_host(struct kernel_run *r, const struct bench_job *j,
                 {"memory to memory, half", NULL, FBP_PRECISION_HALF, false},
                 {"counts to memory, half", NULL, FBP_PRECISION_HALF, true}};
     const struct kernel_args *a = r->args;
-    const bool all = !a->kernel && !a->precision && !a->views && !a->slices && !a->region;
+    const bool all =
+        j->rings == 0 && !a->kernel && !a->precision && !a->views && !a->slices && !a->region;
     int rc = 0;
 
     for (size_t i = 0;
@@ -188,9 +189,10 @@ static int measure_all(struct kernel_run *r)
     bench_find_device(&r->table, fbp_bench_about(r->bench));
     if (!a->json)
         bench_print_head(&r->table);
-    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS; i++)
-        if (!a->job || strcmp(a->job, bench_jobs[i].name) == 0)
-            rc = measure(r, &bench_jobs[i]);
+    if (a->job)
+        rc = measure(r, bench_any_find(a->job));
+    for (size_t i = 0; rc == 0 && i < N_BENCH_JOBS && !a->job; i++)
+        rc = measure(r, &bench_jobs[i]);
     if (rc == 0 && r->n_measured == 0)
         return cli_fail(); /* no job has the kernel that was asked for */
     if (rc == 0 && !a->json && !a->job)
@@ -205,7 +207,7 @@ static int run(const struct command *self, int argc, char **argv)
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)
-        rc = bench_job_check(self, a.job);
+        rc = bench_any_check(self, a.job);
     if (rc != OPT_GO_ON)
         return rc;
     const struct fbp_recon_params p = {

@@ -16,6 +16,7 @@
 
 #include "fbp/geometry.h"
 
+#include "base/private.h"
 #include "geometry/facts.h"
 
 /** What a sample of a view is the integral over. */
@@ -89,7 +90,7 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
                      double P[12]);
 
 /** Volumes that views of this panel are of: its rows where each is a frame, else 1. */
-size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
+FBP_PRIVATE_API size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
 /** Kinds that are supported, in the order of their numbers; names may be NULL.  How many. */
 size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST_KINDS]);

@@ -47,7 +47,7 @@ struct fbp_bench {
     float *views;                 /* [n_views][n_rows][n_columns] */
     float *raw;                   /* a batch as a kernel wants it */
     size_t raw_samples;
-    float *slices; /* [FETCH_SLICES][ny][nx] */
+    float *slices; /* [frames][FETCH_SLICES][ny][nx], of which the first frame is compared */
     struct fbp_bench_truth truth;
     float *samples; /* of the kernel at hand */
     struct exact exact[MOST_KERNELS];
@@ -193,7 +193,9 @@ static fbp_status make_truth(fbp_bench *b)
     b->info.whole_slices = b->truth.n_whole;
     b->info.more_voxels = b->truth.n_random;
     FBP_TRY(fbp_calloc((void **)&b->samples, b->truth.n, sizeof *b->samples, "samples"));
-    return fbp_alloc((void **)&b->slices, FETCH_SLICES * g->n[0] * g->n[1] * sizeof *b->slices,
+    return fbp_alloc((void **)&b->slices,
+                     fbp_frames(&b->tables.job) * FETCH_SLICES * g->n[0] * g->n[1] *
+                         sizeof *b->slices,
                      "slices");
 }
 
@@ -425,8 +427,8 @@ static fbp_status measure(fbp_bench *b, struct trial *t, struct fbp_kernel_time 
     out->max_error = error.max;
     FBP_TRY(load(b, t, NULL));
     FBP_TRY(time_it(t, out));
-    out->gups = (double)fbp_wanted_voxels(t->job, s, s->z0, s->z0 + s->nz) * (double)out->n_views /
-                out->median * 1e-9;
+    out->gups = (double)(fbp_frames(t->job) * fbp_wanted_voxels(t->job, s, s->z0, s->z0 + s->nz)) *
+                (double)out->n_views / out->median * 1e-9;
     return FBP_OK;
 }
 

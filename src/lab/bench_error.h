@@ -6,7 +6,8 @@
 
 /**
  * Reconstruct a few slices above the middle of the scan's volume from a head phantom of water
- * (0.02/mm) as `params` say, and by kernel `matrix` of precision exact on the same device.
+ * (0.02/mm) as `params` say, and by kernel `matrix` of precision exact on the same device, or if
+ * that cannot, by device ref.
  *
  * rmse_hu  of their difference, in HU of water
  * psnr_db  the peak being the largest value of the exact one; 999 when equal

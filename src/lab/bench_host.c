@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "geometry/ranges.h"
 #include "lab/bench_error.h"
+#include "lab/bench_memory.h"
 #include "lab/bench_views.h"
 #include "plan/params.h"
 
@@ -88,7 +89,7 @@ static fbp_status run_once(const struct host_bench *b, fbp_plan *plan, struct fb
     fbp_sink *sink = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_sink_memory(&sink, b->volume, fbp_plan_info(plan)->volume.n));
+    FBP_TRY(fbp_bench_sink(plan, b->volume, &sink));
     st = fbp_plan_run_to(plan, b->source, sink, report);
     fbp_sink_close(&sink);
     return st;

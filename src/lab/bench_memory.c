@@ -2,6 +2,14 @@
 
 #include "base/status.h"
 
+fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink)
+{
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    const size_t *n = info->volume.n, frames = info->frames > 1 ? info->frames : 1;
+
+    return fbp_sink_memory(sink, out, (const size_t[3]){n[0], n[1], frames * n[2]});
+}
+
 static fbp_status run(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                       float *out)
 {
@@ -10,7 +18,7 @@ static fbp_status run(const struct fbp_scan *scan, const struct fbp_recon_params
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(fbp_plan_create(&plan, scan, params));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, out, fbp_plan_info(plan)->volume.n));
+    FBP_TRY_GOTO(fbp_bench_sink(plan, out, &sink));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
 fail:
     fbp_sink_close(&sink);

@@ -8,10 +8,13 @@
  * Reconstruct as params say, by a plan of its own.
  *
  * views  [n_views][n_rows][n_columns] of the scan; NULL: what params->source reads
- * out    the volume of the plan, [z][y][x]
+ * out    the volume of the plan, [frame][z][y][x]
  * @return as fbp_plan_create() and fbp_plan_run_to().
  */
 fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                                  const float *views, float *out);
+
+/** A sink of the plan's volume, its frames one behind the other, in memory. */
+fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
 
 #endif /* FBP_SRC_BENCH_MEMORY_H */

@@ -28,7 +28,8 @@ static inline float fbp_bench_sample(uint32_t number)
 fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp_type type,
                             void *views);
 
-/** Line integrals of a head phantom of `half_mm` half side; n_threads as above. */
+/** Integrals, over lines or planes, of a head phantom of `half_mm` half side; n_threads as above.
+ */
 fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
                              float *views);
 

@@ -23,9 +23,8 @@ FBP_PRIVATE_API void fbp_shadow_rows(const struct fbp_ball *balls, size_t n,
                                      struct fbp_shadow *shadows, double *work, float *out);
 
 /** out[n_rows][n_columns] = line integrals of a whole view; shadows[n], work[n_columns]. */
-FBP_PRIVATE_API void fbp_shadow_view(const struct fbp_ball *balls, size_t n,
-                                     const struct fbp_view *view, enum fbp_kind kind,
-                                     const struct fbp_panel *panel, struct fbp_shadow *shadows,
-                                     double *work, float *out);
+void fbp_shadow_view(const struct fbp_ball *balls, size_t n, const struct fbp_view *view,
+                     enum fbp_kind kind, const struct fbp_panel *panel, struct fbp_shadow *shadows,
+                     double *work, float *out);
 
 #endif /* FBP_SRC_SHADOW_H */

@@ -5,6 +5,7 @@
 #include "phantom/noise.h"
 #include "phantom/section.h"
 #include "phantom/shadow.h"
+#include "phantom/views.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
@@ -182,9 +183,8 @@ static fbp_status alloc_benches(struct job *job, const size_t n[3])
     return FBP_OK;
 }
 
-/* Run fn for every slice of an array described by info, into the sink at path. */
-static fbp_status run(struct job *job, const struct fbp_array_info *info, const char *path,
-                      fbp_pool_try_fn *fn)
+/* Run fn for every slice of an array described by info, into the job's sink. */
+static fbp_status fill(struct job *job, const struct fbp_array_info *info, fbp_pool_try_fn *fn)
 {
     fbp_pool *pool = NULL;
     fbp_status st;
@@ -195,16 +195,24 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
         job->n_threads = (int)info->n[2];
     FBP_TRY_GOTO(alloc_benches(job, info->n));
     FBP_TRY_GOTO(fbp_pool_create(&pool, job->n_threads));
-    FBP_TRY_GOTO(fbp_sink_open(
-        &job->sink, path, info,
-        &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
-                                  .type = job->params.in_double ? FBP_F64 : FBP_F32}));
     FBP_TRY_GOTO(fbp_pool_try(pool, info->n[2], fn, job));
     st = fbp_sink_finish(job->sink);
 fail:
-    fbp_sink_close(&job->sink);
     fbp_pool_destroy(&pool);
     free_benches(job);
+    return st;
+}
+
+/* ... at path. */
+static fbp_status run(struct job *job, const struct fbp_array_info *info, const char *path,
+                      fbp_pool_try_fn *fn)
+{
+    FBP_TRY(fbp_sink_open(
+        &job->sink, path, info,
+        &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
+                                  .type = job->params.in_double ? FBP_F64 : FBP_F32}));
+    const fbp_status st = fill(job, info, fn);
+    fbp_sink_close(&job->sink);
     return st;
 }
 
@@ -252,33 +260,54 @@ static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kin
     return FBP_OK;
 }
 
+/* Views of a scan that was checked, to path or, where that is NULL, to `memory`. */
+static fbp_status simulate(struct job *job, const char *path, float *memory)
+{
+    const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;
+    struct fbp_array_info info;
+    struct fbp_ball *balls = NULL;
+    struct fbp_body *bodies = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_balls_of(job->phantom, &balls));
+    FBP_TRY_GOTO(integral_of[integral].bodies(job->phantom, &bodies));
+    projections_info(job->scan, &info);
+    job->balls = balls;
+    job->bodies = bodies;
+    job->n_threads = job->params.n_threads;
+    if (path) {
+        st = run(job, &info, path, integral_of[integral].project);
+    } else {
+        FBP_TRY_GOTO(fbp_sink_memory(&job->sink, memory, info.n));
+        st = fill(job, &info, integral_of[integral].project);
+        fbp_sink_close(&job->sink);
+    }
+fail:
+    free(balls);
+    free(bodies);
+    return st;
+}
+
 fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *given,
                                 const char *path, const struct fbp_simulate_params *params)
 {
     struct fbp_scan whole, *const scan = &whole;
-    struct fbp_array_info info;
-    struct fbp_ball *balls = NULL;
-    struct fbp_body *bodies = NULL;
     struct job job = {.phantom = phantom, .scan = scan};
-    fbp_status st;
 
     fbp_message_clear();
     FBP_TRY(FBP_TAKE(scan, scan, given));
     FBP_TRY(FBP_TAKE(simulate_params, &job.params, params));
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
     FBP_TRY(check_params(&job.params, scan->kind));
-    const enum fbp_integral integral = fbp_kind_of(scan->kind)->integral;
-    FBP_TRY_GOTO(fbp_balls_of(phantom, &balls));
-    FBP_TRY_GOTO(integral_of[integral].bodies(phantom, &bodies));
-    projections_info(scan, &info);
-    job.balls = balls;
-    job.bodies = bodies;
-    job.n_threads = job.params.n_threads;
-    st = run(&job, &info, path, integral_of[integral].project);
-fail:
-    free(balls);
-    free(bodies);
-    return st;
+    return simulate(&job, path, NULL);
+}
+
+fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+                             int n_threads, float *out)
+{
+    struct job job = {.phantom = phantom, .scan = scan, .params.n_threads = n_threads};
+
+    return simulate(&job, NULL, out);
 }
 
 fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct fbp_scan *scan,

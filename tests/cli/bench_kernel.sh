@@ -43,6 +43,23 @@ measurements >line
 mv line out
 is "($(json gups) * $(json seconds) / (8 * 16 * 16 * $(json views) * 1e-9) - 1) ^ 2 < 1e-6"
 is "$(json psnr_db) > 100 && $(json psnr_db) < 180"
+# Plane integrals, and ten frames of them, which count.
+for job in P64:16:1 P128x10:32:10; do
+    IFS=: read -r name size frames <<<"$job"
+    for device in cpu gl; do
+        if [ $device = gl ] && "$fbp" devices | grep -q '^gl .*not usable'; then continue; fi
+        run 0 bench kernel --device $device --threads 2 --divide 4 --job "$name" --kernel planes --precision exact --json
+        empty err
+        [ "$(json measurements.0.case)" = "$name" ] && [ "$(json measurements.0.kernel)" = planes ] || say "$last: $(cat out)"
+        measurements >line
+        mv line out
+        is "$(json gups) * $(json seconds) / ($frames * $size * $size * $size * $(json views) * 1e-9) > 0.999999"
+        is "$(json gups) * $(json seconds) / ($frames * $size * $size * $size * $(json views) * 1e-9) < 1.000001"
+        is "$(json psnr_db) > 110 && $(json psnr_db) < 180"
+        run 0 bench host --device $device --threads 2 --divide 4 --job "$name" --runs 2 --json
+        is "$(json measurements.0.psnr_db) > 110 && $(json measurements.0.gups) > 0"
+    done
+done
 run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
 has err 'region: ball:0,0,900,1 has no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45

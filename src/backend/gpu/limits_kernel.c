@@ -1,6 +1,6 @@
 /* Which ceiling of the device a kernel is to be seen beside. */
-#include "backend/gpu/gpu_kernel.h"
 #include "backend/gpu/gpu_limits.h"
+#include "backend/gpu/gpu_planes.h"
 
 #include <stdio.h>
 
@@ -15,6 +15,22 @@ static double fetches(const struct gpu_kernel *k, const struct fbp_limits *l)
     return rates[k->channels / 2][k->bits == 32];
 }
 
+/* Of plane integrals: the taps of an update from shared memory, those of some frames by one load.
+ */
+static double loads_of_planes(const struct fbp_job *job, const struct fbp_limits *l, char *what,
+                              size_t n)
+{
+    static const size_t taps[] = {[FBP_INTERPOLATION_LINEAR] = 2,
+                                  [FBP_INTERPOLATION_NEAREST] = 1,
+                                  [FBP_INTERPOLATION_CUBIC] = 4};
+    const double loads[3] = {l->load_4, l->load_8, l->load_16};
+    const size_t bytes = taps[job->interpolation] * sizeof(float);
+    const size_t frames = gpu_planes_of(job, fbp_frames(job)).frames;
+
+    snprintf(what, n, "loads of %zu bytes an update, by %zu", bytes, frames * sizeof(float));
+    return loads[frames / 2] / (double)bytes;
+}
+
 /*
  * From a texture: one fetch serves the voxels of an orbit, one a channel.  From plain memory: the
  * four fp32 taps of an update, as many of them a load as voxels are served by one; a kernel that
@@ -27,6 +43,8 @@ double gpu_kernel_limit(const struct fbp_job *job, const struct fbp_limits *limi
     const double loads[3] = {limits->load_4, limits->load_8, limits->load_16};
     const size_t lanes = k->turns * (k->mirrored ? 2 : 1);
 
+    if (k->planes)
+        return loads_of_planes(job, limits, what, n);
     if (k->channels) {
         snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
         return k->channels * fetches(k, limits);
