@@ -109,7 +109,7 @@ static inline int planes_count(unsigned bits)
 /* Out of bounds is the end of the test. */
 static inline char *place_of(unsigned at, size_t bytes)
 {
-    if (at % bytes != 0 || (size_t)at + bytes > windows_bytes)
+    if (at % 4 != 0 || (size_t)at + bytes > windows_bytes)
         abort();
     return windows + at;
 }
@@ -134,6 +134,19 @@ template <int N, class T, int FRAMES> static inline void planes_load(unsigned at
 {
     for (int j = 0; j < N; j++)
         memcpy(q[j], place_of(at + j * (unsigned)sizeof q[j], sizeof q[j]), sizeof q[j]);
+}
+
+template <bool UP, class T, int FRAMES>
+static inline void planes_move(unsigned at, unsigned last, T (&q)[2][FRAMES])
+{
+    const unsigned sample = FRAMES * sizeof(T);
+
+    if (at == last)
+        return;
+    if (UP ? at != last + sample : at + sample != last)
+        abort();
+    memcpy(q[UP ? 0 : 1], q[UP ? 1 : 0], sample);
+    memcpy(q[UP ? 1 : 0], place_of(at + (UP ? sample : 0), sample), sample);
 }
 
 #endif /* FBP_TESTS_PLANES_HOST_H */

@@ -1,5 +1,5 @@
 /* The kernel of plane integrals without a device: against sums in double, and the same bits from
- * all shapes, boxes, slabs and batches. */
+ * all shapes, boxes, slabs and batches, and of frames one by one. */
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -205,6 +205,10 @@ static void check(const scene &s, double most, const char *name)
     add<T, HOW, FRAMES, small_>(s, 13, s.n_views, 7, all, other.data());
     if (memcmp(whole.data(), other.data(), whole.size() * sizeof(T)) != 0)
         wrong("another shape in two batches has other bits");
+    std::vector<T> alone(n * s.frames, 0);
+    add<T, HOW, 1, wide>(s, 0, s.n_views, 32, all, alone.data());
+    if (memcmp(whole.data(), alone.data(), whole.size() * sizeof(T)) != 0)
+        wrong("frames one by one have other bits");
     const int box[3][2] = {{3, s.n[0] - 2}, {5, s.n[1]}, {7, s.n[2] - 1}};
     const int m[3] = {box[0][1] - box[0][0], box[1][1] - box[1][0], box[2][1] - box[2][0]};
     std::vector<T> part((size_t)m[0] * m[1] * m[2] * s.frames, 0);
@@ -225,11 +229,15 @@ int main(void)
     const scene one = make_scene(21, 19, 17, 40, 45, 1, 1.),
                 fine = make_scene(18, 9, 23, 75, 40, 1, 2.9);
     const scene three = make_scene(17, 11, 9, 30, 37, 3, 1.);
+    const scene eight = make_scene(17, 11, 9, 60, 37, 8, 2.);
+    const scene nine = make_scene(17, 11, 9, 30, 37, 9, 1.);
 
     check<float, FBP_INTERPOLATION_LINEAR, 1>(one, 1e-6, "linear");
     check<float, FBP_INTERPOLATION_LINEAR, 1>(fine, 5e-6, "linear, samples close");
     check<float, FBP_INTERPOLATION_LINEAR, 2>(three, 1e-6, "linear, 3 frames by 2");
     check<float, FBP_INTERPOLATION_LINEAR, 4>(three, 1e-6, "linear, 3 frames by 4");
+    check<float, FBP_INTERPOLATION_LINEAR, 8>(eight, 2e-6, "linear, 8 frames");
+    check<float, FBP_INTERPOLATION_LINEAR, 10>(nine, 1e-6, "linear, 9 frames by 10");
     check<float, FBP_INTERPOLATION_NEAREST, 1>(one, 1e-6, "nearest");
     check<float, FBP_INTERPOLATION_CUBIC, 1>(one, 1e-6, "cubic");
     check<float, FBP_INTERPOLATION_CUBIC, 2>(three, 1e-6, "cubic, 3 frames by 2");

@@ -102,11 +102,17 @@ typedef planes_shape<8, 8, 8, 14> least_8;
 typedef planes_shape<16, 16, 16, 3> large_16;
 typedef planes_shape<16, 16, 4, 4> thin_4;
 template <int FRAMES>
-using large_8 = planes_shape<16, 16, 8,
-                             FRAMES == 1   ? 4
-                             : FRAMES == 2 ? 3
-                                           : 2>;
-template <int FRAMES> using small_8 = planes_shape<16, 8, 8, 8 - FRAMES>;
+using large_8 = planes_shape < 16,
+      16,
+      FRAMES<8 ? 8 : 4, FRAMES == 1   ? 4
+                        : FRAMES == 2 ? 3
+                                      : 2>;
+template <int FRAMES>
+using small_8 = planes_shape < 16,
+      8,
+      FRAMES<8 ? 8 : 4, FRAMES == 1   ? 7
+                        : FRAMES == 2 ? 6
+                                      : 4>;
 
 typedef cudaError_t launch_fn(const struct cuda_bp *bp);
 
@@ -132,8 +138,12 @@ template <class T, enum fbp_interpolation HOW> static cudaError_t launch(const s
         return launch_of<T, HOW, 1>(bp->shape)(bp);
     case 2:
         return launch_of<T, HOW, 2>(bp->shape)(bp);
-    default:
+    case 4:
         return launch_of<T, HOW, 4>(bp->shape)(bp);
+    case 8:
+        return launch_of<T, HOW, 8>(bp->shape)(bp);
+    default:
+        return launch_of<T, HOW, 10>(bp->shape)(bp);
     }
 }
 

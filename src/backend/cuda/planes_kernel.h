@@ -25,6 +25,11 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
+/** From so many frames on a thread keeps samples from voxel to voxel, in views whose samples are
+ * less than so far apart along z: roundings cannot make a step longer than one. */
+enum { PLANES_SLIDING = 4 };
+static constexpr float PLANES_STEP = 0.99f;
+
 /** Views of a stage of the ring at most: a warp finds their windows. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
@@ -224,6 +229,38 @@ static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const p
     }
 }
 
+/** From voxel to voxel along z, samples of steps shorter than one move on by one or none: `UP`,
+ * from floor(u) on.  Then those of one side are the other's of the voxel before, and a load is
+ * spared. */
+template <bool UP, class T, class Taps, int FRAMES, int SLICES>
+static PLANES_DEVICE void planes_slide(const planes_seen<T> &s, unsigned origin, T across,
+                                       const T (&tz)[SLICES], T (&sum)[SLICES][FRAMES])
+{
+    typedef planes_real<T> real;
+    enum { SAMPLE = FRAMES * sizeof(T) };
+    T q[2][FRAMES];
+    unsigned last = 0;
+
+    PLANES_UNROLL
+    for (int k = 0; k < SLICES; k++) {
+        const T u = planes_fma(tz[k], s.c, across), t = real::add_down(u, real::FLOOR);
+        const unsigned at = real::low_bits(t) * (unsigned)SAMPLE + origin;
+        T w[Taps::N];
+
+        Taps::weigh(u - (t - real::FLOOR), w);
+        if (k == 0)
+            planes_load<2>(at, q);
+        else
+            planes_move<UP>(at, last, q);
+        last = at;
+        PLANES_UNROLL
+        for (int j = 0; j < 2; j++)
+            PLANES_UNROLL
+        for (int f = 0; f < FRAMES; f++)
+            sum[k][f] = planes_fma(w[j], q[j][f], sum[k][f]);
+    }
+}
+
 /** One view: all frames of a thread's voxels. */
 template <class T, class Taps, int FRAMES, int SLICES>
 static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T tx, T ty,
@@ -233,6 +270,16 @@ static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T 
     const T across = planes_fma(tx, s.a, planes_fma(ty, s.b, s.first));
     const unsigned origin = window + s.origin * (unsigned)(FRAMES * sizeof(T));
 
+    if constexpr (Taps::N == 2 && FRAMES >= PLANES_SLIDING && sizeof(T) == sizeof(float)) {
+        if (s.c >= 0 && PLANES_STEP > s.c) {
+            planes_slide<true, T, Taps>(s, origin, across, tz, sum);
+            return;
+        }
+        if (s.c > -PLANES_STEP && 0 > s.c) {
+            planes_slide<false, T, Taps>(s, origin, across, tz, sum);
+            return;
+        }
+    }
     PLANES_UNROLL
     for (int k = 0; k < SLICES; k++) {
         const T u = planes_fma(tz[k], s.c, across), t = real::add_down(u, real::FLOOR);

@@ -100,6 +100,35 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
+/** The frames of one sample from shared memory, if a is not b; else they stay. */
+template <int OFFSET, int FRAMES>
+static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
+                                               float (&q)[FRAMES])
+{
+    if constexpr (FRAMES % 4 == 0) {
+#pragma unroll
+        for (int f = 0; f < FRAMES; f += 4)
+            asm volatile("{\n\t"
+                         ".reg .pred p;\n\t"
+                         "setp.ne.u32 p, %5, %6;\n\t"
+                         "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %7];\n\t"
+                         "}"
+                         : "+f"(q[f]), "+f"(q[f + 1]), "+f"(q[f + 2]), "+f"(q[f + 3])
+                         : "r"(at), "r"(a), "r"(b), "n"(0));
+    } else {
+        static_assert(FRAMES % 2 == 0, "pairs of frames");
+#pragma unroll
+        for (int f = 0; f < FRAMES; f += 2)
+            asm volatile("{\n\t"
+                         ".reg .pred p;\n\t"
+                         "setp.ne.u32 p, %3, %4;\n\t"
+                         "@p ld.shared.v2.f32 {%0, %1}, [%2 + %5];\n\t"
+                         "}"
+                         : "+f"(q[f]), "+f"(q[f + 1])
+                         : "r"(at), "r"(a), "r"(b), "n"(0));
+    }
+}
+
 /** The frames of one sample, from shared memory. */
 template <int OFFSET> static __device__ inline void planes_sample(unsigned at, float (&q)[1])
 {
@@ -118,6 +147,13 @@ template <int OFFSET> static __device__ inline void planes_sample(unsigned at, f
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
                  : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
                  : "r"(at), "n"(OFFSET));
+}
+
+/** More frames, by loads of 16 bytes or, where samples do not begin at them, of 8. */
+template <int OFFSET, int FRAMES>
+static __device__ inline void planes_sample(unsigned at, float (&q)[FRAMES])
+{
+    planes_sample_if<OFFSET>(at, 0, 1, q);
 }
 
 template <int OFFSET> static __device__ inline void planes_sample(unsigned at, double (&q)[1])
@@ -149,4 +185,16 @@ static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
         planes_load<N, J + 1>(at, q);
     }
 }
+
+/** The samples at `last` and behind it become those at `at`, which is the same, or one further up
+ * or down. */
+template <bool UP, int FRAMES>
+static __device__ inline void planes_move(unsigned at, unsigned last, float (&q)[2][FRAMES])
+{
+#pragma unroll
+    for (int f = 0; f < FRAMES; f++)
+        q[UP ? 0 : 1][f] = at != last ? q[UP ? 1 : 0][f] : q[UP ? 0 : 1][f];
+    planes_sample_if<UP ? FRAMES *(int)sizeof(float) : 0>(at, at, last, q[UP ? 1 : 0]);
+}
+
 #endif /* FBP_SRC_CUDA_PLANES_PARTS_H */

@@ -62,9 +62,20 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
     }
 }
 
+/* Frames that a thread takes together: few of a group are none. */
+static size_t group_of(size_t n)
+{
+    static const size_t groups[] = {10, 8, 4};
+
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if ((n + 1) % groups[i] < 2 && n + 1 >= groups[i])
+            return groups[i];
+    return n > 1 ? 2 : 1;
+}
+
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
 {
-    const size_t group = n_rows < 2 ? 1 : (n_rows + 1) / 2 % 2 ? 2 : 4;
+    const size_t group = group_of(n_rows);
 
     return (struct gpu_planes){.columns = (job->wide.n_columns + 3) / 4 * 4,
                                .groups = (n_rows + group - 1) / group,

@@ -20,7 +20,7 @@ struct gpu_plane {
  *  A row begins and ends with whole pieces of 16 bytes. */
 struct gpu_planes {
     size_t columns;        /**< a multiple of 4 */
-    size_t groups, frames; /**< frames: of a group, 1, 2 or 4 */
+    size_t groups, frames; /**< frames: of a group, 1, 2, 4, 8 or 10 */
 };
 
 FBP_BEGIN

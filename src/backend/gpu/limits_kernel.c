@@ -26,9 +26,10 @@ static double loads_of_planes(const struct fbp_job *job, const struct fbp_limits
     const double loads[3] = {l->load_4, l->load_8, l->load_16};
     const size_t bytes = taps[job->interpolation] * sizeof(float);
     const size_t frames = gpu_planes_of(job, fbp_frames(job)).frames;
+    const size_t together = frames % 4 == 0 ? 4 : frames % 2 == 0 ? 2 : 1;
 
-    snprintf(what, n, "loads of %zu bytes an update, by %zu", bytes, frames * sizeof(float));
-    return loads[frames / 2] / (double)bytes;
+    snprintf(what, n, "loads of %zu bytes an update, by %zu", bytes, together * sizeof(float));
+    return loads[together / 2] / (double)bytes;
 }
 
 /*
