@@ -461,6 +461,10 @@ fbp_status fbp_bench_kernel(fbp_bench *b, const char *kernel, enum fbp_precision
                                     .n_slices = b->info.n_slices};
     FBP_TRY_GOTO(fbp_job_create(&tables, &b->scan, &p, false));
     FBP_TRY_GOTO(fbp_job_arrange(&tables.job, b->backend));
+    if (fbp_in_double(&tables.job))
+        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
+                              "precision: kernels are timed with floats: leave "
+                              "double out, or use fbp bench host"));
     out->kernel = tables.job.chosen.kernel;
     out->isa = tables.job.chosen.isa;
     if (!has_precision(b, &tables.job))

@@ -20,7 +20,7 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* Found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[3][24]; /* by precision - 1, of the first device */
+    char isa[4][24]; /* by precision - 1, of the first device */
 } found;
 
 static int count(char *why, size_t n)
@@ -267,6 +267,7 @@ static const struct fbp_backend backend = {
     .takes_counts = true,
     .oversamples = true,
     .frames = true,
+    .doubles = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
@@ -302,7 +303,7 @@ static const struct fbp_backend backend = {
 /* The devices that this module has code for. */
 static void find_devices(int n)
 {
-    static const char *const precisions[] = {"exact", "fast", "half"};
+    static const char *const precisions[] = {"exact", "fast", "half", "double"};
 
     for (int i = 0; i < n && found.n < MOST_DEVICES; i++) {
         int major = 0, minor = 0;
@@ -310,7 +311,7 @@ static void find_devices(int n)
             cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
             10 * major + minor < LEAST_CAPABILITY)
             continue;
-        for (int p = 0; found.n == 0 && p < 3; p++)
+        for (int p = 0; found.n == 0 && p < 4; p++)
             snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
         found.ordinal[found.n++] = i;
     }

@@ -2,7 +2,9 @@
 #include "backend/cuda/filter_kernels.h"
 
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/doubles.h"
 #include "backend/cuda/pad.h"
+#include "backend/gpu/gpu_planes.h"
 #include "backend/rows.h"
 
 #include <string.h>
@@ -288,6 +290,69 @@ static fbp_status filter_to(struct cuda_device *dev, const struct fbp_batch *bat
     return FBP_OK;
 }
 
+static struct cuda_doubles doubles_of(const struct cuda_device *dev, const struct fbp_batch *b,
+                                      void *raw)
+{
+    const struct fbp_job *job = dev->job;
+
+    return (struct cuda_doubles){
+        .samples = raw,
+        .n_views = (unsigned)b->n_views,
+        .load_rows = (unsigned)b->load_rows,
+        .n_columns = (unsigned)job->panel.n_columns,
+        .view0 = (unsigned)b->view0,
+        .first_row = (unsigned)fbp_first_row(job, b, 0),
+        .row0 = (unsigned)b->row0,
+        .n_rows = (unsigned)b->n_rows,
+        .pad_left = (unsigned)job->pad_left,
+        .apart = (unsigned)job->between + 1,
+        .length = (unsigned)job->wide.n_columns,
+        .weights = job->filtered ? NULL : (const void *)(dev->memory + dev->tables.scales)};
+}
+
+/* n rows in space; *out: where they are. */
+static fbp_status convolve_doubles(const struct cuda_device *dev, unsigned n, double *rows,
+                                   double *work, const double **out)
+{
+    const struct fbp_filter_design *f = dev->job->filter;
+    const double *taps = (const void *)(dev->memory + dev->tables.filter);
+
+    *out = rows;
+    for (unsigned i = 0; !dev->job->filtered && i < f->passes; i++) {
+        const double *from = i % 2 ? work : rows;
+        double *to = i % 2 ? rows : work;
+        CUDA_TRY(cuda_convolve_doubles(from, n, (unsigned)dev->job->wide.n_columns, taps,
+                                       (unsigned)f->half_width, to, filter_stream(dev)));
+        *out = to;
+    }
+    return FBP_OK;
+}
+
+/* A batch in double, which has plane integrals alone, into its views. */
+static fbp_status filter_doubles(struct cuda_device *dev, const struct fbp_batch *batch, void *raw,
+                                 const struct cuda_views *views)
+{
+    const struct gpu_tables *t = &dev->tables;
+    const struct cuda_doubles d = doubles_of(dev, batch, raw);
+    const struct cuda_prep prep = prep_of(dev);
+    const struct gpu_planes p = gpu_planes_of(dev->job, batch->n_rows);
+    const size_t n = batch->n_views * batch->n_rows;
+    double *rows = (void *)(dev->memory + t->rows), *work = (void *)(dev->memory + t->work);
+
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cuda_mend_doubles(&d, &prep, filter_stream(dev)));
+    for (size_t at = 0; at < n; at += t->rows_a_call) {
+        const unsigned some = (unsigned)(n - at < t->rows_a_call ? n - at : t->rows_a_call);
+        const double *filtered;
+        CUDA_TRY(cuda_load_doubles(&d, (unsigned)at, some, rows, filter_stream(dev)));
+        FBP_TRY(convolve_doubles(dev, some, rows, work, &filtered));
+        CUDA_TRY(cuda_store_doubles(&d, (unsigned)at, some, filtered, (unsigned)p.columns,
+                                    (unsigned)p.groups, (unsigned)p.frames, (double *)views->memory,
+                                    filter_stream(dev)));
+    }
+    return FBP_OK;
+}
+
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered)
 {
     struct cuda_device *dev = cuda_of(device);
@@ -297,6 +362,8 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *
         return FBP_OK;
     const struct target to = {.views =
                                   cuda_views_at(dev->kernel, dev->job, batch, filtered, &group0)};
+    if (fbp_in_double(dev->job))
+        return filter_doubles(dev, batch, raw, &to.views);
     return filter_to(dev, batch, raw, &to, group0);
 }
 
@@ -305,6 +372,8 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
 {
     const struct target to = {.plain = rows};
 
+    if (fbp_in_double(cuda_of(device)->job))
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED, "cuda: filtered rows in double are not fetched");
     return batch->n_rows > 0 ? filter_to(cuda_of(device), batch, raw, &to, 0) : FBP_OK;
 }
 

@@ -63,22 +63,23 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
 }
 
 /** As bridge_row() of prep/prep.c, samples `step` apart: rare, so one thread does it. */
-static __device__ inline unsigned cuda_bridge_row(float *x, unsigned n, unsigned step)
+template <class T>
+static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
     unsigned mended = 0, last = n; /* the last finite sample; n = none yet */
 
     for (unsigned c = 0; c < n; c++) {
-        const float next = x[c * step];
+        const T next = x[c * step];
         if (!isfinite(next))
             continue;
         const unsigned first = last == n ? 0 : last + 1;
-        const float before = last == n ? next : x[last * step];
+        const T before = last == n ? next : x[last * step];
         for (unsigned i = first; i < c; i++, mended++)
             x[i * step] =
-                last == n ? next : before + (next - before) * (float)(i - last) / (float)(c - last);
+                last == n ? next : before + (next - before) * (T)(i - last) / (T)(c - last);
         last = c;
     }
-    const float tail = last == n ? 0 : x[last * step];
+    const T tail = last == n ? 0 : x[last * step];
     for (unsigned i = last == n ? 0 : last + 1; i < n; i++, mended++)
         x[i * step] = tail;
     return mended;

@@ -78,7 +78,7 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-extern const struct cuda_kernel cuda_kernel_planes_exact;
+extern const struct cuda_kernel cuda_kernel_planes_exact, cuda_kernel_planes_double;
 extern const struct cuda_kernel cuda_kernel_matrix_half, cuda_kernel_matrix_fast,
     cuda_kernel_matrix_exact;
 extern const struct cuda_kernel cuda_kernel_column_half, cuda_kernel_column_exact;
@@ -121,6 +121,8 @@ cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, floa
 
 /** Launch: add n voxels to found[GPU_FOUND]. */
 cudaError_t cuda_look_at(const float *in, size_t n, struct gpu_found *found, cudaStream_t stream);
+cudaError_t cuda_look_at_doubles(const double *in, size_t n, struct gpu_found_double *found,
+                                 cudaStream_t stream);
 FBP_END
 
 #ifdef __CUDACC__

@@ -9,6 +9,7 @@
 /* Fastest first, as they are known. */
 static const struct gpu_kernel *const kernels[] = {
     [GPU_PLANES_EXACT] = &cuda_kernel_planes_exact.gpu,
+    [GPU_PLANES_DOUBLE] = &cuda_kernel_planes_double.gpu,
     [GPU_ROT90_HALF] = &cuda_kernel_rot90_half.gpu,
     [GPU_ROT180_MIRROR_HALF] = &cuda_kernel_rot180_mirror_half.gpu,
     [GPU_ROT90_EXACT] = &cuda_kernel_rot90_exact.gpu,

@@ -67,25 +67,34 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     if (job->region)
         bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
-    bp.volume += gpu_volume_size(&dev->kernel->gpu, job, &below);
+    bp.volume = (void *)((char *)bp.volume +
+                         gpu_volume_size(&dev->kernel->gpu, job, &below) * fbp_value_size(job));
     CUDA_TRY(cudaSetDevice(dev->index));
     return dev->kernel->gpu.planes ? add_planes(dev, &bp) : add_passes(dev, group0, &bp);
 }
 
-static struct gpu_found *found_of(const struct cuda_device *dev)
+static void *found_of(const struct cuda_device *dev)
 {
-    return (void *)(dev->memory + dev->tables.found);
+    return dev->memory + dev->tables.found;
+}
+
+static cudaError_t look_at(const struct cuda_device *dev, const void *voxels, size_t n)
+{
+    return fbp_in_double(dev->job)
+               ? cuda_look_at_doubles(voxels, n, found_of(dev), dev->unpacking.stream)
+               : cuda_look_at(voxels, n, found_of(dev), dev->unpacking.stream);
 }
 
 /* The volume's slices as they are: looked at and copied side by side. */
-static fbp_status fetch_plain(struct cuda_device *dev, const float *voxels, size_t n, float *host)
+static fbp_status fetch_plain(struct cuda_device *dev, const void *voxels, size_t n, void *host)
 {
     struct cuda_unpacking *u = &dev->unpacking;
     cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
 
-    CUDA_TRY(cuda_look_at(voxels, n, found_of(dev), u->stream));
+    CUDA_TRY(look_at(dev, voxels, n));
     CUDA_TRY(cudaEventRecord(u->filled[0], u->stream));
-    CUDA_TRY(cudaMemcpyAsync(host, voxels, n * sizeof(float), cudaMemcpyDeviceToHost, out));
+    CUDA_TRY(
+        cudaMemcpyAsync(host, voxels, n * fbp_value_size(dev->job), cudaMemcpyDeviceToHost, out));
     CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
     return FBP_OK;
 }
@@ -124,16 +133,17 @@ static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, flo
 }
 
 /* Of one frame. */
-static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, float *host)
+static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, void *host)
 {
-    const size_t slice = fbp_slab_slice(f->slab), z0 = f->z0, z1 = f->z1;
-    const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
+    const size_t slice = fbp_slab_slice(f->slab), value = fbp_value_size(dev->job);
+    const size_t z0 = f->z0, z1 = f->z1, step = dev->tables.slice_bytes / (slice * sizeof(float));
 
     if (step == 0)
-        return fetch_plain(dev, f->volume + (z0 - f->slab->z0) * slice, (z1 - z0) * slice, host);
+        return fetch_plain(dev, (const char *)f->volume + (z0 - f->slab->z0) * slice * value,
+                           (z1 - z0) * slice, host);
     for (; f->z0 < z1; f->z0 = f->z1) {
         f->z1 = f->z0 + step < z1 ? f->z0 + step : z1;
-        FBP_TRY(fetch_piece(dev, f, host + (f->z0 - z0) * slice));
+        FBP_TRY(fetch_piece(dev, f, (float *)host + (f->z0 - z0) * slice));
     }
     return FBP_OK;
 }
@@ -142,6 +152,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                       const void *volume, void *host)
 {
     struct cuda_device *dev = cuda_of(device);
+    const size_t value = fbp_value_size(dev->job), n = (z1 - z0) * fbp_slab_slice(slab);
     const size_t frame = gpu_volume_size(&dev->kernel->gpu, dev->job, slab);
 
     CUDA_TRY(cudaSetDevice(dev->index));
@@ -150,23 +161,34 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                                .slab = slab,
                                .z0 = z0,
                                .z1 = z1,
-                               .volume = (const float *)volume + i * frame,
+                               .volume = (const void *)((const char *)volume + i * frame * value),
                                .stream = dev->unpacking.stream};
-        FBP_TRY(fetch_frame(dev, &f, (float *)host + i * (z1 - z0) * fbp_slab_slice(slab)));
+        FBP_TRY(fetch_frame(dev, &f, (char *)host + i * n * value));
     }
     return FBP_OK;
+}
+
+/* Take what was found, and begin anew. */
+static void take_found(const struct cuda_device *dev, void *found, struct fbp_statistics *out)
+{
+    if (fbp_in_double(dev->job))
+        gpu_found_take_double(found, out);
+    else
+        gpu_found_take(found, out);
 }
 
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
     cudaStream_t stream = dev->unpacking.stream;
-    struct gpu_found found[GPU_FOUND];
+    struct gpu_found_double found[GPU_FOUND]; /* the larger one */
+    const size_t bytes =
+        GPU_FOUND * (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_found));
 
     CUDA_TRY(cudaSetDevice(dev->index));
-    CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), sizeof found, cudaMemcpyDeviceToHost, stream));
+    CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), bytes, cudaMemcpyDeviceToHost, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
-    gpu_found_take(found, out);
-    CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, sizeof found, cudaMemcpyHostToDevice, stream));
+    take_found(dev, found, out);
+    CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, bytes, cudaMemcpyHostToDevice, stream));
     return FBP_OK;
 }

@@ -24,25 +24,26 @@ cudaError_t cuda_scale(const float *in, size_t n, float scale, float shift, floa
 enum { LOOKERS = 256 };
 
 /* A block adds to its own entry, launch after launch, so that no order is left to chance. */
+template <class T, class Found>
 static __global__ void __launch_bounds__(LOOKERS)
-    look_at(const float *__restrict__ in, size_t n, gpu_found *found)
+    look_at(const T *__restrict__ in, size_t n, Found *found)
 {
-    __shared__ gpu_found of[LOOKERS];
+    __shared__ Found of[LOOKERS];
     const size_t step = (size_t)gridDim.x * LOOKERS;
     const unsigned me = threadIdx.x;
-    gpu_found mine = threadIdx.x == 0 ? found[blockIdx.x] : gpu_found{INFINITY, -INFINITY, 0};
+    Found mine = threadIdx.x == 0 ? found[blockIdx.x] : Found{INFINITY, -INFINITY, 0};
 
     for (size_t i = (size_t)blockIdx.x * LOOKERS + me; i < n; i += step) {
-        mine.min = fminf(mine.min, in[i]);
-        mine.max = fmaxf(mine.max, in[i]);
+        mine.min = fmin(mine.min, in[i]);
+        mine.max = fmax(mine.max, in[i]);
         mine.sum += (double)in[i];
     }
     of[me] = mine;
     for (unsigned half = LOOKERS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (me < half) {
-            of[me].min = fminf(of[me].min, of[me + half].min);
-            of[me].max = fmaxf(of[me].max, of[me + half].max);
+            of[me].min = fmin(of[me].min, of[me + half].min);
+            of[me].max = fmax(of[me].max, of[me + half].max);
             of[me].sum += of[me + half].sum;
         }
     }
@@ -51,6 +52,13 @@ static __global__ void __launch_bounds__(LOOKERS)
 }
 
 cudaError_t cuda_look_at(const float *in, size_t n, struct gpu_found *found, cudaStream_t stream)
+{
+    look_at<<<GPU_FOUND, LOOKERS, 0, stream>>>(in, n, found);
+    return cudaGetLastError();
+}
+
+cudaError_t cuda_look_at_doubles(const double *in, size_t n, struct gpu_found_double *found,
+                                 cudaStream_t stream)
 {
     look_at<<<GPU_FOUND, LOOKERS, 0, stream>>>(in, n, found);
     return cudaGetLastError();

@@ -27,7 +27,9 @@ static bool has_symmetry(const struct gpu_kernel *k, const struct fbp_job *job)
 /* What filtered views amount to is not known, so that no scale makes them fit fp16. */
 bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
 {
-    return k->precision <= precision_of(job) && !(job->filtered && k->bits == 16) &&
+    return k->precision <= precision_of(job) &&
+           (k->precision == FBP_PRECISION_DOUBLE) == fbp_in_double(job) &&
+           !(job->filtered && k->bits == 16) &&
            (k->planes ||
             (fbp_frames(job) == 1 && job->interpolation == FBP_INTERPOLATION_LINEAR)) &&
            has_symmetry(k, job) && (!k->channels || fits_texture(job)) &&

@@ -25,7 +25,7 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
 
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
 {
-    return fbp_frames(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * sizeof(float);
+    return fbp_frames(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
 /* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */

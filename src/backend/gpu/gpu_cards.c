@@ -30,6 +30,7 @@ static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
 /* GUPS of all voxels. */
 static const double gups[GPU_N_KNOWN][JOBS] = {
+    [GPU_PLANES_DOUBLE] = {600, 600, 600},   /* as the next one */
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
     [GPU_ROT90_HALF] = {4603, 3430, 3209},
     [GPU_ROT180_MIRROR_HALF] = {4171, 2895, 2790},

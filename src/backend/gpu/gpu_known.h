@@ -14,6 +14,7 @@
  *  channel).  bits 0: views lie in plain memory. */
 #define GPU_KNOWN(X)                                                                               \
     X(PLANES_EXACT, "planes", EXACT, 1, false, 0, gpu_planes_usable, 0)                            \
+    X(PLANES_DOUBLE, "planes", DOUBLE, 1, false, 0, gpu_planes_usable, 0)                          \
     X(ROT90_HALF, "rot90", HALF, 4, false, FBP_SYM_ROT90, NULL, 16)                                \
     X(ROT180_MIRROR_HALF, "rot180+mirror", HALF, 2, true, FBP_SYM_ROT180 | FBP_SYM_MIRROR, NULL,   \
       16)                                                                                          \
@@ -37,6 +38,8 @@ enum gpu_id {
 #undef GPU_ID
 };
 
+#define GPU_IS_PLANES(ID) (GPU_##ID == GPU_PLANES_EXACT || GPU_##ID == GPU_PLANES_DOUBLE)
+
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, MIRRORED, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                            \
      .precision = FBP_PRECISION_##PRECISION,                                    \
@@ -47,10 +50,10 @@ enum gpu_id {
      .channels = (BITS) ? (TURNS) * ((MIRRORED) ? 2 : 1) : 0,                   \
      .bits = (BITS),                                                            \
      .halves_columns = (BITS) != 0,                                             \
-     .planes = GPU_##ID == GPU_PLANES_EXACT,                                    \
-     .views_bytes = (BITS)                         ? NULL                       \
-                    : GPU_##ID == GPU_PLANES_EXACT ? gpu_planes_bytes           \
-                                                   : gpu_plain_bytes,           \
+     .planes = GPU_IS_PLANES(ID),                                               \
+     .views_bytes = (BITS)              ? NULL                                  \
+                    : GPU_IS_PLANES(ID) ? gpu_planes_bytes                      \
+                                        : gpu_plain_bytes,                      \
      .volume_size = (TURNS) * ((MIRRORED) ? 2 : 1) > 1 ? gpu_orbit_volume_size : NULL},
 
 #ifdef __cplusplus

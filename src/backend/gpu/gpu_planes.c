@@ -63,11 +63,11 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
 }
 
 /* Frames that a thread takes together: few of a group are none. */
-static size_t group_of(size_t n)
+static size_t group_of(const struct fbp_job *job, size_t n)
 {
     static const size_t groups[] = {10, 8, 4};
 
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    for (size_t i = fbp_in_double(job) ? 2 : 0; i < sizeof groups / sizeof *groups; i++)
         if ((n + 1) % groups[i] < 2 && n + 1 >= groups[i])
             return groups[i];
     return n > 1 ? 2 : 1;
@@ -75,7 +75,7 @@ static size_t group_of(size_t n)
 
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
 {
-    const size_t group = group_of(n_rows);
+    const size_t group = group_of(job, n_rows);
 
     return (struct gpu_planes){.columns = (job->wide.n_columns + 3) / 4 * 4,
                                .groups = (n_rows + group - 1) / group,
@@ -86,5 +86,5 @@ size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows
 {
     const struct gpu_planes p = gpu_planes_of(job, n_rows);
 
-    return n_views * p.groups * p.columns * p.frames * sizeof(float);
+    return n_views * p.groups * p.columns * p.frames * fbp_value_size(job);
 }

@@ -14,7 +14,7 @@ void gpu_remark_add(char *line, size_t n, const char *part)
 
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n)
 {
-    static const char *const names[] = {"", "exact", "fast", "half"};
+    static const char *const names[] = {"", "exact", "fast", "half", "double"};
     const enum fbp_precision is = gpu_kernel_of(job)->precision;
 
     line[0] = '\0';

@@ -190,11 +190,30 @@ fail:
     return st;
 }
 
+/* Of plane integrals all samples of a view have one. */
+static fbp_status put_scales(const struct writer *w)
+{
+    const size_t n = w->job->n_views, nc = w->job->panel.n_columns;
+    double *row = malloc((nc + n) * sizeof *row), *const scales = row + nc;
+
+    if (!row)
+        return no_memory((nc + n) * sizeof *row);
+    for (size_t k = 0; k < n; k++) {
+        gpu_host->weights_row(w->job->weights, k, 0, row);
+        scales[k] = row[0];
+    }
+    const fbp_status st = put(w, w->tables->scales, scales, n * sizeof *scales);
+    free(row);
+    return st;
+}
+
 static fbp_status put_weights(const struct writer *w)
 {
     const struct fbp_job *job = w->job;
     const size_t bytes = job->n_views * sizeof(struct fbp_ray_view);
 
+    if (fbp_in_double(job))
+        return put_scales(w);
     if (gpu_host->weights_separable(job->weights)) {
         FBP_TRY(put_rows(w, w->tables->image, job->panel.n_rows, gpu_host->weights_image));
         return put_rows(w, w->tables->lines, job->n_views, gpu_host->weights_line);

@@ -27,12 +27,12 @@ static size_t chain_length(const struct fbp_job *job, const struct gpu_offer *of
     return gpu_chain_length(job->wide.n_columns, offer->row_bytes());
 }
 
-/* Samples between those measured, two passes, a kernel that is not symmetric. */
+/* Samples between those measured, two passes, a kernel that is not symmetric; double. */
 static bool takes_space_alone(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filter;
 
-    return job->between > 0 || f->passes > 1 || f->kernel_back;
+    return fbp_in_double(job) || job->between > 0 || f->passes > 1 || f->kernel_back;
 }
 
 bool gpu_wants_space(const struct fbp_job *job)
@@ -59,10 +59,14 @@ static size_t place(struct gpu_tables *t, size_t n)
     return at;
 }
 
-/* Complex rows of the whole scan as one batch: two views a row, of one part and one half. */
+/* Complex rows of the whole scan as one batch: two views a row, of one part and one half; in double
+ * one. */
 static size_t most_rows(const struct fbp_job *job)
 {
-    return fbp_halves(job) * job->turns * ((fbp_part_views(job) + 1) / 2) * job->panel.n_rows;
+    const size_t views = fbp_part_views(job);
+
+    return fbp_halves(job) * job->turns * (fbp_in_double(job) ? views : (views + 1) / 2) *
+           job->panel.n_rows;
 }
 
 static void lay_out_weights(const struct fbp_job *job, struct gpu_tables *t)
@@ -71,7 +75,9 @@ static void lay_out_weights(const struct fbp_job *job, struct gpu_tables *t)
 
     if (job->filtered)
         return;
-    if (gpu_host->weights_separable(job->weights)) {
+    if (fbp_in_double(job))
+        t->scales = place(t, job->n_views * sizeof(double));
+    else if (gpu_host->weights_separable(job->weights)) {
         t->image = place(t, job->panel.n_rows * nc * sizeof(float));
         t->lines = place(t, job->n_views * nc * sizeof(float));
     } else {
@@ -103,7 +109,7 @@ static void lay_out_rows(const struct fbp_job *job, struct gpu_tables *t)
     if (t->rows_a_call == 0)
         t->rows_a_call = 1;
     t->rows = place(t, t->rows_a_call * row);
-    if (t->way == GPU_BY_FFT || t->way == GPU_IN_SPACE) {
+    if (t->way == GPU_BY_FFT || t->way == GPU_IN_SPACE) { /* a double takes as much as a pair */
         t->work_bytes = t->rows_a_call * row;
         t->work = place(t, t->work_bytes);
     }
@@ -171,7 +177,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_offer *offer
                                  sizeof(struct gpu_wanted));
     t->counters = place(t, 2 * sizeof(uint64_t));
     t->ledger = place(t, fbp_ledger_words(job->n_views, job->panel.n_rows) * sizeof(unsigned));
-    t->found = place(t, GPU_FOUND * sizeof(struct gpu_found));
+    t->found = place(t, GPU_FOUND * (fbp_in_double(job) ? sizeof(struct gpu_found_double)
+                                                        : sizeof(struct gpu_found)));
     if (gpu_kernel_of(job)->volume_size || job->scale != 1 || job->shift != 0) {
         t->slice_bytes = slice > SLICE_BYTES ? slice : SLICE_BYTES / slice * slice;
         if (t->slice_bytes > job->grid.n[2] * slice)

@@ -36,11 +36,17 @@ struct gpu_found {
 };
 enum { GPU_FOUND = 512 };
 
+/** ... of doubles. */
+struct gpu_found_double {
+    double min, max, sum;
+};
+
 /** Places as bytes from the start of the block. */
 struct gpu_tables {
     size_t dark, gain;   /**< [row][column], where the scan has them */
     size_t bridges;      /**< struct gpu_bridge, one a bad pixel */
     size_t image, lines; /**< separable weights: [row][column], [view][column] */
+    size_t scales;       /**< weights of views in double, one each, of plane integrals */
     size_t rays;         /**< others: struct fbp_ray_view, one a view */
     enum gpu_way way;
     size_t filter;     /**< response, in the chain's order or n_fft/2 + 1, or taps, 2 S + 1 */
@@ -88,6 +94,7 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
 
 /** What the blocks found, added up in their order; they begin anew. */
 void gpu_found_take(struct gpu_found found[GPU_FOUND], struct fbp_statistics *out);
+void gpu_found_take_double(struct gpu_found_double found[GPU_FOUND], struct fbp_statistics *out);
 FBP_END
 
 #endif /* FBP_SRC_GPU_TABLES_H */

@@ -37,7 +37,7 @@ static void take_host(void)
 
 static bool choose(struct fbp_job *job, const char *name)
 {
-    static const char *const precisions[] = {"", "exact", "fast", "half"};
+    static const char *const precisions[] = {"", "exact", "fast", "half", "double"};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct gpu_kernel *kernels[GPU_N_KNOWN + 1] = {0};
 
@@ -133,6 +133,7 @@ const struct fbp_backend fbp_backend_model = {
     .takes_counts = true,
     .oversamples = true,
     .frames = true,
+    .doubles = true,
     .any_filter = true,
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,

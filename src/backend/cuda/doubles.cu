@@ -1,0 +1,109 @@
+/* Plane integrals in double: raw samples to filtered rows. */
+#include "backend/cuda/doubles.h"
+
+#include "backend/cuda/filter_load.h"
+
+enum { THREADS = 128 };
+
+/* A block a row; only rows in which something is not finite are looked at twice. */
+static __global__ void __launch_bounds__(THREADS) mend(const cuda_doubles d, const cuda_prep prep)
+{
+    const unsigned view = d.view0 + blockIdx.x / d.load_rows;
+    const unsigned row = d.first_row + blockIdx.x % d.load_rows;
+    double *const x = d.samples + (size_t)blockIdx.x * d.n_columns;
+    int bad = 0;
+
+    for (unsigned c = threadIdx.x; c < d.n_columns; c += THREADS)
+        bad |= !isfinite(x[c]);
+    if (!__syncthreads_or(bad) || threadIdx.x > 0)
+        return;
+    const unsigned mended = cuda_bridge_row(x, d.n_columns, 1);
+    if (cuda_row_counts(prep, 1, 0, view, row)) {
+        atomicAdd(prep.not_finite, (unsigned long long)mended);
+        cuda_row_counted(prep, view, row);
+    }
+}
+
+cudaError_t cuda_mend_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                              cudaStream_t stream)
+{
+    mend<<<d->n_views * d->load_rows, THREADS, 0, stream>>>(*d, *prep);
+    return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    load(const cuda_doubles d, unsigned first, double *out)
+{
+    const unsigned at = first + blockIdx.x, view = at / d.n_rows;
+    const unsigned row = d.row0 - d.first_row + at % d.n_rows;
+    const double *in = d.samples + ((size_t)view * d.load_rows + row) * d.n_columns;
+    const double weight = d.weights ? d.weights[d.view0 + view] : 1;
+
+    for (unsigned i = threadIdx.x; i < d.length; i += THREADS) {
+        const unsigned from = i - d.pad_left, c = from / d.apart; /* before: beyond its columns */
+        const bool there = c < d.n_columns && c * d.apart == from;
+        out[(size_t)blockIdx.x * d.length + i] = there ? weight * in[c] : 0;
+    }
+}
+
+cudaError_t cuda_load_doubles(const struct cuda_doubles *d, unsigned first, unsigned n, double *out,
+                              cudaStream_t stream)
+{
+    load<<<n, THREADS, 0, stream>>>(*d, first, out);
+    return cudaGetLastError();
+}
+
+/* THREADS outputs of a row; its inputs pass through shared memory. */
+static __global__ void __launch_bounds__(THREADS)
+    convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
+             unsigned half_width, double *__restrict__ out)
+{
+    __shared__ double tile[THREADS];
+    const double *row = in + (size_t)blockIdx.x * length;
+    const int c = blockIdx.y * THREADS + threadIdx.x, n = length, s = half_width;
+    double sum = 0;
+
+    for (int at = 0; at < n; at += THREADS) {
+        const int i = at + threadIdx.x;
+        __syncthreads();
+        tile[threadIdx.x] = i < n ? row[i] : 0;
+        __syncthreads();
+        const int lo = max(c - s, at), end = min(c + s + 1, min(at + (int)THREADS, n));
+        for (int k = lo; k < end; k++)
+            sum = fma(taps[s + c - k], tile[k - at], sum);
+    }
+    if (c < n)
+        out[(size_t)blockIdx.x * length + c] = sum;
+}
+
+cudaError_t cuda_convolve_doubles(const double *in, unsigned n, unsigned length, const double *taps,
+                                  unsigned half_width, double *out, cudaStream_t stream)
+{
+    convolve<<<dim3(n, (length + THREADS - 1) / THREADS), THREADS, 0, stream>>>(in, length, taps,
+                                                                                half_width, out);
+    return cudaGetLastError();
+}
+
+/* One row, and behind the last of its view those that fill its group. */
+static __global__ void __launch_bounds__(THREADS)
+    store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
+          unsigned groups, unsigned frames, double *views)
+{
+    const unsigned at = first + blockIdx.x, view = at / d.n_rows, row = at % d.n_rows;
+    const unsigned group = row / frames, f0 = row - group * frames;
+    const unsigned end = row + 1 == d.n_rows ? frames : f0 + 1;
+    const double *in = rows + (size_t)blockIdx.x * d.length;
+    double *out = views + ((size_t)view * groups + group) * columns * frames;
+
+    for (unsigned c = threadIdx.x; c < columns; c += THREADS)
+        for (unsigned f = f0; f < end; f++)
+            out[(size_t)c * frames + f] = f == f0 && c < d.length ? in[c] : 0;
+}
+
+cudaError_t cuda_store_doubles(const struct cuda_doubles *d, unsigned first, unsigned n,
+                               const double *rows, unsigned columns, unsigned groups,
+                               unsigned frames, double *views, cudaStream_t stream)
+{
+    store<<<n, THREADS, 0, stream>>>(*d, first, rows, columns, groups, frames, views);
+    return cudaGetLastError();
+}
