@@ -292,13 +292,13 @@ static int file_info(const struct info_args *a)
         return array_info(a, src);
     if (st != FBP_ERR_UNSUPPORTED && st != FBP_ERR_INVALID)
         return cli_fail();
-    const bool known = st == FBP_ERR_INVALID || !strstr(fbp_message(), "not a known array format");
+    char why[4096];
+    snprintf(why, sizeof why, "%s", fbp_message());
+    const bool known = st == FBP_ERR_INVALID || !strstr(why, "not a known array format");
     st = known ? fbp_scan_load(&scan, a->file) : load_scan(&scan, a->file);
     if (st == FBP_OK)
         return show_scan(a, &scan);
-    if (known || st == FBP_ERR_UNSUPPORTED)
-        (void)!fbp_source_open(&src, a->file, NULL); /* says it again */
-    return cli_fail();
+    return known || st == FBP_ERR_UNSUPPORTED ? cli_error("%s", why) : cli_fail();
 }
 
 static int run(const struct command *self, int argc, char **argv)
