@@ -142,6 +142,7 @@ static void all_agree_with_the_reference(void **state)
         {.spatial_filter = 1, .half_width = 9},
         {.interpolation = FBP_INTERPOLATION_NEAREST},
         {.interpolation = FBP_INTERPOLATION_CUBIC},
+        {.periodic = 1},
     };
     double *views;
     struct fbp_scan scan = odd_scan(&views);
@@ -155,6 +156,8 @@ static void all_agree_with_the_reference(void **state)
         for (size_t d = 1; d < N_COMPUTERS && usable(computers[d].device); d++) {
             p.device = computers[d].device;
             p.kernel = computers[d].kernel;
+            if (p.periodic && strcmp(p.device, "cuda") == 0) /* which lacks it */
+                continue;
             double *got = volume_of(&scan, p, views);
             const double error = differ(got, wanted, n);
             if (!(error <= 1e-12))
