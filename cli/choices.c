@@ -13,6 +13,11 @@ const char *choices_interpolation(size_t i)
     return fbp_interpolation_name((enum fbp_interpolation)i);
 }
 
+const char *choices_rings(size_t i)
+{
+    return fbp_ring_interpolation_name((enum fbp_ring_interpolation)i);
+}
+
 const char *choices_pad(size_t i)
 {
     return fbp_pad_name((enum fbp_pad_kind)i);

@@ -94,6 +94,14 @@ struct recon_args {
         .help = "2: backproject plane integrals to pictures of the meridian planes first, and "    \
                 "these to the volume: several times as fast, for directions in planes through one " \
                 "axis (kind planes)"),                                                            \
+    OPT(R, p.angles, .name = "angles", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX,                \
+        .fallback = "the scan's",                                                                 \
+        .help = "resample views whose directions lie in even rings, as those of equal solid angle, " \
+                "to N angles in half a turn, the same in all rings: then --stages 2 serves them"), \
+    OPT(R, p.ring_interpolation, .name = "angular", .arg = "NAME", .list = choices_rings,         \
+        .fallback = "fft",                                                                        \
+        .help = "with --angles: interpolate over the angle by Fourier series, by splines, or "    \
+                "linearly"),                                                                      \
     OPT(R, p.picture_oversampling, .name = "picture-oversampling", .arg = "N", .min = 1, .max = 4, \
         .fallback = "2", .help = "with --stages 2: columns of a picture a voxel"),                \
     OPT(R, prepare, .name = "prepare", .arg = "STEPS", .fallback = "the scan's",                  \

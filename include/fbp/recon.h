@@ -57,6 +57,13 @@ enum fbp_interpolation {
 /** "linear", "nearest", "cubic"; NULL beyond the last. */
 FBP_API const char *fbp_interpolation_name(enum fbp_interpolation interpolation);
 
+/** How views of even rings are resampled over their angles: as Fourier series, as periodic cubic
+ *  splines, or linearly. */
+enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LINEAR };
+
+/** "fft", "spline", "linear"; NULL beyond the last. */
+FBP_API const char *fbp_ring_interpolation_name(enum fbp_ring_interpolation interpolation);
+
 /** Precision against speed.  A backend that has only one precision ignores it, with a note; but
  *  double, which it has or has not. */
 enum fbp_precision {
@@ -188,6 +195,7 @@ struct fbp_recon_params {
      *  interpolates once more; for directions in planes through one axis (fbp_meridians_find()).
      *  0 = 1: in one. */
     int stages;
+    enum fbp_ring_interpolation ring_interpolation; /**< where views are resampled: see angles */
     /** Of these pictures: columns a voxel, 1 to 4; 0 = 2. */
     size_t picture_oversampling;
     /** Path of a table with two numbers a row, for filters of plane integrals that are not listed:
@@ -195,6 +203,10 @@ struct fbp_recon_params {
      *  the filter's response has there; linear between two rows, beyond them as in the nearest.
      *  NULL: none. */
     const char *response;
+    /** Views of plane integrals whose directions lie in even rings about x, y or z, such as those
+     *  of equal solid angle, are resampled to so many angles in half a turn, the same in all rings:
+     *  then they lie in meridian planes.  0: they are not. */
+    size_t angles;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */

@@ -7,11 +7,13 @@
 
 #include "fbp/recon.h"
 
+#include "plan/angles.h"
 #include "plan/devices.h"
 #include "plan/job.h"
 #include "plan/model.h"
 #include "plan/stages.h"
 #include "run/pictures.h"
+#include "run/resampled.h"
 #include "run/run.h"
 #include "run/scratch_rows.h"
 #include "scan/reduce.h"
@@ -35,6 +37,8 @@ struct fbp_plan {
     struct fbp_scan whole_scan;
     struct fbp_recon_params params;
     struct fbp_job_tables tables;
+    struct fbp_angles angles;       /**< if views are resampled: all that follows is of its scan */
+    struct fbp_prep_counts mended;  /**< in the last run, before they were */
     struct fbp_stages stages;       /**< if plane integrals are backprojected in two: `tables` are
                                          those of the second */
     fbp_pictures *pictures;         /**< of the first, once the plan is open, or has run */
@@ -74,9 +78,15 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views in messages. */
 const char *fbp_plan_source_name(const fbp_plan *p);
 
-/** Two stages, where they are asked for, and the job that is divided and run (plan_stages.c). */
+/** Resampled angles and two stages, where they are asked for, and the job that is divided and run
+ *  (plan_stages.c). */
 fbp_status fbp_plan_make_stages(fbp_plan *p);
-fbp_status fbp_plan_make_job(fbp_plan *p, const struct fbp_scan *scan);
+fbp_status fbp_plan_make_job(fbp_plan *p);
+/** Views as these want them, on top of the scan's, which *source is; stored ones are not closed with
+ *  it. */
+fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_source **source);
+/** What describes them, behind the line that is there. */
+void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n);
 /** The device of the first of two stages, if there are two and it is not open; looks at views as
  *  they pass, or not: NULL. */
 fbp_status fbp_plan_open_stages(fbp_plan *p);
@@ -104,7 +114,7 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
 /** Views as the scan has them, on top of stored ones if they are not those; *out is closed first,
  *  by fbp_plan_source_drop(). */
-fbp_status fbp_plan_source_reduce(const fbp_plan *p, fbp_source *stored, fbp_source **out);
+fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 
 /** Projections must be what the scan says; what is to be known of them goes into the plan. */

@@ -66,11 +66,10 @@ static void describe(fbp_plan *p)
 
     i->filtered = first->filtered;
     i->fft_length = first->filtered || first->spatial_filter ? 0 : first->filter->n_fft;
-    if (!p->stages.used) {
-        fbp_job_describe(&p->tables, i->weights, sizeof i->weights);
+    fbp_job_describe(fbp_plan_measured(p), i->weights, sizeof i->weights);
+    fbp_plan_describe_stages(p, i->weights, sizeof i->weights);
+    if (!p->stages.used)
         return;
-    }
-    fbp_stages_describe(&p->stages, i->weights, sizeof i->weights);
     i->n_pictures = p->stages.pictures.n_planes;
     i->picture[0] = p->stages.pictures.n_columns;
     i->picture[1] = p->stages.pictures.n_rows;
@@ -208,7 +207,7 @@ static fbp_status make_plan(fbp_plan *p, const struct fbp_scan *scan)
         FBP_TRY(fbp_scratch_check(params->scratch));
     fbp_contained_forget();
     FBP_TRY(fbp_plan_take_source(p));
-    FBP_TRY(fbp_plan_make_job(p, scan));
+    FBP_TRY(fbp_plan_make_job(p));
     consider_others(p);
     p->contained_bytes = fbp_contained_bytes();
     p->tables.job.unpacks = p->unpacks;
@@ -285,6 +284,7 @@ void fbp_plan_destroy(fbp_plan **plan)
         fbp_pictures_close(&(*plan)->pictures);
     fbp_job_clear(&(*plan)->tables);
     fbp_stages_clear(&(*plan)->stages);
+    fbp_angles_clear(&(*plan)->angles);
     free(*plan);
     *plan = NULL;
 }

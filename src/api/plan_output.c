@@ -25,6 +25,8 @@ static fbp_status fingerprint(const fbp_plan *p, const fbp_source *source, uint6
     if (p->params.source || p->follow)
         return FBP_OK;
     uint64_t h = fbp_job_fingerprint(&p->tables, p->backend);
+    if (p->angles.used)
+        h = fbp_hash(h, &p->angles.how, sizeof p->angles.how);
     if (p->stages.used) {
         const uint64_t first = fbp_job_fingerprint(&p->stages.first, p->stages.backend);
         h = fbp_hash(h, &first, sizeof first);

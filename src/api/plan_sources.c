@@ -43,14 +43,13 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 
 /* Views as the scan has them, on top of stored ones if they are not those; *out goes first.  In
  * memory, if they are to be read in any order and the file cannot be. */
-fbp_status fbp_plan_source_reduce(const fbp_plan *p, fbp_source *stored, fbp_source **out)
+fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out)
 {
     *out = stored;
     if (fbp_reduces(&p->reduction))
         FBP_TRY(fbp_source_reduce(out, stored, &p->reduction, p->top_down,
                                   fbp_plan_measured(p)->prep.left_out));
-    if (p->stages.used)
-        FBP_TRY(fbp_source_pictures(out, p->pictures, &p->stages, *out, *out != stored));
+    FBP_TRY(fbp_plan_source_stages(p, stored, out));
     return p->hold ? fbp_source_hold(out, *out, *out != stored) : FBP_OK;
 }
 

@@ -2,23 +2,65 @@
  * is a source of them. */
 #include "api/plan.h"
 
-fbp_status fbp_plan_make_stages(fbp_plan *p)
+#include <stdio.h>
+#include <string.h>
+
+/* The scan that is filtered: what was measured, or resampled. */
+static const struct fbp_scan *filtered_scan(const fbp_plan *p)
 {
-    if (p->params.stages < 2)
-        return FBP_OK;
-    return fbp_stages_create(&p->stages, p->scan, &p->params, p->backend, p->top_down);
+    return p->angles.used ? &p->angles.scan : p->scan;
 }
 
-fbp_status fbp_plan_make_job(fbp_plan *p, const struct fbp_scan *scan)
+static fbp_status make_angles(fbp_plan *p)
+{
+    if (p->params.angles == 0)
+        return FBP_OK;
+    if (p->params.follow)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "angles: resampling needs all views at once, and does not follow a scan: "
+                        "leave one of the two out");
+    return fbp_angles_create(&p->angles, p->scan, p->params.angles, p->params.ring_interpolation);
+}
+
+fbp_status fbp_plan_make_stages(fbp_plan *p)
+{
+    FBP_TRY(make_angles(p));
+    if (p->params.stages < 2)
+        return FBP_OK;
+    return fbp_stages_create(&p->stages, filtered_scan(p), &p->params, p->backend, p->top_down);
+}
+
+fbp_status fbp_plan_make_job(fbp_plan *p)
 {
     struct fbp_recon_params second = p->params;
 
     if (!p->stages.used)
-        return fbp_job_create(&p->tables, scan, &p->params, p->top_down);
+        return fbp_job_create(&p->tables, filtered_scan(p), &p->params, p->top_down);
     second.volume = (struct fbp_grid){0}; /* the scan of the pictures has it */
     second.interpolation = FBP_INTERPOLATION_LINEAR;
     second.periodic = 0;
     return fbp_job_create(&p->tables, &p->stages.scan, &second, false);
+}
+
+fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_source **source)
+{
+    p->mended = (struct fbp_prep_counts){0};
+    if (p->angles.used)
+        FBP_TRY(fbp_source_resampled(source, &p->angles, *source, *source != stored, &p->mended));
+    if (p->stages.used)
+        FBP_TRY(fbp_source_pictures(source, p->pictures, &p->stages, *source, *source != stored));
+    return FBP_OK;
+}
+
+void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n)
+{
+    const size_t used = strlen(line);
+
+    if (p->angles.used)
+        snprintf(line + used, n - used, "; rings resampled to %zu angles (%s)", p->angles.n,
+                 fbp_ring_interpolation_name(p->angles.how));
+    if (p->stages.used)
+        fbp_stages_describe(&p->stages, line + strlen(line), n - strlen(line));
 }
 
 fbp_status fbp_plan_open_stages(fbp_plan *p)
@@ -36,10 +78,11 @@ fbp_status fbp_plan_report_stages(const fbp_plan *p, struct fbp_report *report)
 {
     struct fbp_prep_counts counts = {0};
 
-    if (!p->pictures)
-        return FBP_OK;
-    FBP_TRY(fbp_pictures_counts(p->pictures, &counts));
-    report->not_finite = counts.not_finite;
-    report->clipped = counts.clipped;
+    if (p->pictures) {
+        FBP_TRY(fbp_pictures_counts(p->pictures, &counts));
+        report->not_finite = counts.not_finite;
+        report->clipped = counts.clipped;
+    }
+    report->not_finite += p->mended.not_finite;
     return FBP_OK;
 }

@@ -33,6 +33,15 @@ const char *fbp_interpolation_name(enum fbp_interpolation interpolation)
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 
+const char *fbp_ring_interpolation_name(enum fbp_ring_interpolation interpolation)
+{
+    static const char *const all[] = {[FBP_RINGS_FFT] = "fft",
+                                      [FBP_RINGS_SPLINE] = "spline",
+                                      [FBP_RINGS_LINEAR] = "linear"};
+    const size_t i = (size_t)interpolation;
+    return i < sizeof all / sizeof *all ? all[i] : NULL;
+}
+
 bool fbp_filter_is_window(enum fbp_filter filter)
 {
     return filter <= FBP_FILTER_HANN;

@@ -265,8 +265,7 @@ static fbp_status too_few(const struct work *w, const struct best *best)
 
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "geometry: two stages need directions in planes through one axis, %d or more "
-                    "in each; these %zu lie in %zu planes: use one stage, or, if they are even "
-                    "rings, resample them (--angles N)",
+                    "in each; these %zu lie in %zu planes",
                     (int)LEAST, w->n, n);
 }
 

@@ -80,6 +80,8 @@ static fbp_status check_filter(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("oversampling", (long)p->oversampling, 2));
     FBP_TRY(fbp_check_choice("interpolation", (long)p->interpolation, FBP_INTERPOLATION_LAST));
     FBP_TRY(fbp_check_choice("stages", p->stages, 2));
+    FBP_TRY(fbp_check_choice("ring_interpolation", (long)p->ring_interpolation, FBP_RINGS_LINEAR));
+    FBP_TRY(fbp_check_optional(&fbp_range_views, "angles", (double)p->angles));
     FBP_TRY(fbp_check_choice("picture_oversampling", (long)p->picture_oversampling, 4));
     FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
     FBP_TRY(fbp_check_choice("angular_weights", (long)p->angular_weights, FBP_ANGULAR_EQUAL));

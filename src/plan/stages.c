@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
+#include "plan/angles.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,20 @@ static fbp_status check_asked(const struct fbp_scan *scan, const struct fbp_reco
     return FBP_OK;
 }
 
+/* What helps where there are no planes: even rings can be resampled. */
+static fbp_status advise(const struct fbp_scan *scan, fbp_status st)
+{
+    char line[300];
+
+    if (st != FBP_ERR_UNSUPPORTED)
+        return st;
+    snprintf(line, sizeof line, "%s", fbp_message());
+    const size_t n = fbp_angles_usual(scan);
+    if (n == 0)
+        return fbp_fail(st, "%s: use one stage", line);
+    return fbp_fail(st, "%s: use one stage, or resample their rings (--angles %zu)", line, n);
+}
+
 static fbp_status find_planes(struct fbp_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;
@@ -52,7 +67,7 @@ static fbp_status find_planes(struct fbp_stages *s, const struct fbp_scan *scan)
     const fbp_status st =
         fbp_meridians_of((const double(*)[3])direction, scan->n_views, &s->planes);
     free(direction);
-    return scan->path ? fbp_because(scan->path, st) : st;
+    return scan->path ? fbp_because(scan->path, advise(scan, st)) : advise(scan, st);
 }
 
 /* The first view of each plane, and which they are. */
@@ -250,7 +265,5 @@ void fbp_stages_describe(const struct fbp_stages *s, char *buf, size_t n)
         snprintf(axis, sizeof axis, "%s", names[s->planes.pole]);
     else
         snprintf(axis, sizeof axis, "(%.4g, %.4g, %.4g)", a[0], a[1], a[2]);
-    fbp_job_describe(&s->first, buf, n);
-    const size_t used = strlen(buf);
-    snprintf(buf + used, n - used, "; two stages: %zu planes through %s", s->planes.n, axis);
+    snprintf(buf, n, "; two stages: %zu planes through %s", s->planes.n, axis);
 }

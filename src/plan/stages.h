@@ -39,7 +39,7 @@ void fbp_stages_clear(struct fbp_stages *stages);
 /** Updates of stage one: views x samples of a picture. */
 uint64_t fbp_stages_updates(const struct fbp_stages *stages);
 
-/** One line for people: both stages. */
+/** For people: "; two stages: 18 planes through z". */
 void fbp_stages_describe(const struct fbp_stages *stages, char *buf, size_t n);
 
 #endif /* FBP_SRC_STAGES_H */

@@ -82,7 +82,14 @@ has out '^work      0.004719 giga-updates .voxels x pictures. in the second stag
 run 0 plan grid.json --device cpu --stages 2 --json
 is "$(json pictures) == 18 && $(json picture_updates) == 3794688"
 run 1 recon ball.json -o no.mha --stages 2
-has err 'ball.json: .*these 208 lie in 93 planes.*--angles N'
+has err 'ball.json: .*these 208 lie in 93 planes.*--angles 18'
+run 0 recon ball.json -o two.mha --device cpu --angles 18 --stages 2
+has err 'rings resampled to 18 angles .fft.; two stages: 18 planes through z'
+run 0 compare two.mha truth.mha --json
+is "$(json nrmse) < 0.0145"
+run 0 recon ball.json -o spline.mha --device cpu --angles 18 --angular spline -q
+run 0 compare spline.mha two.mha --json
+is "$(json nrmse) < 0.003"
 run 1 plan grid.json --stages 2 --scratch /nowhere
 run 2 recon grid.json -o no.mha --stages 3
 

@@ -187,6 +187,9 @@ static void splines_go_with_it(void **state)
             fail_msg("%s: errors %.5f, %.5f", fbp_interpolation_name(kinds[i]), errors[0],
                      errors[1]);
         free(one);
+        one = by_params(&scan, views, STAGES(2, 0, .device = "cpu", .interpolation = kinds[i]));
+        assert_true(difference(two, one, size) < 3e-6);
+        free(one);
         free(two);
     }
     free(views);

@@ -33,7 +33,7 @@ WHOLE(geometry_known, preparation);
 WHOLE(picture_params, frame);
 WHOLE(plan_summary, prepared);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, response);
+WHOLE(recon_params, angles);
 WHOLE(report, devices_dropped);
 WHOLE(preparation, places);
 WHOLE(scan, preparation);

@@ -51,22 +51,24 @@ static size_t choose_fine(const struct part *p)
 }
 
 /* Views [k0, k0 + n) of the part over rows from r on. */
-static void set_views(struct part *p, const float *filtered, size_t stride, size_t k0, size_t n,
-                      size_t r, size_t last)
+static void set_views(struct part *p, const struct fbp_job *job, const float *filtered, size_t k0,
+                      size_t n, size_t r)
 {
+    const double rounding = job->interpolation == FBP_INTERPOLATION_NEAREST ? FBP_NEAREST : 0;
+    const size_t stride = cpu_planes_stride(job);
     struct fbp_bp_planes *t = &p->planes;
 
     memset(t, 0, sizeof *t);
     t->samples = filtered + (p->view0 + k0) * stride + FBP_PLANES_MARGIN;
     t->stride = stride;
     t->n = n;
-    t->last = (double)last;
+    t->last = (double)job->wide.n_columns + 1; /* a spline has a tap before it */
     t->narrow = true;
     for (size_t k = 0; k < n; k++) {
         const double *at = p->pictures->at[p->view0 + k0 + k], step = at[1] / (double)p->fine;
         t->above[k] = -fmin(step, 0) * (COLUMNS - 1) - fmin(at[2], 0) * (ROWS - 1);
         t->along[k] = step;
-        t->start[k] = at[0] + (double)r * at[2] - t->above[k];
+        t->start[k] = at[0] + rounding + (double)r * at[2] - t->above[k];
         t->step[0][k] = (float)step;
         t->step[1][k] = (float)(FBP_PLANES_EDGE * step);
         t->step[2][k] = (float)at[2];
@@ -92,15 +94,13 @@ static void add_rows(const struct cpu_device *dev, struct part *p, const float *
 {
     float blocks[BLOCKS * FBP_PLANES_BLOCK] __attribute__((aligned(64)));
     const size_t all = ((p->pictures->n_columns - 1) * p->fine) / COLUMNS + 1;
-    const size_t stride = cpu_planes_stride(dev->job);
 
     for (size_t b = 0; b < all; b += BLOCKS) {
         const size_t n = all - b < BLOCKS ? all - b : BLOCKS;
         memset(blocks, 0, n * FBP_PLANES_BLOCK * sizeof *blocks);
         for (size_t k = 0; k < p->n; k += FBP_PLANES_VIEWS) {
-            set_views(p, filtered, stride, k,
-                      p->n - k < FBP_PLANES_VIEWS ? p->n - k : FBP_PLANES_VIEWS, r,
-                      dev->job->wide.n_columns);
+            set_views(p, dev->job, filtered, k,
+                      p->n - k < FBP_PLANES_VIEWS ? p->n - k : FBP_PLANES_VIEWS, r);
             for (size_t i = 0; i < n; i++)
                 dev->planes(blocks + i * FBP_PLANES_BLOCK, (double)((b + i) * COLUMNS), &p->planes);
         }
@@ -127,8 +127,7 @@ static float sample(const struct fbp_job *job, const float *row, double u)
            (float)w[3] * row[i + 2];
 }
 
-/* Where views have so many samples a pixel that no window holds a block, or more is asked for than
- * lines between samples. */
+/* Where views have so many samples a pixel that no window holds a block. */
 static void add_one_by_one(const struct cpu_device *dev, const struct part *p,
                            const float *filtered, size_t row, float *out)
 {
@@ -153,8 +152,7 @@ fbp_status cpu_meridian(fbp_device *device, const void *filtered, size_t plane, 
     const struct fbp_meridian_pictures *m = dev->job->pictures;
     struct part p = {m, m->first[plane], m->first[plane + 1] - m->first[plane], 0, {0}};
 
-    if (dev->job->interpolation == FBP_INTERPOLATION_LINEAR)
-        p.fine = choose_fine(&p);
+    p.fine = choose_fine(&p);
     for (size_t r = row0, n; r < row0 + n_rows; r += n, out += n * m->n_columns) {
         const size_t from = p.fine ? r % ROWS : 0, left = row0 + n_rows - r;
         n = !p.fine ? 1 : ROWS - from < left ? ROWS - from : left;
