@@ -97,6 +97,8 @@ struct fbp_job {
     int n_threads;
     /** Filtered views are not for the volume, but for pictures: `meridian`.  NULL: they are. */
     const struct fbp_meridian_pictures *pictures;
+    /** Views are pictures of a first stage, whose rows are slices of the volume. */
+    bool rows_are_slices;
     void *user; /**< for tests that plug in a geometry of their own */
 };
 

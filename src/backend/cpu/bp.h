@@ -70,6 +70,7 @@ struct fbp_bp_column {
     float wl, wr; /**< (1 - a) / w^2 and a / w^2, a the fraction of u */
     float v0, dv, v_lo, v_hi;
     int row;
+    bool aligned;  /**< rows are slices, where v0 and dv say so, too: of the second of two stages */
     size_t z0, z1; /**< global slices that see the detector, and a few more a side */
 };
 

@@ -86,7 +86,8 @@ static struct row row_of(const struct cpu_bp *bp, size_t k, size_t y)
                            FBP_COLUMN_BELOW,
                    .v_lo = (float)(r0 - 1 - row),
                    .v_hi = (float)(r1 - row),
-                   .row = (int)(row - r0)},
+                   .row = (int)(row - r0),
+                   .aligned = job->rows_are_slices},
     };
 }
 

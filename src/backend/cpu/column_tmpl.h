@@ -177,6 +177,82 @@ static inline void SUFFIX(add_any)(const struct fbp_bp_column *c, float z, size_
     }
 }
 
+/*
+ * Parallel views whose rows are the volume's slices: nothing lies between two rows, and the samples
+ * of the two detector columns are added as they are.
+ */
+static inline bool SUFFIX(is_aligned)(const struct fbp_bp_column *c, size_t z0, size_t z1,
+                                      size_t begin, size_t end, float z_ref, size_t stride)
+{
+    const float first = c->v0 + ((float)begin - z_ref);
+    const float last = (float)stride - FBP_COLUMN_BELOW - (float)(end - begin);
+
+    return c->aligned && c->dv >= 1 && c->dv <= 1 && first >= (float)(ptrdiff_t)first &&
+           first <= (float)(ptrdiff_t)first && c->z0 <= z0 && c->z1 >= z1 &&
+           first + (float)c->row >= -FBP_COLUMN_BELOW && first + (float)c->row <= last;
+}
+
+enum { SUFFIX(STRIP) = 4 }; /* vectors that stay in registers while views are added */
+
+/* One vector more of a view. */
+#define FBP_ADD(s, left, right, i) \
+    s = VADD(s, VFMA(wr, VLOAD((right) + (i)*VL), VMUL(wl, VLOAD((left) + (i)*VL))))
+
+/* Vectors side by side, of all views. */
+static inline void SUFFIX(add_strip)(const struct fbp_bp_column *views, size_t n_views, float t,
+                                     size_t stride, float *sum)
+{
+    V s0 = VLOAD(sum), s1 = VLOAD(sum + VL), s2 = VLOAD(sum + 2 * VL), s3 = VLOAD(sum + 3 * VL);
+
+    for (size_t k = 0; k < n_views; k++) {
+        const struct fbp_bp_column *c = &views[k];
+        const float *left = c->left + c->row + (ptrdiff_t)(c->v0 + t), *right = left + stride;
+        const V wl = VSET1(c->wl), wr = VSET1(c->wr);
+        FBP_ADD(s0, left, right, 0);
+        FBP_ADD(s1, left, right, 1);
+        FBP_ADD(s2, left, right, 2);
+        FBP_ADD(s3, left, right, 3);
+    }
+    VSTORE(sum, s0);
+    VSTORE(sum + VL, s1);
+    VSTORE(sum + 2 * VL, s2);
+    VSTORE(sum + 3 * VL, s3);
+}
+
+static inline void SUFFIX(add_vector)(const struct fbp_bp_column *views, size_t n_views, float t,
+                                      size_t stride, float *sum)
+{
+    V s = VLOAD(sum);
+
+    for (size_t k = 0; k < n_views; k++) {
+        const struct fbp_bp_column *c = &views[k];
+        const float *left = c->left + c->row + (ptrdiff_t)(c->v0 + t);
+        const V wl = VSET1(c->wl), wr = VSET1(c->wr);
+        FBP_ADD(s, left, left + stride, 0);
+    }
+    VSTORE(sum, s);
+}
+
+#undef FBP_ADD
+
+/* All views, if each of them is aligned. */
+static inline bool SUFFIX(add_aligned)(float *sum, size_t z0, size_t z1, size_t begin, float z_ref,
+                                       const struct fbp_bp_column *views, size_t n, size_t stride)
+{
+    const size_t blocks = (z1 - begin + VL - 1) / VL;
+    const float t = (float)begin - z_ref;
+    size_t j = 0;
+
+    for (size_t k = 0; k < n; k++)
+        if (!SUFFIX(is_aligned)(&views[k], z0, z1, begin, begin + blocks * VL, z_ref, stride))
+            return false;
+    for (; j + SUFFIX(STRIP) <= blocks; j += SUFFIX(STRIP))
+        SUFFIX(add_strip)(views, n, t + (float)(j * VL), stride, sum + j * VL);
+    for (; j < blocks; j++)
+        SUFFIX(add_vector)(views, n, t + (float)(j * VL), stride, sum + j * VL);
+    return true;
+}
+
 void SUFFIX(fbp_bp_column)(float *dst, size_t z0, size_t z1, float z_ref,
                            const struct fbp_bp_column *views, size_t n, size_t stride)
 {
@@ -185,6 +261,10 @@ void SUFFIX(fbp_bp_column)(float *dst, size_t z0, size_t z1, float z_ref,
     const size_t begin = z0 / VL * VL;
 
     memcpy(sum + (z0 - begin), dst, (z1 - z0) * sizeof *dst);
+    if (SUFFIX(add_aligned)(sum, z0, z1, begin, z_ref, views, n, stride)) {
+        memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
+        return;
+    }
     for (size_t k = 0; k < n; k++) {
         const struct fbp_bp_column *c = &views[k];
         const size_t from = (c->z0 > z0 ? c->z0 : z0) / VL * VL, end = c->z1 < z1 ? c->z1 : z1;
