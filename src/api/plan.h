@@ -82,8 +82,8 @@ const char *fbp_plan_source_name(const fbp_plan *p);
  *  (plan_stages.c). */
 fbp_status fbp_plan_make_stages(fbp_plan *p);
 fbp_status fbp_plan_make_job(fbp_plan *p);
-/** Views as these want them, on top of the scan's, which *source is; stored ones are not closed with
- *  it. */
+/** Views as these want them, on top of the scan's, which *source is; stored ones are not closed
+ * with it. */
 fbp_status fbp_plan_source_stages(fbp_plan *p, const fbp_source *stored, fbp_source **source);
 /** What describes them, behind the line that is there. */
 void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n);

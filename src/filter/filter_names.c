@@ -35,9 +35,8 @@ const char *fbp_interpolation_name(enum fbp_interpolation interpolation)
 
 const char *fbp_ring_interpolation_name(enum fbp_ring_interpolation interpolation)
 {
-    static const char *const all[] = {[FBP_RINGS_FFT] = "fft",
-                                      [FBP_RINGS_SPLINE] = "spline",
-                                      [FBP_RINGS_LINEAR] = "linear"};
+    static const char *const all[] = {
+        [FBP_RINGS_FFT] = "fft", [FBP_RINGS_SPLINE] = "spline", [FBP_RINGS_LINEAR] = "linear"};
     const size_t i = (size_t)interpolation;
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }

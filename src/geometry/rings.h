@@ -2,8 +2,8 @@
  *
  * Directions theta and phi on the upper half of the sphere, and those of its lower half as their
  * antipodes, whose samples run the other way.  Of a ring the angles phi are even over the whole
- * turn; the ring on the equator has the antipodes of its directions, too.  Sets of equal solid angle
- * and of linear angles are such rings.
+ * turn; the ring on the equator has the antipodes of its directions, too.  Sets of equal solid
+ * angle and of linear angles are such rings.
  */
 #ifndef FBP_SRC_GEOMETRY_RINGS_H
 #define FBP_SRC_GEOMETRY_RINGS_H
@@ -20,8 +20,8 @@ struct fbp_ring_member {
 };
 
 struct fbp_ring {
-    double theta, phi;       /**< of its first member; the others follow in equal steps */
-    size_t first, n;         /**< members */
+    double theta, phi;        /**< of its first member; the others follow in equal steps */
+    size_t first, n;          /**< members */
     bool at_pole, at_equator; /**< at the pole, all members are one direction */
 };
 

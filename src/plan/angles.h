@@ -1,8 +1,9 @@
 /** @file angles.h  Even rings of directions, resampled to the same angles in each (internal).
  *
- * Rings of equal solid angle have fewer directions near the pole.  Of every ring with the polar angle
- * theta, the samples at the same t are a periodic function of phi; from its even samples follow those
- * at the 2 n angles (i + 1/2) pi / n, which are the same for all rings: planes through the axis.
+ * Rings of equal solid angle have fewer directions near the pole.  Of every ring with the polar
+ * angle theta, the samples at the same t are a periodic function of phi; from its even samples
+ * follow those at the 2 n angles (i + 1/2) pi / n, which are the same for all rings: planes through
+ * the axis.
  */
 #ifndef FBP_SRC_ANGLES_H
 #define FBP_SRC_ANGLES_H
