@@ -59,8 +59,8 @@ void fbp_plan_describe_stages(const fbp_plan *p, char *line, size_t n)
     const size_t used = strlen(line);
 
     if (p->angles.used)
-        snprintf(line + used, n - used, "; rings resampled to %zu angles (%s)", p->angles.n,
-                 fbp_ring_interpolation_name(p->angles.how));
+        snprintf(line + used, n - used, "; rings and their weights resampled to %zu angles (%s)",
+                 p->angles.n, fbp_ring_interpolation_name(p->angles.how));
     if (p->stages.used)
         fbp_stages_describe(&p->stages, line + strlen(line), n - strlen(line));
 }

@@ -43,8 +43,8 @@ static size_t around(double i, size_t n)
     return (size_t)(m < 0 ? m + (double)n : m);
 }
 
-void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x,
-                          const double *scratch, double *weights)
+void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, const double *scratch,
+                        double *weights)
 {
     const double first = floor(x), part = x - first;
     double w[4];

@@ -185,7 +185,7 @@ void fbp_angles_weights(const struct fbp_angles *a, size_t r, size_t view, const
 
     if (!ring->at_pole) {
         fbp_cyclic_weights(a->how, ring->n, (phi_of(a, view - a->first[r]) - ring->phi) / step,
-                             scratch, weights);
+                           scratch, weights);
         return;
     }
     for (size_t i = 0; i < ring->n; i++)

@@ -84,7 +84,7 @@ is "$(json pictures) == 18 && $(json picture_updates) == 3794688"
 run 1 recon ball.json -o no.mha --stages 2
 has err 'ball.json: .*these 208 lie in 93 planes.*--angles 18'
 run 0 recon ball.json -o two.mha --device cpu --angles 18 --stages 2
-has err 'rings resampled to 18 angles .fft.; two stages: 18 planes through z'
+has err 'rings and their weights resampled to 18 angles .fft.; two stages: 18 planes through z'
 run 0 compare two.mha truth.mha --json
 is "$(json nrmse) < 0.0145"
 run 0 recon ball.json -o spline.mha --device cpu --angles 18 --angular spline -q

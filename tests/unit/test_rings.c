@@ -136,7 +136,7 @@ static void waves_are_interpolated(void **state)
             fbp_cyclic_prepare((enum fbp_ring_interpolation)how, n, scratch);
             for (size_t k = 0; k < n; k++) {
                 fbp_cyclic_weights((enum fbp_ring_interpolation)how, n, (double)(k + 3 * n),
-                                     scratch, w);
+                                   scratch, w);
                 for (size_t i = 0; i < n; i++)
                     assert_true(fabs(w[i] - (i == k)) < 1e-12);
             }

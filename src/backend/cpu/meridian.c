@@ -76,16 +76,26 @@ static void set_views(struct part *p, const struct fbp_job *job, const float *fi
     }
 }
 
-/* Of n blocks from fine column x on, rows [from, end) of those that a row of blocks has. */
+/* A row of a block, from fine column x on, into that of the picture. */
+static void give_row(const struct part *p, const float *row, size_t x, float *out)
+{
+    const size_t nc = p->pictures->n_columns, left = (nc - 1) * p->fine + 1 - x;
+    const size_t n = left < COLUMNS ? left : COLUMNS;
+
+    if (p->fine == 1)
+        memcpy(out + x, row, n * sizeof *out);
+    for (size_t i = 0; p->fine > 1 && i < n; i += p->fine)
+        out[(x + i) / p->fine] = row[i];
+}
+
+/* Of n blocks from fine column x on, a multiple of COLUMNS, rows [from, end) of those that a row of
+ * blocks has. */
 static void give(const struct part *p, const float *blocks, size_t x, size_t n, size_t from,
                  size_t end, float *out)
 {
-    const size_t nc = p->pictures->n_columns, last = (nc - 1) * p->fine;
-
-    for (size_t r = from; r < end; r++, out += nc)
-        for (size_t i = 0; i < n * COLUMNS && x + i <= last; i += p->fine)
-            out[(x + i) / p->fine] =
-                blocks[i / COLUMNS * FBP_PLANES_BLOCK + r * COLUMNS + i % COLUMNS];
+    for (size_t r = from; r < end; r++, out += p->pictures->n_columns)
+        for (size_t b = 0; b < n; b++)
+            give_row(p, blocks + b * FBP_PLANES_BLOCK + r * COLUMNS, x + b * COLUMNS, out);
 }
 
 /* Rows [from, end) of those from r on, a multiple of ROWS. */
