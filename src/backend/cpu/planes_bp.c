@@ -47,12 +47,16 @@ static inline void add(const float *window, float first, float a, float b, float
                 *block++ += value(window, first + (float)i * a + (float)j * b + (float)l * c);
 }
 
-static inline void add_all(float *block, double x, const struct fbp_bp_planes *p, value_fn *value)
+static inline void add_all(float *blocks, double x, const struct fbp_bp_planes *p, value_fn *value)
 {
+    const size_t n = p->frames > 1 ? p->frames : 1;
+
     for (size_t k = 0; k < p->n; k++) {
         float first;
         const float *window = p->samples + (ptrdiff_t)(k * p->stride) + place(p, k, x, &first);
-        add(window, first, p->step[0][k], p->step[1][k], p->step[2][k], value, block);
+        for (size_t f = 0; f < n; f++)
+            add(window + f * p->frame, first, p->step[0][k], p->step[1][k], p->step[2][k], value,
+                blocks + f * FBP_PLANES_BLOCK);
     }
 }
 

@@ -32,6 +32,8 @@ struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */
     size_t stride;        /**< from view to view */
     size_t n;             /**< views */
+    size_t frames;        /**< blocks that are added to, one behind the other; 0: one */
+    size_t frame;         /**< from a row to that of the next frame */
     double last;          /**< from this window on all samples are 0, and so are the ones before */
     bool narrow;          /**< no block of these views spans more than FBP_PLANES_NARROW */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
@@ -45,7 +47,7 @@ struct fbp_bp_planes {
  * or of four samples, the coefficients of a spline (filter/spline.h).
  *
  * x  the block's first voxel, a multiple of FBP_PLANES_EDGE.  Bits depend on it alone, not on the
- *    other views or blocks.
+ *    other views, blocks or frames.
  */
 typedef void fbp_bp_planes_fn(float *block, double x, const struct fbp_bp_planes *p);
 

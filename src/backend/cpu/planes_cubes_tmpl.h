@@ -4,6 +4,7 @@
  *   VALUE   the type of samples and voxels
  *   PLANES  struct fbp_bp_planes, or the one of doubles
  *   ADD     the device's kernel for a block
+ *   FRAMES  that it takes together, and SERIES(planes, n, stride), which tells it
  *   KERNEL  the name of what is defined here, and SLOTS, those of it that have that type
  *
  * A view is one row, and u is linear in x, y and z.  The volume is cut into cubes
@@ -203,16 +204,22 @@ static void wanted(const struct cpu_bp *bp, size_t y0, size_t z0, size_t *x0, si
 static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t)
 {
     const size_t volume = bp->slab->nz * fbp_slab_slice(bp->slab), stride = stride_of(bp->dev->job);
-    VALUE block[FBP_PLANES_BLOCK] __attribute__((aligned(64)));
+    const size_t n = fbp_frames(bp->dev->job);
+    VALUE blocks[FRAMES][FBP_PLANES_BLOCK] __attribute__((aligned(64)));
     const VALUE *const first = t->planes.samples;
     struct part part;
 
     part_of(bp, at, &part);
-    for (size_t f = 0; f < fbp_frames(bp->dev->job); f++) {
+    for (size_t f = 0; f < n; f += FRAMES) {
+        const size_t some = n - f < FRAMES ? n - f : FRAMES;
+        VALUE *const to = (VALUE *)bp->volume + f * volume;
         t->planes.samples = first + f * stride;
-        take(&part, (VALUE *)bp->volume + f * volume, block);
-        ADD(bp->dev)(block, (double)at[0], &t->planes);
-        give(&part, block, (VALUE *)bp->volume + f * volume);
+        SERIES(&t->planes, some, stride);
+        for (size_t i = 0; i < some; i++)
+            take(&part, to + i * volume, blocks[i]);
+        ADD(bp->dev)(blocks[0], (double)at[0], &t->planes);
+        for (size_t i = 0; i < some; i++)
+            give(&part, blocks[i], to + i * volume);
     }
     t->planes.samples = first;
 }

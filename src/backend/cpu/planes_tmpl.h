@@ -32,53 +32,80 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes *p, double x, int *w
     }
 }
 
-#define FBP_PLANES_ADD(name, tables)                                                              \
-    static inline void SUFFIX(name)(const struct fbp_bp_planes *p, const int *window,             \
-                                    const float *first, V *sum)                                   \
-    {                                                                                             \
-        for (size_t k = 0; k < p->n; k++) {                                                       \
-            struct tables t;                                                                      \
-            const V b = VSET1(p->step[1][k]), c = VSET1(p->step[2][k]);                           \
-            const V rows = VMUL(b, VSET1(VL / 4));                                                \
-            tables##_load(p->samples + (ptrdiff_t)(k * p->stride) + window[k], &t);               \
-            V u = VFMA(VX(), VSET1(p->step[0][k]), VFMA(VY(), b, VSET1(first[k])));               \
-            for (int l = 0; l < 4; l++, u = VADD(u, c)) {                                         \
-                V at = u;                                                                         \
-                for (int j = 0; j < 16 / VL; j++, at = VADD(at, rows))                            \
-                    sum[l * (16 / VL) + j] = VADD(sum[l * (16 / VL) + j], tables##_look(&t, at)); \
-            }                                                                                     \
-        }                                                                                         \
+#define UNROLL _Pragma("GCC unroll 8")
+
+/*
+ * F frames, as many as registers hold: whoever knows where voxels lie takes the samples of each.
+ * samples: those of the first frame, as p->samples are; blocks: [F][64].  Frames do not meet, so
+ * that F changes no bit.
+ */
+#define FBP_PLANES_ADD(name, tables, F)                                                          \
+    static inline void SUFFIX(name)(const struct fbp_bp_planes *p, const int *window,            \
+                                    const float *first, const float *samples, float *blocks)     \
+    {                                                                                            \
+        V sum[F][FBP_PLANES_BLOCK / VL];                                                         \
+        UNROLL for (int f = 0; f < (F); f++)                                                     \
+            UNROLL for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++) sum[f][i] =                   \
+                VLOAD(blocks + f * FBP_PLANES_BLOCK + i * VL);                                   \
+        for (size_t k = 0; k < p->n; k++) {                                                      \
+            struct tables t[F];                                                                  \
+            const float *s = samples + (ptrdiff_t)(k * p->stride) + window[k];                   \
+            const V b = VSET1(p->step[1][k]), c = VSET1(p->step[2][k]);                          \
+            const V rows = VMUL(b, VSET1(VL / 4));                                               \
+            UNROLL for (int f = 0; f < (F); f++) tables##_load(s + (size_t)f * p->frame, &t[f]); \
+            V u = VFMA(VX(), VSET1(p->step[0][k]), VFMA(VY(), b, VSET1(first[k])));              \
+            UNROLL for (int l = 0; l < 4; l++, u = VADD(u, c))                                   \
+            {                                                                                    \
+                V at = u;                                                                        \
+                UNROLL for (int j = 0; j < 16 / VL; j++, at = VADD(at, rows))                    \
+                    UNROLL for (int f = 0; f < (F); f++)                                         \
+                {                                                                                \
+                    V *const to = &sum[f][l * (16 / VL) + j];                                    \
+                    *to = VADD(*to, tables##_look(&t[f], at));                                   \
+                }                                                                                \
+            }                                                                                    \
+        }                                                                                        \
+        UNROLL for (int f = 0; f < (F); f++)                                                     \
+            UNROLL for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)                               \
+                VSTORE(blocks + f * FBP_PLANES_BLOCK + i * VL, sum[f][i]);                       \
     }
 
-#define FBP_PLANES_KERNEL(name, add_narrow, add_wide)                        \
-    void SUFFIX(name)(float *block, double x, const struct fbp_bp_planes *p) \
-    {                                                                        \
-        int window[FBP_PLANES_VIEWS];                                        \
-        float first[FBP_PLANES_VIEWS];                                       \
-        V sum[FBP_PLANES_BLOCK / VL];                                        \
-        SUFFIX(place)(p, x, window, first);                                  \
-        for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)                      \
-            sum[i] = VLOAD(block + i * VL);                                  \
-        if (p->narrow)                                                       \
-            SUFFIX(add_narrow)(p, window, first, sum);                       \
-        else                                                                 \
-            SUFFIX(add_wide)(p, window, first, sum);                         \
-        for (int i = 0; i < FBP_PLANES_BLOCK / VL; i++)                      \
-            VSTORE(block + i * VL, sum[i]);                                  \
+/* All frames, `most` at once where windows are `quick`, and what is left one by one. */
+#define FBP_PLANES_KERNEL(name, quick, add_quick, most, add_most, add_wide)                  \
+    void SUFFIX(name)(float *blocks, double x, const struct fbp_bp_planes *p)                \
+    {                                                                                        \
+        const size_t n = p->frames > 1 ? p->frames : 1;                                      \
+        int window[FBP_PLANES_VIEWS];                                                        \
+        float first[FBP_PLANES_VIEWS];                                                       \
+        size_t f = 0;                                                                        \
+        SUFFIX(place)(p, x, window, first);                                                  \
+        for (; (quick) && f + (most) <= n; f += (most))                                      \
+            SUFFIX(add_most)                                                                 \
+            (p, window, first, p->samples + f * p->frame, blocks + f * FBP_PLANES_BLOCK);    \
+        for (; f < n; f++)                                                                   \
+            ((quick) ? SUFFIX(add_quick) : SUFFIX(add_wide))(                                \
+                p, window, first, p->samples + f * p->frame, blocks + f * FBP_PLANES_BLOCK); \
     }
 
-FBP_PLANES_ADD(add_wide, wide)
-FBP_PLANES_ADD(add_wide_nearest, wide_nearest)
-FBP_PLANES_ADD(add_wide_cubic, wide_cubic)
+FBP_PLANES_ADD(add_wide, wide, 1)
+FBP_PLANES_ADD(add_wide_nearest, wide_nearest, 1)
+FBP_PLANES_ADD(add_wide_cubic, wide_cubic, 1)
 #if HAS_NARROW
-FBP_PLANES_ADD(add_narrow, narrow)
-FBP_PLANES_ADD(add_narrow_nearest, narrow_nearest)
-FBP_PLANES_ADD(add_narrow_cubic, narrow_cubic)
-FBP_PLANES_KERNEL(fbp_bp_planes, add_narrow, add_wide)
-FBP_PLANES_KERNEL(fbp_bp_planes_nearest, add_narrow_nearest, add_wide_nearest)
-FBP_PLANES_KERNEL(fbp_bp_planes_cubic, add_narrow_cubic, add_wide_cubic)
+FBP_PLANES_ADD(add_narrow, narrow, 1)
+FBP_PLANES_ADD(add_narrow_nearest, narrow_nearest, 1)
+FBP_PLANES_ADD(add_narrow_cubic, narrow_cubic, 1)
+FBP_PLANES_ADD(add_two, narrow, 2)
+FBP_PLANES_ADD(add_two_nearest, narrow_nearest, 2)
+FBP_PLANES_KERNEL(fbp_bp_planes, p->narrow, add_narrow, 2, add_two, add_wide)
+FBP_PLANES_KERNEL(fbp_bp_planes_nearest, p->narrow, add_narrow_nearest, 2, add_two_nearest,
+                  add_wide_nearest)
+FBP_PLANES_KERNEL(fbp_bp_planes_cubic, p->narrow, add_narrow_cubic, 1, add_narrow_cubic,
+                  add_wide_cubic)
 #else
-FBP_PLANES_KERNEL(fbp_bp_planes, add_wide, add_wide)
-FBP_PLANES_KERNEL(fbp_bp_planes_nearest, add_wide_nearest, add_wide_nearest)
-FBP_PLANES_KERNEL(fbp_bp_planes_cubic, add_wide_cubic, add_wide_cubic)
+FBP_PLANES_ADD(add_five, wide, 5)
+FBP_PLANES_ADD(add_five_nearest, wide_nearest, 5)
+FBP_PLANES_KERNEL(fbp_bp_planes, true, add_wide, 5, add_five, add_wide)
+FBP_PLANES_KERNEL(fbp_bp_planes_nearest, true, add_wide_nearest, 5, add_five_nearest,
+                  add_wide_nearest)
+FBP_PLANES_KERNEL(fbp_bp_planes_cubic, true, add_wide_cubic, 1, add_wide_cubic, add_wide_cubic)
 #endif
