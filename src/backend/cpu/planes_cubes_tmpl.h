@@ -124,6 +124,7 @@ static void set_row(double y, double z, struct tile *t)
  * first voxel, there or not, would be in the volume. */
 struct part {
     size_t from[3], end[3];
+    bool whole; /* all of it is */
     ptrdiff_t first, row, slice;
 };
 
@@ -141,6 +142,9 @@ static void part_of(const struct cpu_bp *bp, const size_t at[3], struct part *p)
     cut(at[0], s->x0, s->x0 + s->nx, &p->from[0], &p->end[0]);
     cut(at[1], s->y0, s->y0 + s->ny, &p->from[1], &p->end[1]);
     cut(at[2], bp->z0, bp->z1, &p->from[2], &p->end[2]);
+    p->whole = true;
+    for (int i = 0; i < 3; i++)
+        p->whole = p->whole && p->from[i] == 0 && p->end[i] == EDGE;
     p->row = (ptrdiff_t)s->nx;
     p->slice = (ptrdiff_t)fbp_slab_slice(s);
     p->first = ((ptrdiff_t)at[2] - (ptrdiff_t)s->z0) * p->slice +
@@ -152,32 +156,46 @@ static VALUE *voxel(const struct part *p, VALUE *volume, size_t x, size_t y, siz
     return volume + p->first + (ptrdiff_t)z * p->slice + (ptrdiff_t)y * p->row + (ptrdiff_t)x;
 }
 
-/* Nearly all rows are whole. */
-static inline void copy(VALUE *to, const VALUE *from, size_t n)
+/* Nearly all cubes are whole: copies of constant size. */
+static inline void take_whole(const struct part *p, const VALUE *volume, VALUE *block)
 {
-    if (n == EDGE)
-        memcpy(to, from, EDGE * sizeof *to);
-    else
-        memcpy(to, from, n * sizeof *to);
+    for (ptrdiff_t z = 0; z < EDGE; z++)
+        for (ptrdiff_t y = 0; y < EDGE; y++, block += EDGE)
+            memcpy(block, volume + p->first + z * p->slice + y * p->row, EDGE * sizeof *block);
+}
+
+static inline void give_whole(const struct part *p, const VALUE *block, VALUE *volume)
+{
+    for (ptrdiff_t z = 0; z < EDGE; z++)
+        for (ptrdiff_t y = 0; y < EDGE; y++, block += EDGE)
+            memcpy(volume + p->first + z * p->slice + y * p->row, block, EDGE * sizeof *block);
 }
 
 static void take(const struct part *p, VALUE *volume, VALUE *block)
 {
     const size_t x = p->from[0], n = p->end[0] - x;
 
+    if (p->whole) {
+        take_whole(p, volume, block);
+        return;
+    }
     memset(block, 0, FBP_PLANES_BLOCK * sizeof *block);
     for (size_t z = p->from[2]; z < p->end[2]; z++)
         for (size_t y = p->from[1]; y < p->end[1]; y++)
-            copy(block + (z * EDGE + y) * EDGE + x, voxel(p, volume, x, y, z), n);
+            memcpy(block + (z * EDGE + y) * EDGE + x, voxel(p, volume, x, y, z), n * sizeof *block);
 }
 
 static void give(const struct part *p, const VALUE *block, VALUE *volume)
 {
     const size_t x = p->from[0], n = p->end[0] - x;
 
+    if (p->whole) {
+        give_whole(p, block, volume);
+        return;
+    }
     for (size_t z = p->from[2]; z < p->end[2]; z++)
         for (size_t y = p->from[1]; y < p->end[1]; y++)
-            copy(voxel(p, volume, x, y, z), block + (z * EDGE + y) * EDGE + x, n);
+            memcpy(voxel(p, volume, x, y, z), block + (z * EDGE + y) * EDGE + x, n * sizeof *block);
 }
 
 /* Voxels [*x0, *x1) along x of a row of cubes that hold all that are wanted. */

@@ -81,7 +81,7 @@ static inline void SUFFIX(place)(const struct fbp_bp_planes *p, double x, int *w
         SUFFIX(place)(p, x, window, first);                                                  \
         for (; (quick) && f + (most) <= n; f += (most))                                      \
             SUFFIX(add_most)                                                                 \
-            (p, window, first, p->samples + f * p->frame, blocks + f * FBP_PLANES_BLOCK);    \
+        (p, window, first, p->samples + f * p->frame, blocks + f * FBP_PLANES_BLOCK);        \
         for (; f < n; f++)                                                                   \
             ((quick) ? SUFFIX(add_quick) : SUFFIX(add_wide))(                                \
                 p, window, first, p->samples + f * p->frame, blocks + f * FBP_PLANES_BLOCK); \
