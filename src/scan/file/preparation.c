@@ -89,7 +89,7 @@ static fbp_status check_fft(const char *file, const struct fbp_preparation *p, s
             file);
     if (p->fft == 0)
         return FBP_OK;
-    if (p->fft < n || p->fft > FBP_SIDE_MAX)
+    if (p->fft < n || p->fft > (size_t)FBP_SIDE_MAX)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: prepare: fft: found %zu, expected at least the %zu samples of a trace "
                         "and at most %d",
