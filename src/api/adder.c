@@ -56,6 +56,7 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
     const char *what = scan->filtered                         ? "filtered views"
                        : p->precision == FBP_PRECISION_DOUBLE ? "precision double"
                        : p->stages > 1                        ? "two stages"
+                       : p->angles > 0                        ? "resampled angles"
                        : box || p->mask                       ? "a part of the volume"
                        : scan->preparation ? "the scan's preparation of stored rows"
                        : p->model          ? "a model"

@@ -144,14 +144,12 @@ static fbp_status read_resampled(fbp_source *src, size_t slice0, size_t n_slices
 {
     const struct resampled *s = src->state;
     const size_t count = n_rows * src->info.n[0];
-    const bool to_float = as_float || src->info.type == FBP_F32;
-
     FBP_TRY(fill(src));
     for (size_t k = 0; k < n_slices; k++) {
         const double *in = s->samples + (slice0 + k) * view_samples(src) + row0 * src->info.n[0];
-        if (!to_float)
+        if (!as_float)
             memcpy((double *)out + k * count, in, count * sizeof *in);
-        for (size_t i = 0; to_float && i < count; i++)
+        for (size_t i = 0; as_float && i < count; i++)
             ((float *)out)[k * count + i] = (float)in[i];
     }
     return FBP_OK;
@@ -174,7 +172,7 @@ static void set_facts(fbp_source *src, const fbp_source *below, size_t n_views)
 
     src->info = *info;
     src->info.n[2] = n_views;
-    src->info.type = info->type == FBP_F32 || info->type == FBP_U16 ? FBP_F32 : FBP_F64;
+    src->info.type = FBP_F64; /* so that precision double loses nothing */
     src->info.scale = src->info.offset = 0;
     src->info.big_endian = false;
     src->stored_type = below->below ? below->stored_type : info->scale != 0 ? FBP_F32 : info->type;

@@ -143,6 +143,7 @@ static void what_cannot_be_added_is_refused(void **state)
     fbp_adder_destroy(&adder);
     fbp_adder_destroy(&adder);
     refused(&scan, fbp_recon_params(.stages = 2), "two stages");
+    refused(&scan, fbp_recon_params(.angles = 10), "resampled angles");
     refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
     refused(&scan, fbp_recon_params(.roi = {{0, 4}}), "a part of the volume");
     refused(&scan, fbp_recon_params(.device = "mock:0,1"), "are 2 devices: give one");

@@ -171,6 +171,37 @@ static void bad_samples_are_bridged(void **state)
     fbp_scan_clear(&scan);
 }
 
+/* In double nothing is rounded on the way: a float volume is as far from it as from the views. */
+static void double_precision_goes_with_it(void **state)
+{
+    const struct solid solid = ball_of_planes(2);
+    struct fbp_scan scan = rings_scan(18);
+    const size_t n = grid_size(&scan.volume), n_samples = scan.n_views * PLANES_S;
+    float *views = plane_samples(&scan, &solid, 1),
+          *one = volume_of(&scan, views, HANN("cpu", .angles = 18));
+    double *exact = calloc(n_samples, sizeof *exact), *out[2] = {calloc(n, 8), calloc(n, 8)};
+    double most = 0;
+
+    (void)state;
+    for (size_t i = 0; i < n_samples; i++)
+        exact[i] = (double)views[i] * (1 + 1e-10); /* no float is that near */
+    for (int ref = 0; ref < 2; ref++)
+        OK(fbp_reconstruct_double(
+            &scan, HANN(ref ? "ref" : "cpu", .angles = 18, .precision = FBP_PRECISION_DOUBLE),
+            exact, out[ref], NULL));
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(out[0][i] - out[1][i]));
+        assert_true(fabs(out[0][i] - (double)one[i]) < 1e-5);
+    }
+    assert_true(most < 1e-12);
+    free(views);
+    free(one);
+    free(exact);
+    free(out[0]);
+    free(out[1]);
+    fbp_scan_clear(&scan);
+}
+
 static void refused(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                     const char *says)
 {
@@ -214,6 +245,7 @@ int main(void)
         cmocka_unit_test(rings_go_through_two_stages),
         cmocka_unit_test(weights_keep_their_sums),
         cmocka_unit_test(bad_samples_are_bridged),
+        cmocka_unit_test(double_precision_goes_with_it),
         cmocka_unit_test(what_is_no_ring_is_refused),
     };
 
