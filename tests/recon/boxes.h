@@ -172,7 +172,7 @@ static inline void compare_parts(parts_fn *compare, bool masks, unsigned seed)
             continue;
         struct fbp_scan scan = make_scan(c);
         struct fbp_recon_params p = params_of(c);
-        p.mu_water = i % 3 == 0 ? 0.02 : 0;
+        p.mu_water = i % 3 == 0 && fbp_kind_has_lines(scan.kind) ? 0.02 : 0;
         p.mask = masks && i % 4 == 1;
         p.mask_value = masks ? -7 : 0;
         float *whole = reconstruct(&scan, &p);

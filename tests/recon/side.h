@@ -24,16 +24,17 @@ struct side {
 /** region: what is wanted; NULL: all. */
 static inline void arrange_region(struct side *s, const struct scan_case *c, const char *region)
 {
-    const struct fbp_recon_params params = {.struct_size = sizeof params,
-                                            .kernel = c->kernel,
-                                            .precision = c->precision,
-                                            .n_threads = 2,
-                                            .mu_water = c->views % 2 ? 0.02 : 0,
-                                            .region = region};
+    struct fbp_recon_params params = {.struct_size = sizeof params,
+                                      .kernel = c->kernel,
+                                      .precision = c->precision,
+                                      .n_threads = 2,
+                                      .region = region};
     char name[8] = "", why[300];
 
     sscanf(c->device, "%7[a-z]", name);
     *s = (struct side){.backend = fbp_backend_find(name), .scan = make_scan(c)};
+    if (c->views % 2 && fbp_kind_has_lines(s->scan.kind))
+        params.mu_water = 0.02;
     assert_true(fbp_backend_count(&s->backend, why, sizeof why) > 0);
     OK(fbp_job_create(&s->tables, &s->scan, &params, false));
     OK(fbp_job_arrange(&s->tables.job, s->backend));
