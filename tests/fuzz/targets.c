@@ -263,7 +263,7 @@ static bool run_directions(const char *path, const char *key)
     fuzz_refused(st, path);
     fuzz_check((st == FBP_OK) == (v != NULL && n > 0), "directions that failed");
     for (size_t i = 0; st == FBP_OK && i < 3 * n; i++)
-        fuzz_check(isfinite(v[0][i]), "a direction that is not finite");
+        fuzz_check(isfinite(v[i / 3][i % 3]), "a direction that is not finite");
     free(v);
     return st == FBP_OK;
 }
