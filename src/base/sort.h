@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+/** Order of doubles, or of structs that begin with one. */
 static inline int fbp_by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

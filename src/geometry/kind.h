@@ -101,6 +101,9 @@ void fbp_kind_plug_in(enum fbp_kind kind, const struct fbp_kind_table *table);
 /** A view whose values are finite; k: its index, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
 
+/** Unit vectors of plane integrals' views; *out: [n], to be freed, also after an error. */
+fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3]);
+
 /** Are there views, and pixels? */
 fbp_status fbp_check_views(const struct fbp_views *views);
 

@@ -56,6 +56,16 @@ static void reach_of(const struct fbp_view *view, const struct fbp_panel *panel,
         t[i] = middle + (i ? 1 : -1) * (double)panel->n_columns / 2 * step;
 }
 
+fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3])
+{
+    FBP_TRY(fbp_calloc((void **)out, n, sizeof **out, "directions"));
+    for (size_t k = 0; k < n; k++) {
+        memcpy((*out)[k], views[k].u, sizeof **out);
+        fbp_normalise((*out)[k]);
+    }
+    return FBP_OK;
+}
+
 static fbp_status look_at_views(const struct fbp_kind_table *kind, const struct fbp_views *views,
                                 struct fbp_geometry_facts *out, double (*direction)[3])
 {

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sizes.h"
+#include "base/sort.h"
 #include "base/stop.h"
 #include "base/vec.h"
 #include "fbp/directions.h"
@@ -216,13 +217,6 @@ struct turned {
     size_t plane;
 };
 
-static int by_angle(const void *a, const void *b)
-{
-    const double x = ((const struct turned *)a)->angle, y = ((const struct turned *)b)->angle;
-
-    return (x > y) - (x < y);
-}
-
 /* Planes in the order of their angles, each that of its direction farthest from the axis. */
 static fbp_status sort_planes(const struct work *w, struct fbp_meridian_planes *out)
 {
@@ -237,7 +231,7 @@ static fbp_status sort_planes(const struct work *w, struct fbp_meridian_planes *
         const size_t k = w->of[w->order[i].i];
         turned[k] = (struct turned){angle_of(out, w->direction[w->order[i].i]), k};
     }
-    qsort(turned, out->n, sizeof *turned, by_angle);
+    qsort(turned, out->n, sizeof *turned, fbp_by_value);
     for (size_t k = 0; k < out->n; k++) {
         out->angle[k] = turned[k].angle;
         place[turned[k].plane] = k;

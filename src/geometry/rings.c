@@ -1,6 +1,7 @@
 #include "geometry/rings.h"
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <math.h>
@@ -17,13 +18,6 @@ struct place {
     double theta, phi;
     struct fbp_ring_member member;
 };
-
-static int by_theta(const void *a, const void *b)
-{
-    const double x = ((const struct place *)a)->theta, y = ((const struct place *)b)->theta;
-
-    return (x > y) - (x < y);
-}
 
 static int by_phi(const void *a, const void *b)
 {
@@ -87,7 +81,7 @@ static bool add_ring(struct fbp_rings *out, struct place *place, size_t first, s
 static bool find_rings(struct fbp_rings *out, struct place *place)
 {
     out->n = out->most = 0;
-    qsort(place, out->n_members, sizeof *place, by_theta);
+    qsort(place, out->n_members, sizeof *place, fbp_by_value);
     for (size_t i = 0, first = 0; i < out->n_members; i++)
         if (i + 1 == out->n_members || place[i + 1].theta - place[first].theta > ALIKE) {
             if (!add_ring(out, place, first, i + 1))

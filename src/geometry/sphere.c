@@ -7,6 +7,7 @@
 #include "geometry/sphere.h"
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/stop.h"
 #include "base/vec.h"
 
@@ -186,13 +187,6 @@ static double area_of(const struct cell *c)
     return sum;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Areas and reaches of all cells; what there is of each direction is counted. */
 static fbp_status all_cells(struct cell *c, const struct point *p, size_t n, double *area,
                             double *reach, double *different)
@@ -257,7 +251,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
         sum += own[i];
     for (size_t i = 0; area && i < count; i++) /* rounding alone is left of the difference */
         area[i] = own[i] * (2 * FBP_PI / sum);
-    qsort(reach, count, sizeof *reach, by_value);
+    fbp_sort(reach, count);
     *out = (struct fbp_sphere){(size_t)(different + 0.5), reach[count - 1], reach[count / 2]};
 fail:
     free(points);

@@ -2,6 +2,7 @@
 #include "phantom/body.h"
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -215,12 +216,6 @@ bool fbp_body_at(const struct fbp_body *body, const double x[3], double *density
     return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Between two ends that follow each other the first span that reaches over both counts. */
 static size_t resolve(struct fbp_spans *room, size_t n)
 {
@@ -230,7 +225,7 @@ static size_t resolve(struct fbp_spans *room, size_t n)
         room->ends[2 * i] = room->cut[i].t[0];
         room->ends[2 * i + 1] = room->cut[i].t[1];
     }
-    qsort(room->ends, 2 * n, sizeof *room->ends, by_value);
+    fbp_sort(room->ends, 2 * n);
     for (size_t k = 0; k + 1 < 2 * n; k++) {
         const double from = room->ends[k], to = room->ends[k + 1];
         size_t i = 0;

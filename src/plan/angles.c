@@ -13,16 +13,6 @@
 /* What samples may lie off their places, as part of the distance of two. */
 static const double OFF = 1e-6;
 
-static fbp_status directions_of(const struct fbp_scan *scan, double (**out)[3])
-{
-    FBP_TRY(fbp_calloc((void **)out, scan->n_views, sizeof **out, "directions"));
-    for (size_t k = 0; k < scan->n_views; k++) {
-        memcpy((*out)[k], scan->views[k].u, sizeof **out);
-        fbp_normalise((*out)[k]);
-    }
-    return FBP_OK;
-}
-
 static fbp_status check_scan(const struct fbp_scan *scan)
 {
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
@@ -154,7 +144,7 @@ fbp_status fbp_angles_create(struct fbp_angles *out, const struct fbp_scan *scan
 
     *out = (struct fbp_angles){.how = how, .n = n};
     FBP_TRY(check_scan(scan));
-    FBP_TRY_GOTO(directions_of(scan, &direction));
+    FBP_TRY_GOTO(fbp_planes_directions(scan->views, scan->n_views, &direction));
     FBP_TRY_GOTO(fbp_rings_of((const double(*)[3])direction, scan->n_views, &out->rings));
     FBP_TRY_GOTO(weigh(scan, (const double(*)[3])direction, &w));
     FBP_TRY_GOTO(make_scan(out, scan, w));
@@ -196,7 +186,7 @@ size_t fbp_angles_usual(const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;
     struct fbp_rings rings = {0};
-    fbp_status st = directions_of(scan, &direction);
+    fbp_status st = fbp_planes_directions(scan->views, scan->n_views, &direction);
 
     if (st == FBP_OK)
         st = fbp_rings_of((const double(*)[3])direction, scan->n_views, &rings);

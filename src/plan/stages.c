@@ -59,11 +59,7 @@ static fbp_status find_planes(struct fbp_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;
 
-    FBP_TRY(fbp_calloc((void **)&direction, scan->n_views, sizeof *direction, "directions"));
-    for (size_t k = 0; k < scan->n_views; k++) {
-        memcpy(direction[k], scan->views[k].u, sizeof *direction);
-        fbp_normalise(direction[k]);
-    }
+    FBP_TRY(fbp_planes_directions(scan->views, scan->n_views, &direction));
     const fbp_status st =
         fbp_meridians_of((const double(*)[3])direction, scan->n_views, &s->planes);
     free(direction);

@@ -5,6 +5,7 @@
 #include "weight/bands.h"
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -31,13 +32,6 @@ struct bands {
     bool pole, equator; /* is there a ring on it? */
 };
 
-static int by_theta(const void *a, const void *b)
-{
-    const double x = ((const struct place *)a)->theta, y = ((const struct place *)b)->theta;
-
-    return (x > y) - (x < y);
-}
-
 static int by_phi(const void *a, const void *b)
 {
     const double x = ((const struct place *)a)->phi, y = ((const struct place *)b)->phi;
@@ -58,7 +52,7 @@ static void look_along(enum fbp_pole pole, const double n[3], struct place *out)
 
 static void find_rings(struct bands *b)
 {
-    qsort(b->place, b->count, sizeof *b->place, by_theta);
+    qsort(b->place, b->count, sizeof *b->place, fbp_by_value);
     b->n = 0;
     for (size_t i = 0; i < b->count; i++)
         if (i == 0 || b->place[i].theta - b->place[b->first[b->n - 1]].theta > ALIKE)

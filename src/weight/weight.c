@@ -141,11 +141,7 @@ static fbp_status weigh_planes(struct fbp_weights *w, enum fbp_quadrature quadra
     fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&w->plane, n, sizeof *w->plane, "weights"));
-    FBP_TRY(fbp_calloc((void **)&direction, n, sizeof *direction, "directions"));
-    for (size_t k = 0; k < n; k++) {
-        memcpy(direction[k], w->views.view[k].u, sizeof *direction);
-        fbp_normalise(direction[k]);
-    }
+    FBP_TRY(fbp_planes_directions(w->views.view, n, &direction));
     FBP_TRY_GOTO(fbp_quadrature_of((const double(*)[3])direction, n, quadrature, given, w->plane,
                                    &w->quadrature));
     for (size_t k = 0; k < n; k++) {

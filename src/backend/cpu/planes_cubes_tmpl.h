@@ -13,6 +13,7 @@
  * many views are added to it.
  */
 #include "backend/cpu/cpu.h"
+#include "backend/planes.h"
 #include "backend/slab.h"
 #include "filter/spline.h"
 
@@ -24,26 +25,18 @@ enum { EDGE = FBP_PLANES_EDGE, ROWS_A_TILE = 16, VALUES_A_LINE = 64 / sizeof(VAL
 /* How many samples apart voxels of a cube can be, in view k. */
 static double span_of(const struct fbp_job *job, size_t k)
 {
-    double span = 0;
+    static const int cube[3] = {EDGE, EDGE, EDGE};
 
-    for (int i = 0; i < 3; i++)
-        span += (EDGE - 1) * fabs(job->matrices[k][i]) * job->grid.voxel_mm[i];
-    return span;
+    return fbp_planes_span(job, k, cube);
 }
 
 static bool usable(const struct fbp_job *job)
 {
-    static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
-
-    if (job->wide.n_rows != fbp_frames(job))
+    if (!fbp_planes_only(job))
         return false;
-    for (size_t k = 0; k < job->n_views; k++) {
-        for (int i = 0; i < 8; i++)
-            if (fabs(job->matrices[k][4 + i] - others[i]) > 0)
-                return false;
-        if (!job->pictures && !(span_of(job, k) <= FBP_PLANES_SPAN))
+    for (size_t k = 0; !job->pictures && k < job->n_views; k++)
+        if (!(span_of(job, k) <= FBP_PLANES_SPAN))
             return false;
-    }
     return true;
 }
 

@@ -1,18 +1,9 @@
 #include "backend/gpu/gpu_planes.h"
 
 #include "backend/gpu/host.h"
+#include "backend/planes.h"
 
 #include <math.h>
-
-/* Samples between the voxels of a box that are farthest apart, in view k. */
-static double span_of(const struct fbp_job *job, size_t k, const int box[3])
-{
-    double span = 0;
-
-    for (int i = 0; i < 3; i++)
-        span += (box[i] - 1) * fabs(job->matrices[k][i]) * job->grid.voxel_mm[i];
-    return span;
-}
 
 /* A box spans `span` samples, less than one more at either end by rounding; its voxels' first taps
  * may then lie in one more, and the window begins up to 3 before. */
@@ -28,26 +19,16 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
     double span = 0;
 
     for (size_t k = 0; k < job->n_views; k++)
-        span = fmax(span, span_of(job, k, box));
+        span = fmax(span, fbp_planes_span(job, k, box));
     return window_of(span, taps);
 }
 
 bool gpu_planes_usable(const struct fbp_job *job)
 {
     static const int cube[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
-    static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
     enum { TAPS = 4 };
 
-    if (job->wide.n_rows != fbp_frames(job))
-        return false;
-    for (size_t k = 0; k < job->n_views; k++) {
-        for (int i = 0; i < 8; i++)
-            if (fabs(job->matrices[k][4 + i] - others[i]) > 0)
-                return false;
-        if (window_of(span_of(job, k, cube), TAPS) > GPU_PLANES_WINDOW)
-            return false;
-    }
-    return true;
+    return fbp_planes_only(job) && gpu_planes_window(job, cube, TAPS) <= GPU_PLANES_WINDOW;
 }
 
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
