@@ -1,5 +1,5 @@
 # fbp_fftw: FFTW of both precisions.  From its archives where they can go into a shared library, so
-# that its allocator is this library's (src/filter/fft_memory.c) in whatever process it is loaded, and
+# that its allocator is this library's (src/fft/fftw_memory.c) in whatever process it is loaded, and
 # its planner is nobody else's; else from the shared libraries.
 include(CheckCSourceCompiles)
 add_library(fbp_fftw INTERFACE)
@@ -31,5 +31,5 @@ else()
     message(STATUS "FFTW: no archives for a shared library: where memory ends it may stop the process")
     target_link_libraries(fbp_fftw INTERFACE PkgConfig::FFTW PkgConfig::FFTWF)
 endif()
-set_property(SOURCE src/filter/fft_memory.c APPEND PROPERTY COMPILE_DEFINITIONS
+set_property(SOURCE src/fft/fftw_memory.c APPEND PROPERTY COMPILE_DEFINITIONS
     FBP_FFTW_VISIBILITY=$<IF:$<BOOL:${FBP_FFTW_ARCHIVES}>,"hidden","default">)

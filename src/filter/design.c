@@ -2,7 +2,7 @@
  * cosine transform of half the circle says all. */
 #include "base/mem.h"
 #include "base/vec.h"
-#include "filter/even.h"
+#include "fft/fft.h"
 #include "filter/filter.h"
 
 #include <string.h>
@@ -45,13 +45,13 @@ static fbp_status design(struct fbp_filter_design *out, enum fbp_filter filter, 
 
     for (size_t i = 0; i < n; i++)
         out->response[i] = fbp_ramp_kernel(i);
-    FBP_TRY(fbp_even_transform(out->response, n));
+    FBP_TRY(fbp_fft_even(out->response, n));
     for (size_t i = 0; i < n; i++) {
         const double nyquist = 2 * (double)i / (double)out->n_fft;
         out->response[i] *= fbp_filter_window(filter, nyquist / cutoff) / (double)out->n_fft;
     }
     memcpy(even, out->response, n * sizeof *even);
-    return fbp_even_transform(even, n);
+    return fbp_fft_even(even, n);
 }
 
 static fbp_status check(enum fbp_filter filter, double cutoff, size_t n_columns)
@@ -75,7 +75,7 @@ fbp_status fbp_filter_design_alloc(struct fbp_filter_design *d, bool asymmetric)
     const bool whole = d->half_width == 0 || d->half_width > d->n_columns - 1;
 
     d->half_width = whole ? d->n_columns - 1 : d->half_width;
-    d->n_fft = fbp_even_length(2 * d->n_columns);
+    d->n_fft = fbp_fft_length(2 * d->n_columns);
     d->passes = 1;
     FBP_TRY(alloc(&d->response, d->n_fft / 2 + 1));
     FBP_TRY(alloc(&d->kernel, d->half_width + 1));
@@ -147,13 +147,13 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
 
     *out = (struct fbp_column_filter){0};
     FBP_TRY(check_columns(cutoff, n_rows));
-    const size_t n_fft = fbp_even_length(2 * n_rows), n = n_fft / 2 + 1;
+    const size_t n_fft = fbp_fft_length(2 * n_rows), n = n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc(&mem, n, sizeof(double), "the filter along columns"));
     g = mem;
     for (size_t i = 0; i < n; i++)
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
-    FBP_TRY_GOTO(fbp_even_transform(g, n));
+    FBP_TRY_GOTO(fbp_fft_even(g, n));
     out->half_width = column_half_width(g, n_rows);
     FBP_TRY_GOTO(fbp_calloc(&mem, out->half_width + 1, sizeof(double), "the filter along columns"));
     out->kernel = mem;

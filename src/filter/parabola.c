@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "filter/even.h"
+#include "fft/fft.h"
 
 #include <string.h>
 
@@ -137,7 +137,7 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
                             double *even)
 {
     const size_t measured = (n_columns + oversampling - 1) / oversampling;
-    const size_t circle = fbp_even_length(3 * measured), last = circle / 2;
+    const size_t circle = fbp_fft_length(3 * measured), last = circle / 2;
     const size_t room = oversampling * last + 1;
     double *ramp = NULL;
     fbp_status st;
@@ -145,12 +145,12 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     FBP_TRY_GOTO(fbp_calloc((void **)&ramp, room, sizeof *ramp, "the filter"));
     for (size_t i = 0; i <= last; i++)
         ramp[i] = fbp_ramp_kernel(i);
-    FBP_TRY_GOTO(fbp_even_transform(ramp, last + 1));
+    FBP_TRY_GOTO(fbp_fft_even(ramp, last + 1));
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
     if (oversampling > 1)
         ramp[last] /= 2; /* it is there twice now, at either side */
-    FBP_TRY_GOTO(fbp_even_transform(ramp, room));
+    FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
         even[i] = i < n_columns ? ramp[i] : 0; /* more is never between two samples of a row */
 fail:
@@ -168,7 +168,7 @@ static fbp_status design(struct fbp_filter_design *out, enum fbp_filter filter, 
     else
         sample(filter, cutoff, oversampling, n, even);
     memcpy(out->kernel, even, (out->half_width + 1) * sizeof *even);
-    FBP_TRY(fbp_even_transform(even, n));
+    FBP_TRY(fbp_fft_even(even, n));
     for (size_t i = 0; i < n; i++)
         out->response[i] = even[i] / (double)out->n_fft;
     return FBP_OK;

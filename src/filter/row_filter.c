@@ -1,7 +1,7 @@
 #include "filter/row_filter.h"
 
 #include "base/mem.h"
-#include "filter/fft.h"
+#include "fft/fft.h"
 
 #include <string.h>
 
@@ -20,56 +20,40 @@ void fbp_row_work_free(struct fbp_row_work *work)
     *work = (struct fbp_row_work){0};
 }
 
-struct planning {
-    struct fbp_row_filter *filter;
-    const struct fbp_row_work *work;
-};
-
-static void make_plans(void *arg)
-{
-    const struct planning *p = arg;
-    const int n = (int)p->filter->design->n_fft;
-
-    p->filter->forward = fftw_plan_dft_r2c_1d(n, p->work->line, p->work->spectrum, FFTW_ESTIMATE);
-    p->filter->inverse = fftw_plan_dft_c2r_1d(n, p->work->spectrum, p->work->line, FFTW_ESTIMATE);
-}
-
 fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
-                               bool spatial, const struct fbp_row_work *work)
+                               bool spatial)
 {
     *out = (struct fbp_row_filter){.design = design, .spatial = spatial};
-    FBP_TRY(fbp_fft_plan(design->n_fft, make_plans, &(struct planning){out, work}));
-    if (out->forward && out->inverse)
-        return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", design->n_fft);
+    return fbp_fft_open_real(&out->fft, design->n_fft);
 }
 
 void fbp_row_filter_close(struct fbp_row_filter *filter)
 {
-    fbp_fft_destroy(filter->forward, filter->inverse);
-    filter->forward = filter->inverse = NULL;
+    fbp_fft_close(&filter->fft);
 }
 
 /* The line's spectrum times the response. */
-static void respond(const struct fbp_filter_design *f, fftw_complex *spectrum)
+static void respond(const struct fbp_filter_design *f, double complex *spectrum)
 {
-    for (size_t i = 0; i <= f->n_fft / 2; i++) {
-        const double re = spectrum[i][0], im = spectrum[i][1];
-        spectrum[i][0] = re * f->response[i];
-        spectrum[i][1] = im * f->response[i];
+    double *s = (double *)spectrum; /* real and imaginary part in turn */
+
+    for (size_t i = 0; i <= f->n_fft / 2; i++, s += 2) {
+        const double re = s[0], im = s[1];
+        s[0] = re * f->response[i];
+        s[1] = im * f->response[i];
         if (!f->imaginary)
             continue;
-        spectrum[i][0] -= im * f->imaginary[i];
-        spectrum[i][1] += re * f->imaginary[i];
+        s[0] -= im * f->imaginary[i];
+        s[1] += re * f->imaginary[i];
     }
 }
 
 /* Through one circle of n_fft >= 2 n_columns points. */
 static void convolve_fft(const struct fbp_row_filter *f, const struct fbp_row_work *w, double *out)
 {
-    fftw_execute_dft_r2c(f->forward, w->line, w->spectrum);
+    fbp_fft_real(f->fft, w->line, w->spectrum);
     respond(f->design, w->spectrum);
-    fftw_execute_dft_c2r(f->inverse, w->spectrum, w->line);
+    fbp_fft_real_back(f->fft, w->spectrum, w->line);
     memcpy(out, w->line, f->design->n_columns * sizeof *out);
 }
 

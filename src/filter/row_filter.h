@@ -5,27 +5,27 @@
 #include "base/status.h"
 #include "filter/filter.h"
 
-#include <fftw3.h>
+#include <complex.h>
 
 /** Read only while it is applied, by any number of threads. */
 struct fbp_row_filter {
     const struct fbp_filter_design *design;
     bool spatial; /**< term by term instead of by FFT */
-    fftw_plan forward, inverse;
+    struct fbp_fft *fft;
 };
 
 /** What a thread needs. */
 struct fbp_row_work {
     double *line; /**< n_fft samples, in and out */
-    fftw_complex *spectrum;
+    double complex *spectrum;
 };
 
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *design);
 void fbp_row_work_free(struct fbp_row_work *work);
 
-/** work: of any thread.  FBP_ERR_UNSUPPORTED if FFTW has no plan.  design must outlive it. */
+/** design must outlive it. */
 fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
-                               bool spatial, const struct fbp_row_work *work);
+                               bool spatial);
 void fbp_row_filter_close(struct fbp_row_filter *filter);
 
 /**

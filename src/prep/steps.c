@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "filter/fft.h"
+#include "fft/fft.h"
 #include "scan/format/number_table.h"
 
 #include <math.h>
@@ -11,31 +11,9 @@
 /* A sum below this part of the sum of sizes is noise: the rows are derivatives. */
 static const double LEAST_SUM = .1;
 
-struct transform {
-    size_t n;
-    double complex *row;
-    fftw_plan plan;
-};
-
-static void make_plan(void *arg)
-{
-    struct transform *t = arg;
-
-    t->plan = fftw_plan_dft_1d((int)t->n, t->row, t->row, FFTW_FORWARD, FFTW_ESTIMATE);
-}
-
-/* In place; rows are as aligned as this one is. */
 static fbp_status plan_fft(struct fbp_steps *s)
 {
-    struct transform t = {.n = s->n_out};
-
-    FBP_TRY(fbp_alloc((void **)&t.row, t.n * sizeof *t.row, "a spectrum"));
-    const fbp_status st = fbp_fft_plan(t.n, make_plan, &t);
-    fbp_free(t.row);
-    FBP_TRY(st);
-    s->plan = t.plan;
-    if (!s->plan)
-        return fbp_fail_nomem(t.n * sizeof *t.row, "a transform");
+    FBP_TRY(fbp_fft_open_complex(&s->fft, s->n_out));
     FBP_TRY(fbp_calloc((void **)&s->turn, s->n_out, sizeof *s->turn, "a spectrum"));
     for (size_t i = 0; i < s->n_out; i++) {
         const double nu = (double)i - (double)(s->n_out / 2);
@@ -98,7 +76,7 @@ fail:
 
 void fbp_steps_clear(struct fbp_steps *s)
 {
-    fbp_fft_destroy(s->plan, NULL);
+    fbp_fft_close(&s->fft);
     free(s->taps);
     free(s->turn);
     free(s->gain);
@@ -146,7 +124,7 @@ static void transform(const struct fbp_steps *s, const double complex *in, doubl
     for (size_t j = 0; j < s->n_in; j++)
         out[j] *= n % 2 == 0 ? (j % 2 ? -1 : 1)
                              : cexp(2 * FBP_PI * I * fmod((double)(half * j % n) / (double)n, 1));
-    fftw_execute_dft(s->plan, out, out);
+    fbp_fft_complex(s->fft, out);
     for (size_t i = 0; i < n; i++)
         out[i] *= s->turn[i];
 }
@@ -160,7 +138,7 @@ void fbp_steps_begin(const struct fbp_steps *s, double complex *in, double compl
         fbp_resample(s->taps, s->n_in, in, spare);
         in = spare;
     }
-    if (s->plan)
+    if (s->fft)
         transform(s, in, out);
     else
         memcpy(out, in, s->n_in * sizeof *out);

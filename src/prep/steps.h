@@ -9,7 +9,6 @@
 #include "prep/resample.h"
 
 #include <complex.h>
-#include <fftw3.h>
 
 /** Tables of a preparation, for rows of n_in samples that become n_out. */
 struct fbp_steps {
@@ -17,7 +16,7 @@ struct fbp_steps {
     size_t n_in, n_out;
     size_t ranges[2][2];   /**< of the baseline */
     struct fbp_taps *taps; /**< NULL: not resampled */
-    fftw_plan plan;        /**< NULL: no FFT */
+    struct fbp_fft *fft;   /**< NULL: no FFT */
     double complex *turn;  /**< [n_out] of an FFT: zero time */
     double *gain;          /**< [n_out] 1 / profile, 0 below its threshold; NULL: none */
 };

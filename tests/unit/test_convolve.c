@@ -22,7 +22,7 @@ static void open_designed(struct bank *b, bool spatial, unsigned flags)
     b->job.spatial_filter = spatial;
     fbp_line_dsp_init(&b->dsp, flags);
     OK(fbp_alloc((void **)&b->work, cpu_convolve_work(&b->job) * sizeof(float), "work"));
-    OK(cpu_convolution_open(&b->convolution, &b->job, &b->dsp, b->work));
+    OK(cpu_convolution_open(&b->convolution, &b->job, &b->dsp));
 }
 
 static void open_bank(struct bank *b, size_t n, size_t half_width, unsigned flags)

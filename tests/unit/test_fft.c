@@ -1,6 +1,6 @@
 /* FFTW without memory: its reserve, plans and transforms where the system denies all of it. */
-#include "filter/fft.h"
-#include "filter/fft_reserve.h"
+#include "fft/fft.h"
+#include "fft/fftw_reserve.h"
 #include "filter/filter.h"
 
 #include <setjmp.h>
@@ -91,16 +91,8 @@ static void a_denied_planner_plans_the_same(void **state)
 struct long_one {
     size_t n;
     float *in, *out;
-    fftwf_plan plan;
+    struct fbp_fftf *fft;
 };
-
-static void plan_long(void *arg)
-{
-    struct long_one *l = arg;
-
-    l->plan = fftwf_plan_dft_1d((int)l->n, (fftwf_complex *)l->in, (fftwf_complex *)l->out,
-                                FFTW_FORWARD, FFTW_ESTIMATE);
-}
 
 static void *compute(void *arg)
 {
@@ -109,7 +101,7 @@ static void *compute(void *arg)
 
     if (posix_memalign((void **)&out, 64, 2 * l->n * sizeof *out) != 0)
         return arg;
-    fftwf_execute_dft(l->plan, (fftwf_complex *)l->in, (fftwf_complex *)out);
+    fbp_fftf_complex(l->fft, l->in, out);
     const int differs = memcmp(out, l->out, 2 * l->n * sizeof *out);
     free(out);
     return differs ? arg : NULL;
@@ -123,11 +115,10 @@ static void denied_transforms_compute_the_same(void **state)
     (void)state;
     assert_int_equal(posix_memalign((void **)&l.in, 64, 2 * l.n * sizeof *l.in), 0);
     assert_int_equal(posix_memalign((void **)&l.out, 64, 2 * l.n * sizeof *l.out), 0);
-    assert_int_equal(fbp_fft_plan(l.n, plan_long, &l), FBP_OK);
-    assert_non_null(l.plan);
+    assert_int_equal(fbp_fftf_open(&l.fft, l.n), FBP_OK);
     for (size_t i = 0; i < 2 * l.n; i++)
         l.in[i] = (float)(i * i % 1009);
-    fftwf_execute_dft(l.plan, (fftwf_complex *)l.in, (fftwf_complex *)l.out);
+    fbp_fftf_complex(l.fft, l.in, l.out);
     fbp_fft_deny(true);
     for (int i = 0; i < 6; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, compute, &l), 0);
@@ -137,7 +128,7 @@ static void denied_transforms_compute_the_same(void **state)
         assert_null(differs);
     }
     fbp_fft_deny(false);
-    fbp_fft_destroyf(l.plan, NULL);
+    fbp_fftf_close(&l.fft);
     free(l.in);
     free(l.out);
 }

@@ -1,7 +1,6 @@
 #include "backend/cpu/convolve.h"
 
 #include "base/mem.h"
-#include "filter/fft.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,12 +41,12 @@ static void convolve_pair(const struct cpu_convolution *c, float *work, float *a
 
     dsp->pack(a, b, ka, kb, nc, line);
     memset(line + 2 * nc, 0, (n - 2 * nc) * sizeof *line);
-    fftwf_execute_dft(c->forward, (fftwf_complex *)line, (fftwf_complex *)spectrum);
+    fbp_fftf_complex(c->fft, line, spectrum);
     if (c->filter->imaginary)
         multiply_complex(spectrum, c->response, n);
     else
         dsp->multiply(spectrum, c->response, n);
-    fftwf_execute_dft(c->inverse, (fftwf_complex *)spectrum, (fftwf_complex *)line);
+    fbp_fftf_complex_back(c->fft, spectrum, line);
     dsp->unpack(line, back_a, back_b, nc, a, b);
 }
 
@@ -122,24 +121,8 @@ static fbp_status open_spatial(struct cpu_convolution *c)
     return FBP_OK;
 }
 
-struct planning {
-    struct cpu_convolution *c;
-    float *work;
-};
-
-static void make_plans(void *arg)
-{
-    const struct planning *p = arg;
-    const size_t n = p->c->filter->n_fft;
-    fftwf_complex *line = (fftwf_complex *)p->work, *spectrum = line + n;
-
-    p->c->forward = fftwf_plan_dft_1d((int)n, line, spectrum, FFTW_FORWARD, FFTW_ESTIMATE);
-    p->c->inverse = fftwf_plan_dft_1d((int)n, spectrum, line, FFTW_BACKWARD, FFTW_ESTIMATE);
-}
-
-/* By estimate, on buffers of one alignment: the same plan, so the same bits, every time.  Complex
- * rows one by one: FFTW's quickest here of those that it finds without timing. */
-static fbp_status open_fft(struct cpu_convolution *c, float *work)
+/* Complex rows one by one: FFTW's quickest here of those that it finds without timing. */
+static fbp_status open_fft(struct cpu_convolution *c)
 {
     const size_t n = c->filter->n_fft;
 
@@ -150,25 +133,22 @@ static fbp_status open_fft(struct cpu_convolution *c, float *work)
         c->response[i] =
             (float)(imaginary ? (k == at ? 1 : -1) * imaginary[at] : c->filter->response[at]);
     }
-    FBP_TRY(fbp_fft_plan(n, make_plans, &(struct planning){c, work}));
-    if (!c->forward || !c->inverse)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: FFTW has no plan for %zu points", n);
-    return FBP_OK;
+    return fbp_fftf_open(&c->fft, n);
 }
 
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
-                                const struct fbp_line_dsp *dsp, float *work)
+                                const struct fbp_line_dsp *dsp)
 {
     *out =
         (struct cpu_convolution){.filter = job->filter, .dsp = dsp, .spatial = job->spatial_filter};
     if (job->filtered)
         return FBP_OK;
-    return out->spatial ? open_spatial(out) : open_fft(out, work);
+    return out->spatial ? open_spatial(out) : open_fft(out);
 }
 
 void cpu_convolution_close(struct cpu_convolution *c)
 {
-    fbp_fft_destroyf(c->forward, c->inverse);
+    fbp_fftf_close(&c->fft);
     fbp_free(c->response);
     fbp_free(c->taps);
 }

@@ -4,25 +4,22 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/line.h"
-
-#include <fftw3.h>
+#include "fft/fft.h"
 
 /** Tables and plans of one filter, read only while it is applied. */
 struct cpu_convolution {
     const struct fbp_filter_design *filter;
     const struct fbp_line_dsp *dsp;
     bool spatial;
-    fftwf_plan forward, inverse; /**< complex, out of place; executed on any thread's work */
+    struct fbp_fftf *fft;
     /** n_fft factors, each twice: as many as a spectrum has floats; or complex ones, of a design
      *  that is not symmetric */
     float *response;
     float *taps; /**< 2 S + 1 between FBP_CONVOLVE_COLUMNS zeros on either side */
 };
 
-/** work: of cpu_convolve_work() floats, FBP_ALIGN-aligned, as all that cpu_convolve() gets.
- *  FBP_ERR_UNSUPPORTED if FFTW has no plan. */
 fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_job *job,
-                                const struct fbp_line_dsp *dsp, float *work);
+                                const struct fbp_line_dsp *dsp);
 void cpu_convolution_close(struct cpu_convolution *c);
 
 /** Floats of the tables, and of the scratch that one thread needs. */
@@ -30,7 +27,8 @@ size_t cpu_convolution_floats(const struct fbp_job *job);
 size_t cpu_convolve_work(const struct fbp_job *job);
 
 /**
- * Convolve lines[0 … n-1], each of filter->n_columns samples, in place.
+ * Convolve lines[0 … n-1], each of filter->n_columns samples, in place.  work: of
+ * cpu_convolve_work() floats, FBP_ALIGN-aligned.
  *
  * By FFT, lines 2i and 2i + 1 are the real and imaginary part of one transform, each scaled to the
  * same size by a power of two.  Their rounding mixes: errors are below 1e-6 of a line's own

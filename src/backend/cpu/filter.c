@@ -329,7 +329,7 @@ fbp_status cpu_filter_open(struct cpu_device *dev)
     for (int i = 0; i < job->n_threads; i++)
         FBP_TRY(open_scratch(dev, &dev->scratch[i]));
     FBP_TRY(cpu_columns_open(&dev->taps_v, job));
-    FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line, dev->scratch[0].work));
+    FBP_TRY(cpu_convolution_open(&dev->convolution, job, &dev->line));
     return tabulate_weights(dev);
 }
 

@@ -93,7 +93,7 @@ fbp_status cpu_filter_double_open(struct cpu_device *dev)
         return FBP_OK;
     for (int i = 0; i < job->n_threads; i++)
         FBP_TRY(open_work(job, &d->works[i]));
-    return fbp_row_filter_open(&d->filter, job->filter, job->spatial_filter, &d->works[0].row);
+    return fbp_row_filter_open(&d->filter, job->filter, job->spatial_filter);
 }
 
 void cpu_filter_double_close(struct cpu_device *dev)

@@ -54,8 +54,7 @@ static fbp_status open_filter(struct ref_device *dev)
         FBP_TRY(fbp_alloc((void **)&dev->ends, 2 * dev->job->panel.n_columns * sizeof(float),
                           "a row's ends"));
     FBP_TRY(fbp_row_work_alloc(&dev->work, dev->job->filter));
-    return fbp_row_filter_open(&dev->filter, dev->job->filter, dev->job->spatial_filter,
-                               &dev->work);
+    return fbp_row_filter_open(&dev->filter, dev->job->filter, dev->job->spatial_filter);
 }
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)

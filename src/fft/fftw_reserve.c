@@ -1,6 +1,6 @@
 /* First fit, as pieces are few and small.  Neighbours that are free are joined while the next piece
  * is looked for. */
-#include "filter/fft_reserve.h"
+#include "fft/fftw_reserve.h"
 
 #include "base/mem.h"
 

@@ -9,11 +9,11 @@
  * thread that needs the reserve for one locks it until then.  So there is room for it, however many
  * threads there are.
  */
-#include "filter/fft_memory.h"
+#include "fft/fftw_memory.h"
 
 #include "base/mem.h"
-#include "filter/fft.h"
-#include "filter/fft_reserve.h"
+#include "fft/fft.h"
+#include "fft/fftw_reserve.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -69,7 +69,7 @@ static bool make(size_t bytes)
     return true;
 }
 
-fbp_status fbp_fft_reserve(size_t n)
+fbp_status fbp_fftw_reserve(size_t n)
 {
     size_t bytes;
 
@@ -86,7 +86,7 @@ fbp_status fbp_fft_reserve(size_t n)
     return there ? FBP_OK : fbp_fail_nomem(bytes, "the plan of a transform");
 }
 
-void fbp_fft_release(void)
+void fbp_fftw_release(void)
 {
     pthread_mutex_lock(&pieces);
     for (struct fbp_reserve **at = &reserves; *at && !keep_all;) {
@@ -101,7 +101,7 @@ void fbp_fft_release(void)
     pthread_mutex_unlock(&pieces);
 }
 
-void fbp_fft_escape(jmp_buf *to)
+void fbp_fftw_escape(jmp_buf *to)
 {
     escape = to;
 }

@@ -1,7 +1,7 @@
-/** @file fft_reserve.h  A block of memory shared out in pieces (internal; no locks, no other
+/** @file fftw_reserve.h  A block of memory shared out in pieces (internal; no locks, no other
  *  memory). */
-#ifndef FBP_SRC_FFT_RESERVE_H
-#define FBP_SRC_FFT_RESERVE_H
+#ifndef FBP_SRC_FFTW_RESERVE_H
+#define FBP_SRC_FFTW_RESERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,4 +27,4 @@ void fbp_reserve_give_back(struct fbp_reserve *r, void *p);
 /** The largest piece that can be taken. */
 size_t fbp_reserve_room(const struct fbp_reserve *r);
 
-#endif /* FBP_SRC_FFT_RESERVE_H */
+#endif /* FBP_SRC_FFTW_RESERVE_H */
