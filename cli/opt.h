@@ -5,6 +5,7 @@
  *     "UxV"        two numbers joined by x
  *     "N|NxMxL"    one number for all of them, or as many as the field holds, joined by x
  *     "LO,HI"      numbers joined by commas
+ *     "A,B,..."    the same, as many as are wanted and the field holds; the others become 0
  *     "X|auto"     a number, or the word, which becomes INFINITY; so with "LO,HI|auto", "X|nan"
  *     "FROM:TO"    a range, of which either end may be left out; with "K|FROM:TO" one number, too
  */

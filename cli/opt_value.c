@@ -94,10 +94,14 @@ static bool set_list(const struct opt *o, const char *text, void *field)
 {
     double v[8];
     const bool automatic = o->type == OPT_DOUBLES && strstr(o->arg, "|auto");
+    const bool fewer = strstr(o->arg, "...") != NULL;
     const size_t count = list_length(o);
     size_t n = read_list(o, text, v);
 
-    if (automatic && is_word(o, text)) {
+    if (fewer && n > 0) {
+        for (; n < count; n++)
+            v[n] = 0;
+    } else if (automatic && is_word(o, text)) {
         v[0] = INFINITY;
         n = 1;
     } else if (n != count && (automatic || !(n == 1 && strchr(o->arg, '|')))) {

@@ -57,6 +57,19 @@ static int choose_reference(const struct recon_args *a, struct fbp_scan *scan)
     return scan->reference ? 0 : cli_error("out of memory for a name: close other programs");
 }
 
+/* What is given stands in place of what the scan says. */
+static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
+{
+    struct fbp_corrections c = {.struct_size = sizeof c};
+
+    if (scan->corrections)
+        c = *scan->corrections;
+    if (isnan(a->correct.beam_hardening[0]))
+        return 0;
+    memcpy(c.beam_hardening, a->correct.beam_hardening, sizeof c.beam_hardening);
+    return fbp_scan_correct(scan, &c) == FBP_OK ? 0 : cli_fail();
+}
+
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_preparation steps;
@@ -72,7 +85,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
-    if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0)
+    if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0 ||
+        choose_corrections(a, scan) != 0)
         return 1;
     /* as it should have been read: fbp geometry check says what a flip changes */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)

@@ -20,10 +20,12 @@ struct recon_args {
     struct opt_range slice, roi[3];    /**< of the volume; not both */
     double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
     double mask;                       /**< NaN: none; INFINITY: NaN */
-    double water[4];          /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
-    unsigned score;           /**< of --sweep */
-    const char *prepare;      /**< steps of --prepare; NULL: the scan's */
-    const char *reference;    /**< of plane integrals; NULL: the scan's */
+    double water[4];       /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
+    unsigned score;        /**< of --sweep */
+    const char *prepare;   /**< steps of --prepare; NULL: the scan's */
+    const char *reference; /**< of plane integrals; NULL: the scan's */
+    struct fbp_corrections
+        correct;              /**< of line integrals; first coefficient NAN: as the scan has it */
     unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
     struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
@@ -33,8 +35,9 @@ struct recon_args {
 };
 
 /** What a struct recon_args starts with where 0 is a value. */
-#define RECON_ARGS \
-    .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}
+#define RECON_ARGS                                                                                 \
+    .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}, \
+    .correct.beam_hardening = {NAN}
 
 #define R struct recon_args
 // clang-format off
@@ -109,6 +112,10 @@ struct recon_args {
                 "such as baseline=1,phase=all: baseline=ORDER, baseline_samples=A:B:C:D, "        \
                 "resample, fft=N, zero_sample=I, dwell_us=T, phase=all|view|DEG, profile=FILE, "  \
                 "profile_threshold=F (kind planes; docs/epr.md)"),                                \
+    OPT(R, correct.beam_hardening, .name = "beam-hardening", .arg = "A1,A2,...", .min = -1e9, .max = 1e9, \
+        .fallback = "the scan's",                                                                 \
+        .help = "line integrals p become A1 p + A2 p^2 + A3 p^3 ..., up to eight coefficients; with " \
+                "A1 = 1 thin objects keep their values (docs/corrections.md)"),                   \
     OPT(R, reference, .name = "reference", .arg = "FILE", .fallback = "the scan's",               \
         .help = "spectrum without a gradient, at the same fields: spectra of a field sweep are "  \
                 "divided by it, up to the cut-off (kind planes)"),                                \

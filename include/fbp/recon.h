@@ -287,7 +287,7 @@ struct fbp_plan_summary {
      * (delays), and frame f is made of rows f.  The output is [frame][z][y][x]: a sink of
      * volume.n[2] * frames slices, the first frame's first.  Of line integrals 1. */
     size_t frames;
-    char prepared[256]; /**< the steps of scan.preparation in words; "" = none */
+    char prepared[256]; /**< the steps of scan.preparation, or corrections, in words; "" = none */
 };
 
 /** Times and results of a finished run.  Stages overlap: their sum is more than `total`, unless

@@ -3,6 +3,7 @@
 #define FBP_SCAN_H
 
 #include "fbp/array.h"
+#include "fbp/correction.h"
 #include "fbp/directions.h"
 #include "fbp/geometry.h"
 #include "fbp/preparation.h"
@@ -74,6 +75,9 @@ struct fbp_scan {
     /** Of plane integrals: what is done with stored rows before they are those.  The panel and the
      *  views are the prepared ones.  Owned; NULL: nothing. */
     struct fbp_preparation *preparation;
+    /** What is done with measured views beside dark, flat and -log (fbp_scan_correct()).  Owned;
+     *  NULL: nothing. */
+    struct fbp_corrections *corrections;
 };
 
 /** The views of a scan with kind and panel: the argument of fbp_views_facts() and other calls. */
@@ -143,6 +147,15 @@ FBP_API bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
  * or if views are filtered.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
+
+/**
+ * Correct the views of a scan so, and not as its file says.  The struct is copied; NULL, or one
+ * that asks for nothing: no corrections.
+ * @return FBP_ERR_INVALID for numbers that make no sense, FBP_ERR_UNSUPPORTED if the scan's views
+ * are no line integrals, or are filtered already.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_correct(struct fbp_scan *scan,
+                                                   const struct fbp_corrections *corrections);
 
 /** Free what a scan owns, and set it to zero, except struct_size. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);

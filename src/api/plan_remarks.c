@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "plan/roi.h"
+#include "scan/file/corrections.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,6 +106,25 @@ static void warn_about_volume(const fbp_plan *p)
     }
 }
 
+/* Of a polynomial that was fitted to thinner objects than a detector can see through. */
+static void note_hardening(const fbp_plan *p)
+{
+    static const double MOST = 8; /* 0.03 % of the intensity */
+    struct fbp_corrections c;
+    char line[300];
+
+    if (fbp_corrections_of(p->scan, &c) != FBP_OK)
+        return;
+    const double turn = fbp_corrections_turn(&c, MOST);
+    snprintf(
+        line, sizeof line,
+        "beam hardening: the polynomial falls from a line integral of %.3g on: what is thicker "
+        "would count as thinner: fit it to all thicknesses that the scan has",
+        turn);
+    if (turn > 0)
+        fbp_plan_note(p, FBP_LOG_WARNING, line);
+}
+
 void fbp_plan_remark(const fbp_plan *p)
 {
     const struct fbp_job_tables *measured = fbp_plan_measured(p);
@@ -122,6 +142,7 @@ void fbp_plan_remark(const fbp_plan *p)
                  measured->prep.n_left_out);
         fbp_plan_note(p, FBP_LOG_NOTE, line);
     }
+    note_hardening(p);
     warn_about_volume(p);
     for (size_t i = 0;
          !measured->job.filtered && fbp_geometry_remark(&measured->job.facts, i, line, sizeof line);

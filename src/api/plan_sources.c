@@ -6,6 +6,7 @@
 #include "array/hold.h"
 #include "geometry/kind.h"
 #include "prep/traces.h"
+#include "scan/file/corrections.h"
 #include "scan/file/preparation.h"
 
 #include <string.h>
@@ -112,6 +113,19 @@ static void take_facts(fbp_plan *p, const fbp_source *source)
             "integrals; add \"i0\" or \"flat\" to the scan if they are counts");
 }
 
+/* What is done with rows before they are filtered: steps of a spectrometer's, or corrections. */
+static fbp_status describe_preparation(fbp_plan *p)
+{
+    struct fbp_corrections c;
+
+    fbp_preparation_describe(p->scan->preparation, p->info.prepared, sizeof p->info.prepared);
+    if (p->info.prepared[0])
+        return FBP_OK;
+    FBP_TRY(fbp_corrections_of(p->scan, &c));
+    fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
+    return FBP_OK;
+}
+
 /* The projections must be what the scan says; tells which way their rows run. */
 fbp_status fbp_plan_take_source(fbp_plan *p)
 {
@@ -123,7 +137,7 @@ fbp_status fbp_plan_take_source(fbp_plan *p)
     const struct fbp_array_info *info = fbp_source_info(source);
     if (info->taken[0])
         fbp_plan_note(p, FBP_LOG_NOTE, info->taken);
-    fbp_preparation_describe(p->scan->preparation, p->info.prepared, sizeof p->info.prepared);
+    FBP_TRY_GOTO(describe_preparation(p));
     FBP_TRY_GOTO(check_size(p, info));
     p->top_down = is_top_down(p->scan, info);
     FBP_TRY_GOTO(fbp_plan_make_stages(p));

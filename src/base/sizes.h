@@ -23,6 +23,7 @@
 #define FBP_FIRST_centre               FBP_BYTES_TO(struct fbp_centre, uncertainty)
 #define FBP_FIRST_circle               FBP_BYTES_TO(struct fbp_circle, skew_rad)
 #define FBP_FIRST_comparison           FBP_BYTES_TO(struct fbp_comparison, mean_b)
+#define FBP_FIRST_corrections          FBP_BYTES_TO(struct fbp_corrections, beam_hardening)
 #define FBP_FIRST_curve                FBP_BYTES_TO(struct fbp_curve, best)
 #define FBP_FIRST_device_info          FBP_BYTES_TO(struct fbp_device_info, driver)
 #define FBP_FIRST_directions           FBP_BYTES_TO(struct fbp_directions, n)

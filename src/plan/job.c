@@ -12,6 +12,7 @@
 #include "plan/plane_filter.h"
 #include "plan/roi.h"
 #include "plan/wanted.h"
+#include "scan/file/corrections.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,15 @@ static fbp_status check_double(const struct fbp_job *job, const struct fbp_scan 
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "precision: double is for plane integrals as they are: remove dark, flat, i0 "
                     "and bad_pixels from the scan, or leave it out");
+}
+
+/* Of a caller's struct: the scan file's were checked when it was read. */
+static fbp_status check_corrections(const struct fbp_scan *scan)
+{
+    struct fbp_corrections c;
+
+    FBP_TRY(fbp_corrections_of(scan, &c));
+    return fbp_corrections_check("scan", &c, scan);
 }
 
 /* Lines are interpolated linearly; and only the filter has a spline's coefficients. */
@@ -335,6 +345,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(check_filtered(job, scan));
     FBP_TRY_GOTO(check_interpolation(job));
     FBP_TRY_GOTO(check_double(job, scan));
+    FBP_TRY_GOTO(check_corrections(scan));
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
@@ -495,6 +506,8 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
                               (double)t->prep.inverse_i0,
                               (double)t->prep.intensity};
     h = fbp_hash(h, choices, sizeof choices);
+    if (t->prep.hardening.n)
+        h = fbp_hash(h, t->prep.hardening.a, t->prep.hardening.n * sizeof(float));
     if (t->prep.dark)
         h = fbp_hash(h, t->prep.dark, pixels * sizeof(float));
     if (t->prep.gain)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "prep/bridge.h"
 #include "prep/transmission.h"
+#include "scan/file/corrections.h"
 #include "scan/reduce.h"
 
 #include <math.h>
@@ -143,6 +144,17 @@ static fbp_status tabulate(struct fbp_prep *p, struct images *m, const struct fb
     return FBP_OK;
 }
 
+static fbp_status take_hardening(struct fbp_hardening *out, const struct fbp_scan *scan)
+{
+    struct fbp_corrections c;
+
+    FBP_TRY(fbp_corrections_of(scan, &c));
+    out->n = (unsigned)fbp_corrections_terms(&c);
+    for (size_t i = 0; i < out->n; i++)
+        out->a[i] = (float)c.beam_hardening[i];
+    return FBP_OK;
+}
+
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down)
 {
     struct images m = {0};
@@ -150,6 +162,7 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     fbp_status st = FBP_OK;
 
     *out = (struct fbp_prep){.panel = scan->panel, .intensity = fbp_scan_is_intensity(scan)};
+    FBP_TRY(take_hardening(&out->hardening, scan));
     if (!out->intensity && !scan->bad_pixels)
         return FBP_OK;
     fbp_reduction_of(scan, &r);
@@ -239,6 +252,8 @@ void fbp_prep_row(const struct fbp_prep *p, size_t row, float *samples,
 
     if (p->intensity)
         counts->clipped += take_logarithm(p, row, samples);
+    for (size_t c = 0; p->hardening.n > 0 && c < nc; c++)
+        samples[c] = fbp_harden(&p->hardening, samples[c]);
     if (!all_finite(samples, nc))
         counts->not_finite += bridge_row(samples, nc);
 }

@@ -4,6 +4,8 @@
 
 #include "fbp/scan.h"
 
+#include "prep/harden.h"
+
 /** One bad pixel and the good ones it is interpolated from; weights add up to 1. */
 struct fbp_bridge {
     size_t pixel; /**< row * n_columns + column */
@@ -11,13 +13,15 @@ struct fbp_bridge {
     float weight[4]; /**< unused ones 0, their `from` equal to a used one */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)), in canonical row order (bottom-up). */
+/** Tables for p = -log((I - dark) / (flat - dark)), in canonical row order (bottom-up), and what
+ *  is done with p. */
 struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< false: samples are line integrals already */
     float *dark;    /**< [row][column]; NULL = 0 */
     float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0 = bad pixel; NULL = 1/i0 */
     float inverse_i0;
+    struct fbp_hardening hardening;
     struct fbp_bridge *bridges;
     size_t n_bridges;
     size_t margin_rows; /**< how far above or below a bad pixel its sources lie, at most */
@@ -36,6 +40,12 @@ struct fbp_prep_counts {
  *  Pixels whose flat is not above their dark count as bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
+
+/** Is anything done with a sample that is finite? */
+static inline bool fbp_prep_changes(const struct fbp_prep *prep)
+{
+    return prep->intensity || prep->hardening.n > 0;
+}
 
 /** One row in place.  Transmissions below 1e-6 are clipped to it and counted; values that are not
  *  finite are bridged linearly along the row and counted. */

@@ -43,6 +43,10 @@ fbp_status fbp_scan_read_preparation(const struct fbp_scan_file *f);
 bool fbp_scan_is_eprit(const struct fbp_scan_file *f);
 fbp_status fbp_scan_refuse_planes(const struct fbp_scan_file *f);
 
+/** scan->corrections; kind and `filtered` are known. */
+fbp_status fbp_scan_read_corrections(const struct fbp_scan_file *f);
+void fbp_scan_put_corrections(struct fbp_writer *w, const struct fbp_scan *scan);
+
 /** scan->volume; views are known. */
 fbp_status fbp_scan_read_volume(const struct fbp_scan_file *f);
 

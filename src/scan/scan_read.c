@@ -48,6 +48,7 @@ static const char *const top_keys[] = {
     "reference",
     "prepare",
     "filtered",
+    "beam_hardening",
     "flip",
     "assumed",
 };
@@ -340,6 +341,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_image(f, "dark", &scan->dark));
     FBP_TRY(read_image(f, "flat", &scan->flat));
     FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
+    FBP_TRY(fbp_scan_read_corrections(f));
     FBP_TRY(read_assumed(f));
     return fbp_because(f->top.file, fbp_check_scan(scan));
 }

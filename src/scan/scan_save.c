@@ -257,6 +257,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_key(w, "filtered");
         fputs("true", w->f);
     }
+    fbp_scan_put_corrections(w, scan);
     put_volume(w, &scan->volume);
     fbp_scan_put_assumed(w, scan);
     if (fbp_scan_has_planes(scan))

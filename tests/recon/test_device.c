@@ -17,7 +17,7 @@ struct variant {
     size_t n_views, n_rows, n_columns;
     double step_deg, offset_mm, wander_mm, jitter; /* jitter: of angles, in steps */
     double tilt_deg[3];
-    int c_arm, counts, dead, broken;
+    int c_arm, counts, dead, broken, hardens;
     struct fbp_recon_params p;
 };
 
@@ -104,6 +104,10 @@ static struct fbp_scan make_scan(const struct variant *v)
 
     make_views(v, &scan);
     simulate_head(&scan, 80);
+    if (v->hardens)
+        OK(fbp_scan_correct(
+            &scan, &(const struct fbp_corrections){.struct_size = sizeof(struct fbp_corrections),
+                                                   .beam_hardening = {1.1, 0.07, -0.01, 0.002}}));
     if (v->counts || v->broken) {
         float *p = read_array(scan.projections);
         if (v->counts && v->dead)
@@ -270,6 +274,11 @@ static void values_of_counts(void **state)
         {.name = "not finite, c-arm", .broken = 1, .n_views = 71, .step_deg = 3, .c_arm = 1},
         {.name = "counts, c-arm", .counts = 1, .n_views = 71, .step_deg = 3, .c_arm = 1},
         {.name = "not finite counts", .counts = 1, .broken = 1},
+        {.name = "hardened", .hardens = 1},
+        {.name = "hardened counts", .hardens = 1, .counts = 1, .broken = 1},
+        {.name = "hardened, bad pixels", .hardens = 1, .counts = 1, .dead = 1, .n_rows = 20},
+        {.name = "hardened, padded", .hardens = 1, .p = {.pad = FBP_PAD_ELLIPSE}},
+        {.name = "hardened, c-arm", .hardens = 1, .n_views = 71, .step_deg = 3, .c_arm = 1},
         {.name = "all of it",
          .counts = 1,
          .dead = 1,

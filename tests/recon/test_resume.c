@@ -142,6 +142,21 @@ static void i0(struct run *r)
     r->scan.i0 = 2;
 }
 
+static void correct(struct run *r, double a2)
+{
+    OK(fbp_scan_correct(
+        &r->scan, &(const struct fbp_corrections){.struct_size = sizeof(struct fbp_corrections),
+                                                  .beam_hardening = {1, a2}}));
+}
+static void beam_hardening(struct run *r)
+{
+    correct(r, 0.1);
+}
+static void more_hardening(struct run *r)
+{
+    correct(r, 0.2);
+}
+
 /* The samples: as long as before, of another time. */
 static void samples(struct run *r)
 {
@@ -158,12 +173,15 @@ static const struct {
     const char *name;
     void (*change)(struct run *);
 } changes[] = {
-    CHANGE(pad_ellipse),   CHANGE(pad_cosine), CHANGE(mask),         CHANGE(mask_value),
-    CHANGE(mask_nan),      CHANGE(roi),        CHANGE(roi_slices),   CHANGE(filter),
-    CHANGE(cutoff),        CHANGE(cutoff_v),   CHANGE(spatial),      CHANGE(half_width),
-    CHANGE(hounsfield),    CHANGE(integers),   CHANGE(other_kernel), CHANGE(volume),
-    CHANGE(volume_centre), CHANGE(every),      CHANGE(bin),          CHANGE(centre),
-    CHANGE(reverse),       CHANGE(i0),         CHANGE(samples),
+    CHANGE(pad_ellipse), CHANGE(pad_cosine),     CHANGE(mask),
+    CHANGE(mask_value),  CHANGE(mask_nan),       CHANGE(roi),
+    CHANGE(roi_slices),  CHANGE(filter),         CHANGE(cutoff),
+    CHANGE(cutoff_v),    CHANGE(spatial),        CHANGE(half_width),
+    CHANGE(hounsfield),  CHANGE(integers),       CHANGE(other_kernel),
+    CHANGE(volume),      CHANGE(volume_centre),  CHANGE(every),
+    CHANGE(bin),         CHANGE(centre),         CHANGE(reverse),
+    CHANGE(i0),          CHANGE(beam_hardening), CHANGE(more_hardening),
+    CHANGE(samples),
 };
 enum { N_CHANGES = sizeof changes / sizeof *changes };
 
@@ -205,6 +223,7 @@ static void try_pair(int before, int after)
     }
     free(part);
     free(path);
+    OK(fbp_scan_correct(&other.scan, NULL));
     free(other.scan.views);
     drop_scan(&r.scan);
 }
@@ -227,6 +246,7 @@ static void what_is_left_out_is_not_resumed(void **state)
     try_pair(0, 1);
     try_pair(2, 3);
     try_pair(3, 4);
+    try_pair(N_CHANGES - 3, N_CHANGES - 2); /* coefficients */
 }
 
 int main(void)

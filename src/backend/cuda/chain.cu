@@ -69,7 +69,7 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
 #pragma unroll 2
     for (unsigned c = threadIdx.x; c < nc; c += blockDim.x) {
         float2 v = load(p, rows, c);
-        if (p.prep.intensity) {
+        if (cuda_prep_changes(p.prep)) {
             v.x = cuda_line_integral(p.prep, rows.pixel + c, v.x, &clipped[0]);
             if (rows.n > 1)
                 v.y = cuda_line_integral(p.prep, rows.pixel + c, v.y, &clipped[1]);
@@ -252,7 +252,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const cuda_pair rows = cuda_pair_of(p.pairs, blockIdx.x);
     samples<RADIX, THREADS> in;
 
-    const bool plain = p.pairs.weights.image && !p.prep.intensity;
+    const bool plain = p.pairs.weights.image && !cuda_prep_changes(p.prep);
     if (!plain || (take<false>(p, rows, line, s.peak, in) && !p.prepared)) {
         cuda_find_rays(p.pairs.weights, rows, s.rays);
         prepare(p, rows, line);

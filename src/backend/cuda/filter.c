@@ -42,6 +42,7 @@ static struct cuda_prep prep_of(const struct cuda_device *dev)
         .gain = p->gain ? (const float *)(void *)(dev->memory + dev->tables.gain) : NULL,
         .inverse_i0 = p->inverse_i0,
         .intensity = p->intensity,
+        .hardening = p->hardening,
         .not_finite = &counters[0],
         .clipped = &counters[1],
         .ledger = dev->counts_once ? (void *)(dev->memory + dev->tables.ledger) : NULL,
@@ -179,7 +180,10 @@ static fbp_status filter_at_once(const struct cuda_device *dev, const struct cud
                                .stride = (unsigned)t->row_length,
                                .n_columns = (unsigned)dev->job->wide.n_columns};
 
-    chain.prep.intensity = chain.prep.intensity && !prepared;
+    if (prepared) {
+        chain.prep.intensity = false;
+        chain.prep.hardening.n = 0;
+    }
     CUDA_TRY(cuda_filter_rows(&chain, t->fft_length, filter_stream(dev)));
     *out = chain.out;
     return FBP_OK;

@@ -17,9 +17,9 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
 
     for (unsigned c = threadIdx.x; c < raw.n_columns; c += THREADS) {
         float x = cuda_raw_sample(raw, first + c);
-        if (prep.intensity)
+        if (cuda_prep_changes(prep))
             x = cuda_line_integral(prep, first_pixel + c, x, &clipped);
-        if (prep.intensity || raw.counts)
+        if (cuda_prep_changes(prep) || raw.counts)
             row[c] = x;
         bad |= !isfinite(x);
     }

@@ -10,6 +10,7 @@
 #include "backend/gpu/chain.h"
 #include "backend/gpu/tables.h"
 #include "fbp/types.h"
+#include "prep/harden.h"
 #include "weight/ray.h"
 
 /** A raw batch, [halves][n_views][load_rows][n_columns]. */
@@ -27,6 +28,7 @@ struct cuda_prep {
     const float *dark, *gain; /**< [row][column] or NULL */
     float inverse_i0;
     bool intensity;
+    struct fbp_hardening hardening;
     unsigned long long *not_finite, *clipped;
     unsigned *ledger; /**< as struct fbp_ledger; NULL: all rows count */
     unsigned panel_rows;

@@ -14,8 +14,8 @@ static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 }
 
 /** -log of the transmission; as fbp_transmission() of prep/transmission.h. */
-static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
-                                                  unsigned *clipped)
+static __device__ inline float cuda_logarithm(const cuda_prep &p, size_t pixel, float x,
+                                              unsigned *clipped)
 {
     const float least = 1e-6f, gain = p.gain ? p.gain[pixel] : p.inverse_i0;
     float t = (x - (p.dark ? p.dark[pixel] : 0)) * gain;
@@ -27,6 +27,32 @@ static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pix
         ++*clipped;
     }
     return -logf(t);
+}
+
+/** As fbp_harden() of prep/harden.h. */
+static __device__ inline float cuda_harden(const fbp_hardening &h, float p)
+{
+    float sum = 0;
+
+#pragma unroll
+    for (unsigned i = FBP_HARDENING_TERMS; i > 0; i--)
+        sum = fmaf(sum, p, h.a[i - 1]);
+    return sum * p;
+}
+
+/** Is anything done with a sample that is finite? */
+static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
+{
+    return p.intensity || p.hardening.n > 0;
+}
+
+/** Of a sample as it was measured. */
+static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
+                                                  unsigned *clipped)
+{
+    if (p.intensity)
+        x = cuda_logarithm(p, pixel, x, clipped);
+    return p.hardening.n > 0 ? cuda_harden(p.hardening, x) : x;
 }
 
 /** Add what the lanes of a warp, all of them, have counted. */

@@ -71,6 +71,8 @@ struct gl_rows gl_pass_rows_of(const struct gl_device *dev, const struct fbp_bat
                         .n_bridges = (uint32_t)p->n_bridges,
                         .inverse_i0 = p->inverse_i0};
 
+    r.n_hardening = p->hardening.n;
+    memcpy(r.hardening, p->hardening.a, sizeof r.hardening);
     for (size_t half = 0; half < r.halves; half++)
         r.first_row[half] = (uint32_t)fbp_first_row(job, b, half);
     r.n_groups = r.a_part;

@@ -25,6 +25,8 @@ struct gl_rows {
     float inverse_i0, scale, shift, spare2;
     double delta[2], inverse_overlap, spare3;
     float lengths[FBP_PAD_LENGTHS];
+    float hardening[8];
+    uint32_t n_hardening, spare4[3];
 };
 
 /** How weights are told. */

@@ -21,7 +21,7 @@ float measured(uint at, uint count)
 }
 
 /* -log of the transmission: prep/transmission.h. */
-float line_integral(float x, uint pixel)
+float logarithm(float x, uint pixel)
 {
     const float least = 1e-6;
     float g = has_gain == 1u ? gain[pixel] : inverse_i0;
@@ -36,6 +36,16 @@ float line_integral(float x, uint pixel)
         atomicAdd(clipped, 1u);
     }
     return -log_of(t);
+}
+
+/* prep/harden.h */
+float harden(float p)
+{
+    precise float sum = 0.0;
+
+    for (uint i = n_hardening; i > 0u; i--)
+        sum = fma(sum, p, hardening[(i - 1u) / 4u][(i - 1u) % 4u]);
+    return is_finite(p) ? sum * p : p;
 }
 
 void count(uint which, uint n)
@@ -107,8 +117,10 @@ void main()
     for (uint c = gl_LocalInvocationID.x; c < n_columns; c += 64u) {
         float x = measured(at + c, count_at + c);
         if (intensity == 1u)
-            x = line_integral(x, row * n_columns + c);
-        if (intensity == 1u || has_counts == 1u)
+            x = logarithm(x, row * n_columns + c);
+        if (n_hardening > 0u)
+            x = harden(x);
+        if (intensity == 1u || n_hardening > 0u || has_counts == 1u)
             samples[at + c] = x;
         if (!is_finite(x))
             atomicOr(bad, 1u);

@@ -19,6 +19,8 @@ layout(std140, binding = 0) uniform Rows
     float inverse_i0, scale, shift, spare2;
     double delta0, delta1, inverse_overlap, spare3;
     vec4 lengths[16];
+    vec4 hardening[2];
+    uint n_hardening, spare4, spare5, spare6;
 };
 
 /* A pair's complex row: struct cuda_rows' order, lane after lane, pair after pair, row after row. */

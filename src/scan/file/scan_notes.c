@@ -38,6 +38,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->plane_weights);
     free(scan->reference);
     fbp_preparation_free(scan->preparation);
+    free(scan->corrections);
     free(scan->note);
     for (size_t i = 0; i < scan->n_files; i++)
         free(scan->files[i]);

@@ -1,0 +1,130 @@
+#include "scan/file/corrections.h"
+
+#include "base/mem.h"
+#include "base/sizes.h"
+#include "geometry/kind.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this a coefficient is an error in writing, and powers overflow. */
+static const double MOST_COEFFICIENT = 1e9;
+
+fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
+{
+    *out = (struct fbp_corrections){.struct_size = sizeof *out};
+    return scan->corrections ? FBP_TAKE(corrections, out, scan->corrections) : FBP_OK;
+}
+
+size_t fbp_corrections_terms(const struct fbp_corrections *c)
+{
+    size_t n = FBP_HARDENING_TERMS;
+
+    while (n > 0 && !(fabs(c->beam_hardening[n - 1]) > 0))
+        n--;
+    return n;
+}
+
+bool fbp_corrections_none(const struct fbp_corrections *c)
+{
+    return fbp_corrections_terms(c) == 0;
+}
+
+static fbp_status check_hardening(const char *file, const struct fbp_corrections *c)
+{
+    for (size_t i = 0; i < FBP_HARDENING_TERMS; i++)
+        if (!(fabs(c->beam_hardening[i]) <= MOST_COEFFICIENT))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: beam_hardening: coefficient %zu is %g, expected a number from "
+                            "-1e9 to 1e9",
+                            file, i + 1, c->beam_hardening[i]);
+    if (fbp_corrections_terms(c) > 0 && !(c->beam_hardening[0] > 0))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: beam_hardening: the first coefficient, that of p itself, is %g: it "
+                        "must be above 0 (1: thin objects keep their values)",
+                        file, c->beam_hardening[0]);
+    return FBP_OK;
+}
+
+fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
+                                 const struct fbp_scan *scan)
+{
+    const char *what = "beam_hardening";
+
+    for (size_t i = 0; i < FBP_HARDENING_TERMS; i++)
+        if (isnan(c->beam_hardening[i]))
+            return check_hardening(file, c);
+    if (fbp_corrections_none(c))
+        return FBP_OK;
+    if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s: views of kind %s are no line integrals of an attenuation: leave "
+                        "it out",
+                        file, what, fbp_kind_name(scan->kind));
+    if (scan->filtered)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: %s: the views are weighted and filtered already: leave it out, or "
+                        "give them as they were measured",
+                        file, what);
+    return check_hardening(file, c);
+}
+
+fbp_status fbp_scan_correct(struct fbp_scan *given, const struct fbp_corrections *corrections)
+{
+    struct fbp_corrections all = {0}, *copy = NULL;
+    struct fbp_scan own, *const scan = &own;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, scan, given));
+    FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
+    if (given->struct_size < FBP_BYTES_TO(struct fbp_scan, corrections))
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: it has no room for corrections: build the "
+                                             "program with this library's headers");
+    if (corrections)
+        FBP_TRY(FBP_TAKE(corrections, &all, corrections));
+    FBP_TRY(fbp_corrections_check(scan->path ? scan->path : "scan", &all, scan));
+    if (!fbp_corrections_none(&all)) {
+        FBP_TRY(fbp_calloc((void **)&copy, 1, sizeof *copy, "corrections"));
+        *copy = all;
+        copy->struct_size = sizeof *copy;
+    }
+    free(scan->corrections);
+    scan->corrections = copy;
+    FBP_GIVE(scan, given, scan);
+    return FBP_OK;
+}
+
+void fbp_corrections_describe(const struct fbp_corrections *c, char *buf, size_t n)
+{
+    const size_t terms = fbp_corrections_terms(c);
+    const char *between = "beam hardening";
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < terms && used < n; i++) {
+        const double a = c->beam_hardening[i];
+        if (!(fabs(a) > 0))
+            continue;
+        const int more = i == 0 ? snprintf(buf + used, n - used, "%s %.6g p", between, a)
+                                : snprintf(buf + used, n - used, " %c %.6g p^%zu",
+                                           a < 0 ? '-' : '+', fabs(a), i + 1);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+double fbp_corrections_turn(const struct fbp_corrections *c, double most)
+{
+    enum { STEPS = 1000 };
+
+    for (int i = 0; i <= STEPS && fbp_corrections_terms(c) > 1; i++) {
+        const double p = most * i / STEPS;
+        double slope = 0;
+        for (size_t k = FBP_HARDENING_TERMS; k-- > 0;)
+            slope = slope * p + (double)(k + 1) * c->beam_hardening[k];
+        if (!(slope > 0))
+            return p > 0 ? p : most / STEPS;
+    }
+    return 0;
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Corrections of measured views on the command line: options, what is said of them, what is refused.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 simulate --kind parallel --size 16 --views 24 -o s.json -q
+with() { # KEYS: c.json, the same scan with further keys
+    sed "s|^{|{ $1,|" s.json >c.json
+}
+
+# Beam hardening: key and option say the same, and stand in plan, result and output.
+with '"beam_hardening": [1, 0.25, 0, -0.01]'
+run 0 recon c.json -o key.mha
+has out '^prepared: beam hardening 1 p \+ 0\.25 p\^2 - 0\.01 p\^4$'
+run 0 info key.mha --header
+has out '^history +beam hardening 1 p \+ 0\.25 p\^2'
+run 0 recon s.json --beam-hardening 1,0.25,0,-0.01 -o option.mha --json
+[ "$(json prepared)" = "beam hardening 1 p + 0.25 p^2 - 0.01 p^4" ] || say "$last: $(json prepared)"
+run 0 compare key.mha option.mha --tolerance 0
+run 0 plan c.json
+has out '^prepared  beam hardening 1 p'
+run 0 recon s.json -o none.mha
+run 1 compare key.mha none.mha --tolerance 1e-3
+run 0 recon c.json --beam-hardening 0 -o off.mha
+run 0 compare off.mha none.mha --tolerance 0
+run 0 recon s.json --beam-hardening 1,-0.4 -o null:
+has err 'falls from a line integral of 1\.2'
+run 1 recon s.json --beam-hardening 0,1 -o no.mha
+has err 's.json: beam_hardening: the first coefficient, that of p itself, is 0'
+for bad in 1, 1,x nan 1,2,3,4,5,6,7,8,9 1e12; do
+    run 2 recon s.json --beam-hardening "$bad" -o no.mha
+    has err 'expected A1,A2,..., numbers from'
+done
+run 0 simulate --kind planes --directions solid-angle:4 --size 9 --phantom ellipsoid -o planes.json -q
+run 1 recon planes.json --beam-hardening 1,0.1 -o no.mha
+has err 'views of kind planes are no line integrals'
+absent no.mha
+finish
