@@ -1,22 +1,23 @@
+#include "view.h"
+
 #include "files.h"
 #include "say.h"
 
 #include <math.h>
 #include <string.h>
 
-struct view_args {
-    const char *volume, *output, *device;
-    double window[2], turn_deg;
-    size_t slice[3], frame;
-    bool mip, force, quiet, json;
-};
-
 #define V struct view_args
 static const struct opt table[] = {
     OPT(V, volume, .name = "volume", .positional = true, .required = true,
         .help = "volume or projections, in any format that fbp reads"),
-    OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png", .required = true,
-        .help = "picture to write"),
+    OPT(V, output, .name = "output", .letter = 'o', .arg = "FILE.png|FILE.html", .required = true,
+        .help = "picture to write, or a page for a browser, complete in itself: three planes that "
+                "move together, window, histogram, values and positions (docs/view.md)"),
+    OPT_BYTE_COUNT(
+        V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST, .max = PAGE_MOST,
+        .fallback = "16M",
+        .help = "of a page: how large it may become. A volume that does not fit is reduced to "
+                "means of voxels, and the page says so"),
     OPT(V, mip, .name = "mip", .help = "maximum intensity projections instead of slices"),
     OPT(V, turn_deg, .name = "turn", .arg = "DEG", .min = -360, .max = 360, .fallback = "0",
         .help = "with --mip: turn the volume first, about the axis z through its middle; "
@@ -25,7 +26,7 @@ static const struct opt table[] = {
         .fallback = "the range of what is shown", .help = "values shown as black and white"),
     OPT(V, slice, .name = "slice", .arg = "X,Y,Z", .fallback = "the middle",
         .help = "voxel in which the three slices meet; the first is 0"),
-    OPT(V, frame, .name = "frame", .arg = "K", .fallback = "0",
+    OPT(V, frame, .name = "frame", .arg = "K", .fallback = "the first; of a page all",
         .help = "of a series of volumes: which one; the first is 0"),
     OPT(V, device, .name = "device", .arg = "NAME", .fallback = "auto",
         .help =
@@ -51,54 +52,83 @@ static int report(const struct view_args *a, const double shown[2])
     return 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static bool is_page(const struct view_args *a)
 {
-    struct view_args a = {.window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .device = "auto"};
-    int rc = opt_parse(self, &a, argc, argv);
+    return cli_ends_with(a->output, ".html");
+}
 
-    if (rc != OPT_GO_ON)
-        return rc;
-    if (!cli_ends_with(a.output, ".png"))
-        return opt_usage(self, "-o: expected a name that ends in .png, got \"%s\"", a.output);
-    if (a.window[0] >= a.window[1])
-        return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a.window[0],
-                         a.window[1]);
-    if (!a.mip && a.turn_deg != 0)
+static int check(const struct command *self, const struct view_args *a)
+{
+    const bool on_cpu = strcmp(a->device, "auto") == 0 || strcmp(a->device, "cpu") == 0;
+
+    if (!is_page(a) && !cli_ends_with(a->output, ".png"))
+        return opt_usage(self, "-o: expected a name that ends in .png or .html, got \"%s\"",
+                         a->output);
+    if (a->window[0] >= a->window[1])
+        return opt_usage(self, "--window: expected LO,HI with LO < HI, got \"%g,%g\"", a->window[0],
+                         a->window[1]);
+    if (is_page(a) && (a->turn_deg != 0 || !on_cpu))
+        return opt_usage(self, "--turn and --device are for pictures: leave them out for a page");
+    if (!is_page(a) && a->page_bytes > 0)
+        return opt_usage(self, "--page-size: \"%s\" is a picture: leave it out", a->output);
+    if (!a->mip && a->turn_deg != 0)
         return opt_usage(self, "--turn: slices are not turned: give --mip, too");
-    if (!a.mip && strcmp(a.device, "auto") != 0 && strcmp(a.device, "cpu") != 0)
+    if (!a->mip && !on_cpu)
         return opt_usage(self,
                          "--device %s: slices are drawn on the cpu: give --mip, too, or "
                          "leave --device out",
-                         a.device);
+                         a->device);
+    return OPT_GO_ON;
+}
+
+static int draw(const struct view_args *a)
+{
+    double shown[2];
+    struct fbp_picture_params p =
+        *fbp_picture_params(.mip = a->mip, .shown = shown, .turn_deg = a->turn_deg,
+                            .device = a->device, .frame = a->frame == SIZE_MAX ? 0 : a->frame);
+
+    if (!isnan(a->window[0])) {
+        p.lo = a->window[0];
+        p.hi = a->window[1];
+    }
+    p.at_slice = a->slice[0] != SIZE_MAX;
+    if (p.at_slice)
+        memcpy(p.slice, a->slice, sizeof p.slice);
+    if (fbp_picture_write(a->volume, a->output, &p) != FBP_OK)
+        return cli_fail();
+    return report(a, shown);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct view_args a = {
+        .window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .frame = SIZE_MAX, .device = "auto"};
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = check(self, &a);
+    if (rc != OPT_GO_ON)
+        return rc;
     if (cli_is_scan(a.volume))
         return 1;
     if (cli_check_files(&(struct cli_files){
             .force = a.force, .inputs = {a.volume}, .outputs = {a.output}}) != 0)
         return 1;
-    double shown[2];
-    struct fbp_picture_params p =
-        *fbp_picture_params(.mip = a.mip, .shown = shown, .turn_deg = a.turn_deg,
-                            .device = a.device, .frame = a.frame);
-    if (!isnan(a.window[0])) {
-        p.lo = a.window[0];
-        p.hi = a.window[1];
-    }
-    p.at_slice = a.slice[0] != SIZE_MAX;
-    if (p.at_slice)
-        memcpy(p.slice, a.slice, sizeof p.slice);
-    if (fbp_picture_write(a.volume, a.output, &p) != FBP_OK)
-        return cli_fail();
-    return report(&a, shown);
+    return is_page(&a) ? view_page(&a) : draw(&a);
 }
 
 const struct command cmd_view = {
     .name = "view",
-    .summary = "a picture of a volume: three orthogonal slices side by side",
-    .usage = "volume.mha -o picture.png [options]",
+    .summary = "a picture of a volume, or a page to look through it with a browser",
+    .usage = "volume.mha -o picture.png|page.html [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
-             "yz, z points up. Projections are seen from +z, from -y and from +x.",
+             "yz, z points up. Projections are seen from +z, from -y and from +x. A page shows the "
+             "same planes with sliders and loads nothing from anywhere.",
     .examples = "  fbp view volume.mha -o picture.png --window 0,0.05\n"
-                "  fbp view volume.mha -o picture.png --mip --turn 30\n",
+                "  fbp view volume.mha -o picture.png --mip --turn 30\n"
+                "  fbp view volume.mha -o volume.html\n"
+                "  fbp view volume.mha -o volume.html --page-size 100M --window -500,1500\n",
     COMMAND_OPTS(table),
     .run = run,
 };

@@ -4,10 +4,11 @@ list(FILTER FBP_GL_SOURCES EXCLUDE REGEX "/load\\.c$")
 file(GLOB FBP_GL_TEXTS CONFIGURE_DEPENDS src/backend/gl/*.glsl)
 set(FBP_GL_TEXT_SOURCE ${CMAKE_BINARY_DIR}/generated/gl_texts.c)
 add_custom_command(OUTPUT ${FBP_GL_TEXT_SOURCE}
-    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/src/backend/gl
-        -D SOURCE=${FBP_GL_TEXT_SOURCE} -P ${CMAKE_SOURCE_DIR}/cmake/glsl.cmake
-    DEPENDS ${FBP_GL_TEXTS} ${CMAKE_SOURCE_DIR}/cmake/glsl.cmake
-    COMMENT "Texts of OpenGL's programs")
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_SOURCE_DIR}/src/backend/gl -D PATTERNS=*.glsl
+        -D SOURCE=${FBP_GL_TEXT_SOURCE} -D HEADER=backend/gl/text.h
+        -D "TABLE=struct gl_text_built gl_texts_built" -P ${CMAKE_SOURCE_DIR}/cmake/texts.cmake
+    DEPENDS ${FBP_GL_TEXTS} ${CMAKE_SOURCE_DIR}/cmake/texts.cmake
+    COMMENT "Texts of OpenGL's programs" VERBATIM)
 add_library(fbp_gl MODULE ${FBP_GL_SOURCES} ${FBP_GL_TEXT_SOURCE})
 target_include_directories(fbp_gl PRIVATE include src)
 target_link_libraries(fbp_gl PRIVATE fbp_gpu fbp_options PkgConfig::EPOXY Threads::Threads m

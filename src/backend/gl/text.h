@@ -21,7 +21,7 @@ struct gl_text {
 fbp_status gl_text_add(struct gl_text *text, const char *name);
 void gl_text_drop(struct gl_text *text);
 
-/** All texts that were built, ended by a name NULL; made by cmake/glsl.cmake. */
+/** All texts that were built, ended by a name NULL; made by cmake/texts.cmake. */
 struct gl_text_built {
     const char *name, *text;
 };

@@ -1,0 +1,167 @@
+#include "page/markup.h"
+
+#include "fbp/types.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for n more bytes and the 0. */
+static bool make_room(struct markup *m, size_t n)
+{
+    if (m->failed || n > SIZE_MAX / 4 || m->n > SIZE_MAX / 4) {
+        m->failed = true;
+        return false;
+    }
+    if (m->n + n + 1 <= m->room)
+        return true;
+    size_t room = m->room ? 2 * m->room : 4096;
+    if (room < m->n + n + 1)
+        room = m->n + n + 1;
+    char *more = realloc(m->bytes, room);
+    m->failed = !more;
+    if (more) {
+        m->bytes = more;
+        m->room = room;
+    }
+    return more != NULL;
+}
+
+void markup_add(struct markup *m, const char *bytes, size_t n)
+{
+    if (!make_room(m, n))
+        return;
+    memcpy(m->bytes + m->n, bytes, n);
+    m->n += n;
+    m->bytes[m->n] = '\0';
+}
+
+void markup_put(struct markup *m, const char *text)
+{
+    markup_add(m, text, strlen(text));
+}
+
+/* As vprintf(), malloc'ed; NULL without memory. */
+static char *format_text(const char *fmt, va_list ap)
+{
+    va_list again;
+
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = n >= 0 ? malloc((size_t)n + 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
+static void put_and_free(struct markup *m, char *text, void (*put)(struct markup *, const char *))
+{
+    if (text)
+        put(m, text);
+    m->failed |= !text;
+    free(text);
+}
+
+void markup_printf(struct markup *m, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    put_and_free(m, format_text(fmt, ap), markup_put);
+    va_end(ap);
+}
+
+void markup_say(struct markup *m, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    put_and_free(m, format_text(fmt, ap), markup_escaped);
+    va_end(ap);
+}
+
+static const char *entity(char c)
+{
+    return c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : "&#39;";
+}
+
+void markup_escaped(struct markup *m, const char *text)
+{
+    const size_t n = strlen(text), room = 6 * n + 1;
+    char *safe = n < SIZE_MAX / 8 ? malloc(room) : NULL;
+
+    if (!safe) {
+        m->failed = true;
+        return;
+    }
+    fbp_printable(safe, room, text, n, "\n\t");
+    for (const char *p = safe; *p;) {
+        const size_t plain = strcspn(p, "&<>\"'");
+        markup_add(m, p, plain);
+        p += plain;
+        if (*p)
+            markup_put(m, entity(*p++));
+    }
+    free(safe);
+}
+
+void markup_base64(struct markup *m, const void *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *in = bytes;
+
+    if (n > SIZE_MAX / 4 || !make_room(m, (n + 2) / 3 * 4)) {
+        m->failed = true;
+        return;
+    }
+    char *out = m->bytes + m->n;
+    for (size_t i = 0; i < n; i += 3, out += 4) {
+        const size_t left = n - i;
+        const unsigned v =
+            (unsigned)in[i] << 16 | (left > 1 ? in[i + 1] : 0u) << 8 | (left > 2 ? in[i + 2] : 0u);
+        out[0] = digits[v >> 18];
+        out[1] = digits[v >> 12 & 63];
+        out[2] = left > 1 ? digits[v >> 6 & 63] : '=';
+        out[3] = left > 2 ? digits[v & 63] : '=';
+    }
+    *out = '\0';
+    m->n = (size_t)(out - m->bytes);
+}
+
+/* '<', '>' and '&' stand in JSON's strings alone, where they can be escaped. */
+void markup_json(struct markup *m, cJSON *object)
+{
+    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+
+    m->failed |= !text;
+    for (const char *p = text; p && *p;) {
+        const size_t plain = strcspn(p, "<>&");
+        markup_add(m, p, plain);
+        p += plain;
+        if (*p)
+            markup_printf(m, "\\u%04x", (unsigned)(unsigned char)*p++);
+    }
+    free(text);
+    cJSON_Delete(object);
+}
+
+void markup_image(struct markup *m, const char *type, const void *bytes, size_t n, const char *alt)
+{
+    markup_put(m, "<img alt=\"");
+    markup_escaped(m, alt);
+    markup_printf(m, "\" src=\"data:%s;base64,", type);
+    markup_base64(m, bytes, n);
+    markup_put(m, "\">");
+}
+
+void markup_clear(struct markup *m)
+{
+    free(m->bytes);
+    *m = (struct markup){0};
+}

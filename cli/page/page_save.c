@@ -1,0 +1,91 @@
+#include "page/page.h"
+
+#include "cli.h"
+#include "page/page_fill.h"
+#include "page/page_texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* In this order: each uses what stands before it. */
+static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",
+                                      "controls.js"};
+enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* 'sha256-…' of a text. */
+static void put_hash(struct markup *out, const char *name)
+{
+    const char *hex = page_text_of(name)->sha256;
+    unsigned char bytes[32];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+    markup_put(out, "'sha256-");
+    markup_base64(out, bytes, sizeof bytes);
+    markup_put(out, "'");
+}
+
+void page_policy(struct markup *out, bool served)
+{
+    markup_put(out, "default-src 'none'; script-src ");
+    for (size_t i = 0; i < N_SCRIPTS; i++) {
+        markup_put(out, i ? " " : "");
+        put_hash(out, scripts[i]);
+    }
+    markup_put(out, "; style-src ");
+    put_hash(out, "page.css");
+    markup_put(out, "; img-src data:; base-uri 'none'; form-action 'none'");
+    if (served)
+        markup_put(out, "; connect-src 'self'");
+}
+
+void page_put(struct markup *out, const struct page *page)
+{
+    struct markup policy = {0}, title = {0}, version = {0}, style = {0}, script = {0};
+    const struct page_slot slots[] = {{"policy", &policy},       {"title", &title},
+                                      {"version", &version},     {"style", &style},
+                                      {"before", &page->before}, {"viewer", &page->viewer},
+                                      {"after", &page->after},   {"data", &page->data},
+                                      {"scripts", &script},      {0}};
+
+    page_policy(&policy, page->served);
+    markup_escaped(&title, page->title);
+    markup_escaped(&version, fbp_version());
+    markup_put(&style, page_text_of("page.css")->text);
+    for (size_t i = 0; page->viewer.n && i < N_SCRIPTS; i++)
+        markup_printf(&script, "<script>%s</script>\n", page_text_of(scripts[i])->text);
+    page_fill(out, page_text_of("page.html")->text, slots);
+    markup_clear(&policy);
+    markup_clear(&title);
+    markup_clear(&version);
+    markup_clear(&style);
+    markup_clear(&script);
+}
+
+void page_clear(struct page *page)
+{
+    markup_clear(&page->before);
+    markup_clear(&page->after);
+    markup_clear(&page->viewer);
+    markup_clear(&page->data);
+}
+
+int page_save(struct page *page, const char *path)
+{
+    struct markup text = {0};
+    int rc = 0;
+
+    page_put(&text, page);
+    page_clear(page);
+    if (text.failed)
+        rc = cli_error("%s: out of memory for the page: give a smaller --page-size", path);
+    else if (fbp_text_save(path, text.bytes, true) != FBP_OK)
+        rc = cli_fail();
+    markup_clear(&text);
+    return rc;
+}

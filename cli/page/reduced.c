@@ -1,0 +1,295 @@
+/* How much of a volume a page can hold, and the pass over the volume that fills it. */
+#include "page/reduced.h"
+
+#include "cli.h"
+#include "say.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BAND_BYTES = 1 << 20 };
+
+const int reduced_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+
+size_t reduced_plane(const struct reduced *r, int i)
+{
+    return r->bins[reduced_axes[i][0]] * r->bins[reduced_axes[i][1]];
+}
+
+bool reduced_is_whole(const struct reduced *r)
+{
+    return r->k[0] == 1 && r->k[1] == 1 && r->k[2] == 1;
+}
+
+/* Bytes that the samples take as base64 if each has so many; a double cannot overflow. */
+static double bytes_as_text(const struct reduced *r, size_t each)
+{
+    const double x = (double)r->bins[0], y = (double)r->bins[1], z = (double)r->bins[2];
+    const double samples = x * y * z * (double)each + (x * y + x * z + y * z) * 2;
+
+    return samples * (double)r->frames * 4 / 3;
+}
+
+static size_t bytes_of(enum fbp_type type)
+{
+    const size_t n = fbp_type_size(type);
+
+    return type == FBP_F32 || type == FBP_F64 || n > 2 ? 4 : n;
+}
+
+/* Join two more voxels along the axis on which the bins are shortest; false: none are left. */
+static bool join_more(struct reduced *r)
+{
+    int best = -1;
+
+    for (int a = 0; a < 3; a++)
+        if (r->bins[a] > 1 &&
+            (best < 0 || fabs(r->mm[a]) * (double)r->k[a] < fabs(r->mm[best]) * (double)r->k[best]))
+            best = a;
+    if (best < 0)
+        return false;
+    r->k[best]++;
+    r->bins[best] = (r->n[best] + r->k[best] - 1) / r->k[best];
+    return true;
+}
+
+/* As they are stored if they fit, else numbers of 16 bits, of fewer and fewer means. */
+static int choose_bins(struct reduced *r, const struct reduced_wish *wish)
+{
+    const size_t stored = bytes_of(r->info->type);
+    char text[24];
+
+    for (int a = 0; a < 3; a++) {
+        r->k[a] = 1;
+        r->bins[a] = r->n[a];
+    }
+    if (bytes_as_text(r, stored) <= (double)wish->bytes) {
+        r->type = stored == 1 ? REDUCED_U8 : stored == 2 ? REDUCED_U16 : REDUCED_F32;
+        return 0;
+    }
+    r->type = REDUCED_U16;
+    while (bytes_as_text(r, 2) > (double)wish->bytes)
+        if (!join_more(r))
+            return cli_error(
+                "%s: %zu frames do not fit into a page of %s: choose one with --frame, "
+                "or give a larger --page-size",
+                wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
+    return 0;
+}
+
+/* Size and place; y counts upwards, whatever the order of the file. */
+static int look(struct reduced *r, const struct reduced_wish *wish)
+{
+    const struct fbp_array_info *i = r->info;
+    const size_t frames = i->frames > 1 ? i->frames : 1;
+
+    if (wish->frame != SIZE_MAX && wish->frame >= frames)
+        return cli_error("%s: frame %zu: it has 0 to %zu", wish->name, wish->frame, frames - 1);
+    r->first_frame = wish->frame == SIZE_MAX ? 0 : wish->frame;
+    r->frames = wish->frame == SIZE_MAX ? frames : 1;
+    r->down = i->row_order == FBP_ROWS_TOP_DOWN;
+    for (int a = 0; a < 3; a++) {
+        r->n[a] = a == 2 ? i->n[2] / frames : i->n[a];
+        r->mm[a] = i->has_spacing ? i->spacing_mm[a] : 1;
+        r->origin[a] = i->has_spacing ? i->origin_mm[a] : 0;
+        if (r->n[a] == 0 || !(fabs(r->mm[a]) > 0 && isfinite(r->mm[a]) && isfinite(r->origin[a])))
+            return cli_error("%s: %zu voxels of %g mm: not a volume", wish->name, r->n[a],
+                             r->mm[a]);
+        if (wish->slice && wish->slice[a] >= r->n[a])
+            return cli_error("%s: slice %c = %zu: the volume has 0 to %zu", wish->name, "xyz"[a],
+                             wish -> slice[a], r -> n[a] - 1);
+    }
+    if (r->down && i->has_spacing) {
+        r->origin[1] += r->mm[1] * (double)(r->n[1] - 1);
+        r->mm[1] = -r->mm[1];
+    }
+    return 0;
+}
+
+/* What is added up while slices of one layer of bins are read. */
+struct layer {
+    double *sums;    /* [bins[1]][bins[0]] */
+    uint32_t *count; /* of finite voxels */
+    float *band;     /* rows as they are read */
+    size_t band_rows;
+    double total, squares, shift; /* of value - shift */
+    double drawn;                 /* when progress was */
+};
+
+static bool make_room(struct reduced *r, struct layer *l)
+{
+    const size_t bins = r->bins[0] * r->bins[1], row = r->n[0] * sizeof(float);
+    bool all = true;
+
+    l->band_rows = BAND_BYTES / row > r->n[1] ? r->n[1] : BAND_BYTES / row;
+    l->band_rows += l->band_rows == 0;
+    r->values = calloc(r->frames * bins * r->bins[2], sizeof *r->values);
+    for (int i = 0; i < 3; i++) {
+        const size_t n = r->frames * reduced_plane(r, i);
+        r->greatest[i] = malloc(n * sizeof(float));
+        for (size_t k = 0; r->greatest[i] && k < n; k++)
+            r->greatest[i][k] = -INFINITY;
+        all = all && r->greatest[i];
+    }
+    l->sums = malloc(bins * sizeof *l->sums);
+    l->count = malloc(bins * sizeof *l->count);
+    l->band = malloc(l->band_rows * row);
+    return all && r->values && l->sums && l->count && l->band;
+}
+
+static inline float higher(float a, float b)
+{
+    return b > a ? b : a; /* a, where b is NaN */
+}
+
+/* A row of a slice into its bins; fixed: the row of bins of the greatest values along y. */
+static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y, size_t z,
+                     const float *row)
+{
+    const size_t by = y / r->k[1], bz = z / r->k[2], nx = r->bins[0], k = r->k[0];
+    double *sums = l->sums + by * nx;
+    uint32_t *count = l->count + by * nx;
+    float *along_z = r->greatest[0] + (frame * r->bins[1] + by) * nx;
+    float *along_y = r->greatest[1] + (frame * r->bins[2] + bz) * nx;
+    float *along_x = r->greatest[2] + (frame * r->bins[2] + bz) * r->bins[1] + by;
+
+    for (size_t b = 0; b < nx; b++) {
+        const size_t end = (b + 1) * k < r->n[0] ? (b + 1) * k : r->n[0];
+        float most = -INFINITY;
+        double sum = 0;
+        uint32_t n = 0;
+        for (size_t x = b * k; x < end; x++)
+            if (isfinite(row[x])) {
+                most = higher(most, row[x]);
+                sum += (double)row[x];
+                n++;
+            }
+        sums[b] += sum;
+        count[b] += n;
+        along_z[b] = higher(along_z[b], most);
+        along_y[b] = higher(along_y[b], most);
+        *along_x = higher(*along_x, most);
+    }
+}
+
+static void take_numbers(struct reduced *r, struct layer *l, const float *row)
+{
+    for (size_t x = 0; x < r->n[0]; x++) {
+        const double v = (double)row[x];
+        if (!isfinite(v)) {
+            r->not_finite++;
+            continue;
+        }
+        if (r->finite++ == 0)
+            l->shift = r->least = r->most = v;
+        r->least = v < r->least ? v : r->least;
+        r->most = v > r->most ? v : r->most;
+        l->total += v - l->shift;
+        l->squares += (v - l->shift) * (v - l->shift);
+    }
+}
+
+static fbp_status take_slice(struct reduced *r, struct layer *l, size_t frame, size_t z)
+{
+    const size_t slice = (r->first_frame + frame) * r->n[2] + z;
+
+    for (size_t at = 0; at < r->n[1]; at += l->band_rows) {
+        const size_t n = r->n[1] - at < l->band_rows ? r->n[1] - at : l->band_rows;
+        const fbp_status st = fbp_source_read(r->source, slice, 1, at, n, l->band);
+        if (st != FBP_OK)
+            return st;
+        histogram_add(&r->histogram, l->band, n * r->n[0]);
+        for (size_t i = 0; i < n; i++) {
+            const float *row = l->band + i * r->n[0];
+            take_row(r, l, frame, r->down ? r->n[1] - 1 - at - i : at + i, z, row);
+            take_numbers(r, l, row);
+        }
+    }
+    return FBP_OK;
+}
+
+static void finish_layer(struct reduced *r, const struct layer *l, size_t frame, size_t bz)
+{
+    const size_t bins = r->bins[0] * r->bins[1];
+    float *out = r->values + (frame * r->bins[2] + bz) * bins;
+
+    for (size_t b = 0; b < bins; b++)
+        out[b] = l->count[b] ? (float)(l->sums[b] / (double)l->count[b]) : NAN;
+}
+
+static void say_progress(struct layer *l, bool quiet, size_t done, size_t all)
+{
+    char line[80];
+    const double now = quiet || !isatty(STDERR_FILENO) ? 0 : cli_now();
+
+    if (now < l->drawn + 0.2)
+        return;
+    snprintf(line, sizeof line, "reading slice %zu/%zu", done + 1, all);
+    say_bar(done + 1 == all ? "" : line);
+    l->drawn = now;
+}
+
+static fbp_status read_all(struct reduced *r, struct layer *l, bool quiet)
+{
+    const size_t bins = r->bins[0] * r->bins[1], all = r->frames * r->n[2];
+
+    for (size_t i = 0; i < all; i++) {
+        const size_t frame = i / r->n[2], z = i % r->n[2];
+        for (size_t b = 0; z % r->k[2] == 0 && b < bins; b++) {
+            l->sums[b] = 0;
+            l->count[b] = 0;
+        }
+        const fbp_status st = take_slice(r, l, frame, z);
+        if (st != FBP_OK)
+            return st;
+        if ((z + 1) % r->k[2] == 0 || z + 1 == r->n[2])
+            finish_layer(r, l, frame, z / r->k[2]);
+        say_progress(l, quiet, i, all);
+    }
+    if (l->drawn > 0)
+        say_bar("");
+    return fbp_source_unchanged(r->source);
+}
+
+static void finish(struct reduced *r, const struct layer *l)
+{
+    const double n = (double)r->finite, mean = n > 0 ? l->total / n : 0;
+
+    r->mean = l->shift + mean;
+    r->sd = n > 0 ? sqrt(fmax(0, l->squares / n - mean * mean)) : 0;
+}
+
+static bool is_whole_number(enum fbp_type type)
+{
+    return type != FBP_F32 && type != FBP_F64;
+}
+
+int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wish *wish)
+{
+    struct layer l = {0};
+
+    *r = (struct reduced){.source = source, .info = fbp_source_info(source)};
+    if (look(r, wish) != 0 || choose_bins(r, wish) != 0)
+        return 1;
+    if (is_whole_number(r->info->type))
+        r->histogram.step = fabs(r->info->scale) > 0 ? fabs(r->info->scale) : 1;
+    int rc = make_room(r, &l)
+                 ? 0
+                 : cli_error("%s: out of memory: give a smaller --page-size", wish->name);
+    if (rc == 0 && read_all(r, &l, wish->quiet) != FBP_OK)
+        rc = cli_fail();
+    finish(r, &l);
+    free(l.sums);
+    free(l.count);
+    free(l.band);
+    return rc;
+}
+
+void reduced_clear(struct reduced *r)
+{
+    free(r->values);
+    for (int i = 0; i < 3; i++)
+        free(r->greatest[i]);
+    *r = (struct reduced){0};
+}

@@ -1,0 +1,212 @@
+/* The viewer of a page: what its script is told of the volume, and what people are. */
+#include "page/page.h"
+
+#include "cli.h"
+#include "page/packed.h"
+#include "page/page_fill.h"
+#include "page/page_texts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS = 512 };
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* All but 0.1 % at either end, of at most 2^18 values spread over those that are shown. */
+static bool find_window(const struct reduced *r, bool mip, double window[2])
+{
+    const float *values = mip ? r->greatest[0] : r->values;
+    const size_t all =
+        r->frames * (mip ? reduced_plane(r, 0) : r->bins[0] * r->bins[1] * r->bins[2]);
+    const size_t step = (all >> 18) + 1;
+    float *sample = malloc((all / step + 1) * sizeof *sample);
+    size_t n = 0;
+
+    for (size_t i = 0; sample && i < all; i += step)
+        if (isfinite(values[i]))
+            sample[n++] = values[i];
+    if (n > 0) {
+        qsort(sample, n, sizeof *sample, compare_floats);
+        window[0] = (double)sample[n / 1000];
+        window[1] = (double)sample[n - 1 - n / 1000];
+    } else {
+        window[0] = 0;
+    }
+    if (n == 0 || !(window[1] > window[0]))
+        window[1] = window[0] + 1;
+    free(sample);
+    return sample != NULL;
+}
+
+static void tell_scale(cJSON *out, const struct packed_scale *s)
+{
+    cJSON_AddNumberToObject(out, "scale", s->scale);
+    cJSON_AddNumberToObject(out, "offset", s->offset);
+    cJSON_AddNumberToObject(out, "none", (double)s->none);
+}
+
+static bool tell_histogram(cJSON *root, const struct histogram *h)
+{
+    uint64_t *counts = calloc(BINS, sizeof *counts);
+    cJSON *out = cJSON_AddObjectToObject(root, "histogram");
+    double lo = 0, width = 1;
+    const size_t n = counts ? histogram_tell(h, BINS, &lo, &width, counts) : 0;
+    cJSON *list = cJSON_AddArrayToObject(out, "counts");
+
+    cJSON_AddNumberToObject(out, "lo", lo);
+    cJSON_AddNumberToObject(out, "width", width);
+    for (size_t i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)counts[i]));
+    free(counts);
+    return counts != NULL;
+}
+
+static void tell_start(cJSON *root, const struct reduced *r, const struct page_wish *wish)
+{
+    size_t at[3];
+
+    for (int a = 0; a < 3; a++)
+        at[a] = wish->volume.slice ? wish->volume.slice[a] : r->n[a] / 2;
+    cli_json_sizes(root, "start", at, 3);
+    cJSON_AddBoolToObject(root, "mip", wish->mip);
+}
+
+static void tell_numbers(cJSON *root, const struct reduced *r)
+{
+    cJSON_AddNumberToObject(root, "frames", (double)r->frames);
+    cJSON_AddNumberToObject(root, "first_frame", (double)r->first_frame);
+    cli_json_sizes(root, "size", r->n, 3);
+    cli_json_sizes(root, "join", r->k, 3);
+    cli_json_sizes(root, "bins", r->bins, 3);
+    cli_json_numbers(root, "mm", r->mm, 3);
+    cli_json_numbers(root, "origin", r->origin, 3);
+    cJSON_AddBoolToObject(root, "has_mm", r->info->has_spacing);
+    cJSON_AddNumberToObject(root, "layers", (double)packed_layers(r));
+    cJSON_AddNumberToObject(root, "min", r->least);
+    cJSON_AddNumberToObject(root, "max", r->most);
+    cJSON_AddNumberToObject(root, "mean", r->mean);
+    cJSON_AddNumberToObject(root, "sd", r->sd);
+    cJSON_AddNumberToObject(root, "finite", (double)r->finite);
+    cJSON_AddNumberToObject(root, "not_finite", (double)r->not_finite);
+}
+
+/* A text of a file, as a terminal may show it, too. */
+static void tell_text(cJSON *root, const char *key, const char *text)
+{
+    char safe[1024];
+
+    fbp_printable(safe, sizeof safe, text, strlen(text), "");
+    cJSON_AddStringToObject(root, key, safe);
+}
+
+/* The one asked for, or that of most values. */
+static bool tell_window(cJSON *root, const char *key, const struct reduced *r,
+                        const struct page_wish *wish, bool mip)
+{
+    double window[2] = {wish->window[0], wish->window[1]};
+    const bool found = !isnan(window[0]) || find_window(r, mip, window);
+
+    cli_json_numbers(root, key, window, 2);
+    return found;
+}
+
+static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bool served,
+                       const struct packed_scale scales[2])
+{
+    static const char *const types[] = {"u8", "u16", "f32"};
+    cJSON *root = cJSON_CreateObject();
+    bool all = tell_window(root, "window", r, wish, false);
+
+    tell_text(root, "name", wish->volume.name);
+    tell_text(root, "unit", r->info->unit);
+    tell_numbers(root, r);
+    cJSON_AddStringToObject(root, "type", types[r->type]);
+    tell_scale(root, &scales[0]);
+    tell_scale(cJSON_AddObjectToObject(root, "greatest"), &scales[1]);
+    all = tell_window(root, "window_mip", r, wish, true) && all;
+    all = tell_histogram(root, &r->histogram) && all;
+    tell_start(root, r, wish);
+    if (served) {
+        const size_t cost[] = {wish->slice_cost[0], wish->slice_cost[1], wish->slice_cost[2]};
+        cli_json_sizes(root, "slice_cost", cost, 3);
+    }
+    if (all)
+        return root;
+    cJSON_Delete(root);
+    return NULL;
+}
+
+/* "512 x 512 x 300 voxels of 0.2 mm, 3 frames; float32 (mha)" */
+static void put_size(struct markup *m, const struct reduced *r)
+{
+    const struct fbp_array_info *i = r->info;
+    const struct fbp_grid grid = {.n = {r->n[0], r->n[1], r->n[2]},
+                                  .voxel_mm = {fabs(r->mm[0]), fabs(r->mm[1]), fabs(r->mm[2])}};
+    char text[160];
+
+    if (i->has_spacing)
+        markup_escaped(m, cli_grid(text, sizeof text, &grid));
+    else
+        markup_say(m, "%zu x %zu x %zu voxels; the file has no size of voxels", r->n[0], r->n[1],
+                   r->n[2]);
+    if (i->frames > 1 && r->frames == i->frames)
+        markup_say(m, ", %zu frames", r->frames);
+    else if (i->frames > 1)
+        markup_say(m, ", frame %zu of %zu", r->first_frame, i->frames);
+    markup_say(m, "; %s, stored as %s (%s)", *i->unit ? i->unit : "unit not known",
+               fbp_type_name(i->type), i->format);
+}
+
+/* What the values of the page are, so that nobody takes a mean for a voxel. */
+static void put_truth(struct markup *m, const struct reduced *r, const struct packed_scale *s,
+                      bool served)
+{
+    const size_t *k = r->k;
+    const bool rounded = r->type == REDUCED_U16 && s->none >= 0;
+
+    if (reduced_is_whole(r))
+        markup_put(m, "All voxels are in this page");
+    else
+        markup_printf(m,
+                      "<strong>Reduced:</strong> each sample of this page is the mean of %zu x %zu "
+                      "x %zu voxels (%zu x %zu x %zu samples)",
+                      k[0], k[1], k[2], r->bins[0], r->bins[1], r->bins[2]);
+    if (rounded)
+        markup_printf(m, ", rounded to 16 bits (an error of at most %.2g)", s->scale / 2);
+    else if (reduced_is_whole(r) && r->type == REDUCED_F32 && r->info->type != FBP_F32)
+        markup_put(m, ", rounded to float32");
+    else if (reduced_is_whole(r))
+        markup_put(m, ", as they are stored");
+    markup_put(m, ". Range, mean, histogram and greatest values (MIP) are those of all voxels");
+    if (reduced_is_whole(r))
+        markup_put(m, ".");
+    else
+        markup_put(m, served ? ", and so are slices marked <em>full</em>, which come from the file."
+                             : "; <code>fbp view --serve</code> shows slices in full.");
+}
+
+int page_view(struct page *page, fbp_source *volume, const struct page_wish *wish,
+              struct reduced *r)
+{
+    struct packed_scale scales[2];
+    struct markup size = {0}, truth = {0}, meta = {0};
+
+    if (reduced_make(r, volume, &wish->volume) != 0)
+        return 1;
+    packed_put(&page->data, r, &scales[0], &scales[1]);
+    put_size(&size, r);
+    put_truth(&truth, r, &scales[0], page->served);
+    markup_json(&meta, describe(r, wish, page->served, scales));
+    const struct page_slot slots[] = {{"size", &size}, {"truth", &truth}, {"meta", &meta}, {0}};
+    page_fill(&page->viewer, page_text_of("viewer.html")->text, slots);
+    markup_clear(&size);
+    markup_clear(&truth);
+    markup_clear(&meta);
+    return 0;
+}

@@ -1,0 +1,27 @@
+# cmake -D FOLDER=… -D PATTERNS=*.a,*.b -D SOURCE=… -D HEADER=… -D TABLE=… [-D WHOLE=ON] -P texts.cmake:
+# files of FOLDER as one C file.  TABLE is "struct S t", an array of {name, text}, of which HEADER tells;
+# the last name is NULL.  WHOLE: names keep their extension, and a third member is the text's SHA-256.
+string(REPLACE "," ";" PATTERNS "${PATTERNS}")
+list(TRANSFORM PATTERNS PREPEND "${FOLDER}/")
+file(GLOB texts ${PATTERNS})
+set(out "/* Made by cmake/texts.cmake. */\n#include \"${HEADER}\"\n\n")
+set(table "")
+foreach(text ${texts})
+    get_filename_component(name ${text} NAME)
+    if(NOT WHOLE)
+        get_filename_component(name ${text} NAME_WE)
+    endif()
+    string(MAKE_C_IDENTIFIER "${name}_text" identifier)
+    file(READ ${text} bytes HEX)
+    string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
+    string(REGEX REPLACE "('[^']+','[^']+','[^']+','[^']+','[^']+','[^']+','[^']+','[^']+',)"
+        "\\1\n    " bytes "${bytes}")
+    string(APPEND out "static const char ${identifier}[] = {\n    ${bytes}0};\n\n")
+    if(WHOLE)
+        file(SHA256 ${text} hash)
+        string(APPEND table "    {\"${name}\", ${identifier}, \"${hash}\"},\n")
+    else()
+        string(APPEND table "    {\"${name}\", ${identifier}},\n")
+    endif()
+endforeach()
+file(WRITE ${SOURCE} "${out}const ${TABLE}[] = {\n${table}    {0}};\n")

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""pages.py FBP FOLDER: pages of fbp view in a headless browser.  They run without an error, without a
+violation of their policy and without a request; sliders, keys and the mouse change what they show; values
+are those of the volume.  Exit status 77: no browser here."""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import devtools  # noqa: E402
+
+fbp, work = os.path.abspath(sys.argv[1]), sys.argv[2]
+failures = 0
+
+
+def check(true, *words):
+    global failures
+    if not true:
+        failures += 1
+        print("FAILED:", *words)
+
+
+def run(*arguments):
+    subprocess.run([fbp, *arguments], check=True, stdin=subprocess.DEVNULL)
+
+
+def write_mha(path, size, values, spacing=(1, 1, 1), offset=(0, 0, 0)):
+    with open(path, "wb") as f:
+        f.write(f"""ObjectType = Image
+NDims = {len(size)}
+DimSize = {' '.join(map(str, size))}
+ElementSpacing = {' '.join(map(str, spacing))}
+Offset = {' '.join(map(str, offset))}
+ElementType = MET_FLOAT
+ElementByteOrderMSB = False
+ElementDataFile = LOCAL
+""".encode())
+        f.write(struct.pack(f"<{len(values)}f", *values))
+
+
+# Each voxel has its own value, which a float holds exactly.
+N = (12, 10, 8)
+
+
+def voxel(x, y, z):
+    return x + 100 * y + 10000 * z
+
+
+def shown(b):
+    """The value and the texts at the cross-hair, when the page has come to rest."""
+    b.value("new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(ok)))")
+    return (float(b.value("document.getElementById('value').dataset.value")),
+            b.value("document.getElementById('place').textContent"),
+            b.value("document.getElementById('voxel').textContent"))
+
+
+def open_page(b, path, fragment=""):
+    b.open("file://" + os.path.abspath(path) + fragment)
+    b.wait("!document.getElementById('desk').hidden || !document.getElementById('problem').hidden")
+    check(b.value("document.getElementById('problem').hidden"),
+          path, b.value("document.getElementById('problem').textContent"))
+
+
+def check_quiet(b, what):
+    check(not b.said, what, "said:", b.said)
+    outside = [u for u in b.requests if not u.startswith(("file://", "data:", "blob:", "about:"))]
+    check(not outside, what, "asked for", outside)
+
+
+def check_values(b):
+    open_page(b, "v.html", "#x=3&y=4&z=5")
+    check(shown(b) == (voxel(3, 4, 5), "11.5, 28, 107.5", "3, 4, 5"), "fragment:", shown(b))
+    keys = [("ArrowRight", (4, 4, 5)), ("ArrowUp", (4, 5, 5)), ("PageUp", (4, 5, 6)),
+            ("2", (4, 5, 6)), ("ArrowUp", (4, 5, 7)), ("ArrowUp", (4, 5, 7)), ("PageDown", (4, 4, 7)),
+            ("3", (4, 4, 7)), ("PageUp", (5, 4, 7)), ("ArrowLeft", (5, 3, 7)), ("h", (6, 5, 4))]
+    for key, at in keys:
+        b.key(key)
+        check(shown(b)[0] == voxel(*at), "key", key, shown(b), "instead of", at)
+    for i, axis in enumerate(("z", "y", "x")):
+        b.value(f"""(() => {{ const s = document.querySelectorAll('.plane input')[{i}];
+                    s.value = 1; s.dispatchEvent(new Event('input')); }})()""")
+        shown(b)
+        check(f"{axis} = 1 of" in b.value(f"document.querySelectorAll('.where')[{i}].textContent"),
+              "slider", axis)
+    check(shown(b)[0] == voxel(1, 1, 1), "sliders", shown(b))
+    b.wait("location.hash.startsWith('#x=1&y=1&z=1&')")
+    b.value("location.hash = '#x=11&y=9&z=7'")
+    b.wait("document.getElementById('voxel').textContent === '11, 9, 7'")
+    check(shown(b)[0] == voxel(11, 9, 7), "hashchange", shown(b))
+    b.value("location.hash = '#x=nonsense&y=1e99&z=-4&lo=NaN'")
+    b.wait("document.getElementById('voxel').textContent === '11, 9, 0'")
+
+
+def box_of(b, plane):
+    return b.value(f"""(() => {{ const r = document.querySelectorAll('.plane canvas')[{plane}]
+                       .getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
+
+
+def check_mouse(b):
+    open_page(b, "v.html", "#x=0&y=0&z=0")
+    for plane, (right, up) in enumerate(((0, 1), (0, 2), (1, 2))):
+        left, top, w, h = box_of(b, plane)
+        at = [3, 4, 5]
+        x = left + (at[right] + 0.5) / N[right] * w
+        y = top + h - (at[up] + 0.5) / N[up] * h
+        b.mouse("mouseMoved", x, y)
+        got = float(b.value("document.getElementById('pointer-value').dataset.value"))
+        now = b.value("[...state.at]")
+        now[right], now[up] = at[right], at[up]
+        check(got == voxel(*now), "pointer on plane", plane, got, now)
+        b.mouse("mousePressed", x, y, button="left", clickCount=1)
+        b.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        check(shown(b)[0] == voxel(*now), "click on plane", plane, shown(b))
+    left, top, w, h = box_of(b, 0)
+    before = shown(b)
+    b.mouse("mouseWheel", left + w / 2, top + h / 2, deltaX=0, deltaY=-100)
+    b.wait("state.at[2] === 6")
+    check(shown(b)[0] == before[0] + 10000, "wheel", before, shown(b))
+    window = b.value("[state.lo, state.hi]")
+    b.mouse("mousePressed", left + w / 2, top + h / 2, button="left", clickCount=1, modifiers=8)
+    b.mouse("mouseMoved", left + w / 2 + 60, top + h / 2 - 30, button="left", buttons=1, modifiers=8)
+    b.mouse("mouseReleased", left + w / 2 + 60, top + h / 2 - 30, button="left", modifiers=8)
+    now = b.value("[state.lo, state.hi]")
+    check(now[1] - now[0] > 1.2 * (window[1] - window[0]) and sum(now) > sum(window),
+          "window by dragging", window, now)
+
+
+def pixel(b, plane, part_x, part_y):
+    return b.value(f"""(() => {{ const c = document.querySelectorAll('.plane canvas')[{plane}];
+        const one = document.createElement('canvas').getContext('2d', {{willReadFrequently: true}});
+        one.drawImage(c, -Math.floor(c.width * {part_x}), -Math.floor(c.height * {part_y}));
+        return one.getImageData(0, 0, 1, 1).data[0]; }})()""")
+
+
+def check_grey(b):
+    """Pixels are the window's greys, up is up."""
+    lo, hi = 0, 80000
+    open_page(b, "v.html", f"#x=0&y=0&z=0&lo={lo}&hi={hi}")
+    shown(b)
+    for plane, (right, up) in enumerate(((0, 1), (0, 2), (1, 2))):
+        at = [0, 0, 0]
+        at[right], at[up] = N[right] - 2, N[up] - 2
+        want = round(255 * (voxel(*at) - lo) / (hi - lo))
+        got = pixel(b, plane, (at[right] + 0.5) / N[right], 1 - (at[up] + 0.5) / N[up])
+        check(abs(got - want) <= 1, "grey of plane", plane, got, want)
+    b.key("i")
+    shown(b)
+    check(abs(pixel(b, 2, 8.5 / 10, 1.5 / 8) - (255 - round(255 * voxel(0, 8, 6) / hi))) <= 1, "inverted")
+    b.key("f")
+    check(b.value("[state.lo, state.hi]") == [0, voxel(11, 9, 7)], "key f")
+    b.key("m")
+    shown(b)
+    check(b.value("document.getElementById('mip').getAttribute('aria-pressed')") == "true", "key m")
+    check("greatest value along z" in b.value("document.querySelector('.where').textContent"), "MIP's caption")
+    left, top, w, h = box_of(b, 0)
+    b.mouse("mouseMoved", left + 2.5 / 12 * w, top + h - 3.5 / 10 * h)
+    got = float(b.value("document.getElementById('pointer-value').dataset.value"))
+    check(abs(got - voxel(2, 3, 7)) < 1, "MIP's value", got)
+    b.key("?")
+    check(b.value("document.getElementById('help').open"), "no help")
+    b.key("Escape")
+    b.wait("!document.getElementById('help').open")
+    b.value("document.getElementById('lo').focus()")
+    b.key("m")
+    check(b.value("state.mip"), "a key typed into a number changed the view")
+
+
+def check_series(b):
+    open_page(b, "series.html", "#frame=1&x=1&y=2&z=0")
+    check(shown(b)[0] == 1000 + 9, "frame 1:", shown(b))
+    b.key(".")
+    check(shown(b)[0] == 2000 + 9, "next frame:", shown(b))
+    b.key(".")
+    check(shown(b)[0] == 2000 + 9, "beyond the last frame:", shown(b))
+    check(not b.value("document.getElementById('frame-label').hidden"), "no slider of frames")
+
+
+def check_looks(b):
+    """Whatever the width, nothing is wider than the screen; planes stand beside or below each other."""
+    for name, width, height, ratio in (("wide", 1500, 900, 1), ("narrow", 400, 800, 2)):
+        for scheme in ("light", "dark"):
+            b.size(width, height, ratio)
+            b.scheme(scheme)
+            open_page(b, "reduced.html")
+            shown(b)
+            check(b.value("document.documentElement.scrollWidth <= innerWidth"), name, "scrolls sideways")
+            tops = b.value("[...document.querySelectorAll('.plane')].map((p) => p.getBoundingClientRect().top)")
+            check((len(set(tops)) == 1) == (name == "wide"), name, "planes at", tops)
+            back = b.value("getComputedStyle(document.body).backgroundColor")
+            check((sum(map(int, back[4:-1].split(","))) < 380) == (scheme == "dark"), scheme, back)
+            check(b.value("document.querySelector('.plane canvas').width / "
+                          "parseFloat(document.querySelector('.plane canvas').style.width)") == ratio, "ratio")
+            b.picture(f"{name}-{scheme}.png", whole=True)
+            check_quiet(b, f"{name} {scheme}")
+    b.size(1200, 800)
+
+
+def make_files():
+    values = [voxel(x, y, z) for z in range(N[2]) for y in range(N[1]) for x in range(N[0])]
+    write_mha("v.mha", N, values, (0.5, 2, 1.5), (10, 20, 100))
+    run("view", "v.mha", "-o", "v.html", "-q")
+    frames = [1000 * t + x + 4 * y + 12 * z for t in range(3) for z in range(2) for y in range(3)
+              for x in range(4)]
+    write_mha("series.mha", (4, 3, 2, 3), frames, (1, 1, 1, 1), (0, 0, 0, 0))
+    run("view", "series.mha", "-o", "series.html", "-q")
+    run("simulate", "--size", "96", "--views", "8", "--truth", "truth.mha", "-o", "s.json", "-q")
+    name = "<script>alert(1)<.mha"
+    os.rename("truth.mha", name)
+    run("view", name, "-o", "reduced.html", "--page-size", "600K", "-q")
+
+
+def main():
+    program = devtools.find()
+    if not program:
+        print("skipped: no chromium on the path")
+        return 77
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    os.chdir(work)
+    make_files()
+    b = devtools.Browser(program)
+    try:
+        b.size(1200, 800)
+        for part in (check_values, check_mouse, check_grey, check_series):
+            part(b)
+            check_quiet(b, part.__name__)
+        check_looks(b)
+        check(b.value("document.title") == "<script>alert(1)<.mha", "the name as the title")
+    finally:
+        b.close()
+    print("passed" if failures == 0 else f"{failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
