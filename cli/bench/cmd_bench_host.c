@@ -10,7 +10,7 @@ struct host_args {
     enum fbp_precision precision;
     size_t runs, batch, memory, divide;
     int threads;
-    bool counts, json;
+    bool counts, on_device, json;
 };
 
 /* Views and volume take 46 GB, so it is asked for by name. */
@@ -36,6 +36,9 @@ static const struct opt table[] = {
                    .help = "how much of a device's own memory may be used"),
     OPT(H, counts, .name = "counts",
         .help = "views are 16-bit counts, as from a detector, instead of line integrals"),
+    OPT(H, on_device, .name = "on-device",
+        .help = "views and volume lie in the device's own memory, as tensors do: nothing crosses "
+                "the bus"),
     OPT(H, timeline, .name = "timeline", .arg = "FILE.svg",
         .help = "also draw when each stage of one more run worked; needs --job"),
     BENCH_DIVIDE(H),
@@ -87,7 +90,7 @@ static int measure(const struct host_args *a, const struct bench_job *job)
                                        .device_memory_bytes = a->memory,
                                        .batch_views = a->batch};
     const struct bench_job j = bench_job_divided(job, a->divide);
-    const struct fbp_host_options options = {a->runs, a->counts, a->timeline};
+    const struct fbp_host_options options = {a->runs, a->counts, a->timeline, a->on_device};
     struct fbp_host_time t;
     struct fbp_scan scan = {.struct_size = sizeof scan};
     int rc = bench_job_scan(&j, &scan);

@@ -116,11 +116,12 @@ struct fbp_host_options {
     size_t n_runs;        /**< at least 1 */
     bool counts;          /**< views are uint16 intensities, not float line integrals */
     const char *timeline; /**< file for the timeline of one more run; NULL: none */
+    bool on_device;       /**< views and volume lie in the memory of the device */
 };
 
 /**
- * Time reconstructions of random views from host memory to host memory that the device can reach. A
- * run is the whole call, from views to the finished volume.
+ * Time reconstructions of random views from host memory to host memory that the device can reach,
+ * or within the device's own.  A run is the whole call, from views to the finished volume.
  *
  * scan    geometry and volume; no arrays are opened
  * params  device, n_threads, kernel, precision, device_memory_bytes, batch_views and slab_slices

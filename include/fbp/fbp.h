@@ -5,6 +5,7 @@
 #include "fbp/analysis.h"
 #include "fbp/array.h"
 #include "fbp/callback.h"
+#include "fbp/device_memory.h"
 #include "fbp/directions.h"
 #include "fbp/geometry.h"
 #include "fbp/geometry_file.h"

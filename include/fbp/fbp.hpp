@@ -202,6 +202,14 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_memory(&s.p_, samples, &info));
         return s;
     }
+    /** The caller's samples on a device, which stay there: backend "cuda", queue a cudaStream_t. */
+    static source device_memory(const void *samples, const fbp_array_info &info,
+                                const std::string &backend, void *queue = nullptr)
+    {
+        source s;
+        s.check(fbp_source_device_memory(&s.p_, samples, &info, backend.c_str(), queue));
+        return s;
+    }
     /** Stores rows [row0, row0 + n_rows) of slices [slice0, slice0 + n_slices) in `out`, as
      *  fbp_read_fn does.  What it throws ends the call that reads, and is thrown by it. */
     using read_function = std::function<void(std::size_t slice0, std::size_t n_slices,
@@ -289,6 +297,21 @@ class sink : public handle<fbp_sink, fbp_sink_close>
     {
         sink s;
         s.check(fbp_sink_memory_double(&s.p_, samples, n));
+        return s;
+    }
+    /** The same on a device: backend "cuda", queue a cudaStream_t. */
+    static sink device_memory(float *samples, const std::size_t (&n)[3], const std::string &backend,
+                              void *queue = nullptr)
+    {
+        sink s;
+        s.check(fbp_sink_device_memory(&s.p_, samples, FBP_F32, n, backend.c_str(), queue));
+        return s;
+    }
+    static sink device_memory(double *samples, const std::size_t (&n)[3],
+                              const std::string &backend, void *queue = nullptr)
+    {
+        sink s;
+        s.check(fbp_sink_device_memory(&s.p_, samples, FBP_F64, n, backend.c_str(), queue));
         return s;
     }
     /** A sink of the caller's functions (fbp_sink_callback()), which are copied.  If end() throws

@@ -2,6 +2,7 @@
 #include "api/plan.h"
 
 #include "array/array.h"
+#include "array/far.h"
 #include "array/spool.h"
 #include "base/clock.h"
 #include "base/process.h"
@@ -220,6 +221,8 @@ static fbp_status run_between(fbp_plan *p, fbp_source *source, fbp_sink *sink,
         FBP_TRY(fbp_plan_source_open(p, &own));
     fbp_source *const stored = source ? source : own;
     FBP_TRY_GOTO(fbp_plan_source_reduce(p, stored, &reduced));
+    FBP_TRY_GOTO(fbp_far_settle(fbp_source_far(stored)));
+    FBP_TRY_GOTO(fbp_far_settle(fbp_sink_far(sink)));
     FBP_TRY_GOTO(run_to(p, reduced, sink, NULL, &own_report, start));
 fail:
     if (report)

@@ -340,9 +340,7 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
     if (s->kind == FBP_SINK_HASH)
         for (size_t z = 0; z < nz; z++)
             s->hash[z0 + z] = fbp_hash(0, (const char *)data + z * s->slice_bytes, s->slice_bytes);
-    if (s->kind == FBP_SINK_MEMORY)
-        memcpy((char *)s->memory + z0 * s->slice_bytes, data, nz * s->slice_bytes);
-    if (s->kind == FBP_SINK_CALLED)
+    if (s->calls)
         FBP_TRY(s->calls->write(s, z0, nz, data));
     if (s->kind == FBP_SINK_STACK)
         return fbp_sink_stack_write(s, z0, nz, data);
@@ -413,7 +411,7 @@ fbp_status fbp_sink_finish(fbp_sink *s)
         FBP_TRY(fbp_sink_publish(s));
     if (s->kind == FBP_SINK_STACK)
         FBP_TRY(fbp_sink_stack_publish(s));
-    if (s->kind == FBP_SINK_CALLED)
+    if (s->calls)
         FBP_TRY(s->calls->finish(s));
     s->finished = true;
     return FBP_OK;

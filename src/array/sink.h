@@ -19,7 +19,7 @@ enum fbp_sink_kind {
     FBP_SINK_CALLED /**< a function of the caller's */
 };
 
-/** What a sink of kind FBP_SINK_CALLED does. */
+/** What a sink of kinds FBP_SINK_MEMORY and FBP_SINK_CALLED does. */
 struct fbp_sink_calls {
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
     fbp_status (*finish)(struct fbp_sink *s);
@@ -36,12 +36,13 @@ struct fbp_sink {
     bool log_made;        /**< and so is at least the journal */
     bool lock_made;       /**< and the second lock */
     bool finished;
-    bool passing;                   /**< read again and removed: it need not reach a disk */
-    size_t slice_bytes;             /**< as stored */
-    uint64_t *hash;                 /**< of each slice; HASH only */
-    void *memory;                   /**< of the caller; MEMORY only */
-    struct fbp_called_sink *called; /**< and the next: CALLED only (array/called_sink.c) */
-    const struct fbp_sink_calls *calls;
+    bool passing;                       /**< read again and removed: it need not reach a disk */
+    size_t slice_bytes;                 /**< as stored */
+    uint64_t *hash;                     /**< of each slice; HASH only */
+    void *memory;                       /**< of the caller; MEMORY only */
+    struct fbp_far *far;                /**< where that is; NULL: in the host's */
+    struct fbp_called_sink *called;     /**< CALLED only (array/called_sink.c) */
+    const struct fbp_sink_calls *calls; /**< of these two; NULL: of others */
     pthread_mutex_t lock;
     unsigned char *have; /**< 1 a slice that is written; under `lock` */
     size_t n_have;

@@ -24,6 +24,7 @@
 
 #include "fbp/recon.h"
 
+#include "array/far.h"
 #include "backend/ledger.h"
 #include "backend/meridian.h"
 #include "base/pool.h"
@@ -227,6 +228,9 @@ struct fbp_backend {
     /** NULL: nothing is known, and the fewest slabs are best. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
+    /** Memory of callers on its devices.  NULL: they can have none. */
+    const struct fbp_far_access *far;
+
     /** Open a device for one job.  NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
     void (*close)(fbp_device **dev);
@@ -235,7 +239,8 @@ struct fbp_backend {
      *  message.  NULL (both): any. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
-    /** Can it do so with this memory of the caller's, too?  NULL: with none. */
+    /** Can it do so with this memory of the caller's, too, which may be the device's own (`far`)?
+     *  NULL: with none. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
     /** Device memory.  NULL (all three): it is host memory, and an upload does nothing. */

@@ -76,6 +76,16 @@ static void host_release(fbp_device *dev, void *memory)
     fbp_free(memory);
 }
 
+static int no_owner(const void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
+    return -1;
+}
+
+/* Nobody asks for more of what belongs to no device. */
+static const struct fbp_far_access no_memory_of_callers = {.owner = no_owner};
+
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
 {
     (void)dev;
@@ -222,6 +232,8 @@ static void fill_memory(struct fbp_backend *b)
     }
     if (!b->reaches)
         b->reaches = reaches_nothing;
+    if (!b->far)
+        b->far = &no_memory_of_callers;
     if (!b->alloc) {
         b->alloc = alloc;
         b->release = release;

@@ -1,6 +1,9 @@
 /* Timing of whole reconstructions, memory to memory. */
 #include "fbp-lab/bench.h"
 
+#include "fbp/device_memory.h"
+
+#include "api/device_memory.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -18,7 +21,7 @@ static const double MOST_COUNTS = 65535;
 struct host_bench {
     struct fbp_scan scan; /* of the caller's, with an intensity if views are counts */
     struct fbp_recon_params params;
-    bool counts;
+    bool counts, on_device;
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
@@ -43,7 +46,39 @@ static fbp_status make_source(const struct host_bench *b, const void *views, fbp
         .n = {b->scan.panel.n_columns, b->scan.panel.n_rows, b->scan.n_views},
         .type = b->counts ? FBP_U16 : FBP_F32};
 
-    return fbp_source_memory(out, views, &info);
+    return views && b->on_device
+               ? fbp_source_device_memory(out, views, &info, fbp_plan_info(b->plan)->backend, NULL)
+               : fbp_source_memory(out, views, &info);
+}
+
+static fbp_status alloc(const struct host_bench *b, size_t bytes, void **out)
+{
+    return b->on_device ? fbp_device_memory_alloc(b->params.device, bytes, out)
+                        : fbp_plan_alloc(b->plan, bytes, out);
+}
+
+static void release(const struct host_bench *b, void *memory)
+{
+    if (b->on_device)
+        fbp_device_memory_release(b->params.device, memory);
+    else if (b->plan)
+        fbp_plan_release(b->plan, memory);
+}
+
+/* Random views, through the host's memory if they are not to lie there. */
+static fbp_status fill(const struct host_bench *b, size_t bytes)
+{
+    const enum fbp_type type = b->counts ? FBP_U16 : FBP_F32;
+    void *host = NULL;
+
+    if (!b->on_device)
+        return fbp_bench_random(&b->scan, b->params.n_threads, type, b->views);
+    FBP_TRY(fbp_alloc(&host, bytes, "views"));
+    fbp_status st = fbp_bench_random(&b->scan, b->params.n_threads, type, host);
+    if (st == FBP_OK)
+        st = fbp_device_memory_copy(b->params.device, b->views, host, bytes);
+    fbp_free(host);
+    return st;
 }
 
 /* Seconds since *at, which becomes now. */
@@ -65,20 +100,17 @@ static fbp_status host_open(struct host_bench *b, struct fbp_host_time *out)
     out->plan = lap(&at);
     FBP_TRY(fbp_plan_open(b->plan));
     out->open = lap(&at);
-    FBP_TRY(fbp_plan_alloc(b->plan, n, &b->views));
-    FBP_TRY(fbp_plan_alloc(b->plan, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
+    FBP_TRY(alloc(b, n, &b->views));
+    FBP_TRY(alloc(b, fbp_plan_info(b->plan)->output_bytes, (void **)&b->volume));
     out->pin = lap(&at);
-    FBP_TRY(
-        fbp_bench_random(&b->scan, b->params.n_threads, b->counts ? FBP_U16 : FBP_F32, b->views));
+    FBP_TRY(fill(b, n));
     return make_source(b, b->views, &b->source);
 }
 
 static void host_close(struct host_bench *b)
 {
-    if (b->plan) {
-        fbp_plan_release(b->plan, b->views);
-        fbp_plan_release(b->plan, b->volume);
-    }
+    release(b, b->views);
+    release(b, b->volume);
     fbp_plan_destroy(&b->plan);
     fbp_source_close(&b->source);
     fbp_source_close(&b->params.source);
@@ -89,7 +121,8 @@ static fbp_status run_once(const struct host_bench *b, fbp_plan *plan, struct fb
     fbp_sink *sink = NULL;
     fbp_status st = FBP_OK;
 
-    FBP_TRY(fbp_bench_sink(plan, b->volume, &sink));
+    FBP_TRY(b->on_device ? fbp_bench_device_sink(plan, b->volume, &sink)
+                         : fbp_bench_sink(plan, b->volume, &sink));
     st = fbp_plan_run_to(plan, b->source, sink, report);
     fbp_sink_close(&sink);
     return st;
@@ -157,7 +190,8 @@ static fbp_status draw_timeline(const struct host_bench *b, const char *path)
 fbp_status fbp_bench_host(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                           const struct fbp_host_options *options, struct fbp_host_time *out)
 {
-    struct host_bench b = {.scan = *scan, .counts = options->counts};
+    struct host_bench b = {
+        .scan = *scan, .counts = options->counts, .on_device = options->on_device};
     double *seconds = NULL;
     fbp_status st = FBP_OK;
 

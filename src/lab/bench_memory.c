@@ -1,13 +1,32 @@
 #include "lab/bench_memory.h"
 
+#include "fbp/device_memory.h"
+
 #include "base/status.h"
+
+/* Of all frames, one behind the other. */
+static void size_of(const struct fbp_plan_summary *info, size_t n[3])
+{
+    n[0] = info->volume.n[0];
+    n[1] = info->volume.n[1];
+    n[2] = (info->frames > 1 ? info->frames : 1) * info->volume.n[2];
+}
 
 fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink)
 {
-    const struct fbp_plan_summary *info = fbp_plan_info(plan);
-    const size_t *n = info->volume.n, frames = info->frames > 1 ? info->frames : 1;
+    size_t n[3];
 
-    return fbp_sink_memory(sink, out, (const size_t[3]){n[0], n[1], frames * n[2]});
+    size_of(fbp_plan_info(plan), n);
+    return fbp_sink_memory(sink, out, n);
+}
+
+fbp_status fbp_bench_device_sink(const fbp_plan *plan, float *out, fbp_sink **sink)
+{
+    const struct fbp_plan_summary *info = fbp_plan_info(plan);
+    size_t n[3];
+
+    size_of(info, n);
+    return fbp_sink_device_memory(sink, out, FBP_F32, n, info->backend, NULL);
 }
 
 static fbp_status run(const struct fbp_scan *scan, const struct fbp_recon_params *params,

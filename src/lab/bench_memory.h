@@ -17,4 +17,7 @@ fbp_status fbp_bench_reconstruct(const struct fbp_scan *scan, const struct fbp_r
 /** A sink of the plan's volume, its frames one behind the other, in memory. */
 fbp_status fbp_bench_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
 
+/** The same, in the memory of the plan's device. */
+fbp_status fbp_bench_device_sink(const fbp_plan *plan, float *out, fbp_sink **sink);
+
 #endif /* FBP_SRC_BENCH_MEMORY_H */

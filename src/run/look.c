@@ -1,5 +1,7 @@
 #include "run/look.h"
 
+#include "array/array.h"
+#include "array/far.h"
 #include "backend/rows.h"
 #include "base/mem.h"
 #include "plan/roi.h"
@@ -164,6 +166,61 @@ void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const 
     for (size_t i = 0; i < look->n_rows; i++)
         rows[i] = rows[i].seen ? rows[i] : seen.rows[i];
     pthread_mutex_unlock(&look->lock);
+}
+
+enum { FAR_BYTES = 1 << 20 };
+
+/* Row i of those that are looked at, of n views from view0 on: samples [n][column]. */
+static void look_at_rows(fbp_look *look, size_t i, size_t view0, size_t n, const char *samples)
+{
+    const struct fbp_job *job = look->job;
+    const size_t size = job->panel.n_columns * fbp_raw_size(job);
+    const size_t step = job->panel.n_columns / LOOK_PLACES + 1;
+
+    pthread_mutex_lock(&look->lock); /* devices without that memory look at what they read */
+    for (size_t k = view0; k < view0 + n; k++) {
+        const struct look_line line = {job, samples + (k - view0) * size, look->rows[i]};
+        struct look_row *seen = &look->seen[k * LOOK_ROWS + i];
+        size_t r0, r1;
+        needed_rows(job, k, k + 1, &r0, &r1);
+        if (seen->seen || line.r < r0 || line.r >= r1)
+            continue;
+        look_at_line(&line, &look->columns, seen);
+        look_for_life(&line, step, &look->views[k]);
+    }
+    pthread_mutex_unlock(&look->lock);
+}
+
+fbp_status fbp_look_at_far(fbp_look *look, const fbp_source *source)
+{
+    const struct fbp_job *job = look->job;
+    const size_t row = job->panel.n_columns * fbp_raw_size(job), view = job->panel.n_rows * row;
+    const size_t most = row < FAR_BYTES ? FAR_BYTES / row : 1;
+    struct fbp_far *far = fbp_source_far(source);
+    char *samples = NULL;
+    fbp_status st = FBP_OK;
+
+    pthread_mutex_lock(&look->lock);
+    if (!look->chosen)
+        choose(look);
+    pthread_mutex_unlock(&look->lock);
+    FBP_TRY(fbp_alloc((void **)&samples, most * row, "rows of views"));
+    for (size_t i = 0; st == FBP_OK && i < look->n_rows; i++)
+        for (size_t k = 0, n; st == FBP_OK && k < job->n_views; k += n) {
+            n = job->n_views - k < most ? job->n_views - k : most;
+            st = far->copy(far,
+                           &(struct fbp_pieces){.to = samples,
+                                                .from = (const char *)fbp_source_samples(source) +
+                                                        k * view + look->rows[i] * row,
+                                                .n = n,
+                                                .bytes = row,
+                                                .to_stride = row,
+                                                .from_stride = view});
+            if (st == FBP_OK)
+                look_at_rows(look, i, k, n, samples);
+        }
+    fbp_free(samples);
+    return st;
 }
 
 /* The rest of a view, from its middle on, until it is seen to be alive. */

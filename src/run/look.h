@@ -4,8 +4,8 @@
  * measured in them.  Looked at are a few rows, the same ones of every view however the work is
  * divided, on the host: by the thread that has just read the view (run/load.h), or, of views
  * in the caller's memory, by the threads that would read, when all views are on their way to the
- * device.  About 100 samples a row, so that it takes a few us a view; needs nothing of a backend
- * and does not depend on one.
+ * device; of views that lie on a device these rows are copied.  About 100 samples a row, so that it
+ * takes a few us a view; needs nothing of a backend and does not depend on one.
  *
  * A row is cut off where the median of its outermost samples stays above a part of the row's
  * greatest value (of pairs of neighbours, the lesser: no hot pixel), three standard deviations of
@@ -36,6 +36,12 @@ size_t fbp_look_bytes(const struct fbp_job *job);
  */
 void fbp_look_at(fbp_look *look, const struct fbp_batch *batch, size_t k, const void *raw,
                  bool whole);
+
+/**
+ * Look at all views of a source whose samples a device has (array/far.h), by copies of the rows
+ * that are looked at, of many views each.
+ */
+fbp_status fbp_look_at_far(fbp_look *look, const fbp_source *source);
 
 /**
  * What all looks have seen, into `report`; views that look dead are read once more.

@@ -2,6 +2,7 @@
 #include "run/stage.h"
 
 #include "array/array.h"
+#include "array/far.h"
 #include "array/hold.h"
 #include "backend/rows.h"
 #include "base/clock.h"
@@ -51,6 +52,14 @@ static fbp_status look_at_held(void *user, size_t k, int thread)
     return FBP_OK;
 }
 
+/* All views, which a device holds: by one worker. */
+static fbp_status look_at_far(struct worker *w)
+{
+    if (atomic_exchange(&w->run->looked_far, true))
+        return FBP_OK;
+    return fbp_look_at_far(w->run->rq->look, w->run->rq->source);
+}
+
 /* At what the caller holds, when all is on its way: no device waits for that.  Kept views are those
  * of the first slab. */
 static fbp_status look_at_views(struct worker *w)
@@ -59,6 +68,8 @@ static fbp_status look_at_views(struct worker *w)
 
     if (!w->run->rq->look || !w->views || atomic_load(&w->run->stop))
         return FBP_OK;
+    if (fbp_source_far(w->run->rq->source))
+        return look_at_far(w);
     for (; d; d = w->work->kept ? NULL : d->next) {
         for (size_t i = 0; i < d->n_tasks; i++) {
             struct held held = {w, &d->tasks[i].batch};
@@ -127,6 +138,8 @@ static fbp_status look_at_own(struct worker *w)
 
     if (!w->run->rq->look || !w->views)
         return FBP_OK;
+    if (fbp_source_far(w->run->rq->source))
+        return look_at_far(w);
     for (size_t b = 0; b < s->n; b++) {
         const struct fbp_shared_batch at = fbp_shared_get(s, b);
         struct held held = {w, &s->views->tasks[b].batch};

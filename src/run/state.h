@@ -19,7 +19,8 @@ struct run_state {
     fbp_status status;    /**< the first failure, and its message */
     char message[1200];
     atomic_bool stop;
-    atomic_bool blank; /**< a worker writes, or has written, what no device computes */
+    atomic_bool looked_far; /**< a worker looks, or has looked, at views that a device holds */
+    atomic_bool blank;      /**< a worker writes, or has written, what no device computes */
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< view that is awaited, from 1; 0: none */

@@ -1,6 +1,7 @@
 #include "run/worker.h"
 
 #include "array/array.h"
+#include "array/far.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/statistics.h"
@@ -65,10 +66,15 @@ static bool reaches(const struct worker *w, const void *host, size_t bytes)
     return host && w->backend->reaches(w->dev, host, bytes);
 }
 
-/* A device in the host's memory that looks at its voxels itself fetches them to anywhere. */
-static bool fetches_anywhere(const struct worker *w)
+/* A device in the host's memory that looks at its voxels itself fetches them to anywhere there. */
+static bool fetches_to(const struct worker *w, void *volume, size_t bytes)
 {
-    return !w->backend->own_memory && w->backend->has_statistics;
+    const struct fbp_run_request *rq = w->run->rq;
+
+    if (fbp_sink_far(rq->sink) && fbp_run_finishes(rq)) /* which the host does */
+        return false;
+    return reaches(w, volume, bytes) ||
+           (!fbp_sink_far(rq->sink) && !w->backend->own_memory && w->backend->has_statistics);
 }
 
 /* Does the device copy from and to the caller's memory?  Rows must run upwards, samples be as it
@@ -89,7 +95,7 @@ static void find_callers_memory(struct worker *w)
         w->views = samples;
     if (!fbp_roi_crops(rq->job) && rq->job->frames <= 1 && /* else it is not in one run there */
         fbp_sink_info(rq->sink)->type == value &&
-        (fetches_anywhere(w) || reaches(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job))))
+        fetches_to(w, volume, m[0] * m[1] * m[2] * fbp_value_size(rq->job)))
         w->volume = volume;
 }
 

@@ -138,6 +138,10 @@ run 0 bench host --job J1 --divide 4 --device mock --runs 1 --json # several thr
 is "$(json measurements.0.rmse_hu) < 0.1"
 grep -q '<title>filter: ' host.svg || say "$last: the timeline has no bars"
 run 0 bench host --job J1 --divide 16 --device cpu --runs 1 --counts
+run 0 bench host --job J1 --divide 8 --device mock --runs 1 --on-device --json
+is "$(json measurements.0.rmse_hu) < 0.1"
+run 1 bench host --job J1 --divide 8 --device cpu --runs 1 --on-device
+has err 'cpu has no memory of its own'
 run 0 bench host --job J4 --divide 32 --device cpu --runs 1
 run 0 bench pipeline --size 16 --views 12 -q
 has out '^backproject '

@@ -49,6 +49,16 @@ fbp::scan circular_scan(std::size_t n, std::size_t side)
 
 void errors()
 {
+    try { /* nobody's memory */
+        float samples[8] = {0};
+        fbp::array_info info;
+        info.n[0] = info.n[1] = info.n[2] = 2;
+        info.type = FBP_F32;
+        fbp::source::device_memory(samples, info, "cpu");
+        EXPECT(!"the host's memory is no device's");
+    } catch (const fbp::error &e) {
+        EXPECT(std::string(e.what()).find("not in the memory of one device") != std::string::npos);
+    }
     try {
         fbp::scan scan("none.json");
         EXPECT(!"none.json is not there");

@@ -37,6 +37,7 @@ struct fbp_source {
     void (*close)(fbp_source *src); /**< frees `state`; NULL = nothing to free */
     void *state;
     const void *memory;    /**< the samples, where they lie in the caller's memory; NULL */
+    struct fbp_far *far;   /**< the device whose memory that is (array/far.h); NULL: the host's */
     bool in_order;         /**< reading backwards starts anew: a compressed stream */
     bool unpacks;          /**< reading takes a processor: worth several threads */
     uint64_t held_bytes;   /**< memory that it takes, beside what is read into: at most */

@@ -125,7 +125,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 void cuda_host_release(fbp_device *device, void *mem);
 
 /* memory.c: of the device. */
-bool cuda_reaches(fbp_device *device, const void *host, size_t bytes);
+bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
@@ -152,5 +152,15 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
 fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, size_t z1,
                       const void *volume, void *host);
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
+
+/** far.c: memory of the caller's.  What sort it is of, from its first byte to the last; false: CUDA
+ *  does not know it, or it is of several sorts. */
+bool cuda_memory_of(const void *memory, size_t bytes, struct cudaPointerAttributes *out);
+/** CUDA's number of the device that has it; -1: none. */
+int cuda_far_owner(const void *memory, size_t bytes);
+/** As struct fbp_far_access has them, with CUDA's number of the device. */
+fbp_status cuda_far_open(int ordinal, void *queue, struct fbp_far **out);
+fbp_status cuda_far_alloc(int ordinal, size_t bytes, void **out);
+void cuda_far_release(int ordinal, void *memory);
 
 #endif /* FBP_SRC_CUDA_DEVICE_H */

@@ -162,6 +162,34 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     return st;
 }
 
+/* Of the devices that are listed. */
+static int far_owner(const void *memory, size_t bytes)
+{
+    const int ordinal = cuda_far_owner(memory, bytes);
+
+    for (int i = 0; i < found.n; i++)
+        if (found.ordinal[i] == ordinal)
+            return i;
+    return -1;
+}
+
+static fbp_status far_open(int index, void *queue, struct fbp_far **out)
+{
+    return cuda_far_open(found.ordinal[index], queue, out);
+}
+
+static fbp_status far_alloc(int index, size_t bytes, void **out)
+{
+    return cuda_far_alloc(found.ordinal[index], bytes, out);
+}
+
+static void far_release(int index, void *memory)
+{
+    cuda_far_release(found.ordinal[index], memory);
+}
+
+static const struct fbp_far_access far_access = {far_owner, far_open, far_alloc, far_release};
+
 static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t n_samples)
 {
     const struct cuda_device *dev = cuda_of(device);
@@ -180,11 +208,11 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (n_samples == stride) { /* whole views, one run */
-        CUDA_TRY(cudaMemcpyAsync(dst, src, n * bytes, cudaMemcpyHostToDevice,
+        CUDA_TRY(cudaMemcpyAsync(dst, src, n * bytes, cudaMemcpyDefault,
                                  dev->streams[FBP_STAGE_IN].stream));
         return FBP_OK;
     }
-    CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyHostToDevice,
+    CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyDefault,
                                dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
@@ -272,6 +300,7 @@ static const struct fbp_backend backend = {
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC,
     .most_staying = GPU_MOST_LAYERS,
     .rates = rates,
+    .far = &far_access,
     .open = open_device,
     .close = close_device,
     .host_alloc = cuda_host_alloc,

@@ -3,21 +3,13 @@
 
 #include <stdlib.h>
 
-bool cuda_reaches(fbp_device *device, const void *host, size_t bytes)
+bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes)
 {
-    const void *const ends[2] = {host, (const char *)host + (bytes ? bytes - 1 : 0)};
+    const int index = cuda_of(device)->index;
+    struct cudaPointerAttributes a;
 
-    if (cudaSetDevice(cuda_of(device)->index) != cudaSuccess)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        struct cudaPointerAttributes a;
-        if (cudaPointerGetAttributes(&a, ends[i]) != cudaSuccess ||
-            (a.type != cudaMemoryTypeHost && a.type != cudaMemoryTypeManaged)) {
-            (void)cudaGetLastError();
-            return false;
-        }
-    }
-    return true;
+    return cudaSetDevice(index) == cudaSuccess && cuda_memory_of(memory, bytes, &a) &&
+           (a.type != cudaMemoryTypeDevice || a.device == index);
 }
 
 static fbp_status make_texture(struct cuda_views *v)

@@ -85,16 +85,16 @@ static cudaError_t look_at(const struct cuda_device *dev, const void *voxels, si
                : cuda_look_at(voxels, n, found_of(dev), dev->unpacking.stream);
 }
 
-/* The volume's slices as they are: looked at and copied side by side. */
-static fbp_status fetch_plain(struct cuda_device *dev, const void *voxels, size_t n, void *host)
+/* The volume's slices as they are: looked at and copied side by side, to the host or on the card.
+ */
+static fbp_status fetch_plain(struct cuda_device *dev, const void *voxels, size_t n, void *to)
 {
     struct cuda_unpacking *u = &dev->unpacking;
     cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
 
     CUDA_TRY(look_at(dev, voxels, n));
     CUDA_TRY(cudaEventRecord(u->filled[0], u->stream));
-    CUDA_TRY(
-        cudaMemcpyAsync(host, voxels, n * fbp_value_size(dev->job), cudaMemcpyDeviceToHost, out));
+    CUDA_TRY(cudaMemcpyAsync(to, voxels, n * fbp_value_size(dev->job), cudaMemcpyDefault, out));
     CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
     return FBP_OK;
 }
@@ -115,7 +115,7 @@ static fbp_status unpack(const struct cuda_device *dev, const struct cuda_fetch 
 }
 
 /* Through one of the buffers, which was copied when it is filled again. */
-static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, float *host)
+static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, float *to)
 {
     struct cuda_unpacking *u = &dev->unpacking;
     const unsigned at = u->next++ % GPU_STAGES;
@@ -127,23 +127,23 @@ static fbp_status fetch_piece(struct cuda_device *dev, struct cuda_fetch *f, flo
     FBP_TRY(unpack(dev, f));
     CUDA_TRY(cudaEventRecord(u->filled[at], f->stream));
     CUDA_TRY(cudaStreamWaitEvent(out, u->filled[at], 0));
-    CUDA_TRY(cudaMemcpyAsync(host, f->out, n * sizeof(float), cudaMemcpyDeviceToHost, out));
+    CUDA_TRY(cudaMemcpyAsync(to, f->out, n * sizeof(float), cudaMemcpyDefault, out));
     CUDA_TRY(cudaEventRecord(u->copied[at], out));
     return FBP_OK;
 }
 
 /* Of one frame. */
-static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, void *host)
+static fbp_status fetch_frame(struct cuda_device *dev, struct cuda_fetch *f, void *to)
 {
     const size_t slice = fbp_slab_slice(f->slab), value = fbp_value_size(dev->job);
     const size_t z0 = f->z0, z1 = f->z1, step = dev->tables.slice_bytes / (slice * sizeof(float));
 
     if (step == 0)
         return fetch_plain(dev, (const char *)f->volume + (z0 - f->slab->z0) * slice * value,
-                           (z1 - z0) * slice, host);
+                           (z1 - z0) * slice, to);
     for (; f->z0 < z1; f->z0 = f->z1) {
         f->z1 = f->z0 + step < z1 ? f->z0 + step : z1;
-        FBP_TRY(fetch_piece(dev, f, (float *)host + (f->z0 - z0) * slice));
+        FBP_TRY(fetch_piece(dev, f, (float *)to + (f->z0 - z0) * slice));
     }
     return FBP_OK;
 }

@@ -256,8 +256,8 @@ static fbp_status run_upload(void *user)
 
     atomic_fetch_add(&fbp_mock_uploaded, c->n_pieces * n * size);
     for (size_t i = 0; i < c->n_pieces; i++)
-        memcpy((char *)c->dst + i * n * size, (const char *)c->src + i * c->stride * size,
-               n * size);
+        memcpy((char *)c->dst + i * n * size,
+               (const char *)fbp_mock_near(c->src) + i * c->stride * size, n * size);
     return FBP_OK;
 }
 
@@ -272,13 +272,13 @@ static fbp_status upload(fbp_device *device, void *dst, const void *src, size_t 
                   &(struct command){.dst = dst, .src = src, .n_samples = n_samples, .n_pieces = 1});
 }
 
-/* Host memory lent to the device: tests say which. */
+/* Host memory lent to the device: tests say which; and its own. */
 static bool reaches(fbp_device *device, const void *host, size_t bytes)
 {
-    (void)device;
-    (void)host;
-    (void)bytes;
-    return !fbp_mock_plant.reaches_nothing;
+    const int owner = fbp_mock_far_access.owner(host, bytes);
+
+    return !fbp_mock_plant.reaches_nothing &&
+           (owner < 0 || owner == ((struct mock_device *)(void *)device)->index);
 }
 
 static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, size_t n,
@@ -510,6 +510,7 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 {
     FBP_TRY(called(device));
     struct mock_device *dev = (struct mock_device *)(void *)device;
+    host = fbp_mock_near(host);
     poison(host, fbp_frames(dev->job) * (z1 - z0) * fbp_slab_slice(slab) * sizeof(float));
     return submit(
         dev, FBP_STAGE_OUT, run_fetch,
@@ -657,6 +658,7 @@ const struct fbp_backend fbp_backend_mock = {
     .most_staying = 4096,
     .holds = holds,
     .rates = rates,
+    .far = &fbp_mock_far_access,
     .open = open_device,
     .close = close_device,
     .alloc = mock_alloc,

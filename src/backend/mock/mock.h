@@ -72,6 +72,19 @@ extern atomic_uint_fast64_t fbp_mock_slabs[FBP_MOCK_DEVICES];
 /** Rates of links that were measured. */
 extern atomic_uint_fast64_t fbp_mock_measured;
 
+/** Memory of the caller's on devices, mock_far.c: host memory by an address that no program can
+ *  use, and only the device's own commands know how to.  It lies on the first device. */
+void *fbp_mock_far(void *host);
+
+/** Where such an address leads to; others as they are. */
+void *fbp_mock_near(const void *memory);
+
+/** Bytes that were copied from there to the host's memory, and back; how often the work of the
+ *  caller's queue, an atomic_bool that is true until it is done, was waited for. */
+extern atomic_uint_fast64_t fbp_mock_copied, fbp_mock_settled;
+
+extern const struct fbp_far_access fbp_mock_far_access;
+
 /** mock_links.c */
 extern const struct fbp_link_meter fbp_mock_link_meter;
 

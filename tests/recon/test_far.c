@@ -1,0 +1,358 @@
+/* Views and volumes in the memory of a device: the same bits as from files, and the host does not
+ * touch them, which would end the test. */
+#include "recon/slabs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A scan, its samples in memory that looks like that of device mock:0, room for a volume beside
+ * them, and the volume as it should be. */
+struct fixture {
+    struct fbp_scan scan;
+    struct fbp_array_info info;
+    float *views, *volume, *right;
+    size_t n_voxels, n[3];
+};
+
+static float *volume_of(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                        const size_t n[3])
+{
+    float *out = malloc(n[0] * n[1] * n[2] * sizeof *out);
+    fbp_plan *plan;
+    fbp_sink *sink;
+
+    assert_non_null(out);
+    OK(fbp_plan_create(&plan, scan, params));
+    OK(fbp_sink_memory(&sink, out, n));
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return out;
+}
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    fbp_source *source;
+
+    without_cache(state);
+    f.scan = make_scan();
+    memcpy(f.n, f.scan.volume.n, sizeof f.n);
+    f.n_voxels = grid_size(&f.scan.volume);
+    OK(fbp_source_open(&source, f.scan.projections, NULL));
+    f.info = *fbp_source_info(source);
+    fbp_source_close(&source);
+    f.info.struct_size = sizeof f.info;
+    f.views = read_array(f.scan.projections);
+    f.volume = malloc(f.n_voxels * sizeof *f.volume);
+    assert_non_null(f.volume);
+    f.right = volume_of(&f.scan, fbp_recon_params(.device = "cpu"), f.n);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    free(f->views);
+    free(f->volume);
+    free(f->right);
+    drop_scan(&f->scan);
+    return 0;
+}
+
+/* *like: views of that sort, which must outlive the plan. */
+static fbp_plan *plan_for(const struct fixture *f, const struct fbp_recon_params *given,
+                          const struct fbp_array_info *info, fbp_source **like)
+{
+    struct fbp_recon_params p = *given;
+    fbp_plan *plan;
+
+    OK(fbp_source_memory(like, NULL, info));
+    p.source = *like;
+    OK(fbp_plan_create(&plan, &f->scan, &p));
+    return plan;
+}
+
+/* From device memory into device memory; *copied: bytes between that and the host's. */
+static void run(struct fixture *f, const struct fbp_recon_params *p, const void *views,
+                const struct fbp_array_info *info, struct fbp_report *report, uint64_t *copied)
+{
+    const uint64_t before = fbp_mock_copied;
+    fbp_source *source, *like;
+    fbp_plan *plan = plan_for(f, p, info, &like);
+    fbp_sink *sink;
+
+    memset(f->volume, 0xff, f->n_voxels * sizeof *f->volume);
+    OK(fbp_source_device_memory(&source, fbp_mock_far((void *)(uintptr_t)views), info, "mock",
+                                NULL));
+    for (int time = 0; time < 2; time++) {
+        OK(fbp_sink_device_memory(&sink, fbp_mock_far(f->volume), FBP_F32, f->n, "mock", NULL));
+        OK(fbp_plan_run_to(plan, source, sink, report));
+        fbp_sink_close(&sink);
+    }
+    *copied = fbp_mock_copied - before;
+    fbp_source_close(&source);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&like);
+}
+
+static void check(const struct fixture *f, const float *right, const char *what)
+{
+    if (memcmp(f->volume, right, f->n_voxels * sizeof *right) != 0)
+        fail_msg("%s: another volume", what);
+}
+
+/* However the work is divided; of views only the rows that are looked at come to the host. */
+static void nothing_leaves_the_device(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t row = f->info.n[0] * sizeof(float), looks = 8 * f->info.n[2] * row;
+    uint64_t copied;
+
+    for (int way = 0; way < WAYS; way++)
+        for (size_t slices = 0; slices <= 7; slices += 7) {
+            fbp_mock_plant = (struct fbp_mock_plant){.rates = *ways[way]};
+            run(f,
+                fbp_recon_params(.device = "mock:0", .slab_slices = slices,
+                                 .batch_views = slices ? 8 : 0),
+                f->views, &f->info, NULL, &copied);
+            check(f, f->right, "on the device");
+            assert_true(copied <= 2 * looks);
+        }
+    fbp_mock_plant = (struct fbp_mock_plant){0};
+}
+
+/* A box, of which the device computes more than is asked for, comes through the host. */
+static void boxes_are_right(void **state)
+{
+    struct fixture *f = *state;
+    const struct fixture whole = *f;
+    const size_t n[3] = {30, 29, 20};
+    uint64_t copied;
+
+    memcpy(f->n, n, sizeof n);
+    f->n_voxels = n[0] * n[1] * n[2];
+    run(f, fbp_recon_params(.device = "mock:0", .roi = {{5, 35}, {3, 32}, {11, 31}}), f->views,
+        &f->info, NULL, &copied);
+    for (size_t z = 0; z < n[2]; z++)
+        for (size_t y = 0; y < n[1]; y++)
+            if (memcmp(f->volume + (z * n[1] + y) * n[0],
+                       f->right + ((z + 11) * whole.n[1] + y + 3) * whole.n[0] + 5,
+                       n[0] * sizeof(float)) != 0)
+                fail_msg("row %zu of slice %zu of the box differs", y, z);
+    *f = whole;
+}
+
+/* Counts stay counts. */
+static void counts_are_copied_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
+    struct fbp_array_info info = f->info;
+    uint16_t *counts = malloc(n * sizeof *counts);
+    uint64_t copied;
+    fbp_sink *sink;
+    char *path = temporary("counts.mha"), *const floats = f->scan.projections;
+
+    assert_non_null(counts);
+    for (size_t i = 0; i < n; i++)
+        counts[i] = (uint16_t)(60000 * exp(-(double)f->views[i]));
+    info.type = FBP_U16;
+    OK(fbp_sink_open(&sink, path, &info,
+                     &(struct fbp_sink_params){.struct_size = sizeof(struct fbp_sink_params),
+                                               .type = FBP_U16,
+                                               .range = {0, 65535}}));
+    for (size_t i = 0; i < n; i++)
+        f->views[i] = counts[i];
+    OK(fbp_sink_write(sink, 0, info.n[2], f->views));
+    OK(fbp_sink_finish(sink));
+    fbp_sink_close(&sink);
+    f->scan.projections = path;
+    f->scan.i0 = 60000;
+    float *right = volume_of(&f->scan, fbp_recon_params(.device = "cpu"), f->n);
+    run(f, fbp_recon_params(.device = "mock:0"), counts, &info, NULL, &copied);
+    check(f, right, "counts");
+    assert_true(copied <= 2 * 8 * info.n[2] * info.n[0] * sizeof *counts);
+    f->scan.i0 = 0;
+    f->scan.projections = floats;
+    free(f->views);
+    f->views = read_array(floats);
+    remove(path);
+    free(path);
+    free(right);
+    free(counts);
+}
+
+/* Other devices, rows that run down, a volume that the host has to finish. */
+static void elsewhere_it_is_copied(void **state)
+{
+    static const char *const devices[] = {"mock:1", "mock:0,1", "mock:all", "cpu", "ref"};
+    struct fixture *f = *state;
+    struct fbp_array_info down = f->info;
+    const size_t row = f->info.n[0], rows = f->info.n[1];
+    uint64_t copied;
+
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        float *right = volume_of(&f->scan, fbp_recon_params(.device = devices[i]), f->n);
+        run(f, fbp_recon_params(.device = devices[i], .slab_slices = 9), f->views, &f->info, NULL,
+            &copied);
+        check(f, right, devices[i]);
+        assert_true(copied >= 2 * f->n_voxels / 4 * sizeof(float) || i == 1 || i == 2);
+        free(right);
+    }
+
+    float *turned = malloc(row * rows * f->info.n[2] * sizeof *turned);
+    assert_non_null(turned);
+    for (size_t k = 0; k < f->info.n[2] * rows; k++)
+        memcpy(turned + k * row, f->views + (k / rows * rows + rows - 1 - k % rows) * row,
+               row * sizeof *turned);
+    down.row_order =
+        f->info.row_order == FBP_ROWS_TOP_DOWN ? FBP_ROWS_BOTTOM_UP : FBP_ROWS_TOP_DOWN;
+    run(f, fbp_recon_params(.device = "mock:0"), turned, &down, NULL, &copied);
+    check(f, f->right, "rows that run down");
+    free(turned);
+
+    const struct fbp_recon_params masked = {.struct_size = sizeof masked,
+                                            .device = "mock:0",
+                                            .mask = 1,
+                                            .mask_value = -7,
+                                            .region = "ball:0,0,0,60"};
+    float *right = volume_of(&f->scan, &masked, f->n);
+    run(f, &masked, f->views, &f->info, NULL, &copied);
+    check(f, right, "with a mask");
+    free(right);
+}
+
+/* What the run says of volume and views is what it says of those in files. */
+static void reports_are_the_same(void **state)
+{
+    struct fixture *f = *state;
+    struct fbp_report far = {.struct_size = sizeof far}, file = far;
+    fbp_plan *plan;
+    uint64_t copied;
+
+    for (size_t k = 3; k < 6; k++) /* dead views */
+        for (size_t i = 0; i < f->info.n[0] * f->info.n[1]; i++)
+            f->views[k * f->info.n[0] * f->info.n[1] + i] = 0.5F;
+    run(f, fbp_recon_params(.device = "mock:0"), f->views, &f->info, &far, &copied);
+    OK(fbp_plan_create(&plan, &f->scan, fbp_recon_params(.device = "mock:0")));
+    fbp_source *source;
+    OK(fbp_source_memory(&source, f->views, &f->info));
+    fbp_sink *sink;
+    OK(fbp_sink_memory(&sink, f->volume, f->n));
+    OK(fbp_plan_run_to(plan, source, sink, &file));
+    fbp_sink_close(&sink);
+    fbp_source_close(&source);
+    fbp_plan_destroy(&plan);
+    assert_int_equal(far.dead_views, 3);
+    assert_int_equal(file.dead_views, 3);
+    assert_int_equal(far.truncated_views, file.truncated_views);
+    assert_int_equal(far.exposure_views, file.exposure_views);
+    if (far.min != file.min || far.max != file.max || far.mean != file.mean)
+        fail_msg("values %g to %g, mean %g; of the same in files %g to %g, %g", far.min, far.max,
+                 far.mean, file.min, file.max, file.mean);
+    free(f->views);
+    f->views = read_array(f->scan.projections);
+}
+
+/* The caller's queue still writes the views, and reads the volume, when the run is called. */
+struct caller {
+    atomic_bool busy;
+    float *to;
+    const float *from;
+    size_t n;
+};
+
+static void *work(void *user)
+{
+    struct caller *c = user;
+
+    usleep(50000);
+    memcpy(c->to, c->from, c->n * sizeof *c->to);
+    atomic_store(&c->busy, false);
+    return NULL;
+}
+
+static void the_callers_queue_is_awaited(void **state)
+{
+    struct fixture *f = *state;
+    const size_t n = f->info.n[0] * f->info.n[1] * f->info.n[2];
+    float *late = calloc(n, sizeof *late);
+    struct caller c = {.busy = true, .to = late, .from = f->views, .n = n};
+    fbp_source *source, *like;
+    fbp_plan *plan = plan_for(f, fbp_recon_params(.device = "mock:0"), &f->info, &like);
+    fbp_sink *sink;
+    pthread_t thread;
+
+    assert_non_null(late);
+    OK(fbp_source_device_memory(&source, fbp_mock_far(late), &f->info, "mock", &c.busy));
+    OK(fbp_sink_device_memory(&sink, fbp_mock_far(f->volume), FBP_F32, f->n, "mock", &c.busy));
+    assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
+    OK(fbp_plan_run_to(plan, source, sink, NULL));
+    pthread_join(thread, NULL);
+    check(f, f->right, "after the caller's queue");
+
+    memset(late, 0, n * sizeof *late); /* whoever reads it waits, too */
+    atomic_store(&c.busy, true);
+    assert_int_equal(pthread_create(&thread, NULL, work, &c), 0);
+    float *read = malloc(n * sizeof *read);
+    assert_non_null(read);
+    OK(fbp_source_read(source, 0, f->info.n[2], 0, f->info.n[1], read));
+    pthread_join(thread, NULL);
+    assert_memory_equal(read, f->views, n * sizeof *read);
+    fbp_sink_close(&sink);
+    fbp_source_close(&source);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&like);
+    free(read);
+    free(late);
+}
+
+static void refuses(fbp_status got, fbp_status wanted, const char *sentence)
+{
+    if (got != wanted || !strstr(fbp_message(), sentence))
+        fail_msg("status %d, \"%s\", expected \"%s\"", (int)got, fbp_message(), sentence);
+}
+
+static void other_memory_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    fbp_source *source;
+    fbp_sink *sink;
+    void *far = fbp_mock_far(f->volume);
+
+    assert_int_equal(fbp_device_of_memory("mock", far, 4), 0);
+    assert_int_equal(fbp_device_of_memory("mock", f->volume, 4), -1);
+    assert_int_equal(fbp_device_of_memory("mock", NULL, 4), -1);
+    assert_int_equal(fbp_device_of_memory("abacus", far, 4), -1);
+    assert_int_equal(fbp_device_of_memory("cpu", f->volume, 4), -1);
+    refuses(fbp_source_device_memory(&source, f->views, &f->info, "mock", NULL), FBP_ERR_INVALID,
+            "not in the memory of one device of mock");
+    assert_null(source);
+    refuses(fbp_source_device_memory(&source, NULL, &f->info, "mock", NULL), FBP_ERR_INVALID,
+            "not in the memory of one device of mock");
+    refuses(fbp_source_device_memory(&source, far, &f->info, "abacus", NULL), FBP_ERR_UNSUPPORTED,
+            "\"abacus\" is not in this build");
+    refuses(fbp_source_device_memory(&source, f->views, &f->info, "cpu", NULL), FBP_ERR_INVALID,
+            "not in the memory of one device of cpu");
+    refuses(fbp_sink_device_memory(&sink, far, FBP_U8, f->n, "mock", NULL), FBP_ERR_INVALID,
+            "samples are uint8");
+    refuses(fbp_sink_device_memory(&sink, f->volume, FBP_F32, f->n, "mock", NULL), FBP_ERR_INVALID,
+            "not in the memory of one device of mock");
+    assert_null(sink);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_leaves_the_device),
+                                       cmocka_unit_test(boxes_are_right),
+                                       cmocka_unit_test(counts_are_copied_as_they_are),
+                                       cmocka_unit_test(elsewhere_it_is_copied),
+                                       cmocka_unit_test(reports_are_the_same),
+                                       cmocka_unit_test(the_callers_queue_is_awaited),
+                                       cmocka_unit_test(other_memory_is_refused)};
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
