@@ -18,6 +18,11 @@ const char *choices_rings(size_t i)
     return fbp_ring_interpolation_name((enum fbp_ring_interpolation)i);
 }
 
+const char *choices_unit(size_t i)
+{
+    return fbp_unit_name((enum fbp_unit)i);
+}
+
 const char *choices_pad(size_t i)
 {
     return fbp_pad_name((enum fbp_pad_kind)i);

@@ -8,6 +8,7 @@
 const char *choices_filter(size_t i);
 const char *choices_interpolation(size_t i);
 const char *choices_rings(size_t i);
+const char *choices_unit(size_t i);
 const char *choices_pad(size_t i);
 const char *choices_weights(size_t i);
 /** Weights of plane integrals, number i being weights i - 1; 0 stands for the scan's. */

@@ -1,4 +1,8 @@
 #include "cli.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <string.h>
 
 struct compare_args {
     const char *a, *b;
@@ -42,6 +46,28 @@ static int print_text(const struct fbp_comparison *c)
     return 0;
 }
 
+/* As the file says it; "" if it does not. */
+static void unit_of(const char *path, char unit[16])
+{
+    fbp_source *source = NULL;
+
+    if (fbp_source_open(&source, path, NULL) == FBP_OK)
+        snprintf(unit, 16, "%s", fbp_source_info(source)->unit);
+    fbp_source_close(&source);
+}
+
+/* Numbers are compared as they are. */
+static void warn_of_units(const struct compare_args *a)
+{
+    char of[2][16] = {"", ""};
+
+    unit_of(a->a, of[0]);
+    unit_of(a->b, of[1]);
+    if (of[0][0] && of[1][0] && strcmp(of[0], of[1]) != 0)
+        say_warning(false, "%s is in %s, %s in %s: their numbers are compared as they are",
+                    say_name(a->a), say_name(of[0]), say_name(a->b), say_name(of[1]));
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct compare_args a = {.tolerance = -1};
@@ -54,6 +80,7 @@ static int run(const struct command *self, int argc, char **argv)
         return 1;
     if (fbp_array_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
         return cli_fail();
+    warn_of_units(&a);
     rc = a.json ? print_json(&c) : print_text(&c);
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* a NaN is beyond it */
         rc = cli_error("%s: rmse %.6g against %s is beyond the tolerance %.6g", a.a, c.rmse, a.b,

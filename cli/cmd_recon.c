@@ -160,7 +160,8 @@ const struct command cmd_recon = {
     .usage = "scan.json -o VOLUME [options]",
     .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
              "detectors, tilted panels and uneven angles, and says so. Values are in 1/mm, "
-             "those of plane integrals (EPR imaging) in 1/mm^3. Ctrl-C stops the run cleanly.",
+             "those of plane integrals (EPR imaging) in 1/mm^3 (--unit cm: 1/cm, 1/cm^3). Ctrl-C "
+             "stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"

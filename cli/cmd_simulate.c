@@ -58,7 +58,7 @@ static const struct opt table[] = {
         .help = "turn the panel about its axis u by A, then about v by B, then about its normal "
                 "by C; each axis has already moved with the turns before it [deg]"),
     OPT(S, scale, .name = "scale", .arg = "S", .min = -FBP_SCALE_MAX, .max = FBP_SCALE_MAX,
-        .fallback = "1", .help = "factor for the densities of the phantom [1/mm]"),
+        .fallback = "1", .help = "factor for the densities of the phantom [1/mm; of --kind planes 1/mm^3]"),
     OPT(S, noise_i0, .name = "noise", .arg = "I0", .min = FBP_NOISE_MIN, .max = FBP_NOISE_MAX,
         .fallback = "none",
         .help = "add Poisson noise of I0 photons for each pixel; values are still line integrals"),
@@ -73,6 +73,8 @@ static const struct opt table[] = {
     OPT(S, seed, .name = "seed", .arg = "N", .fallback = "1", .help = "seed of the noise"),
     OPT(S, truth, .name = "truth", .arg = "FILE",
         .help = "also write the phantom itself, as means over voxels; of frames, the first"),
+    OPT(S, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",
+        .help = "of --truth: the length in the unit of its values, as in fbp recon"),
     OPT(S, directions, .name = "directions", .arg = "SET:N|FILE",
         .help = "of --kind planes (EPR imaging): solid-angle:18 (rings of equal solid angle), "
                 "linear-angle:18x18 (rings x directions in each), fibonacci:208 (a spiral), or a "
@@ -180,7 +182,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
     fbp_status st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
 
     if (st == FBP_OK && a->truth)
-        st = fbp_phantom_volume(phantom, &scan->volume, a->truth, a->threads);
+        st = fbp_phantom_truth(phantom, scan, (enum fbp_unit)a->unit, a->truth, a->threads);
     /* The scan file comes last: where it is, everything is. */
     return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
 }

@@ -248,6 +248,19 @@ char *init_pattern(const struct init_series *s)
     return n < 0 ? NULL : text;
 }
 
+/* Values of a volume, whatever the length in their unit. */
+static bool is_density(const char *unit)
+{
+    char of[8];
+
+    for (size_t i = 0; fbp_unit_name((enum fbp_unit)i); i++) {
+        snprintf(of, sizeof of, "1/%s", fbp_unit_name((enum fbp_unit)i));
+        if (strncmp(unit, of, strlen(of)) == 0)
+            return true;
+    }
+    return strcmp(unit, "HU") == 0;
+}
+
 /* Its size and type, if it is an array that can be read. */
 static void open_series(struct init_series *s)
 {
@@ -257,7 +270,7 @@ static void open_series(struct init_series *s)
     lost_memory |= !pattern;
     if (s->bytes > 0 && pattern && init_tried(fbp_source_open(&source, pattern, NULL))) {
         s->info = *fbp_source_info(source);
-        s->volume = strncmp(s->info.unit, "1/mm", 4) == 0 || strcmp(s->info.unit, "HU") == 0;
+        s->volume = is_density(s->info.unit);
     } else if (s->bytes > 0 && cli_is_volume(s->path)) {
         s->why = strdup(fbp_message());
     }

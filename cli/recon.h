@@ -27,6 +27,7 @@ struct recon_args {
     struct fbp_corrections
         correct;              /**< of line integrals; first coefficient NAN: as the scan has it */
     unsigned quadrature;      /**< of plane integrals, plus 1; 0: the scan's */
+    unsigned unit;            /**< of the values: enum fbp_unit */
     struct recon_water found; /**< by recon_prepare(), if there is a radius */
     struct fbp_centre centre; /**< and so, if it was to be looked for: has_centre */
     bool has_centre;
@@ -149,6 +150,9 @@ struct recon_args {
     OPT(R, p.mu_water, .name = "hu", .arg = "MU_WATER", .min = FBP_MU_MIN, .max = FBP_MU_MAX,     \
         .fallback = "1/mm",                                                                       \
         .help = "values in Hounsfield units; MU_WATER is the attenuation of water [1/mm]"),       \
+    OPT(R, unit, .name = "unit", .arg = "NAME", .list = choices_unit, .fallback = "mm",         \
+        .help = "length in the unit of the values: cm for 1/cm, and 1/cm^3 of plane integrals. "  \
+                "Lengths in headers are mm, whatever it is"),                                     \
     OPT(R, p.device, .name = "device", .arg = "NAME", .list = fbp_device_name, .fallback = "auto", \
         .help = "where to compute: auto, ref, cpu ...; fbp devices lists them. NAME:0,1: on two " \
                 "devices of a sort, NAME:all: on all of them"),                                   \

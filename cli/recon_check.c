@@ -109,6 +109,8 @@ static int check_water(const struct command *self, const struct recon_args *a)
         return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"", w[3]);
     if (a->p.mu_water > 0)
         return opt_usage(self, "--hu-from-roi finds what --hu gives: leave one of them out");
+    if (a->unit != FBP_UNIT_MM)
+        return opt_usage(self, "--hu-from-roi: Hounsfield units hold no length: leave --unit out");
     if (a->p.follow || a->plan)
         return opt_usage(self, "--hu-from-roi reads the scan first: leave %s out",
                          a->plan ? "--plan" : "--follow");

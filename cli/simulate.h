@@ -13,6 +13,7 @@ struct simulate_args {
     double offset_mm[2], tilt_deg[3];
     int threads, at_centres;
     enum fbp_type type;
+    unsigned unit; /**< of the truth: enum fbp_unit */
     bool force, quiet, json;
 };
 

@@ -52,7 +52,7 @@ struct fbp_array_info {
     double spacing_mm[3];
     double origin_mm[3];          /**< centre of element (0,0,0) */
     enum fbp_row_order row_order; /**< that of the format; never AUTO */
-    char unit[16];                /**< "1/mm", "1/mm^3", "HU"; "" = unknown */
+    char unit[16];                /**< "1/mm", "1/mm^3", "1/cm", "HU"; "" = unknown */
     char format[16];              /**< "mha", "mhd", "npy", "raw" */
     /** value = scale * stored number + offset.  scale 0: the stored numbers are the values. */
     double scale, offset;

@@ -715,6 +715,12 @@ class phantom
     {
         check(fbp_phantom_volume(&p_, &grid, path.c_str(), n_threads));
     }
+    /** What a reconstruction of the scan would ideally be. */
+    void truth(const scan &scan, const std::string &path, fbp_unit unit = FBP_UNIT_MM,
+               int n_threads = 0) const
+    {
+        check(fbp_phantom_truth(&p_, scan.get(), unit, path.c_str(), n_threads));
+    }
 
   private:
     fbp_phantom p_{};

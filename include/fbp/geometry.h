@@ -26,6 +26,13 @@ FBP_API bool fbp_kind_has_source(enum fbp_kind kind);
 /** Is a sample the integral over a line?  If not, over a plane, and views have no detector. */
 FBP_API bool fbp_kind_has_lines(enum fbp_kind kind);
 
+/** The length in the unit of a volume's values, which are 1/mm or 1/cm; of plane integrals 1/mm^3
+ * or 1/cm^3.  Lengths themselves are mm, in files, too. */
+enum fbp_unit { FBP_UNIT_MM = 0, FBP_UNIT_CM };
+
+/** "mm", "cm"; NULL beyond the last. */
+FBP_API const char *fbp_unit_name(enum fbp_unit unit);
+
 /**
  * One view.  World: right-handed, mm, rotation axis z, iso-centre 0.
  *

@@ -7,7 +7,8 @@
 
 FBP_BEGIN
 
-/** Adds `density` [1/mm] to the points x with |diag(1/axes) R^T (x - centre)| <= 1. */
+/** Adds `density` [1/mm; of plane integrals 1/mm^3] to the points x with |diag(1/axes) R^T (x -
+ * centre)| <= 1. */
 struct fbp_ellipsoid {
     double centre_mm[3];
     double axes_mm[3]; /**< half axes */
@@ -145,11 +146,23 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *
                                                       double noise_i0, uint64_t seed,
                                                       int n_threads);
 
-/** Write means over the voxels of a grid as a volume in 1/mm.  Each thread needs memory for one
- *  slice. */
+/** Write means over the voxels of a grid as a volume in 1/mm (fbp_phantom_truth() knows others).
+ * Each thread needs memory for one slice. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, const char *path,
                                                      int n_threads);
+
+/**
+ * Write the volume that a reconstruction of the scan would ideally be: means over the voxels of
+ * scan->volume, in the unit of its values (1/mm, of plane integrals 1/mm^3; 1/cm …).  Densities are
+ * 1/mm or 1/mm^3 in either case.  Of a scan with frames, the first.
+ *
+ * scan  kind and volume are used
+ * @return FBP_ERR_INVALID, FBP_ERR_IO, FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom,
+                                                    const struct fbp_scan *scan, enum fbp_unit unit,
+                                                    const char *path, int n_threads);
 
 /**
  * Views of a C-arm like that of RabbitCT.  The radius and the height of the source (mean -4.1 mm)

@@ -207,6 +207,10 @@ struct fbp_recon_params {
      *  of equal solid angle, are resampled to so many angles in half a turn, the same in all rings:
      *  then they lie in meridian planes.  0: they are not. */
     size_t angles;
+    /** An enum fbp_unit, of the values: FBP_UNIT_CM multiplies them by 10, those of plane integrals
+     * by 1000. mask_value and output_range are in that unit, and mu_water leaves no other than mm.
+     */
+    size_t unit;
 };
 
 #ifndef __cplusplus /* there: fbp/fbp.hpp */
@@ -277,7 +281,7 @@ struct fbp_plan_summary {
     uint64_t region_voxels;
     size_t region_slices[2];
     double region_saves_updates, region_saves_rows;
-    char unit[16]; /**< of the values: "1/mm"; of plane integrals "1/mm^3"; "HU" */
+    char unit[16]; /**< of the values: "1/mm"; of plane integrals "1/mm^3"; "1/cm" …; "HU" */
     /** Of two stages: n_pictures pictures of picture[0] columns and picture[1] rows, for which
      * stage one does picture_updates updates (views x samples of a picture); `updates` are those of
      *  stage two.  All 0: there is one stage. */

@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/sizes.h"
 #include "base/stop.h"
+#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/estimate.h"
 #include "plan/params.h"
@@ -98,9 +99,9 @@ static void fill_info(fbp_plan *p)
     i->facts = &fbp_plan_measured(p)->job.facts;
     describe(p);
     snprintf(i->unit, sizeof i->unit, "%s",
-             p->params.mu_water > 0                               ? "HU"
-             : fbp_kind_has_lines(fbp_plan_measured(p)->job.kind) ? "1/mm"
-                                                                  : "1/mm^3");
+             p->params.mu_water > 0
+                 ? "HU"
+                 : fbp_value_unit(fbp_plan_measured(p)->job.kind, (enum fbp_unit)p->params.unit));
     i->n_slabs = p->work.n_slabs;
     i->slab_slices = fbp_layer_slices(job, first + n - p->work.slab_slices, first + n);
     i->batch_views = p->work.batch_views;

@@ -60,6 +60,33 @@ size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
     return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
 }
 
+/* Integrals over lines are of something a length, those over planes of something a volume: a sample
+ * is then what a length of t holds. */
+static const struct {
+    const char *name, *of[FBP_N_INTEGRALS];
+    double scale[FBP_N_INTEGRALS];
+} units[] = {
+    [FBP_UNIT_MM] = {"mm", {[FBP_OVER_LINES] = "1/mm", [FBP_OVER_PLANES] = "1/mm^3"}, {1, 1}},
+    [FBP_UNIT_CM] = {"cm", {[FBP_OVER_LINES] = "1/cm", [FBP_OVER_PLANES] = "1/cm^3"}, {10, 1000}},
+};
+
+const char *fbp_unit_name(enum fbp_unit unit)
+{
+    const size_t i = (size_t)unit;
+
+    return i < sizeof units / sizeof *units ? units[i].name : NULL;
+}
+
+const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit)
+{
+    return units[unit].of[fbp_kind_of(kind)->integral];
+}
+
+double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit)
+{
+    return units[unit].scale[fbp_kind_of(kind)->integral];
+}
+
 /* "cone or parallel" */
 static const char *supported(char *buf, size_t size)
 {

@@ -92,6 +92,10 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
 /** Volumes that views of this panel are of: its rows where each is a frame, else 1. */
 FBP_PRIVATE_API size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
+/** Unit of a volume's values: "1/mm", "1/cm^3"; and how many of them 1/mm or 1/mm^3 is. */
+const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
+double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
+
 /** Kinds that are supported, in the order of their numbers; names may be NULL.  How many. */
 size_t fbp_kinds(enum fbp_kind kinds[FBP_MOST_KINDS], const char *names[FBP_MOST_KINDS]);
 

@@ -14,6 +14,7 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What a worker owns. */
@@ -31,6 +32,7 @@ struct job {
     const struct fbp_body *bodies;
     const struct fbp_scan *scan;
     const struct fbp_grid *grid;
+    float scale; /* of the voxels */
     struct fbp_simulate_params params;
     fbp_sink *sink;
     struct bench *benches;
@@ -147,6 +149,8 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     float *picture = job->benches[worker].picture;
 
     FBP_TRY(fbp_phantom_voxels(job->phantom, job->grid, z, z + 1, picture));
+    for (size_t i = 0; i < job->grid->n[0] * job->grid->n[1]; i++)
+        picture[i] *= job->scale;
     return fbp_sink_write(job->sink, z, 1, picture);
 }
 
@@ -321,23 +325,45 @@ fbp_status fbp_phantom_project(const struct fbp_phantom *phantom, const struct f
                                       .n_threads = n_threads});
 }
 
-fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
-                              const char *path, int n_threads)
+static fbp_status write_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
+                               enum fbp_kind kind, enum fbp_unit unit, const char *path,
+                               int n_threads)
 {
     struct fbp_array_info info = {.struct_size = sizeof info,
                                   .type = FBP_F32,
                                   .has_spacing = true,
-                                  .unit = "1/mm",
                                   .row_order = FBP_ROWS_BOTTOM_UP};
 
-    fbp_message_clear();
     FBP_TRY(fbp_because("phantom", fbp_check_grid(grid)));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", n_threads));
+    snprintf(info.unit, sizeof info.unit, "%s", fbp_value_unit(kind, unit));
     for (int i = 0; i < 3; i++) {
         info.n[i] = grid->n[i];
         info.spacing_mm[i] = grid->voxel_mm[i];
         info.origin_mm[i] = fbp_grid_coordinate(grid, i, 0);
     }
-    struct job job = {.phantom = phantom, .grid = grid, .n_threads = n_threads};
+    struct job job = {.phantom = phantom,
+                      .grid = grid,
+                      .scale = (float)fbp_value_scale(kind, unit),
+                      .n_threads = n_threads};
     return run(&job, &info, path, fill_slice);
+}
+
+fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
+                              const char *path, int n_threads)
+{
+    fbp_message_clear();
+    return write_volume(phantom, grid, FBP_CONE, FBP_UNIT_MM, path, n_threads);
+}
+
+fbp_status fbp_phantom_truth(const struct fbp_phantom *phantom, const struct fbp_scan *given,
+                             enum fbp_unit unit, const char *path, int n_threads)
+{
+    struct fbp_scan scan;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_TAKE(scan, &scan, given));
+    FBP_TRY(fbp_check_kind("scan.kind", scan.kind));
+    FBP_TRY(fbp_check_choice("phantom: unit", (long)unit, FBP_UNIT_CM));
+    return write_volume(phantom, &scan.volume, scan.kind, unit, path, n_threads);
 }

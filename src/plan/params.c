@@ -85,7 +85,12 @@ static fbp_status check_filter(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_choice("picture_oversampling", (long)p->picture_oversampling, 4));
     FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
     FBP_TRY(fbp_check_choice("angular_weights", (long)p->angular_weights, FBP_ANGULAR_EQUAL));
-    return fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water);
+    FBP_TRY(fbp_check_choice("unit", (long)p->unit, FBP_UNIT_CM));
+    FBP_TRY(fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water));
+    if (p->mu_water > 0 && p->unit != FBP_UNIT_MM)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "unit: Hounsfield units hold no length: leave the unit, or mu_water, out");
+    return FBP_OK;
 }
 
 static fbp_status check_resources(const struct fbp_recon_params *p)

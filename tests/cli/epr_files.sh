@@ -25,6 +25,39 @@ fi
 run 1 recon s.json --hu 0.02 -o no.mha
 has err 'plane integrals are no attenuations'
 
+# Values by cm: what headers say, and that lengths stay mm.  A phantom's own volume has the unit, too.
+run 0 simulate --kind planes --directions solid-angle:4 --size 9 --voxel 0.5 --phantom ball -o lengths.json \
+    --truth truth.mha --unit cm -q
+run 0 info truth.mha
+has out '^unit     1/cm\^3'
+has out '^values   from 0 to 1000, '
+for end in mha mhd nrrd nii nii.gz h5 mat tif; do
+    run 0 recon lengths.json -o cm.$end --unit cm
+    has out "^cm.$end: from .* 1/cm\^3\$"
+    run 0 info cm.$end
+    has out '^unit     1/cm\^3'
+    has out '^spacing  0.5 x 0.5 x 0.5 mm'
+done
+grep -aq '^Unit = 1/cm^3$' cm.mha || say "cm.mha has another unit"
+grep -aq '^ElementSpacing = 0.5 0.5 0.5$' cm.mha || say "cm.mha has other voxels"
+grep -aq '^sample units: "1/cm^3"$' cm.nrrd || say "cm.nrrd has another unit"
+grep -aq '^space units: "mm" "mm" "mm"$' cm.nrrd || say "cm.nrrd has other lengths"
+[ "$(dd if=cm.nii bs=1 skip=123 count=1 status=none | od -An -tu1 | tr -d ' ')" -eq 2 ] ||
+    say "cm.nii: xyzt_units is not that of mm"
+[ "$(dd if=cm.nii bs=1 skip=148 count=16 status=none | tr -d '\000')" = "fbp: unit 1/cm^3" ] ||
+    say "cm.nii has another unit"
+grep -aq '^unit=mm$' cm.tif && grep -aq '^vunit=1/cm^3$' cm.tif || say "cm.tif has another unit"
+run 0 recon lengths.json -o mm.mha -q
+run 0 compare cm.mha mm.mha
+has err 'warning: cm.mha is in 1/cm\^3, mm.mha in 1/mm\^3: their numbers are compared as they are'
+run 0 compare cm.mha truth.mha
+empty err
+run 2 recon lengths.json -o no.mha --unit m
+run 1 recon lengths.json -o no.mha --unit cm --hu 0.02
+has err 'unit: Hounsfield units hold no length'
+run 2 recon lengths.json -o no.mha --unit cm --hu-from-roi 0,0,0,1
+absent no.mha
+
 # Steps before plane integrals are said, and stand in the output.
 for end in mha nrrd h5 mat tif; do
     run 0 recon s.json --prepare baseline=1,baseline_samples=0:3 -o prepared.$end

@@ -34,7 +34,7 @@ WHOLE(geometry_known, preparation);
 WHOLE(picture_params, frame);
 WHOLE(plan_summary, prepared);
 WHOLE(progress, waiting_for);
-WHOLE(recon_params, angles);
+WHOLE(recon_params, unit);
 WHOLE(report, devices_dropped);
 WHOLE(preparation, places);
 WHOLE(scan, corrections);

@@ -1,0 +1,177 @@
+/* The unit of values: 1/mm is 10/cm, of plane integrals 1000/cm^3, whatever computes them; a
+ * phantom's own volume has the unit of what is reconstructed from it. */
+#include "recon/planes_util.h"
+
+static const struct way {
+    const char *name;
+    struct fbp_recon_params p;
+} ways[] = {
+    {"cpu", {.device = "cpu"}},
+    {"rows", {.device = "cpu", .kernel = "matrix"}},
+    {"ref", {.device = "ref"}},
+    {"slabs", {.device = "cpu", .slab_slices = 5, .batch_views = 16}},
+    {"two stages", {.device = "cpu", .stages = 2}},
+    {"mock", {.device = "mock"}},
+    {"gl", {.device = "gl"}},
+    {"cuda", {.device = "cuda"}},
+};
+
+static float *volume_in(enum fbp_unit unit, const struct way *w, const struct fbp_scan *scan,
+                        const float *views, bool one_by_one)
+{
+    struct fbp_recon_params p = w->p;
+    float *out = calloc(grid_size(&scan->volume), sizeof *out);
+    fbp_adder *adder = NULL;
+
+    p.struct_size = sizeof p;
+    p.unit = unit;
+    p.n_threads = 2;
+    if (!one_by_one) {
+        OK(fbp_reconstruct(scan, &p, views, out, NULL));
+        return out;
+    }
+    OK(fbp_adder_create(&adder, scan, &p));
+    for (size_t k = 0; k < scan->n_views; k++)
+        OK(fbp_adder_add(adder, k, views + k * scan->panel.n_columns));
+    OK(fbp_adder_volume(adder, out));
+    fbp_adder_destroy(&adder);
+    return out;
+}
+
+static void expect_factor(const struct way *w, const struct fbp_scan *scan, const float *views,
+                          float factor, bool one_by_one)
+{
+    float *mm = volume_in(FBP_UNIT_MM, w, scan, views, one_by_one);
+    float *cm = volume_in(FBP_UNIT_CM, w, scan, views, one_by_one);
+
+    /* Floats of the same sum, which ref rounds once. */
+    for (size_t i = 0; i < grid_size(&scan->volume); i++)
+        if (!(fabs((double)cm[i] - (double)factor * (double)mm[i]) <= 1.3e-7 * fabs((double)cm[i])))
+            fail_msg("%s: voxel %zu is %.9g for 1/cm, expected %g x %.9g", w->name, i, cm[i],
+                     factor, mm[i]);
+    free(mm);
+    free(cm);
+}
+
+static void planes_by_a_thousand(void **state)
+{
+    const struct solid solid = ellipsoid_of_planes();
+    const struct fbp_directions grid = {
+        .struct_size = sizeof grid, .set = FBP_SET_LINEAR_ANGLE, .n = {8, 8}};
+    double direction[64][3];
+
+    (void)state;
+    OK(fbp_directions_make(&grid, direction));
+    struct fbp_scan scan = planes_scan(direction, 64);
+    scan.volume = (struct fbp_grid){{20, 17, 22}, {.1, .1, .1}, {0, 0, 0}};
+    float *views = plane_samples(&scan, &solid, 1);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (usable(ways[i].p.device))
+            expect_factor(&ways[i], &scan, views, 1000, false);
+    expect_factor(&ways[0], &scan, views, 1000, true);
+    free(views);
+    fbp_scan_clear(&scan);
+}
+
+static void lines_by_ten(void **state)
+{
+    double angles[12];
+    const double sod = 200, sdd = 300;
+
+    (void)state;
+    for (int k = 0; k < 12; k++)
+        angles[k] = 2 * PI * k / 12;
+    const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = FBP_CONE,
+                                      .n_views = 12,
+                                      .angles_rad = angles,
+                                      .sod_mm = &sod,
+                                      .sdd_mm = &sdd,
+                                      .n_sod = 1,
+                                      .n_sdd = 1,
+                                      .pitch_mm = {3, 3}};
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = FBP_CONE,
+                            .n_views = 12,
+                            .panel = {32, 24},
+                            .views = calloc(12, sizeof *scan.views),
+                            .row_order = FBP_ROWS_BOTTOM_UP,
+                            .volume = {{20, 18, 14}, {2, 2, 2}, {0, 0, 0}}};
+    OK(fbp_circle_views(&circle, scan.views));
+    simulate_head(&scan, 20);
+    float *views = read_array(scan.projections);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].p.stages == 0 && usable(ways[i].p.device))
+            expect_factor(&ways[i], &scan, views, 10, false);
+    free(views);
+    drop_scan(&scan);
+}
+
+/* What a file of this phantom's volume says, and its greatest value. */
+static void expect_truth(const struct fbp_phantom *phantom, enum fbp_kind kind, enum fbp_unit unit,
+                         const char *says, double most)
+{
+    const struct fbp_scan scan = {
+        .struct_size = sizeof scan, .kind = kind, .volume = {{9, 9, 9}, {1, 1, 1}, {0, 0, 0}}};
+    char *path = temporary("truth.mha");
+    fbp_source *source;
+
+    OK(fbp_phantom_truth(phantom, &scan, unit, path, 2));
+    OK(fbp_source_open(&source, path, NULL));
+    assert_string_equal(fbp_source_info(source)->unit, says);
+    fbp_source_close(&source);
+    float *v = read_array(path), found = 0;
+    for (int i = 0; i < 9 * 9 * 9; i++)
+        found = v[i] > found ? v[i] : found;
+    assert_true(fabs((double)found - most) <= 1e-6 * most);
+    free(v);
+    remove(path);
+    free(path);
+}
+
+static void truth_has_the_unit_of_its_scan(void **state)
+{
+    struct fbp_phantom phantom;
+
+    (void)state;
+    OK(fbp_phantom_create(&phantom, "ball", 5, 0.25));
+    expect_truth(&phantom, FBP_CONE, FBP_UNIT_MM, "1/mm", 0.25);
+    expect_truth(&phantom, FBP_PARALLEL, FBP_UNIT_CM, "1/cm", 2.5);
+    expect_truth(&phantom, FBP_PLANES, FBP_UNIT_MM, "1/mm^3", 0.25);
+    expect_truth(&phantom, FBP_PLANES, FBP_UNIT_CM, "1/cm^3", 250);
+    const struct fbp_scan none = {.struct_size = sizeof none,
+                                  .volume = {{1, 1, 1}, {1, 1, 1}, {0}}};
+    assert_int_equal(fbp_phantom_truth(&phantom, &none, (enum fbp_unit)2, "null:", 1),
+                     FBP_ERR_INVALID);
+    fbp_phantom_clear(&phantom);
+}
+
+/* Hounsfield units hold no length. */
+static void not_of_hounsfield_units(void **state)
+{
+    double direction[1][3] = {{0, 0, 1}};
+    struct fbp_scan scan = planes_scan(direction, 1);
+    float views[PLANES_S] = {0}, out[1];
+
+    (void)state;
+    scan.volume = (struct fbp_grid){{1, 1, 1}, {.1, .1, .1}, {0, 0, 0}};
+    assert_int_equal(fbp_reconstruct(&scan, fbp_recon_params(.unit = FBP_UNIT_CM, .mu_water = .02),
+                                     views, out, NULL),
+                     FBP_ERR_INVALID);
+    assert_non_null(strstr(fbp_message(), "Hounsfield units hold no length"));
+    assert_int_equal(
+        fbp_reconstruct(&scan, fbp_recon_params(.unit = (enum fbp_unit)7), views, out, NULL),
+        FBP_ERR_INVALID);
+    fbp_scan_clear(&scan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_by_a_thousand),
+        cmocka_unit_test(lines_by_ten),
+        cmocka_unit_test(truth_has_the_unit_of_its_scan),
+        cmocka_unit_test(not_of_hounsfield_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
