@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool centre_is_auto(const double values[ADJUSTS])
+bool centre_is_auto(const double values[FBP_ADJUSTS])
 {
-    return isinf(values[ADJUST_CENTRE]);
+    return isinf(values[FBP_ADJUST_CENTRE]);
 }
 
 /* The scan with all else that is given. */
@@ -18,10 +18,10 @@ static int find(const struct recon_args *a, const struct fbp_scan *scan, struct 
 {
     struct fbp_recon_params p = a->p;
     struct fbp_scan other = *scan;
-    double values[ADJUSTS];
+    double values[FBP_ADJUSTS];
 
     memcpy(values, a->adjust, sizeof values);
-    values[ADJUST_CENTRE] = NAN;
+    values[FBP_ADJUST_CENTRE] = NAN;
     memcpy(views, scan->views, scan->n_views * sizeof *views);
     other.views = views;
     p.progress = progress_stop;
@@ -63,7 +63,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     free(views);
     if (rc != 0)
         return rc;
-    a->adjust[ADJUST_CENTRE] = a->centre.column;
+    a->adjust[FBP_ADJUST_CENTRE] = a->centre.column;
     a->has_centre = true;
     tell(a, &a->centre);
     return 0;

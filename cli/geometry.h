@@ -11,7 +11,7 @@ struct geometry_from {
     size_t detector[2];
     double pitch[2];
     bool flip_u, flip_v, reverse;
-    double adjust[ADJUSTS]; /**< NaN: as the file has it */
+    double adjust[FBP_ADJUSTS]; /**< NaN: as the file has it */
 };
 
 /** What a struct geometry_from starts with. */

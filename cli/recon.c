@@ -1,7 +1,6 @@
 #include "recon.h"
 
 #include "files.h"
-#include "prepare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,17 +71,18 @@ static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 
 int recon_load(const struct recon_args *a, struct fbp_scan *scan)
 {
-    struct fbp_preparation steps;
-    char profile[4096];
-    if (a->prepare && prepare_parse(a->prepare, &steps, profile, sizeof profile) != 0)
-        return 1;
+    struct fbp_preparation steps = {.struct_size = sizeof steps};
+    if (a->prepare && fbp_preparation_parse(a->prepare, &steps) != FBP_OK)
+        return cli_error("--%s", fbp_message());
     const struct fbp_scan_known known = {.struct_size = sizeof known,
                                          .pitch_mm = {a->pitch[0], a->pitch[1]},
                                          .growing = a->p.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
     fbp_limit_memory(a->p.memory_bytes); /* of the process, and of whoever looks at files for it */
-    if (fbp_scan_load_known(scan, a->scan, &known) != FBP_OK)
+    const fbp_status st = fbp_scan_load_known(scan, a->scan, &known);
+    free(steps.profile);
+    if (st != FBP_OK)
         return cli_fail();
     adjust_confirm(scan, a->adjust);
     if (choose_quadrature(a, scan) != 0 || choose_reference(a, scan) != 0 ||

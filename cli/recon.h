@@ -18,7 +18,7 @@ struct recon_args {
     double voxel[3], volume_centre[3]; /**< of the volume [mm]; NaN: the scan's */
     double pitch[2];                   /**< of the detector's pixels [mm]; 0: as the scan has it */
     struct opt_range slice, roi[3];    /**< of the volume; not both */
-    double adjust[ADJUSTS];            /**< of the geometry; NaN: as the scan has it */
+    double adjust[FBP_ADJUSTS];        /**< of the geometry; NaN: as the scan has it */
     double mask;                       /**< NaN: none; INFINITY: NaN */
     double water[4];       /**< x, y, z, radius [mm] of what is water; radius 0: not asked for */
     unsigned score;        /**< of --sweep */
@@ -189,7 +189,7 @@ int recon_name_scan(struct recon_args *args, char **kept);
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** Is the rotation axis to be looked for? */
-bool centre_is_auto(const double values[ADJUSTS]);
+bool centre_is_auto(const double values[FBP_ADJUSTS]);
 /** Look for it if so: args->adjust and ->centre get it; returns 0 or an exit status. */
 int centre_find(struct recon_args *args, const struct fbp_scan *scan);
 /** What was found as root's new member "centre". */

@@ -22,7 +22,8 @@ static const double part_of_view = 0.95;
  * from it on both sides, so that an axis beside the centre changes both alike. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
-    const bool two = s->range->parameter == ADJUST_TILT && !s->args->slice.given && all->n[2] >= 4;
+    const bool two =
+        s->range->parameter == FBP_ADJUST_TILT && !s->args->slice.given && all->n[2] >= 4;
     const struct opt_range *some = &s->args->slice;
     const size_t n = all->n[2], below = n / 4;
     const size_t first = some->given ? some->first : n / 2;
@@ -44,21 +45,21 @@ static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 
 static int failed_at(const struct sweep *s, double value)
 {
-    return cli_error("--sweep %s = %.7g: %s", adjust_name(s->range->parameter), value,
+    return cli_error("--sweep %s = %.7g: %s", fbp_adjust_name(s->range->parameter), value,
                      fbp_message());
 }
 
 /* The scan with the parameter at a value (NaN: its own), and with what else is given. */
 static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan *out)
 {
-    double values[ADJUSTS];
+    double values[FBP_ADJUSTS];
 
     memcpy(values, s->args->adjust, sizeof values);
     values[s->range->parameter] = value;
     memcpy(s->views, s->scan.views, s->scan.n_views * sizeof *s->views);
     *out = s->scan;
     out->views = s->views;
-    const fbp_status st = adjust_all(out, values);
+    const fbp_status st = fbp_adjust_all(out, values);
     return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
@@ -155,9 +156,9 @@ static void take_score(struct sweep *s, size_t i)
 /* How much larger objects come out with this value than with the scan's. */
 static double magnified(const struct sweep *s, double value)
 {
-    return s->range->parameter == ADJUST_SOD   ? value / s->present
-           : s->range->parameter == ADJUST_SDD ? s->present / value
-                                               : 1;
+    return s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
+           : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
+                                                   : 1;
 }
 
 /* The slices for one value. */
@@ -194,7 +195,7 @@ static int reconstruct_all(struct sweep *s)
     int rc = 0;
 
     for (size_t i = 0; i < s->range->n && rc == 0; i++) {
-        snprintf(bar, sizeof bar, "%s %.7g, %zu/%zu", adjust_name(s->range->parameter),
+        snprintf(bar, sizeof bar, "%s %.7g, %zu/%zu", fbp_adjust_name(s->range->parameter),
                  sweep_value(s->range, i), i + 1, s->range->n);
         if (visible)
             say_bar(bar);
@@ -215,9 +216,9 @@ static int place_range(struct sweep *s)
 {
     double now;
 
-    if (s->range->parameter != ADJUST_CENTRE || s->range->from >= 0 || s->range->to <= 0)
+    if (s->range->parameter != FBP_ADJUST_CENTRE || s->range->from >= 0 || s->range->to <= 0)
         return 0;
-    if (adjust_present(&s->scan, ADJUST_CENTRE, &now) != FBP_OK)
+    if (fbp_adjust_get(&s->scan, FBP_ADJUST_CENTRE, &now) != FBP_OK)
         return cli_fail();
     say_note(s->args->quiet,
              "note: centre from %.7g to %.7g is about column %.7g, where the scan has it",
@@ -233,9 +234,9 @@ static int check_scan(const struct sweep *s)
 
     if (s->scan.filtered)
         return cli_error("--sweep needs views that are not filtered yet");
-    for (int i = 0; i < ADJUSTS; i++)
+    for (int i = 0; i < FBP_ADJUSTS; i++)
         if (i != (int)s->range->parameter && !isnan(s->args->adjust[i]) &&
-            adjust_check_value("--", &s->scan, (enum adjust)i, s->args->adjust[i]) != 0)
+            adjust_check_value("--", &s->scan, (enum fbp_adjust)i, s->args->adjust[i]) != 0)
             return 1;
     for (int i = 0; i < 2; i++)
         if (adjust_check_value("--sweep ", &s->scan, s->range->parameter, ends[i]) != 0)
@@ -253,7 +254,7 @@ static int choose_volume(struct sweep *s, struct fbp_grid *all)
     if (!s->views)
         return cli_error("out of memory for the views: close other programs");
     if (scan_with(s, NAN, &scan) != FBP_OK ||
-        adjust_present(&scan, s->range->parameter, &s->present) != FBP_OK)
+        fbp_adjust_get(&scan, s->range->parameter, &s->present) != FBP_OK)
         return cli_fail();
     return recon_grid(s->args, &scan, all);
 }

@@ -6,7 +6,7 @@
 #include "recon.h"
 
 struct sweep_range {
-    enum adjust parameter;
+    enum fbp_adjust parameter;
     double from, to, step; /**< step > 0, from <= to */
     size_t n;              /**< values */
 };

@@ -7,16 +7,16 @@
 
 const char *const sweep_scores[] = {"sharpness", "negativity", NULL};
 
-static bool find_parameter(const char *name, size_t n, enum adjust *out)
+static bool find_parameter(const char *name, size_t n, enum fbp_adjust *out)
 {
     static const char other[] = "center";
 
-    for (size_t i = 0; i < ADJUSTS; i++)
-        if (strlen(adjust_name(i)) == n && strncmp(adjust_name(i), name, n) == 0) {
-            *out = (enum adjust)i;
+    for (size_t i = 0; i < FBP_ADJUSTS; i++)
+        if (strlen(fbp_adjust_name(i)) == n && strncmp(fbp_adjust_name(i), name, n) == 0) {
+            *out = (enum fbp_adjust)i;
             return true;
         }
-    *out = ADJUST_CENTRE;
+    *out = FBP_ADJUST_CENTRE;
     return n == sizeof other - 1 && strncmp(other, name, n) == 0;
 }
 
@@ -43,8 +43,8 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
     *out = (struct sweep_range){0};
     if (!equals || !find_parameter(text, (size_t)(equals - text), &out->parameter)) {
         size_t len = (size_t)snprintf(why, n, "expected NAME=FROM:TO:STEP with a NAME of");
-        for (size_t i = 0; i < ADJUSTS && len < n; i++)
-            len += (size_t)snprintf(why + len, n - len, "%s %s", i ? "," : "", adjust_name(i));
+        for (size_t i = 0; i < FBP_ADJUSTS && len < n; i++)
+            len += (size_t)snprintf(why + len, n - len, "%s %s", i ? "," : "", fbp_adjust_name(i));
         return false;
     }
     if (!read_range(equals + 1, v)) {

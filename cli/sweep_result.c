@@ -13,7 +13,7 @@ static size_t nearest(const struct sweep *s)
 
 static int write_sheet(const struct sweep *s)
 {
-    const char *name = adjust_name(s->range->parameter);
+    const char *name = fbp_adjust_name(s->range->parameter);
     const struct fbp_grid *g = &s->grid;
     struct fbp_tile *tiles = calloc(s->range->n, sizeof *tiles);
     char(*labels)[64] = calloc(s->range->n, sizeof *labels), title[200];
@@ -50,9 +50,9 @@ static int write_curve(const struct sweep *s, const double *x)
                                 .n = s->range->n,
                                 .best = s->best};
 
-    snprintf(x_name, sizeof x_name, "%s [%s]", adjust_name(s->range->parameter),
-             adjust_unit(s->range->parameter));
-    snprintf(title, sizeof title, "%s by %s", adjust_name(s->range->parameter),
+    snprintf(x_name, sizeof x_name, "%s [%s]", fbp_adjust_name(s->range->parameter),
+             fbp_adjust_unit(s->range->parameter));
+    snprintf(title, sizeof title, "%s by %s", fbp_adjust_name(s->range->parameter),
              sweep_scores[s->args->score]);
     return fbp_curve_svg(&c, s->args->curve) == FBP_OK ? 0 : cli_fail();
 }
@@ -71,8 +71,8 @@ static void print_options(const struct sweep *s)
 
     printf("%s%s%s", a->flip_u ? " --flip-u" : "", a->flip_v ? " --flip-v" : "",
            a->reverse ? " --reverse" : "");
-    for (int i = 0; i < ADJUSTS; i++)
-        print_option(adjust_name((size_t)i),
+    for (int i = 0; i < FBP_ADJUSTS; i++)
+        print_option(fbp_adjust_name((size_t)i),
                      i == (int)s->range->parameter ? s->best : a->adjust[i]);
 }
 
@@ -98,16 +98,16 @@ static double spread_of(const struct sweep *s)
 
 static void print_table(const struct sweep *s)
 {
-    const char *name = adjust_name(s->range->parameter);
+    const char *name = fbp_adjust_name(s->range->parameter);
     char head[40], t[24];
 
-    snprintf(head, sizeof head, "%s [%s]", name, adjust_unit(s->range->parameter));
+    snprintf(head, sizeof head, "%s [%s]", name, fbp_adjust_unit(s->range->parameter));
     printf("%-16s %s\n", head, sweep_scores[s->args->score]);
     for (size_t i = 0; i < s->range->n; i++)
         printf("%-16.7g %.6g%s\n", sweep_value(s->range, i), s->scores[i],
                i == nearest(s) ? "  *" : "");
     printf("best %s: %.7g %s, in slice %zu; %zu slices in %s\n", name, s->best,
-           adjust_unit(s->range->parameter), s->slice, s->range->n * s->grid.n[2],
+           fbp_adjust_unit(s->range->parameter), s->slice, s->range->n * s->grid.n[2],
            cli_seconds(t, sizeof t, s->seconds));
     if (spread_of(s) < 0.002)
         printf("the scores differ by %.2g %% only: this slice hardly tells\n", 100 * spread_of(s));
@@ -125,8 +125,8 @@ static int print_json(const struct sweep *s, const double *x)
 {
     cJSON *root = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "parameter", adjust_name(s->range->parameter));
-    cJSON_AddStringToObject(root, "unit", adjust_unit(s->range->parameter));
+    cJSON_AddStringToObject(root, "parameter", fbp_adjust_name(s->range->parameter));
+    cJSON_AddStringToObject(root, "unit", fbp_adjust_unit(s->range->parameter));
     cJSON_AddStringToObject(root, "score", sweep_scores[s->args->score]);
     cli_json_numbers(root, "values", x, s->range->n);
     cli_json_numbers(root, "scores", s->scores, s->range->n);

@@ -28,6 +28,11 @@ struct fbp_source_functions {
     void *user;
     size_t at_once;    /**< greatest number of slices in one call; 0 = 1 */
     size_t concurrent; /**< 1: several threads may call it at the same time; 0: one after another */
+    /** Views are still being measured: tells how many are there, from the first on; it is asked
+     *  every few milliseconds, by a thread of its own, until all are.  read() is not asked for
+     *  others, a plan follows the source as it does one of fbp_source_follow(), and no view is
+     *  waited for too long: who waits calls fbp_plan_stop().  NULL: all views are there. */
+    size_t (*there)(void *user);
 };
 
 /**

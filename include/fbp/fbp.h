@@ -2,6 +2,7 @@
 #ifndef FBP_FBP_H
 #define FBP_FBP_H
 
+#include "fbp/adjust.h"
 #include "fbp/analysis.h"
 #include "fbp/array.h"
 #include "fbp/callback.h"

@@ -140,6 +140,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_simulate(const struct fbp_phantom 
                                                        const char *path,
                                                        const struct fbp_simulate_params *params);
 
+/** The same into memory: samples[n_views][n_rows][n_columns] of float, or of double with in_double,
+ *  row 0 at the bottom. */
+FBP_API FBP_MUST_CHECK fbp_status
+fbp_phantom_simulate_memory(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+                            void *samples, const struct fbp_simulate_params *params);
+
 /** The same with Poisson noise, or none. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_project(const struct fbp_phantom *phantom,
                                                       const struct fbp_scan *scan, const char *path,

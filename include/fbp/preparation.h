@@ -45,6 +45,15 @@ struct fbp_preparation {
     double *places;   /**< [n_samples], if they are resampled: mm, or us before an FFT; else NULL */
 };
 
+/**
+ * The steps as words, as fbp recon --prepare takes them: "baseline=1,phase=all" (docs/epr.md).
+ *
+ * @param[out] out  its profile, if there is one: free()
+ * @return FBP_ERR_INVALID (the message names the step and what is expected), FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_preparation_parse(const char *text,
+                                                        struct fbp_preparation *out);
+
 FBP_END
 
 #endif /* FBP_PREPARATION_H */

@@ -157,6 +157,10 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t 
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_correct(struct fbp_scan *scan,
                                                    const struct fbp_corrections *corrections);
 
+/** Copy a scan: `out`, which is written over, then owns strings and views of its own.
+ *  @return FBP_ERR_NOMEM. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *scan);
+
 /** Free what a scan owns, and set it to zero, except struct_size. */
 FBP_API void fbp_scan_clear(struct fbp_scan *scan);
 

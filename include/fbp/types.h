@@ -90,6 +90,24 @@ FBP_API const char *fbp_version(void);
  */
 FBP_API void fbp_stop(void);
 
+/** Ends calls of single threads, where fbp_stop() ends all. */
+typedef struct fbp_stopper fbp_stopper;
+
+/** Make one, which nobody has stopped.  Free with fbp_stopper_destroy(), after the last call of a
+ *  thread that has it. */
+FBP_API FBP_MUST_CHECK fbp_status fbp_stopper_create(fbp_stopper **out);
+
+/** From now on, calls of this thread return FBP_ERR_CANCELLED soon after fbp_stopper_stop(); NULL:
+ *  they do not.  Runs of a plan are ended by fbp_plan_stop(), and calls whose parameters have a
+ *  `progress` by that. */
+FBP_API void fbp_stopper_attach(fbp_stopper *stopper);
+
+/** Ask them to end.  Any thread and a signal handler may call it.  It cannot be undone. */
+FBP_API void fbp_stopper_stop(fbp_stopper *stopper);
+
+/** Free it and set the caller's pointer to NULL.  *stopper may be NULL. */
+FBP_API void fbp_stopper_destroy(fbp_stopper **stopper);
+
 /** Has fbp_stop(), fbp_plan_stop() or a callback asked the current call to end?  Callbacks that
  * take long ask a few times a second, and fail if so. */
 FBP_API bool fbp_stopped(void);

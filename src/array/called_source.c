@@ -4,6 +4,7 @@
 #include "array/called.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
+#include "array/file/growing.h"
 #include "array/file/values.h"
 
 #include "base/mem.h"
@@ -94,6 +95,18 @@ static void close_called(fbp_source *src)
     free(c);
 }
 
+/* How far the views are that are still being measured. */
+static fbp_status look_called(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
+{
+    const struct called *c = src->state;
+    const size_t n = c->callback.there(c->callback.user), most = src->info.n[2];
+
+    (void)again;
+    *n_views = n < most ? n : most;
+    *bytes = (uint64_t)*n_views * src->info.n[0] * src->info.n[1] * fbp_type_size(src->info.type);
+    return FBP_OK;
+}
+
 static fbp_status fill_in(fbp_source *src, const struct fbp_source_functions *callback,
                           const struct fbp_array_info *info)
 {
@@ -121,7 +134,11 @@ static fbp_status fill_in(fbp_source *src, const struct fbp_source_functions *ca
         const size_t n = c->callback.at_once < info->n[2] ? c->callback.at_once : info->n[2];
         src->reader_bytes = bytes / info->n[2] * n;
     }
-    return FBP_OK;
+    if (!callback->there)
+        return FBP_OK;
+    src->growing = true;
+    src->look = look_called;
+    return fbp_follow_create(&src->follow, src, 0);
 }
 
 fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functions *given,

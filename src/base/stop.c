@@ -1,6 +1,9 @@
 #include "base/stop.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
 
 static const double ASKED_EVERY = 0.05; /* seconds */
 
@@ -54,4 +57,34 @@ bool fbp_stopped(void)
 fbp_status fbp_go_on(void)
 {
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
+}
+
+struct fbp_stopper {
+    atomic_bool flag;
+    struct fbp_stop_scope scope;
+};
+
+fbp_status fbp_stopper_create(fbp_stopper **out)
+{
+    fbp_message_clear();
+    *out = NULL;
+    FBP_TRY(fbp_calloc((void **)out, 1, sizeof **out, "a stopper"));
+    (*out)->scope.flag = &(*out)->flag;
+    return FBP_OK;
+}
+
+void fbp_stopper_attach(fbp_stopper *stopper)
+{
+    (void)fbp_stop_scope(stopper ? &stopper->scope : NULL);
+}
+
+void fbp_stopper_stop(fbp_stopper *stopper)
+{
+    atomic_store(&stopper->flag, true);
+}
+
+void fbp_stopper_destroy(fbp_stopper **stopper)
+{
+    free(*stopper);
+    *stopper = NULL;
 }

@@ -265,7 +265,7 @@ static fbp_status check_params(const struct fbp_simulate_params *p, enum fbp_kin
 }
 
 /* Views of a scan that was checked, to path or, where that is NULL, to `memory`. */
-static fbp_status simulate(struct job *job, const char *path, float *memory)
+static fbp_status simulate(struct job *job, const char *path, void *memory)
 {
     const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;
     struct fbp_array_info info;
@@ -282,7 +282,8 @@ static fbp_status simulate(struct job *job, const char *path, float *memory)
     if (path) {
         st = run(job, &info, path, integral_of[integral].project);
     } else {
-        FBP_TRY_GOTO(fbp_sink_memory(&job->sink, memory, info.n));
+        FBP_TRY_GOTO(job->params.in_double ? fbp_sink_memory_double(&job->sink, memory, info.n)
+                                           : fbp_sink_memory(&job->sink, memory, info.n));
         st = fill(job, &info, integral_of[integral].project);
         fbp_sink_close(&job->sink);
     }
@@ -292,8 +293,10 @@ fail:
     return st;
 }
 
-fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *given,
-                                const char *path, const struct fbp_simulate_params *params)
+/* What the caller gives, checked; to path or to memory. */
+static fbp_status simulate_given(const struct fbp_phantom *phantom, const struct fbp_scan *given,
+                                 const struct fbp_simulate_params *params, const char *path,
+                                 void *memory)
 {
     struct fbp_scan whole, *const scan = &whole;
     struct job job = {.phantom = phantom, .scan = scan};
@@ -303,7 +306,20 @@ fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct 
     FBP_TRY(FBP_TAKE(simulate_params, &job.params, params));
     FBP_TRY(fbp_because("phantom", fbp_check_scan(scan)));
     FBP_TRY(check_params(&job.params, scan->kind));
-    return simulate(&job, path, NULL);
+    return simulate(&job, path, memory);
+}
+
+fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
+                                const char *path, const struct fbp_simulate_params *params)
+{
+    return simulate_given(phantom, scan, params, path, NULL);
+}
+
+fbp_status fbp_phantom_simulate_memory(const struct fbp_phantom *phantom,
+                                       const struct fbp_scan *scan, void *samples,
+                                       const struct fbp_simulate_params *params)
+{
+    return simulate_given(phantom, scan, params, NULL, samples);
 }
 
 fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp_scan *scan,

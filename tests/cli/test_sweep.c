@@ -19,7 +19,7 @@ static void ranges_are_read(void **state)
 
     (void)state;
     assert_true(sweep_parse("centre=-5:5:0.25", &r, why, sizeof why));
-    assert_int_equal(r.parameter, ADJUST_CENTRE);
+    assert_int_equal(r.parameter, FBP_ADJUST_CENTRE);
     assert_int_equal(r.n, 41);
     assert_true(sweep_value(&r, 20) >= 0 && sweep_value(&r, 20) <= 0);
     assert_true(fabs(sweep_value(&r, 40) - 5) < 1e-12);
@@ -105,35 +105,36 @@ static void values_are_those_of_a_scan_file(void **state)
 
     (void)state;
     const struct {
-        enum adjust which;
+        enum fbp_adjust which;
         double sod, sdd, offset, tilt, value, present;
     } cases[] = {
-        {ADJUST_SOD, 410, 600, 2, 0, 410, 400},
-        {ADJUST_SDD, 400, 650, 2, 0, 650, 600},
-        {ADJUST_OFFSET, 400, 600, -7, 0, -7, 2},
-        {ADJUST_TILT, 400, 600, 2, 1.5, 1.5, 0},
+        {FBP_ADJUST_SOD, 410, 600, 2, 0, 410, 400},
+        {FBP_ADJUST_SDD, 400, 650, 2, 0, 650, 600},
+        {FBP_ADJUST_OFFSET, 400, 600, -7, 0, -7, 2},
+        {FBP_ADJUST_TILT, 400, 600, 2, 1.5, 1.5, 0},
     };
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         const size_t c = i / 2;
-        const double lean = i % 2 ? 2 : 0, tilt = i % 2 && cases[c].which != ADJUST_TILT ? 3 : 0;
+        const double lean = i % 2 ? 2 : 0,
+                     tilt = i % 2 && cases[c].which != FBP_ADJUST_TILT ? 3 : 0;
         make_views(&scan, from, 400, 600, 2, tilt, lean);
         make_views(&other, to, cases[c].sod, cases[c].sdd, cases[c].offset, tilt + cases[c].tilt,
                    lean);
-        assert_int_equal(adjust_present(&scan, cases[c].which, &now), FBP_OK);
+        assert_int_equal(fbp_adjust_get(&scan, cases[c].which, &now), FBP_OK);
         assert_true(fabs(now - cases[c].present) < 1e-9);
         memcpy(got, from, sizeof got);
         scan.views = got;
-        assert_int_equal(adjust_set(&scan, cases[c].which, cases[c].value), FBP_OK);
+        assert_int_equal(fbp_adjust_set(&scan, cases[c].which, cases[c].value), FBP_OK);
         expect_views(got, to);
-        assert_int_equal(adjust_present(&scan, cases[c].which, &now), FBP_OK); /* and back */
-        assert_true(cases[c].which == ADJUST_TILT || fabs(now - cases[c].value) < 1e-9);
+        assert_int_equal(fbp_adjust_get(&scan, cases[c].which, &now), FBP_OK); /* and back */
+        assert_true(cases[c].which == FBP_ADJUST_TILT || fabs(now - cases[c].value) < 1e-9);
     }
     make_views(&scan, from, 400, 600, 2, 0, 0);
     make_views(&other, to, 400, 600, -7, 0, 0);
-    assert_int_equal(adjust_set(&scan, ADJUST_CENTRE, 64), FBP_OK);
+    assert_int_equal(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 64), FBP_OK);
     expect_views(from, to);
     fbp_views_flip(from, VIEWS, FBP_FLIP_U); /* along +u, whichever way that is */
-    assert_int_equal(adjust_present(&scan, ADJUST_OFFSET, &now), FBP_OK);
+    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_OFFSET, &now), FBP_OK);
     assert_true(fabs(now - 7) < 1e-9);
 }
 
@@ -142,19 +143,19 @@ static void values_go_together(void **state)
 {
     struct fbp_view views[VIEWS];
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    const double values[ADJUSTS] = {[ADJUST_CENTRE] = 47.5,
-                                    [ADJUST_TILT] = 2,
-                                    [ADJUST_OFFSET] = NAN,
-                                    [ADJUST_SOD] = 410,
-                                    [ADJUST_SDD] = 640};
+    const double values[FBP_ADJUSTS] = {[FBP_ADJUST_CENTRE] = 47.5,
+                                        [FBP_ADJUST_TILT] = 2,
+                                        [FBP_ADJUST_OFFSET] = NAN,
+                                        [FBP_ADJUST_SOD] = 410,
+                                        [FBP_ADJUST_SDD] = 640};
     double now;
 
     (void)state;
     make_views(&scan, views, 400, 600, 2, 0, 0);
-    assert_int_equal(adjust_all(&scan, values), FBP_OK);
-    for (int i = 0; i < ADJUSTS; i++) {
-        assert_int_equal(adjust_present(&scan, (enum adjust)i, &now), FBP_OK);
-        assert_true(i == ADJUST_TILT || i == ADJUST_OFFSET || fabs(now - values[i]) < 1e-9);
+    assert_int_equal(fbp_adjust_all(&scan, values), FBP_OK);
+    for (int i = 0; i < FBP_ADJUSTS; i++) {
+        assert_int_equal(fbp_adjust_get(&scan, (enum fbp_adjust)i, &now), FBP_OK);
+        assert_true(i == FBP_ADJUST_TILT || i == FBP_ADJUST_OFFSET || fabs(now - values[i]) < 1e-9);
     }
 }
 
@@ -171,10 +172,10 @@ static void the_centre_keeps_a_wobble(void **state)
     double column;
 
     (void)state;
-    assert_int_equal(adjust_present(&scan, ADJUST_CENTRE, &column), FBP_OK);
+    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column), FBP_OK);
     assert_true(fabs(column - 5.5) < 1e-12); /* 5 and 6 */
-    assert_int_equal(adjust_set(&scan, ADJUST_CENTRE, 4), FBP_OK);
-    assert_int_equal(adjust_present(&scan, ADJUST_CENTRE, &column), FBP_OK);
+    assert_int_equal(fbp_adjust_set(&scan, FBP_ADJUST_CENTRE, 4), FBP_OK);
+    assert_int_equal(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column), FBP_OK);
     assert_true(fabs(column - 4) < 1e-12);
     assert_true(fabs(views[0].d[1] - 1.5) < 1e-12 && fabs(views[1].d[0] + 0.5) < 1e-12);
 }

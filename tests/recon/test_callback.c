@@ -359,6 +359,78 @@ static void wrong_sizes(void **state)
     drop_scan(&scan);
 }
 
+/* Views that are measured while the run waits for them. */
+struct detector {
+    struct program p;
+    atomic_size_t there;
+    atomic_int asked; /* for one that was not there */
+};
+
+static size_t count(void *user)
+{
+    return ((struct detector *)user)->there;
+}
+
+static int give_there(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
+                      void *out, char *why, size_t n_why)
+{
+    struct detector *d = user;
+
+    if (slice0 + n_slices > d->there)
+        atomic_store(&d->asked, 1);
+    return give(&d->p, slice0, n_slices, row0, n_rows, out, why, n_why);
+}
+
+static void *measure(void *user)
+{
+    struct detector *d = user;
+
+    while (d->there < VIEWS) {
+        usleep(1000);
+        d->there++;
+    }
+    return NULL;
+}
+
+/* The volume of the views in their order, which --follow gives, too: two slabs read them twice. */
+static void live_views(void **state)
+{
+    struct fbp_scan scan = make_scan();
+    float *views = read_array(scan.projections);
+    const struct fbp_array_info info = {
+        .struct_size = sizeof info, .n = {COLUMNS, ROWS, VIEWS}, .type = FBP_F32};
+    struct fbp_recon_params params = {
+        .struct_size = sizeof params, .device = "cpu", .kernel = "column", .slab_slices = 11};
+    struct detector d = {.p = {.scan = &scan, .views = views, .type = FBP_F32}};
+    const struct fbp_source_functions in = {
+        .struct_size = sizeof in, .read = give_there, .user = &d, .there = count};
+    float *want = from_file(&scan, &params), *volume;
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    pthread_t other;
+
+    (void)state;
+    OK(fbp_source_callback(&params.source, &in, &info));
+    OK(fbp_plan_create(&plan, &scan, &params));
+    assert_true(fbp_plan_info(plan)->follows);
+    const size_t *n = fbp_plan_info(plan)->volume.n, voxels = n[0] * n[1] * n[2];
+    volume = calloc(voxels, sizeof *volume);
+    assert_non_null(volume);
+    OK(fbp_sink_memory(&sink, volume, n));
+    assert_int_equal(pthread_create(&other, NULL, measure, &d), 0);
+    OK(fbp_plan_run_to(plan, NULL, sink, NULL));
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(d.asked, 0);
+    assert_memory_equal(volume, want, voxels * sizeof *want);
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    fbp_source_close(&params.source);
+    free(volume);
+    free(want);
+    free(views);
+    drop_scan(&scan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +441,7 @@ int main(void)
         cmocka_unit_test(errors_of_begin_and_end),
         cmocka_unit_test(every_writer_tells_why_it_did_not_begin),
         cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(live_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

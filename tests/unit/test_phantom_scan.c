@@ -108,6 +108,11 @@ static void noise_does_not_depend_on_threads(void **state)
     assert_true(array_read(PATH, &info, other));
     assert_memory_equal(one, five, sizeof one);
     assert_true(memcmp(one, other, sizeof one) != 0);
+    memset(five, 0, sizeof five); /* into memory the same */
+    assert_int_equal(fbp_phantom_simulate_memory(&p, &scan, five,
+                                                 fbp_simulate_params(.noise_i0 = 1000, .seed = 9)),
+                     FBP_OK);
+    assert_memory_equal(one, five, sizeof one);
     fbp_phantom_clear(&p);
 }
 

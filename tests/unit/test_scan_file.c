@@ -518,9 +518,38 @@ static void test_paths(void **state)
     fbp_scan_clear(&s);
 }
 
+/* Two owners of equal scans: what one changes or frees the other does not see. */
+static void test_copy(void **state)
+{
+    struct fbp_scan copy = {.struct_size = sizeof copy};
+
+    (void)state;
+    write_scan("whole.json", cone, N_OF(cone), "assumed", "{\"i0\": \"a guess\"}");
+    struct fbp_scan s = load("whole.json");
+    const struct fbp_corrections harder = {.struct_size = sizeof harder,
+                                           .beam_hardening = {1, 0.1}};
+    assert_int_equal(fbp_scan_correct(&s, &harder), FBP_OK);
+    char *text = round_trip(&s, NULL);
+    assert_int_equal(fbp_scan_copy(&copy, &s), FBP_OK);
+    assert_int_equal(copy.n_assumed, s.n_assumed);
+    assert_true(copy.n_assumed > 0 && copy.assumed[0].key != s.assumed[0].key);
+    assert_true(copy.views != s.views && copy.projections != s.projections && copy.dark != s.dark);
+    assert_true(copy.corrections && copy.corrections != s.corrections);
+    s.views[0].s[0] += 1;
+    fbp_scan_confirm(&s, "i0");
+    fbp_scan_clear(&s);
+    char *again = round_trip(&copy, NULL);
+    assert_string_equal(again, text);
+    assert_int_equal(copy.n_assumed, 1);
+    free(text);
+    free(again);
+    fbp_scan_clear(&copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copy),
         cmocka_unit_test(test_whole_file),
         cmocka_unit_test(test_every_key_wrong),
         cmocka_unit_test(test_wrong_for_the_kind),

@@ -43,7 +43,7 @@ WHOLE(sheet_params, hi);
 WHOLE(simulate_params, in_double);
 WHOLE(sink_functions, write_double);
 WHOLE(sink_params, range);
-WHOLE(source_functions, concurrent);
+WHOLE(source_functions, there);
 
 static void assert_refused_for(fbp_status st, const char *word)
 {

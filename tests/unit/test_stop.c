@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -109,6 +110,40 @@ static void computing(void **state)
     assert_true(most_done < 50);
     fbp_plan_destroy(&plan);
     fbp_source_close(&source);
+}
+
+static void *stop_soon(void *stopper)
+{
+    usleep(20000);
+    fbp_stopper_stop(stopper);
+    return NULL;
+}
+
+/* Only calls of the threads that have it; and it cannot be undone. */
+static void a_stopper(void **state)
+{
+    static float sum[2];
+    fbp_stopper *stopper = NULL;
+    struct fbp_phantom head;
+    pthread_t other;
+    const struct fbp_grid none = {{1, 1, 2}, {1, 1, 1}, {0, 0, 0}};
+    const struct fbp_grid slow = {{4000, 4000, 400}, {0.05, 0.05, 0.5}, {0, 0, 0}};
+
+    (void)state;
+    assert_int_equal(fbp_phantom_create(&head, "shepp-logan", 90, 1), FBP_OK);
+    assert_int_equal(fbp_stopper_create(&stopper), FBP_OK);
+    fbp_stopper_attach(stopper);
+    assert_int_equal(fbp_phantom_voxels(&head, &none, 0, 2, sum), FBP_OK);
+    assert_int_equal(pthread_create(&other, NULL, stop_soon, stopper), 0);
+    assert_int_equal(fbp_phantom_volume(&head, &slow, "null:", 1), FBP_ERR_CANCELLED);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_true(fbp_stopped());
+    fbp_stopper_attach(NULL);
+    assert_false(fbp_stopped());
+    assert_int_equal(fbp_phantom_voxels(&head, &none, 0, 2, sum), FBP_OK);
+    fbp_stopper_destroy(&stopper);
+    assert_null(stopper);
+    fbp_phantom_clear(&head);
 }
 
 /* What `fn` returns in a child; cmocka stays out of it. */
@@ -314,7 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planning),        cmocka_unit_test(computing),
         cmocka_unit_test(plan_in_a_child), cmocka_unit_test(sink_in_a_child),
-        cmocka_unit_test(feed_in_a_child), cmocka_unit_test(after_a_stop),
+        cmocka_unit_test(feed_in_a_child), cmocka_unit_test(a_stopper),
+        cmocka_unit_test(after_a_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,9 +182,12 @@ static void publish(struct fbp_follow *f, const fbp_source *src, fbp_status st, 
     pthread_mutex_unlock(&f->lock);
 }
 
-/* A descriptor that tells of writes in the source's folder; -1 if the system does not. */
+/* A descriptor that tells of writes in the source's folder; -1 if the system does not, or if there
+ * is no file: the views of a program's own functions. */
 static int open_watch(const fbp_source *src)
 {
+    if (src->read_block && src->look && src->inputs.n == 0)
+        return -1;
     char *folder = fbp_path_join(src->path, ".");
     int fd = folder ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
 

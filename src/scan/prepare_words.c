@@ -1,7 +1,8 @@
-#include "prepare.h"
+/* The steps before plane integrals, as words: "baseline=1,phase=all". */
+#include "fbp/preparation.h"
 
-#include "cli.h"
-#include "opt.h"
+#include "base/sizes.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +89,8 @@ static bool take_phase(const char *value, struct fbp_preparation *out)
 
 static bool take_profile(const char *value, struct fbp_preparation *out)
 {
-    out->profile = (char *)(uintptr_t)value; /* the caller's */
+    free(out->profile);
+    out->profile = *value ? fbp_strdup(value) : NULL;
     return *value != '\0';
 }
 
@@ -112,40 +114,53 @@ static const struct {
 
 enum { N_STEPS = sizeof steps / sizeof *steps };
 
-static const char *step_name(const void *list, size_t i)
+static fbp_status unknown(const char *name)
 {
-    (void)list;
-    return steps[i].name;
+    const char *names[N_STEPS], *near;
+
+    for (size_t i = 0; i < N_STEPS; i++)
+        names[i] = steps[i].name;
+    near = fbp_nearest(name, names, N_STEPS);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them", name,
+                    near ? ": did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static int unknown(const char *name)
+static fbp_status take_step(char *word, struct fbp_preparation *out)
 {
-    const char *near = opt_nearest(name, step_name, NULL, N_STEPS);
+    char *value = word + strcspn(word, "=");
+    size_t i = 0;
 
-    return cli_error("--prepare: there is no step \"%s\"%s%s%s: fbp recon --help lists them", name,
-                     near ? ": did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    if (*value)
+        *value++ = '\0';
+    while (i < N_STEPS && strcmp(word, steps[i].name) != 0)
+        i++;
+    if (i == N_STEPS)
+        return unknown(word);
+    if (steps[i].take(value, out))
+        return FBP_OK;
+    return fbp_fail(FBP_ERR_INVALID, "prepare: %s: found \"%s\", expected %s", word, value,
+                    steps[i].expected);
 }
 
-int prepare_parse(const char *text, struct fbp_preparation *out, char *room, size_t n)
+fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
 {
-    char *save = NULL;
+    struct fbp_preparation own = {.struct_size = sizeof own};
+    char *words, *save = NULL;
+    fbp_status st = FBP_OK;
 
-    *out = (struct fbp_preparation){.struct_size = sizeof *out};
-    if (strlen(text) >= n)
-        return cli_error("--prepare: \"%.40s...\" is too long", text);
-    memcpy(room, text, strlen(text) + 1);
-    for (char *word = strtok_r(room, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-        char *value = word + strcspn(word, "=");
-        size_t i = 0;
-        if (*value)
-            *value++ = '\0';
-        while (i < N_STEPS && strcmp(word, steps[i].name) != 0)
-            i++;
-        if (i == N_STEPS)
-            return unknown(word);
-        if (!steps[i].take(value, out))
-            return cli_error("--prepare: %s: found \"%s\", expected %s", word, value,
-                             steps[i].expected);
-    }
-    return 0;
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(preparation, out));
+    words = fbp_strdup(text);
+    if (!words)
+        return fbp_fail_nomem(strlen(text), "a text");
+    for (char *word = strtok_r(words, ",", &save); word && st == FBP_OK;
+         word = strtok_r(NULL, ",", &save))
+        st = take_step(word, &own);
+    free(words);
+    if (st == FBP_OK)
+        FBP_GIVE(preparation, out, &own);
+    else
+        free(own.profile);
+    return st;
 }

@@ -1,0 +1,199 @@
+/* What a number does to the views. */
+#include "fbp/adjust.h"
+
+#include "base/status.h"
+#include "base/vec.h"
+
+#include <math.h>
+
+static const double DEGREES = 180 / 3.14159265358979323846; /* of a radian */
+
+static const struct {
+    const char *name, *unit, *key;
+} adjusts[FBP_ADJUSTS] = {
+    [FBP_ADJUST_CENTRE] = {"centre", "column", "detector.offset_mm"},
+    [FBP_ADJUST_TILT] = {"tilt", "deg", "detector.tilt_deg"},
+    [FBP_ADJUST_OFFSET] = {"offset", "mm", "detector.offset_mm"},
+    [FBP_ADJUST_SOD] = {"sod", "mm", "source_to_axis_mm"},
+    [FBP_ADJUST_SDD] = {"sdd", "mm", "source_to_detector_mm"},
+};
+
+const char *fbp_adjust_name(size_t i)
+{
+    return i < FBP_ADJUSTS ? adjusts[i].name : NULL;
+}
+
+const char *fbp_adjust_unit(enum fbp_adjust which)
+{
+    return adjusts[which].unit;
+}
+
+const char *fbp_adjust_key(enum fbp_adjust which)
+{
+    return adjusts[which].key;
+}
+
+static void move(double point[3], double length, const double direction[3])
+{
+    for (int i = 0; i < 3; i++)
+        point[i] += length * direction[i];
+}
+
+/* Away from the iso-centre, towards the source; length 1. */
+static void away_of(const struct fbp_view *v, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = v->s[i] / sqrt(fbp_dot(v->s, v->s));
+}
+
+/* Across the axis and the ray through the iso-centre, the way columns run; length 1.  Along it and
+ * not along the rows of a tilted panel detector.offset_mm counts. */
+static void across_of(const struct fbp_view *v, const double axis[3], double out[3])
+{
+    fbp_cross(axis, v->s, out);
+    const double length = copysign(sqrt(fbp_dot(out, out)), fbp_dot(out, v->u));
+    for (int i = 0; i < 3; i++)
+        out[i] /= length;
+}
+
+/* That of the facts, which is known also of scans that have other faults; it takes a look at all
+ * views, and only an offset counts along it. */
+static void axis_of(const struct fbp_scan *scan, enum fbp_adjust which, double axis[3])
+{
+    axis[0] = axis[1] = axis[2] = 0;
+    if (which != FBP_ADJUST_OFFSET)
+        return;
+    struct fbp_geometry_facts f = {.struct_size = sizeof f, .axis = {0, 0, 0}};
+    const fbp_status st = fbp_views_facts(fbp_scan_views(scan), NULL, &f);
+    const bool known = st == FBP_OK || fbp_dot(f.axis, f.axis) > 0;
+
+    for (int i = 0; i < 3; i++)
+        axis[i] = known ? f.axis[i] : i == 2;
+}
+
+static double distance_of(const struct fbp_view *v, enum fbp_adjust which, const double axis[3])
+{
+    double direction[3];
+
+    if (which == FBP_ADJUST_SOD)
+        return sqrt(fbp_dot(v->s, v->s));
+    if (which == FBP_ADJUST_OFFSET) {
+        across_of(v, axis, direction);
+        return fbp_dot(v->d, direction);
+    }
+    away_of(v, direction);
+    return sqrt(fbp_dot(v->s, v->s)) - fbp_dot(v->d, direction);
+}
+
+fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out)
+{
+    double axis[3], P[12];
+
+    *out = 0;
+    if (which == FBP_ADJUST_TILT)
+        return FBP_OK;
+    axis_of(scan, which, axis);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
+        if (st != FBP_OK)
+            return st;
+        const double value =
+            which == FBP_ADJUST_CENTRE ? P[3] / P[11] : distance_of(&scan->views[k], which, axis);
+        *out += value / (double)scan->n_views;
+    }
+    return FBP_OK;
+}
+
+/* u and v turned about their normal by `rad`; lengths and skew stay. */
+static void turn_in_plane(struct fbp_view *view, double rad)
+{
+    double n[3], across[3];
+
+    fbp_cross(view->u, view->v, n);
+    const double length = sqrt(fbp_dot(n, n));
+    for (int i = 0; i < 3; i++)
+        n[i] /= length;
+    for (int k = 0; k < 2; k++) {
+        double *step = k ? view->v : view->u;
+        fbp_cross(n, step, across);
+        for (int i = 0; i < 3; i++)
+            step[i] = cos(rad) * step[i] + sin(rad) * across[i];
+    }
+}
+
+/* By `more` than the view has. */
+static void change(struct fbp_view *view, enum fbp_adjust which, double more, const double axis[3])
+{
+    double direction[3];
+
+    away_of(view, direction);
+    if (which == FBP_ADJUST_CENTRE)
+        move(view->d, -more, view->u);
+    else if (which == FBP_ADJUST_TILT)
+        turn_in_plane(view, more / DEGREES);
+    else if (which == FBP_ADJUST_SDD)
+        move(view->d, -more, direction);
+    else if (which == FBP_ADJUST_OFFSET) {
+        across_of(view, axis, direction);
+        move(view->d, more, direction);
+    } else {
+        move(view->s, more, direction);
+        move(view->d, more, direction);
+    }
+}
+
+fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value)
+{
+    const double last = (double)scan->panel.n_columns - 1;
+    const char *name = adjusts[which].name;
+
+    if (!isfinite(value))
+        return fbp_fail(FBP_ERR_INVALID, "%s: found %g, expected a number", name, value);
+    if (!fbp_kind_has_lines(scan->kind))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: views of plane integrals have no detector to move: correct first_mm "
+                        "or directions in the scan file",
+                        name);
+    if (!fbp_kind_has_source(scan->kind) && (which == FBP_ADJUST_SOD || which == FBP_ADJUST_SDD))
+        return fbp_fail(FBP_ERR_INVALID, "%s: a parallel beam has no source", name);
+    if (which == FBP_ADJUST_CENTRE && !(value >= -0.5 && value <= last + 0.5))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "centre %.7g: the detector's columns are 0 to %.0f: give the column itself "
+                        "that the axis falls on, not a distance from the middle (%.7g)",
+                        value, last, last / 2);
+    return FBP_OK;
+}
+
+fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value)
+{
+    double now, axis[3];
+
+    FBP_TRY(fbp_adjust_check(scan, which, value));
+    FBP_TRY(fbp_adjust_get(scan, which, &now));
+    axis_of(scan, which, axis);
+    for (size_t k = 0; k < scan->n_views; k++)
+        change(&scan->views[k], which, value - now, axis);
+    return FBP_OK;
+}
+
+fbp_status fbp_adjust_all(struct fbp_scan *scan, const double values[FBP_ADJUSTS])
+{
+    static const enum fbp_adjust order[FBP_ADJUSTS] = {
+        FBP_ADJUST_SOD, FBP_ADJUST_SDD, FBP_ADJUST_TILT, FBP_ADJUST_OFFSET, FBP_ADJUST_CENTRE};
+
+    for (size_t i = 0; i < FBP_ADJUSTS; i++)
+        if (!isnan(values[order[i]]))
+            FBP_TRY(fbp_adjust_set(scan, order[i], values[order[i]]));
+    return FBP_OK;
+}
+
+fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips)
+{
+    if ((flips & (FBP_FLIP_V | FBP_FLIP_DIRECTION)) && !fbp_kind_has_lines(scan->kind))
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: views of plane integrals have no rows and do not turn: --flip-u takes "
+                        "their samples in reverse order",
+                        flips & FBP_FLIP_V ? "flip-v" : "reverse");
+    fbp_views_flip(scan->views, scan->n_views, flips);
+    return FBP_OK;
+}
