@@ -2,7 +2,6 @@
 # that its allocator is this library's (src/fft/fftw_memory.c) in whatever process it is loaded, and
 # its planner is nobody else's; else from the shared libraries.
 include(CheckCSourceCompiles)
-add_library(fbp_fftw INTERFACE)
 find_library(FFTW_ARCHIVE NAMES libfftw3.a HINTS ${FFTW_LIBDIR} ${FFTW_LIBRARY_DIRS})
 find_library(FFTWF_ARCHIVE NAMES libfftw3f.a HINTS ${FFTWF_LIBDIR} ${FFTWF_LIBRARY_DIRS})
 mark_as_advanced(FFTW_ARCHIVE FFTWF_ARCHIVE)

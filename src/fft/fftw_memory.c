@@ -12,7 +12,6 @@
 #include "fft/fftw_memory.h"
 
 #include "base/mem.h"
-#include "fft/fft.h"
 #include "fft/fftw_reserve.h"
 
 #include <pthread.h>
@@ -106,7 +105,7 @@ void fbp_fftw_escape(jmp_buf *to)
     escape = to;
 }
 
-void fbp_fft_deny(bool deny)
+void fbp_fftw_deny(bool deny)
 {
     atomic_store(&denied, deny);
 }

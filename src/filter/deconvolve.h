@@ -65,4 +65,10 @@ fbp_status fbp_deconvolution_design(struct fbp_filter_design *out,
 fbp_status fbp_periodic_design(struct fbp_filter_design *out,
                                const struct fbp_spectral_filter *filter, size_t n_columns);
 
+/** The filter of a periodic design, in `straight` around a circle of twice the rows' length, so
+ * that rows go round without being beside themselves: of its n_columns outputs all are those of f.
+ */
+fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
+                               const struct fbp_filter_design *f);
+
 #endif /* FBP_SRC_DECONVOLVE_H */

@@ -1,6 +1,8 @@
 /* Filters around a circle as long as a row. */
 #include "base/mem.h"
+#include "fft/fft.h"
 #include "filter/band.h"
+#include "filter/from_kernel.h"
 
 #include <math.h>
 
@@ -49,5 +51,50 @@ fail:
     fbp_band_clear(&band);
     if (st != FBP_OK)
         fbp_filter_design_clear(out);
+    return st;
+}
+
+struct turned {
+    double complex *spectrum;
+    double *kernel, *behind, *work;
+    struct fbp_fft *fft;
+};
+
+/* One turn of the kernel, and the same from its end on. */
+static fbp_status find_kernel(const struct fbp_filter_design *f, struct turned *t)
+{
+    const size_t n = f->n_fft;
+
+    FBP_TRY(fbp_alloc((void **)&t->spectrum, (n / 2 + 1) * sizeof *t->spectrum, "the filter"));
+    FBP_TRY(fbp_alloc((void **)&t->kernel, n * sizeof *t->kernel, "the filter"));
+    FBP_TRY(fbp_alloc((void **)&t->behind, n * sizeof *t->behind, "the filter"));
+    FBP_TRY(fbp_alloc((void **)&t->work, fbp_fft_work(n) * sizeof *t->work, "the filter"));
+    FBP_TRY(fbp_fft_open_real(&t->fft, n));
+    for (size_t i = 0; i <= n / 2; i++)
+        t->spectrum[i] = f->response[i] + I * f->imaginary[i];
+    fbp_fft_real_back(t->fft, t->spectrum, t->kernel, t->work);
+    for (size_t i = 0; i < n; i++)
+        t->behind[i] = t->kernel[(n - i) % n];
+    return FBP_OK;
+}
+
+fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
+                               const struct fbp_filter_design *f)
+{
+    struct turned t = {0};
+    fbp_status st;
+
+    *straight = (struct fbp_filter_design){.n_columns = f->n_columns};
+    FBP_TRY_GOTO(find_kernel(f, &t));
+    FBP_TRY_GOTO(fbp_filter_design_alloc(straight, true));
+    FBP_TRY_GOTO(fbp_filter_from_kernel(straight, t.kernel, t.behind));
+fail:
+    fbp_fft_close(&t.fft);
+    fbp_free(t.spectrum);
+    fbp_free(t.kernel);
+    fbp_free(t.behind);
+    fbp_free(t.work);
+    if (st != FBP_OK)
+        fbp_filter_design_clear(straight);
     return st;
 }

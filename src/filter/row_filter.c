@@ -5,18 +5,26 @@
 
 #include <string.h>
 
+size_t fbp_row_work_doubles(const struct fbp_filter_design *f)
+{
+    return 2 * f->n_fft + 2 + fbp_fft_work(f->n_fft);
+}
+
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f)
 {
     *out = (struct fbp_row_work){0};
     FBP_TRY(fbp_alloc((void **)&out->line, f->n_fft * sizeof *out->line, "filter row"));
-    return fbp_alloc((void **)&out->spectrum, (f->n_fft / 2 + 1) * sizeof *out->spectrum,
-                     "filter spectrum");
+    FBP_TRY(fbp_alloc((void **)&out->spectrum, (f->n_fft / 2 + 1) * sizeof *out->spectrum,
+                      "filter spectrum"));
+    return fbp_alloc((void **)&out->scratch, fbp_fft_work(f->n_fft) * sizeof *out->scratch,
+                     "filter scratch");
 }
 
 void fbp_row_work_free(struct fbp_row_work *work)
 {
     fbp_free(work->line);
     fbp_free(work->spectrum);
+    fbp_free(work->scratch);
     *work = (struct fbp_row_work){0};
 }
 
@@ -51,9 +59,9 @@ static void respond(const struct fbp_filter_design *f, double complex *spectrum)
 /* Through one circle of n_fft >= 2 n_columns points. */
 static void convolve_fft(const struct fbp_row_filter *f, const struct fbp_row_work *w, double *out)
 {
-    fbp_fft_real(f->fft, w->line, w->spectrum);
+    fbp_fft_real(f->fft, w->line, w->spectrum, w->scratch);
     respond(f->design, w->spectrum);
-    fbp_fft_real_back(f->fft, w->spectrum, w->line);
+    fbp_fft_real_back(f->fft, w->spectrum, w->line, w->scratch);
     memcpy(out, w->line, f->design->n_columns * sizeof *out);
 }
 

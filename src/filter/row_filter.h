@@ -18,8 +18,11 @@ struct fbp_row_filter {
 struct fbp_row_work {
     double *line; /**< n_fft samples, in and out */
     double complex *spectrum;
+    double *scratch; /**< of transforms */
 };
 
+/** Doubles that fbp_row_work_alloc() takes. */
+size_t fbp_row_work_doubles(const struct fbp_filter_design *design);
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *design);
 void fbp_row_work_free(struct fbp_row_work *work);
 

@@ -7,6 +7,7 @@
 #include "base/sizes.h"
 #include "base/stop.h"
 #include "base/vec.h"
+#include "fft/fft.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "plan/plane_filter.h"
@@ -468,6 +469,7 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     h = fbp_hash(h, backend->name, strlen(backend->name));
     h = fbp_hash(h, job->chosen.kernel, strlen(job->chosen.kernel));
     h = fbp_hash(h, job->chosen.isa, strlen(job->chosen.isa));
+    h = fbp_hash(h, fbp_fft_name(), strlen(fbp_fft_name()));
     h = fbp_hash(h, job->views, job->n_views * sizeof *job->views);
     h = fbp_hash(h, &job->panel, sizeof job->panel);
     h = fbp_hash(h, &job->grid, sizeof job->grid);

@@ -85,7 +85,12 @@ void fbp_steps_clear(struct fbp_steps *s)
 
 size_t fbp_steps_bytes(const struct fbp_steps *s)
 {
-    return (2 * s->n_in + s->n_out) * sizeof(double complex);
+    return (2 * s->n_in + s->n_out) * sizeof(double complex) + fbp_steps_work(s) * sizeof(double);
+}
+
+size_t fbp_steps_work(const struct fbp_steps *s)
+{
+    return s->fft ? fbp_fft_work(s->n_out) : 0;
 }
 
 /* The polynomial that fits the chosen samples best; x in samples from the middle of the row. */
@@ -113,7 +118,8 @@ static void subtract_baseline(const struct fbp_steps *s, double complex *row)
 }
 
 /* Frequency 0 to the middle. */
-static void transform(const struct fbp_steps *s, const double complex *in, double complex *out)
+static void transform(const struct fbp_steps *s, const double complex *in, double complex *out,
+                      double *work)
 {
     const size_t n = s->n_out, half = n / 2;
 
@@ -124,13 +130,13 @@ static void transform(const struct fbp_steps *s, const double complex *in, doubl
     for (size_t j = 0; j < s->n_in; j++)
         out[j] *= n % 2 == 0 ? (j % 2 ? -1 : 1)
                              : cexp(2 * FBP_PI * I * fmod((double)(half * j % n) / (double)n, 1));
-    fbp_fft_complex(s->fft, out);
+    fbp_fft_complex(s->fft, out, work);
     for (size_t i = 0; i < n; i++)
         out[i] *= s->turn[i];
 }
 
 void fbp_steps_begin(const struct fbp_steps *s, double complex *in, double complex *spare,
-                     double complex *out)
+                     double complex *out, double *work)
 {
     if (s->p->baseline_terms)
         subtract_baseline(s, in);
@@ -139,7 +145,7 @@ void fbp_steps_begin(const struct fbp_steps *s, double complex *in, double compl
         in = spare;
     }
     if (s->fft)
-        transform(s, in, out);
+        transform(s, in, out, work);
     else
         memcpy(out, in, s->n_in * sizeof *out);
 }

@@ -24,12 +24,15 @@ struct fbp_steps {
 fbp_status fbp_steps_create(struct fbp_steps *out, const struct fbp_preparation *p);
 void fbp_steps_clear(struct fbp_steps *s);
 
-/** Room for one row: two of n_in and one of n_out complex numbers. */
+/** Room for one row: two of n_in and one of n_out complex numbers, and `work`. */
 size_t fbp_steps_bytes(const struct fbp_steps *s);
 
-/** All steps before the phase.  in: [n_in], is changed; in and out in memory of fbp_alloc(). */
+/** Doubles of scratch for fbp_steps_begin(). */
+size_t fbp_steps_work(const struct fbp_steps *s);
+
+/** All steps before the phase.  in: [n_in], is changed; all in memory of fbp_alloc(). */
 void fbp_steps_begin(const struct fbp_steps *s, double complex *in, double complex *spare,
-                     double complex *out);
+                     double complex *out, double *work);
 
 /** Turned back by `phase` (rad), divided by the profile, times scale: the real parts. */
 void fbp_steps_end(const struct fbp_steps *s, const double complex *row, double phase, double scale,

@@ -23,6 +23,7 @@ struct traces {
 /* A reader's memory. */
 struct room {
     double complex *in, *spare, *out;
+    double *work;   /* of transforms */
     double *values; /* of one part of a stored row, or of a prepared one */
 };
 
@@ -30,7 +31,7 @@ static size_t room_bytes(const struct traces *t)
 {
     const struct fbp_steps *s = &t->steps;
 
-    return fbp_steps_bytes(s) + 4 * FBP_ALIGN + (s->n_in + s->n_out) * sizeof(double);
+    return fbp_steps_bytes(s) + 5 * FBP_ALIGN + (s->n_in + s->n_out) * sizeof(double);
 }
 
 static size_t aligned(size_t bytes)
@@ -50,6 +51,8 @@ static fbp_status make_room(const struct traces *t, struct room *out)
     memory += aligned(s->n_in * sizeof *out->in);
     out->spare = (double complex *)(void *)memory;
     memory += aligned(s->n_in * sizeof *out->spare);
+    out->work = (double *)(void *)memory;
+    memory += aligned(fbp_steps_work(s) * sizeof *out->work);
     out->values = (double *)(void *)memory;
     return FBP_OK;
 }
@@ -72,7 +75,7 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
         for (size_t i = 0; i < n; i++)
             r->in[i] += I * r->values[i];
     }
-    fbp_steps_begin(&t->steps, r->in, r->spare, r->out);
+    fbp_steps_begin(&t->steps, r->in, r->spare, r->out, r->work);
     return FBP_OK;
 }
 

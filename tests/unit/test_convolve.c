@@ -4,6 +4,7 @@
 #include "base/cpu_features.h"
 #include "base/mem.h"
 #include "filter/deconvolve.h"
+#include "filter/row_filter.h"
 #include "recon/fixture.h"
 
 /* Rows of `n` samples and the filter for them, of every form and instruction set. */
@@ -174,6 +175,88 @@ static void lanes_are_independent(void **state)
     }
 }
 
+/* By FFT a pair of lines does not depend on the others, nor on how many they are. */
+static void pairs_are_independent(void **state)
+{
+    enum { N = 90, LINES = 38 };
+    float *lines[LINES], *alone[LINES];
+    struct bank b;
+
+    (void)state;
+    srand(3);
+    for (size_t l = 0; l < 3; l++) {
+        if ((levels[l] & fbp_cpu_flags()) != levels[l])
+            continue;
+        open_bank(&b, N, 0, levels[l]);
+        for (size_t i = 0; i < LINES; i++) {
+            lines[i] = random_line(N, i % 3 ? 1 : 1e6f);
+            alone[i] = malloc(N * sizeof(float));
+            assert_non_null(alone[i]);
+            memcpy(alone[i], lines[i], N * sizeof(float));
+        }
+        for (size_t i = 0; i < LINES; i += 2)
+            cpu_convolve(&b.convolution, b.work, &alone[i], 2);
+        cpu_convolve(&b.convolution, b.work, lines, LINES);
+        for (size_t i = 0; i < LINES; i++) {
+            assert_memory_equal(lines[i], alone[i], N * sizeof(float));
+            free(lines[i]);
+            free(alone[i]);
+        }
+        close_bank(&b);
+    }
+}
+
+/* The same row in double, by a transform just as long. */
+static void filter_in_double(const struct bank *b, const float *in, double *out)
+{
+    struct fbp_row_filter filter;
+    struct fbp_row_work work;
+
+    OK(fbp_row_work_alloc(&work, &b->design));
+    OK(fbp_row_filter_open(&filter, &b->design, false));
+    for (size_t i = 0; i < b->design.n_columns; i++)
+        work.line[i] = (double)in[i];
+    fbp_row_filter(&filter, &work, out);
+    fbp_row_filter_close(&filter);
+    fbp_row_work_free(&work);
+}
+
+/* Rows that go round have, of their last samples, what follows before their first. */
+static void rows_go_round(void **state)
+{
+    static const size_t columns[] = {15, 64, 97};
+    static const double h[] = {.2, 1, -.7, .1};
+    const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
+
+    (void)state;
+    srand(4);
+    for (size_t k = 0; k < 9; k++) {
+        if ((levels[k / 3] & fbp_cpu_flags()) != levels[k / 3])
+            continue;
+        const size_t n = columns[k % 3], turn = n / 3;
+        float *x = random_line(n, 1), *y = random_line(n, 3), *round = malloc(n * sizeof *round);
+        double *wanted = malloc(n * sizeof *wanted);
+        struct bank b = {0};
+        assert_true(round && wanted);
+        for (size_t i = 0; i < n; i++)
+            round[(i + turn) % n] = x[i];
+        OK(fbp_periodic_design(
+            &b.design, &(struct fbp_spectral_filter){FBP_FILTER_HANN, 1, reference, {0}}, n));
+        open_designed(&b, false, levels[k / 3]);
+        filter_in_double(&b, x, wanted);
+        cpu_convolve(&b.convolution, b.work, (float *const[]){x, y}, 2);
+        cpu_convolve(&b.convolution, b.work, (float *const[]){round, y}, 2);
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs((double)x[i] - wanted[i]) < 1e-6 &&
+                        fabs((double)round[(i + turn) % n] - wanted[i]) < 1e-6);
+        close_bank(&b);
+        free(x);
+        free(y);
+        free(round);
+        free(wanted);
+    }
+}
+
 /* With every tap both forms are one filter. */
 static void forms_agree(void **state)
 {
@@ -252,7 +335,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partners_do_not_leak),   cmocka_unit_test(zeros_stay_zeros),
-        cmocka_unit_test(lanes_are_independent),  cmocka_unit_test(forms_agree),
+        cmocka_unit_test(lanes_are_independent),  cmocka_unit_test(pairs_are_independent),
+        cmocka_unit_test(rows_go_round),          cmocka_unit_test(forms_agree),
         cmocka_unit_test(kernels_have_two_sides), cmocka_unit_test(passes_follow_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,184 +1,252 @@
-/* FFTW without memory: its reserve, plans and transforms where the system denies all of it. */
+/* Transforms against their sums, of every engine and every kind of length. */
 #include "fft/fft.h"
-#include "fft/fftw_reserve.h"
-#include "filter/filter.h"
+#include "fft/lanes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/cpu_features.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "recon/fixture.h"
 
-#include <cmocka.h>
-
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define LIMITED 0 /* a sanitizer does not come up in a small address space, or hangs there */
-#else
-#    define LIMITED 1
-#endif
-
-/* Pieces taken and given back in any order keep what was written into them. */
-static void pieces_do_not_overlap(void **state)
+static double random_number(void)
 {
-    enum { BYTES = 1 << 16, N = 64 };
-    static _Alignas(64) char base[BYTES];
-    struct fbp_reserve r;
-    unsigned char *piece[N] = {0};
-    size_t length[N] = {0};
-    unsigned random = 1;
+    return 2 * (double)rand() / RAND_MAX - 1;
+}
 
+static void *room(size_t bytes)
+{
+    void *p;
+
+    OK(fbp_alloc(&p, bytes + 1, "a row"));
+    return p;
+}
+
+/* X(k) = sum_j x(j) exp(sign 2 pi i j k / n). */
+static double complex sum_of(const double complex *x, size_t n, size_t k, int sign)
+{
+    long double re = 0, im = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        const long double angle = 2 * acosl(-1) * (long double)(j * k % n) / (long double)n;
+        const long double c = cosl(angle), s = sign * sinl(angle);
+        re += creal(x[j]) * c - cimag(x[j]) * s;
+        im += creal(x[j]) * s + cimag(x[j]) * c;
+    }
+    return (double)re + I * (double)im;
+}
+
+/* Of numbers below 1: errors grow as log n, sums as sqrt n. */
+static double tolerance(size_t n)
+{
+    return 4e-16 * (2 + log2((double)n)) * (2 + sqrt((double)n));
+}
+
+/* All frequencies of short rows, some of long ones. */
+static size_t step_of(size_t n)
+{
+    return n < 200 ? 1 : n / 29;
+}
+
+static void complex_rows(size_t n)
+{
+    double complex *x = room(n * sizeof *x), *row = room(n * sizeof *row);
+    double *work = room(fbp_fft_work(n) * sizeof *work);
+    struct fbp_fft *fft;
+
+    for (size_t i = 0; i < n; i++)
+        row[i] = x[i] = random_number() + I * random_number();
+    OK(fbp_fft_open_complex(&fft, n));
+    fbp_fft_complex(fft, row, work);
+    for (size_t k = 0; k < n; k += step_of(n)) {
+        const double error = cabs(row[k] - sum_of(x, n, k, -1));
+        if (!(error < tolerance(n)))
+            fail_msg("%s, %zu points, frequency %zu: error %.1e", fbp_fft_name(), n, k, error);
+    }
+    fbp_fft_close(&fft);
+    fbp_free(x);
+    fbp_free(row);
+    fbp_free(work);
+}
+
+static void real_rows(size_t n)
+{
+    double complex *x = room(n * sizeof *x), *spectrum = room((n / 2 + 1) * sizeof *spectrum);
+    double *row = room(n * sizeof *row), *work = room(fbp_fft_work(n) * sizeof *work);
+    struct fbp_fft *fft;
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = row[i] = random_number();
+    OK(fbp_fft_open_real(&fft, n));
+    fbp_fft_real(fft, row, spectrum, work);
+    for (size_t k = 0; k <= n / 2; k += step_of(n)) {
+        const double error = cabs(spectrum[k] - sum_of(x, n, k, -1));
+        if (!(error < tolerance(n)))
+            fail_msg("%s, %zu reals, frequency %zu: error %.1e", fbp_fft_name(), n, k, error);
+    }
+    fbp_fft_real_back(fft, spectrum, row, work);
+    for (size_t i = 0; i < n; i++) {
+        const double error = fabs(row[i] / (double)n - creal(x[i]));
+        if (!(error < tolerance(n)))
+            fail_msg("%s, %zu reals and back, %zu: error %.1e", fbp_fft_name(), n, i, error);
+    }
+    fbp_fft_close(&fft);
+    fbp_free(x);
+    fbp_free(spectrum);
+    fbp_free(row);
+    fbp_free(work);
+}
+
+static void even_rows(size_t n)
+{
+    const size_t period = 2 * (n - 1);
+    double complex *x = room(period * sizeof *x);
+    double *values = room(n * sizeof *values);
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[(period - i) % period] = values[i] = random_number();
+    OK(fbp_fft_even(values, n));
+    for (size_t k = 0; k < n; k += step_of(n)) {
+        const double error = fabs(values[k] - creal(sum_of(x, period, k, -1)));
+        if (!(error < 2 * tolerance(period)))
+            fail_msg("%s, %zu of an even row, %zu: error %.1e", fbp_fft_name(), n, k, error);
+    }
+    fbp_free(x);
+    fbp_free(values);
+}
+
+static const size_t lengths[] = {125, 127,  128,  243,  360,  486,  500,  625,  720,   729,
+                                 997, 1000, 1022, 1024, 1250, 2048, 2187, 2500, 10006, 16384};
+
+static void sums(void)
+{
+    srand(1);
+    for (size_t n = 1; n <= 70; n++) {
+        complex_rows(n);
+        real_rows(n);
+        even_rows(n + 1);
+    }
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        complex_rows(lengths[i]);
+        real_rows(lengths[i]);
+        even_rows(lengths[i] + 1);
+    }
+}
+
+/* What this build takes unasked, and this project's own. */
+static void transforms_are_sums(void **state)
+{
     (void)state;
-    fbp_reserve_init(&r, base, BYTES);
-    for (int i = 0; i < 20000; i++) {
-        random = random * 1664525u + 1013904223u;
-        const unsigned k = (random >> 16) % N;
-        for (size_t b = 0; b < length[k]; b++)
-            assert_int_equal(piece[k][b], k);
-        if (piece[k]) {
-            assert_true(fbp_reserve_has(&r, piece[k]));
-            fbp_reserve_give_back(&r, piece[k]);
-            piece[k] = NULL;
-            length[k] = 0;
-            continue;
+    unsetenv("FBP_FFT");
+    sums();
+    setenv("FBP_FFT", "builtin", 1);
+    assert_string_equal(fbp_fft_name(), "builtin");
+    sums();
+    unsetenv("FBP_FFT");
+}
+
+static void lengths_are_even_and_smooth(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < 5000; n++) {
+        const size_t length = fbp_fft_length(n);
+        size_t rest = length;
+        assert_true(length >= n && length % 2 == 0 && (length == n || length < 2 * n + 2));
+        for (size_t p = 2; p <= 5; p++)
+            while (rest % p == 0)
+                rest /= p;
+        assert_int_equal(rest, 1);
+        assert_int_equal(fbp_fft_length(length), length);
+    }
+}
+
+/* Factors of the frequencies that move rows by `by` samples; real: both ways at once. */
+static void fill_shift(size_t n, size_t by, double *response, double *imaginary)
+{
+    for (size_t k = 0; k <= n / 2; k++) {
+        const double angle = 2 * FBP_PI * (double)(k * by % n) / (double)n;
+        response[k] = cos(angle) / (double)n;
+        imaginary[k] = -sin(angle) / (double)n;
+    }
+}
+
+static double value(const float *row, size_t n, ptrdiff_t i)
+{
+    return i < 0 || (size_t)i >= n ? 0 : (double)row[i];
+}
+
+/* Random rows of n/2 samples through shifts, in all lanes. */
+static void lanes_shift(const struct fbp_lanes *lanes, size_t n, size_t by, bool has_phase)
+{
+    const size_t half = n / 2, L = lanes->lanes;
+    double *response = room((half + 1) * sizeof(double));
+    double *imaginary = room((half + 1) * sizeof(double));
+    float *x = room(2 * L * n * sizeof *x), *rows = room(4 * L * half * sizeof *rows);
+    const float *a[16], *b[16];
+    float *to_a[16], *to_b[16], one[16], two[16];
+    struct fbp_lanes_plan plan;
+
+    for (size_t i = 0; i < 2 * L * half; i++)
+        rows[i] = (float)random_number();
+    for (size_t l = 0; l < L; l++) {
+        a[l] = rows + l * half;
+        b[l] = rows + (L + l) * half;
+        to_a[l] = rows + (2 * L + l) * half;
+        to_b[l] = rows + (3 * L + l) * half;
+        one[l] = 1;
+        two[l] = 2;
+    }
+    fill_shift(n, by, response, imaginary);
+    OK(fbp_lanes_plan_open(&plan, n, response, has_phase ? imaginary : NULL));
+    memset(x, 0xff, 2 * L * n * sizeof *x); /* what is behind rows must not matter: NaN */
+    lanes->gather(a, b, one, two, half, x);
+    lanes->filter(&plan, x);
+    lanes->scatter(x, two, one, half, to_a, to_b);
+    for (size_t l = 0; l < 2 * L; l++)
+        for (size_t i = 0; i < half; i++) {
+            const float *row = rows + l * half;
+            const ptrdiff_t at = (ptrdiff_t)i - (ptrdiff_t)by, other = (ptrdiff_t)(i + by);
+            const double wanted = has_phase ? 2 * value(row, half, at)
+                                            : value(row, half, at) + value(row, half, other);
+            const double error = fabs((double)rows[(2 * L + l) * half + i] - wanted);
+            if (!(error < 3e-6))
+                fail_msg("%zu lanes, %zu points, by %zu: sample %zu of row %zu is off by %.1e", L,
+                         n, by, i, l, error);
         }
-        const size_t n = (random >> 8) % 3000;
-        piece[k] = fbp_reserve_take(&r, n);
-        if (!piece[k])
-            continue;
-        assert_int_equal((uintptr_t)piece[k] % 64, 0);
-        length[k] = n;
-        memset(piece[k], (int)k, n);
-    }
-    for (int k = 0; k < N; k++)
-        if (piece[k])
-            fbp_reserve_give_back(&r, piece[k]);
-    assert_int_equal(r.n_used, 0);
-    assert_int_equal(fbp_reserve_room(&r), BYTES - 64);
-    assert_null(fbp_reserve_take(&r, BYTES));
-    assert_null(fbp_reserve_take(&r, SIZE_MAX));
+    fbp_lanes_plan_close(&plan);
+    fbp_free(response);
+    fbp_free(imaginary);
+    fbp_free(x);
+    fbp_free(rows);
 }
 
-/* A filter of n columns; is it the same with memory and without? */
-static void designs_are_equal(size_t n)
+static void rows_move_in_all_lanes(void **state)
 {
-    struct fbp_filter_design with, without;
-
-    assert_int_equal(fbp_filter_design(&with, FBP_FILTER_HANN, 0.8, n, 0), FBP_OK);
-    fbp_fft_deny(true);
-    assert_int_equal(fbp_filter_design(&without, FBP_FILTER_HANN, 0.8, n, 0), FBP_OK);
-    fbp_fft_deny(false);
-    assert_int_equal(with.n_fft, without.n_fft);
-    assert_memory_equal(with.response, without.response, (with.n_fft / 2 + 1) * sizeof(double));
-    fbp_filter_design_clear(&with);
-    fbp_filter_design_clear(&without);
-}
-
-static void a_denied_planner_plans_the_same(void **state)
-{
-    (void)state;
-    for (size_t n = 1; n < 40000; n = n * 3 / 2 + 1)
-        designs_are_equal(n);
-    designs_are_equal(300000);
-}
-
-struct long_one {
-    size_t n;
-    float *in, *out;
-    struct fbp_fftf *fft;
-};
-
-static void *compute(void *arg)
-{
-    const struct long_one *l = arg;
-    float *out = NULL;
-
-    if (posix_memalign((void **)&out, 64, 2 * l->n * sizeof *out) != 0)
-        return arg;
-    fbp_fftf_complex(l->fft, l->in, out);
-    const int differs = memcmp(out, l->out, 2 * l->n * sizeof *out);
-    free(out);
-    return differs ? arg : NULL;
-}
-
-static void denied_transforms_compute_the_same(void **state)
-{
-    struct long_one l = {.n = 320000}; /* transforms of which take memory themselves */
-    pthread_t thread[6];
+    const unsigned flags = fbp_cpu_flags();
+    const struct fbp_lanes *all[3] = {&fbp_lanes_c};
+    size_t n_all = 1;
 
     (void)state;
-    assert_int_equal(posix_memalign((void **)&l.in, 64, 2 * l.n * sizeof *l.in), 0);
-    assert_int_equal(posix_memalign((void **)&l.out, 64, 2 * l.n * sizeof *l.out), 0);
-    assert_int_equal(fbp_fftf_open(&l.fft, l.n), FBP_OK);
-    for (size_t i = 0; i < 2 * l.n; i++)
-        l.in[i] = (float)(i * i % 1009);
-    fbp_fftf_complex(l.fft, l.in, l.out);
-    fbp_fft_deny(true);
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, compute, &l), 0);
-    for (int i = 0; i < 6; i++) {
-        void *differs = NULL;
-        pthread_join(thread[i], &differs);
-        assert_null(differs);
-    }
-    fbp_fft_deny(false);
-    fbp_fftf_close(&l.fft);
-    free(l.in);
-    free(l.out);
-}
-
-/* In a child with so much more address space: 0, or 1 with a sentence. */
-static int design_within(size_t spare)
-{
-    const pid_t child = fork();
-    int status = 0;
-
-    if (child == 0) {
-        struct fbp_filter_design d;
-        char text[64] = "";
-        FILE *f = fopen("/proc/self/statm", "r");
-        if (!f || !fgets(text, sizeof text, f) || fclose(f) != 0)
-            _exit(3);
-        const rlim_t now = (rlim_t)strtoull(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
-        const struct rlimit limit = {now + spare, now + spare}, none = {0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        setrlimit(RLIMIT_AS, &limit);
-        const fbp_status st = fbp_filter_design(&d, FBP_FILTER_RAM_LAK, 1, 20000, 0);
-        _exit(st == FBP_OK ? 0 : st == FBP_ERR_NOMEM && strstr(fbp_message(), "memory") ? 1 : 2);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void small_address_spaces_fail_with_a_sentence(void **state)
-{
-    int ends[2] = {0};
-
-    (void)state;
-    if (!LIMITED)
-        skip();
-    for (size_t spare = 0; spare < 16 << 20; spare += 128 << 10) {
-        const int end = design_within(spare);
-        assert_in_range(end, 0, 1);
-        ends[end]++;
-    }
-    assert_true(ends[0] > 0 && ends[1] > 0);
+#if defined(__x86_64__)
+    if (flags & FBP_CPU_AVX2)
+        all[n_all++] = &fbp_lanes_avx2;
+    if (flags & FBP_CPU_AVX512)
+        all[n_all++] = &fbp_lanes_avx512;
+#else
+    (void)flags;
+#endif
+    srand(2);
+    for (size_t v = 0; v < n_all; v++)
+        for (size_t n = 2; n < 20000; n = fbp_fft_length(n < 400 ? n + 1 : n + n / 3)) {
+            lanes_shift(all[v], n, n / 4, true);
+            lanes_shift(all[v], n, n / 8 + 1, false);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_address_spaces_fail_with_a_sentence), /* FFTW knows nothing yet */
-        cmocka_unit_test(pieces_do_not_overlap),
-        cmocka_unit_test(a_denied_planner_plans_the_same),
-        cmocka_unit_test(denied_transforms_compute_the_same),
+        cmocka_unit_test(transforms_are_sums),
+        cmocka_unit_test(lengths_are_even_and_smooth),
+        cmocka_unit_test(rows_move_in_all_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

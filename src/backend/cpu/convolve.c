@@ -1,6 +1,7 @@
 #include "backend/cpu/convolve.h"
 
 #include "base/mem.h"
+#include "filter/deconvolve.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +51,45 @@ static void convolve_pair(const struct cpu_convolution *c, float *work, float *a
     dsp->unpack(line, back_a, back_b, nc, a, b);
 }
 
+/* What lanes hold: rows a and b of each, and their scales there and back. */
+struct lane_rows {
+    float *a[FBP_MAX_LANES], *b[FBP_MAX_LANES];
+    float there_a[FBP_MAX_LANES], there_b[FBP_MAX_LANES];
+    float back_a[FBP_MAX_LANES], back_b[FBP_MAX_LANES];
+};
+
+/* n lines; lanes that are left have `nothing`, a row of zeros that may be written to. */
+static void share_out(const struct cpu_convolution *c, float *const *lines, size_t n,
+                      float *nothing, struct lane_rows *out)
+{
+    const size_t nc = c->filter->n_columns;
+
+    if (n < 2 * c->lanes->lanes)
+        memset(nothing, 0, nc * sizeof *nothing);
+    for (size_t l = 0; l < c->lanes->lanes; l++) {
+        const bool is_there = 2 * l < n;
+        out->a[l] = is_there ? lines[2 * l] : nothing;
+        out->b[l] = is_there ? lines[2 * l + 1] : nothing;
+        out->there_a[l] = scale_of(c->dsp->peak(out->a[l], nc), &out->back_a[l]);
+        out->there_b[l] = scale_of(c->dsp->peak(out->b[l], nc), &out->back_b[l]);
+    }
+}
+
+/* Pairs of rows side by side. */
+static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
+                           size_t n)
+{
+    const size_t nc = c->filter->n_columns, lanes = c->lanes->lanes, points = c->plan.n;
+    struct lane_rows rows;
+
+    share_out(c, lines, n, work + 2 * lanes * points, &rows);
+    c->lanes->gather((const float *const *)rows.a, (const float *const *)rows.b, rows.there_a,
+                     rows.there_b, nc, work);
+    memset(work + 2 * lanes * nc, 0, 2 * lanes * (points / 2 - nc) * sizeof *work);
+    c->lanes->filter(&c->plan, work);
+    c->lanes->scatter(work, rows.back_a, rows.back_b, nc, rows.a, rows.b);
+}
+
 /* Up to dsp->lanes lines side by side; lanes without a line are zeros. */
 static void convolve_lanes(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
@@ -69,11 +109,13 @@ static void convolve_lanes(const struct cpu_convolution *c, float *work, float *
 
 static void pass(const struct cpu_convolution *c, float *work, float *const *lines, size_t n)
 {
-    const size_t step = c->spatial ? c->dsp->lanes : 2;
+    const size_t step = c->spatial ? c->dsp->lanes : c->lanes ? 2 * c->lanes->lanes : 2;
 
     for (size_t i = 0; i < n; i += step)
         if (c->spatial)
             convolve_lanes(c, work, lines + i, n - i < step ? n - i : step);
+        else if (c->lanes)
+            convolve_pairs(c, work, lines + i, n - i < step ? n - i : step);
         else
             convolve_pair(c, work, lines[i], lines[i + 1]);
 }
@@ -90,19 +132,30 @@ static size_t n_taps(const struct fbp_filter_design *f)
     return 2 * (f->half_width + FBP_CONVOLVE_COLUMNS) + 1;
 }
 
+/* Of one transform of lanes: rows fill half of it at most, also those that go round. */
+static size_t lane_points(const struct fbp_filter_design *f)
+{
+    return f->periodic ? fbp_fft_length(2 * f->n_columns) : f->n_fft;
+}
+
 size_t cpu_convolution_floats(const struct fbp_job *job)
 {
     if (job->filtered)
         return 0;
-    return job->spatial_filter ? n_taps(job->filter) : 2 * job->filter->n_fft;
+    if (job->spatial_filter)
+        return n_taps(job->filter);
+    return fbp_fft_lanes(0) ? 4 * lane_points(job->filter) : 2 * job->filter->n_fft;
 }
 
 size_t cpu_convolve_work(const struct fbp_job *job)
 {
+    const struct fbp_filter_design *f = job->filter;
+
     if (job->filtered)
         return 0;
-    return job->spatial_filter ? (size_t)2 * FBP_MAX_LANES * job->filter->n_columns
-                               : 4 * job->filter->n_fft;
+    if (job->spatial_filter)
+        return (size_t)2 * FBP_MAX_LANES * f->n_columns;
+    return fbp_fft_lanes(0) ? 2 * FBP_MAX_LANES * lane_points(f) + f->n_columns : 4 * f->n_fft;
 }
 
 static fbp_status open_spatial(struct cpu_convolution *c)
@@ -119,6 +172,20 @@ static fbp_status open_spatial(struct cpu_convolution *c)
         centre[-(ptrdiff_t)i] = (float)back[i];
     }
     return FBP_OK;
+}
+
+static fbp_status open_lanes(struct cpu_convolution *c)
+{
+    const struct fbp_filter_design *f = c->filter;
+    struct fbp_filter_design straight;
+
+    if (!f->periodic)
+        return fbp_lanes_plan_open(&c->plan, f->n_fft, f->response, f->imaginary);
+    FBP_TRY(fbp_periodic_unroll(&straight, f));
+    const fbp_status st =
+        fbp_lanes_plan_open(&c->plan, straight.n_fft, straight.response, straight.imaginary);
+    fbp_filter_design_clear(&straight);
+    return st;
 }
 
 /* Complex rows one by one: FFTW's quickest here of those that it finds without timing. */
@@ -143,12 +210,16 @@ fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_jo
         (struct cpu_convolution){.filter = job->filter, .dsp = dsp, .spatial = job->spatial_filter};
     if (job->filtered)
         return FBP_OK;
-    return out->spatial ? open_spatial(out) : open_fft(out);
+    if (out->spatial)
+        return open_spatial(out);
+    out->lanes = fbp_fft_lanes(dsp->lanes);
+    return out->lanes ? open_lanes(out) : open_fft(out);
 }
 
 void cpu_convolution_close(struct cpu_convolution *c)
 {
     fbp_fftf_close(&c->fft);
+    fbp_lanes_plan_close(&c->plan);
     fbp_free(c->response);
     fbp_free(c->taps);
 }

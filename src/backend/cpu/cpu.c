@@ -34,8 +34,9 @@ static void describe(int index, struct fbp_device_info *out)
     char model[96];
 
     (void)index;
-    snprintf(out->text, sizeof out->text, "%s, %d cores, %s", fbp_cpu_model(model, sizeof model),
-             fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()));
+    snprintf(out->text, sizeof out->text, "%s, %d cores, %s, %s",
+             fbp_cpu_model(model, sizeof model), fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()),
+             strcmp(fbp_fft_name(), "fftw") == 0 ? "FFTW" : "built-in FFT");
     out->memory_bytes = fbp_available_bytes();
 }
 

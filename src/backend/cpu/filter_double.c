@@ -68,11 +68,11 @@ fbp_status cpu_filter_double(struct cpu_device *dev, const struct fbp_batch *bat
 
 size_t cpu_filter_double_bytes(const struct fbp_job *job)
 {
-    const size_t n_fft = job->filtered ? 0 : job->filter->n_fft;
-    const size_t a_thread = 2 * n_fft + job->panel.n_columns + job->wide.n_columns;
+    const size_t row = job->filtered ? 0 : fbp_row_work_doubles(job->filter);
+    const size_t a_thread = row + job->panel.n_columns + job->wide.n_columns;
 
     return (size_t)job->n_threads * (sizeof(struct cpu_double_work) + a_thread * sizeof(double)) +
-           n_fft * sizeof(double);
+           (job->filtered ? 0 : job->filter->n_fft * sizeof(double));
 }
 
 static fbp_status open_work(const struct fbp_job *job, struct cpu_double_work *w)

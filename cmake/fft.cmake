@@ -1,0 +1,21 @@
+# fbp_fftw: FFTW, if it computes transforms, or nothing: this project's own ones are always there, and
+# programs that others embed may have these only, as FFTW is GPL.
+set(FBP_FFT "" CACHE STRING "Who computes Fourier transforms: fftw or builtin; empty: FFTW where it is")
+set_property(CACHE FBP_FFT PROPERTY STRINGS "" fftw builtin)
+add_library(fbp_fftw INTERFACE)
+set(FBP_HAS_FFTW OFF)
+if(NOT FBP_FFT MATCHES "^(|fftw|builtin)$")
+    message(FATAL_ERROR "FBP_FFT=${FBP_FFT}: fftw or builtin; leave it empty for FFTW where it is")
+endif()
+if(NOT FBP_FFT STREQUAL "builtin")
+    pkg_check_modules(FFTW IMPORTED_TARGET fftw3)
+    pkg_check_modules(FFTWF IMPORTED_TARGET fftw3f)
+    if(FFTW_FOUND AND FFTWF_FOUND)
+        set(FBP_HAS_FFTW ON)
+        include(cmake/fftw.cmake)
+        set_property(SOURCE src/fft/fft.c APPEND PROPERTY COMPILE_DEFINITIONS FBP_HAS_FFTW=1)
+    elseif(FBP_FFT)
+        message(FATAL_ERROR "FBP_FFT=fftw: pkg-config does not find fftw3 and fftw3f (Debian: "
+            "libfftw3-dev); FBP_FFT=builtin needs neither")
+    endif()
+endif()

@@ -1,0 +1,63 @@
+/** @file lanes.h  Rows of floats through a filter, as many at once as vectors have lanes
+ * (internal).
+ *
+ * A lane holds two rows, one as the real and one as the imaginary part of a complex row z:
+ *
+ *     x[(i 2 + part) lanes + l],   i < n, part 0 real, 1 imaginary, l < lanes
+ *
+ * so that the transform of all is that of one with vectors for numbers, and no lane has a bit of
+ * another.  It is one in place: a frequency stays where it falls, is multiplied there, and goes
+ * back.  Block after block: all that is done with one that fits a cache is done at once.
+ */
+#ifndef FBP_SRC_LANES_H
+#define FBP_SRC_LANES_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FBP_LANES_LEVELS = 40 };
+
+/** A level cuts blocks of radix * m points into `radix` blocks. */
+struct fbp_lanes_level {
+    unsigned radix;
+    size_t m;
+    const float *turn; /**< exp(-2 pi i p k / (radix m)), p < m, 0 < k < radix: [p][k - 1][2] */
+};
+
+/** n = 2^a 3^b 5^c is even; rows have at most n/2 samples. */
+struct fbp_lanes_plan {
+    size_t n;
+    unsigned n_levels; /**< above the leaves */
+    struct fbp_lanes_level level[FBP_LANES_LEVELS];
+    unsigned leaf;   /**< points of a block that is not cut: 1, 2, 3, 4, 5 or 8 */
+    bool has_phase;  /**< the response is complex */
+    float *response; /**< in the order in which frequencies fall, [n] or [n][2] */
+    float *turns;    /**< of all levels */
+};
+
+/** A plan for rows of up to n/2 samples.
+ *
+ * response, imaginary  factors of the frequencies 0 … n/2, as in fft.h; imaginary may be NULL */
+fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *out, size_t n, const double *response,
+                               const double *imaginary);
+void fbp_lanes_plan_close(struct fbp_lanes_plan *plan);
+
+struct fbp_lanes {
+    size_t lanes;
+    /** The first half of x, what is behind the rows' n_columns included, through the filter; of the
+     *  result as much is whole.  x: FBP_ALIGN-aligned, of plan->n points. */
+    void (*filter)(const struct fbp_lanes_plan *plan, float *x);
+    /** a[l][i] and b[l][i], i < n, times scale_a[l] and scale_b[l], to x; all of the `lanes`. */
+    void (*gather)(const float *const *a, const float *const *b, const float *scale_a,
+                   const float *scale_b, size_t n, float *x);
+    /** The way back. */
+    void (*scatter)(const float *x, const float *scale_a, const float *scale_b, size_t n,
+                    float *const *a, float *const *b);
+};
+
+/** The tables of C, AVX2 and AVX-512; the last two on x86-64 only. */
+extern const struct fbp_lanes fbp_lanes_c, fbp_lanes_avx2, fbp_lanes_avx512;
+
+#endif /* FBP_SRC_LANES_H */
